@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks: planes of the sparse tensor profile x context x metric, read in place.
+ *
+ * A block holds groups in ascending order of their key, and each group holds values in ascending order of theirs:
+ *   of one profile: groups are contexts (by id), values are (metric id, value)
+ *   of one context: groups are metrics (by id), values are (profile, value)
+ */
+#ifndef LODE_BLOCK_H
+#define LODE_BLOCK_H
+
+#include <lode/database.h>
+
+LODE_BEGIN_DECLS
+
+/* A view that the caller owns and that needs no closing; the fields are private. */
+typedef struct lode_block {
+    uint64_t value_count;
+    uint32_t group_count;
+    uint8_t group_key_size; /* bytes of a group's key */
+    uint8_t value_key_size; /* bytes of a value's key */
+    uint8_t reserved[2];
+    const unsigned char *groups;
+    const unsigned char *values;
+    const char *file;
+    uint64_t groups_offset;
+} lode_block;
+
+typedef struct lode_group {
+    uint32_t key; /* context id or metric id */
+    uint64_t first;
+    uint64_t count;
+} lode_group;
+
+typedef struct lode_value {
+    uint32_t key; /* metric id or profile index */
+    double value;
+} lode_value;
+
+/*
+ * The values of one profile. Metric ids are those of lode_metric_scope, or of lode_metric_statistic in a summary.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_profile_block(const lode_database *db, uint32_t profile,
+                                                     lode_block *out, lode_error *error);
+
+/*
+ * The values of one context over all profiles. LODE_ABSENT if the database has no values by context,
+ * LODE_NOT_FOUND if the id is beyond those listed. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_context_block(const lode_database *db, uint32_t context_id,
+                                                     lode_block *out, lode_error *error);
+/* How many contexts have a block: ids from 0 to this - 1. 0 if there are none. MT: any thread. */
+LODE_API uint32_t lode_database_context_block_count(const lode_database *db);
+
+LODE_API uint64_t lode_block_value_count(const lode_block *block);
+LODE_API uint32_t lode_block_group_count(const lode_block *block);
+/* Group by position. LODE_END past the last. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group *out,
+                                                   lode_error *error);
+/* Group by key: binary search. LODE_NOT_FOUND if the key has no values. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_block_find(const lode_block *block, uint32_t key, lode_group *out,
+                                                  lode_error *error);
+/* Copies the values first .. first + count - 1; the range must lie inside the block. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t count,
+                                                  lode_value *out);
+/* One number: two binary searches. LODE_NOT_FOUND, and 0.0, where it is zero. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_block_lookup(const lode_block *block, uint32_t group_key,
+                                                    uint32_t value_key, double *out, lode_error *error);
+
+LODE_END_DECLS
+#endif

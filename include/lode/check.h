@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checking: is a store whole, and does its data mean what it should? */
+#ifndef LODE_CHECK_H
+#define LODE_CHECK_H
+
+#include <lode/database.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_severity {
+    LODE_NOTE,
+    LODE_WARNING,
+    LODE_ERROR
+} lode_severity;
+
+typedef enum lode_check_level {
+    LODE_CHECK_QUICK,     /* headers, sections, footers: a few pages of each file */
+    LODE_CHECK_STRUCTURE, /* every pointer, count, string, order and bound: reads every file once */
+    LODE_CHECK_FULL       /* what the data means: reads profile.db up to three times, cct.db twice */
+} lode_check_level;
+
+/* One thing that is wrong with a store. Strings are valid during the callback only. */
+typedef struct lode_finding {
+    const char *rule; /* permanent id, listed in doc/rules.md */
+    lode_severity severity;
+    const char *file; /* "" if it concerns the store as a whole */
+    uint64_t offset;  /* or LODE_NO_OFFSET */
+    const char *text;
+} lode_finding;
+
+/* A non-zero return ends the check with LODE_ERR_CANCELLED. Never called by two threads at once. */
+typedef int (*lode_finding_fn)(void *user, const lode_finding *finding);
+
+typedef struct lode_check_options {
+    size_t size;
+    lode_check_level level;
+    unsigned threads;        /* 0: one per processor */
+    uint64_t limit_per_rule; /* findings passed on per rule; the rest is only counted. 0: all */
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_check_options;
+#define LODE_CHECK_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL                            \
+    }
+
+/* Counts of findings, passed on or not, and of what was looked at. */
+typedef struct lode_check_result {
+    uint64_t errors, warnings, notes;
+    uint64_t suppressed; /* findings beyond limit_per_rule */
+    uint64_t contexts, profiles, values, samples;
+} lode_check_result;
+
+/*
+ * Checks a database. LODE_OK when the check was carried out, whatever it found. The findings, and their order, do not
+ * depend on the number of threads. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,
+                                             lode_check_result *result, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_check_memory(const lode_memory_file *files, size_t file_count,
+                                                    const lode_check_options *options,
+                                                    lode_check_result *result, lode_error *error);
+
+/* All rules. MT: any thread. */
+typedef struct lode_rule {
+    const char *id;
+    lode_severity severity;
+    lode_check_level level;
+    const char *summary;
+} lode_rule;
+LODE_API size_t lode_rule_count(void);
+/* NULL if the index is out of range. */
+LODE_API const lode_rule *lode_rule_at(size_t index);
+
+/* "note", "warning", "error"; "quick", "structure", "full". MT: any thread. */
+LODE_API const char *lode_severity_name(lode_severity severity);
+LODE_API const char *lode_check_level_name(lode_check_level level);
+
+LODE_END_DECLS
+#endif

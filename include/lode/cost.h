@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Costs: what one metric amounts to at every context, over all profiles or some. */
+#ifndef LODE_COST_H
+#define LODE_COST_H
+
+#include <lode/context.h>
+#include <lode/metric.h>
+#include <lode/selection.h>
+
+LODE_BEGIN_DECLS
+
+typedef struct lode_cost lode_cost;
+
+typedef struct lode_cost_options {
+    size_t size;
+    const lode_metric *metric;       /* NULL: the first metric of the database that has values */
+    const lode_selection *selection; /* NULL: all profiles, taken from the summary where it has the sum */
+    unsigned threads;                /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_cost_options;
+#define LODE_COST_OPTIONS_INIT                                                                               \
+    {                                                                                                        \
+        sizeof(lode_cost_options), NULL, NULL, 0, NULL, NULL                                                 \
+    }
+
+/*
+ * Computes the inclusive and the own cost of every context. Inclusive is the execution scope; own is what is left of it
+ * after the context's listed children, so that costs of contexts that the metadata does not list stay with their
+ * nearest listed ancestor. Memory grows with the number of contexts. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_cost_compute(lode_cost **out, const lode_database *db,
+                                                    const lode_cost_options *options, lode_error *error);
+LODE_API void lode_cost_free(lode_cost *cost);
+
+/* All of these: MT: any thread. */
+LODE_API const lode_metric *lode_cost_metric(const lode_cost *cost);
+LODE_API const lode_database *lode_cost_database(const lode_cost *cost);
+/* The cost of the global context: everything. */
+LODE_API double lode_cost_total(const lode_cost *cost);
+LODE_API double lode_cost_inclusive(const lode_cost *cost, const lode_context *context);
+LODE_API double lode_cost_own(const lode_cost *cost, const lode_context *context);
+/* How many profiles were added up. */
+LODE_API uint32_t lode_cost_profiles(const lode_cost *cost);
+/* Context ids, and values at them, that the metadata does not list: their cost is with listed ancestors. */
+LODE_API uint64_t lode_cost_unlisted_contexts(const lode_cost *cost);
+LODE_API uint64_t lode_cost_unlisted_values(const lode_cost *cost);
+
+LODE_END_DECLS
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hotspots: costs added up by function, line, loop, module or file. */
+#ifndef LODE_HOTSPOT_H
+#define LODE_HOTSPOT_H
+
+#include <lode/cost.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_group_by {
+    LODE_BY_FUNCTION,
+    LODE_BY_LINE,
+    LODE_BY_LOOP,
+    LODE_BY_MODULE,
+    LODE_BY_FILE
+} lode_group_by;
+
+typedef enum lode_hotspot_sort {
+    LODE_SORT_EXCLUSIVE,
+    LODE_SORT_INCLUSIVE,
+    LODE_SORT_NAME
+} lode_hotspot_sort;
+
+/*
+ * One row. Inclusive counts a recursive function once, at its outermost context; exclusive is the cost at contexts that
+ * belong to the row's key, without calls (for a loop: without inner loops too). What is set depends on the key.
+ */
+typedef struct lode_hotspot {
+    double inclusive;
+    double exclusive;
+    uint32_t contexts;             /* how many contexts were added up */
+    const lode_function *function; /* NULL if none */
+    const lode_file *file;
+    const lode_module *module;
+    uint32_t line;
+    const lode_context *sample; /* one of the contexts; its label names the row if nothing above does */
+} lode_hotspot;
+
+typedef struct lode_hotspots lode_hotspots;
+
+/* Rows with any cost, sorted; ties in the order of names. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost,
+                                                        lode_group_by by, lode_hotspot_sort sort,
+                                                        lode_error *error);
+LODE_API void lode_hotspots_free(lode_hotspots *hotspots);
+LODE_API size_t lode_hotspots_count(const lode_hotspots *hotspots);
+/* NULL if the index is out of range. MT: any thread. */
+LODE_API const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index);
+/* The name of a row for people, as in lode/name.h. MT: any thread. */
+LODE_API size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *buffer,
+                                   size_t capacity);
+
+LODE_END_DECLS
+#endif

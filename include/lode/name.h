@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names for people: demangled, and never empty. */
+#ifndef LODE_NAME_H
+#define LODE_NAME_H
+
+#include <lode/context.h>
+#include <lode/profile.h>
+
+LODE_BEGIN_DECLS
+
+/*
+ * Each writes a NUL-terminated name, cut at `capacity` bytes (never inside a UTF-8 character), and returns the length
+ * that the whole name has. Control characters are shown as '?'. MT: any thread.
+ */
+
+/* A symbol in its C++ form if it has one, else as it is. */
+LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity);
+/* A function: its name, or what is known of it, such as "[libm.so.6+0x1c20]". */
+LODE_API size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity);
+/* A context: "main", "loop at lulesh.cc:1052", "lulesh.cc:17", "libm.so.6+0x1c20", "main thread". */
+LODE_API size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity);
+/* A profile: "rank 3 thread 0", or "summary". */
+LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
+/* The last component of a path. Points into `path`. */
+LODE_API const char *lode_path_tail(const char *path);
+
+LODE_END_DECLS
+#endif

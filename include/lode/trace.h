@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trace lines: the (time, context) samples of one profile, read in place. */
+#ifndef LODE_TRACE_H
+#define LODE_TRACE_H
+
+#include <lode/database.h>
+
+LODE_BEGIN_DECLS
+
+/* A view that the caller owns and that needs no closing; all but the first two fields are private. */
+typedef struct lode_trace_line {
+    uint32_t profile;
+    uint64_t sample_count;
+    const unsigned char *samples;
+} lode_trace_line;
+
+typedef struct lode_sample {
+    uint64_t time;       /* nanoseconds since the epoch */
+    uint32_t context_id; /* what the thread was doing from then on; 0 when it did not run */
+} lode_sample;
+
+/* 0 if the database has no traces. MT: any thread. */
+LODE_API uint32_t lode_database_trace_count(const lode_database *db);
+/* The bounds of time that the file states. They need not be tight. LODE_ABSENT without traces. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_database_trace_bounds(const lode_database *db, uint64_t *min,
+                                                             uint64_t *max);
+/* LODE_NOT_FOUND past the last line. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_database_trace_line(const lode_database *db, uint32_t index,
+                                                           lode_trace_line *out, lode_error *error);
+/* LODE_END past the last sample. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_trace_line_sample(const lode_trace_line *line, uint64_t index,
+                                                         lode_sample *out);
+/* The index of the first sample at or after a time, sample_count if there is none: binary search. MT: any thread. */
+LODE_API uint64_t lode_trace_line_seek(const lode_trace_line *line, uint64_t time);
+
+LODE_END_DECLS
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Views: the context tree as a person reads it, top-down or by callers. */
+#ifndef LODE_VIEW_H
+#define LODE_VIEW_H
+
+#include <lode/cost.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_view_mode {
+    LODE_VIEW_TOP_DOWN, /* from the entry points to what they call */
+    LODE_VIEW_CALLERS   /* from the functions with the highest exclusive cost to who calls them */
+} lode_view_mode;
+
+typedef struct lode_view_options {
+    size_t size;
+    lode_view_mode mode;
+    unsigned depth;      /* rows deeper than this are left out; 0: no bound */
+    double min_fraction; /* rows below this share of the total are left out; 0.01 is 1 % */
+    const char *focus;   /* start at functions whose name contains this; NULL: everywhere */
+    int lines;           /* show source lines as nodes of their own */
+    size_t max_rows;     /* 0: no bound */
+} lode_view_options;
+#define LODE_VIEW_OPTIONS_INIT                                                                               \
+    {                                                                                                        \
+        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0                                   \
+    }
+
+/*
+ * A row, in depth-first order, siblings by falling inclusive cost. Contexts under the same parent row with the same
+ * meaning (function, loop, line) are one row. In a view by callers, `inclusive` of a row is the
+ * part of the first row's exclusive cost that came through this caller, and `exclusive` is the same at depth 0 and 0 below.
+ */
+typedef struct lode_view_row {
+    unsigned depth;
+    int hot;    /* on the hot path: from the first row down the most expensive child */
+    int folded; /* children were left out by depth, share or number of rows */
+    double inclusive;
+    double exclusive;
+    uint32_t contexts;           /* how many contexts it stands for */
+    const lode_context *context; /* the first of them: names the row */
+    uint32_t call_line;          /* the line it is called from, if it is the same for all; else 0 */
+    const lode_file *call_file;
+} lode_view_row;
+
+typedef struct lode_view lode_view;
+
+/* MT: any thread. LODE_NOT_FOUND if no function matches the focus. */
+LODE_API LODE_CHECKED lode_status lode_view_build(lode_view **out, const lode_cost *cost,
+                                                  const lode_view_options *options, lode_error *error);
+LODE_API void lode_view_free(lode_view *view);
+LODE_API size_t lode_view_count(const lode_view *view);
+LODE_API const lode_view_row *lode_view_at(const lode_view *view, size_t index);
+
+LODE_END_DECLS
+#endif

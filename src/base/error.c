@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/error.h"
+
+#include "lode_version.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+lode_status lode_fail(lode_error *error, lode_status status, const char *file, uint64_t offset,
+                      const char *format, ...)
+{
+    if (error == NULL)
+        return status;
+    error->status = status;
+    error->os_errno = 0;
+    error->offset = offset;
+    snprintf(error->file, sizeof error->file, "%s", file ? file : "");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+lode_status lode_fail_errno(lode_error *error, const char *file, const char *what)
+{
+    int code = errno;
+    char buffer[128];
+    lode_status status = code == ENOMEM ? LODE_ERR_MEMORY : LODE_ERR_IO;
+    lode_fail(error, status, file, LODE_NO_OFFSET, "%s: %s", what, strerror_r(code, buffer, sizeof buffer));
+    if (error)
+        error->os_errno = code;
+    return status;
+}
+
+lode_status lode_fail_memory(lode_error *error)
+{
+    return lode_fail(error, LODE_ERR_MEMORY, NULL, LODE_NO_OFFSET, "out of memory");
+}
+
+const char *lode_status_name(lode_status status)
+{
+    switch (status) {
+    case LODE_OK:
+        return "ok";
+    case LODE_END:
+        return "end";
+    case LODE_NOT_FOUND:
+        return "not found";
+    case LODE_ABSENT:
+        return "absent";
+    case LODE_ERR_ARGUMENT:
+        return "bad argument";
+    case LODE_ERR_MEMORY:
+        return "out of memory";
+    case LODE_ERR_IO:
+        return "input/output error";
+    case LODE_ERR_CORRUPT:
+        return "corrupt";
+    case LODE_ERR_UNSUPPORTED:
+        return "unsupported";
+    case LODE_ERR_LIMIT:
+        return "limit exceeded";
+    case LODE_ERR_CANCELLED:
+        return "cancelled";
+    }
+    return "unknown status";
+}
+
+const char *lode_version(void)
+{
+    return LODE_VERSION;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where bytes come from: a folder hands out sources by name, from a directory (mapped) or from memory. */
+#ifndef LODE_BASE_SOURCE_H
+#define LODE_BASE_SOURCE_H
+
+#include "base/span.h"
+#include <lode/database.h>
+
+/* Read-only bytes that stay where they are until the source is closed. */
+struct lode_source {
+    struct lode_span bytes;
+    const char *name; /* borrowed from the caller of lode_source_open */
+    void *mapping;    /* what close unmaps, or NULL */
+};
+
+struct lode_folder {
+    int directory; /* -1: the folder is in memory */
+    const lode_memory_file *files;
+    size_t file_count;
+};
+
+lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_error *error);
+void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count);
+void lode_folder_close(struct lode_folder *folder);
+
+/* LODE_ABSENT, without an error text, if the folder has no such file. `name` must outlive the source. */
+lode_status lode_source_open(struct lode_source *source, const struct lode_folder *folder, const char *name,
+                             lode_error *error);
+void lode_source_close(struct lode_source *source);
+
+#endif

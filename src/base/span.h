@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Spans: the one place where an offset, a count and a stride from a file become bytes that may be read.
+ */
+#ifndef LODE_BASE_SPAN_H
+#define LODE_BASE_SPAN_H
+
+#include "base/checked.h"
+
+struct lode_span {
+    const uint8_t *data;
+    uint64_t size;
+};
+
+/* The bytes [offset, offset + size) of `whole`, or false if they are not all inside it. */
+static inline bool lode_span_part(struct lode_span whole, uint64_t offset, uint64_t size,
+                                  struct lode_span *part)
+{
+    if (offset > whole.size || size > whole.size - offset)
+        return false;
+    part->data = whole.data + offset;
+    part->size = size;
+    return true;
+}
+
+/* `count` elements of `stride` bytes at `offset`, or false. */
+static inline bool lode_span_array(struct lode_span whole, uint64_t offset, uint64_t count, uint64_t stride,
+                                   struct lode_span *array)
+{
+    uint64_t size;
+    return checked_mul(count, stride, &size) && lode_span_part(whole, offset, size, array);
+}
+
+#endif
