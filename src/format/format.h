@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a format of stores provides. The registry lists all formats, in the order in which they are tried. */
+#ifndef LODE_FORMAT_FORMAT_H
+#define LODE_FORMAT_FORMAT_H
+
+#include "base/source.h"
+#include <lode/check.h>
+#include <stdbool.h>
+
+struct lode_format {
+    const char *name;
+    /* Whether the folder holds anything of this format, sound or not. */
+    bool (*probe)(const struct lode_folder *folder);
+    lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
+    lode_status (*check)(const struct lode_folder *folder, const lode_check_options *options,
+                         lode_check_result *result, lode_error *error);
+    const lode_rule *rules;
+    size_t rule_count;
+};
+
+extern const struct lode_format *const lode_formats[];
+extern const size_t lode_format_count;
+
+/* The format of what is in a folder, or NULL. */
+const struct lode_format *lode_format_of(const struct lode_folder *folder);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Levels, and what all parts of a check use. */
+#include "format/hpctoolkit/check.h"
+
+#include "base/pool.h"
+#include "base/progress.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Relative. Sums of 100,000 values in another order differ by less than 1e-10. */
+#define CHECK_TOLERANCE 1e-9
+
+bool lode_hpct_close_enough(double a, double b)
+{
+    return fabs(a - b) <= CHECK_TOLERANCE * fmax(fabs(a), fabs(b));
+}
+
+/* ---- items ---- */
+
+struct items {
+    struct hpct_check *check;
+    struct lode_report *slots; /* reports of items under way, by item % window */
+    unsigned window;
+    hpct_check_fn work;
+    void *context;
+    struct lode_progress progress;
+};
+
+static lode_status work_item(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct items *items = context;
+    struct lode_report *report = &items->slots[item % items->window];
+    report->error = error;
+    return items->work(items->check, items->context, item, worker, report);
+}
+
+static lode_status finish_item(void *context, uint64_t item, lode_error *error)
+{
+    struct items *items = context;
+    struct lode_report *to = &items->check->report;
+    lode_error *before = to->error;
+    to->error = error;
+    lode_status status = lode_report_flush(&items->slots[item % items->window], to);
+    to->error = before;
+    return status == LODE_OK ? lode_progress_add(&items->progress, 1, error) : status;
+}
+
+lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
+                                  hpct_check_fn work, void *context)
+{
+    lode_error *error = check->report.error;
+    unsigned threads = lode_pool_threads(check->threads, count);
+    struct items items = {.check = check,
+                          .window = lode_pool_window(threads),
+                          .work = work,
+                          .context = context,
+                          .progress = {.report = check->options->on_progress,
+                                       .user = check->options->user,
+                                       .phase = phase,
+                                       .total = count}};
+    items.slots = calloc(items.window, sizeof *items.slots);
+    lode_status status = items.slots ? LODE_OK : lode_fail_memory(error);
+    for (unsigned i = 0; i < items.window && status == LODE_OK; i++)
+        status = lode_report_keep(&items.slots[i], &check->report, error);
+    struct lode_job job = {.items = count, .work = work_item, .finish = finish_item, .context = &items};
+    if (status == LODE_OK)
+        status = lode_pool_run(threads, &job, error);
+    for (unsigned i = 0; items.slots && i < items.window; i++)
+        lode_report_close(&items.slots[i]);
+    free(items.slots);
+    return status;
+}
+
+/* ---- metric ids ---- */
+
+static lode_status index_metric_ids(struct hpct_check *check)
+{
+    const lode_database *db = &check->db->base;
+    check->values = calloc(UINT16_MAX + 1, sizeof *check->values);
+    check->statistics = calloc(UINT16_MAX + 1, sizeof *check->statistics);
+    if (check->values == NULL || check->statistics == NULL)
+        return lode_fail_memory(check->report.error);
+    for (uint32_t m = 0; m < db->metric_count; m++) {
+        const lode_metric *metric = &db->metrics[m];
+        for (uint32_t i = 0; i < metric->scope_count; i++) {
+            const lode_scope *scope = metric->scopes[i].scope;
+            check->values[metric->scopes[i].id] = (struct hpct_metric_id){.known = true,
+                                                                          .type = scope->type,
+                                                                          .bit = scope->propagation_index,
+                                                                          .metric = (uint16_t)m,
+                                                                          .position = check->value_ids++};
+        }
+        for (uint32_t i = 0; i < metric->statistic_count; i++)
+            check->statistics[metric->statistics[i].id] =
+                (struct hpct_metric_id){.known = true, .metric = (uint16_t)m};
+    }
+    return LODE_OK;
+}
+
+/* ---- levels ---- */
+
+static lode_status check_structure(struct hpct_check *check)
+{
+    struct hpct_database *db = check->db;
+    if (db->files[HPCT_META].usable) {
+        LODE_TRY(lode_hpct_load_meta(db, &check->report));
+        LODE_TRY(index_metric_ids(check));
+        check->meta_sound = check->report.result.errors == 0;
+        check->report.result.contexts = db->base.tree.count;
+    }
+    LODE_TRY(lode_hpct_check_profiles(check));
+    LODE_TRY(lode_hpct_check_contexts(check));
+    return lode_hpct_check_traces(check);
+}
+
+static lode_status check_meaning(struct hpct_check *check)
+{
+    if (check->traces_sound && check->meta_sound)
+        LODE_TRY(lode_hpct_check_trace_contexts(check));
+    if (check->profiles_sound && check->contexts_sound)
+        LODE_TRY(lode_hpct_check_transpose(check));
+    if (check->profiles_sound && check->meta_sound) {
+        LODE_TRY(lode_hpct_check_scopes(check));
+        LODE_TRY(lode_hpct_check_summary(check));
+    }
+    return LODE_OK;
+}
+
+static lode_status run_levels(struct hpct_check *check, const struct lode_folder *folder)
+{
+    lode_check_level level = check->options->level;
+    LODE_TRY(lode_hpct_open_files(check->db, folder, &check->report));
+    LODE_TRY(lode_hpct_find_meta_tables(check->db, &check->report));
+    LODE_TRY(lode_hpct_find_value_tables(check->db, &check->report));
+    /* Another layout: what the rest of the rules would say of it means nothing. */
+    if (lode_report_seen(&check->report, RULE_LAYOUT_OLD) > 0)
+        return LODE_OK;
+    if (level >= LODE_CHECK_STRUCTURE)
+        LODE_TRY(check_structure(check));
+    return level >= LODE_CHECK_FULL ? check_meaning(check) : LODE_OK;
+}
+
+lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_options *options,
+                            lode_check_result *result, lode_error *error)
+{
+    struct hpct_check check = {.options = options, .threads = options->threads};
+    if (check.threads == 0)
+        check.threads = lode_pool_processors();
+    check.db = lode_hpct_new();
+    if (check.db == NULL)
+        return lode_fail_memory(error);
+    lode_status status = lode_report_open(&check.report, lode_hpct_rules, RULE_COUNT, options->limit_per_rule,
+                                          options->on_finding, options->user, error);
+    if (status == LODE_OK)
+        status = run_levels(&check, folder);
+    *result = check.report.result;
+    lode_report_close(&check.report);
+    free(check.values);
+    free(check.statistics);
+    lode_hpct_close(check.db);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Checking a database. The structure of meta.db is checked by reading it (read.h); the rest is here.
+ * Work is cut into items that any thread takes; their findings come out in the order of items.
+ */
+#ifndef LODE_FORMAT_HPCTOOLKIT_CHECK_H
+#define LODE_FORMAT_HPCTOOLKIT_CHECK_H
+
+#include "base/error.h"
+#include "format/hpctoolkit/read.h"
+
+/* What a value's metric id stands for. */
+struct hpct_metric_id {
+    bool known;
+    uint8_t type;      /* lode_scope_type */
+    uint8_t bit;       /* of a transitive scope */
+    uint16_t metric;   /* index */
+    uint32_t position; /* counts known ids from 0 */
+};
+
+/* What the parts of a check share. */
+struct hpct_check {
+    struct hpct_database *db;
+    struct lode_report report;
+    const lode_check_options *options;
+    unsigned threads;
+    /* By id: values of profiles, and of summaries. */
+    struct hpct_metric_id *values, *statistics;
+    uint32_t value_ids; /* how many are known */
+    bool meta_sound;    /* metrics and contexts were read whole: an id that is not there is unknown */
+    /* Every block or line lies inside its file and is in order. */
+    bool profiles_sound, contexts_sound, traces_sound;
+};
+
+lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_options *options,
+                            lode_check_result *result, lode_error *error);
+
+/*
+ * Runs `work` on items 0 .. count - 1. Each call gets a report of its own; `worker` is below check->threads, and items
+ * rise for each worker.
+ */
+typedef lode_status (*hpct_check_fn)(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
+                                     struct lode_report *report);
+lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
+                                  hpct_check_fn work, void *context);
+
+/* Bytes of a file that something occupies; false if it is empty. */
+typedef bool (*hpct_extent_fn)(const struct hpct_database *db, uint32_t index, uint64_t *start,
+                               uint64_t *end);
+/* Finds things in a file that overlap each other or a section. `what` names one. */
+lode_status lode_hpct_check_extents(struct hpct_check *check, enum hpct_file_id file, unsigned rule,
+                                    const char *what, uint32_t count, hpct_extent_fn extent);
+
+/* Structure. */
+lode_status lode_hpct_check_profiles(struct hpct_check *check);
+lode_status lode_hpct_check_contexts(struct hpct_check *check);
+lode_status lode_hpct_check_traces(struct hpct_check *check);
+
+/* Meaning; each needs the structure of what it reads to be sound. */
+lode_status lode_hpct_check_trace_contexts(struct hpct_check *check);
+lode_status lode_hpct_check_transpose(struct hpct_check *check);
+lode_status lode_hpct_check_scopes(struct hpct_check *check);
+lode_status lode_hpct_check_summary(struct hpct_check *check);
+
+/* Whether two results of adding up the same numbers in different orders may be called equal. */
+bool lode_hpct_close_enough(double a, double b);
+
+/* A new, empty database. */
+struct hpct_database *lode_hpct_new(void);
+
+#endif

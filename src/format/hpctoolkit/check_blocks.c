@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The structure of profile.db and cct.db: every bound and every order. */
+#include "format/hpctoolkit/check.h"
+#include "model/block.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    CONTEXTS_PER_ITEM = 4096,
+    MAX_PADDING = 7 /* bytes between the two arrays of a block */
+};
+
+/* A block under check: which it is, and what its values' keys may be. */
+struct block_check {
+    struct hpct_check *check;
+    struct lode_report *report;
+    const char *what; /* "profile" or "context" */
+    uint32_t index;
+    lode_block block;
+    uint64_t values_offset, record_offset;
+    const struct hpct_metric_id *metrics; /* that metric ids are looked up in; NULL if meta.db is unusable */
+    uint64_t unlisted_values;
+};
+
+static lode_status block_finding(struct block_check *self, unsigned rule, uint64_t offset, const char *what,
+                                 uint64_t number)
+{
+    return lode_report_add(self->report, rule, self->block.file, offset, "%s %" PRIu32 ": %s (%" PRIu64 ")",
+                           self->what, self->index, what, number);
+}
+
+static uint64_t group_offset(const struct block_check *self, uint64_t index)
+{
+    return self->block.groups_offset + index * block_group_stride(&self->block);
+}
+
+static uint64_t value_offset(const struct block_check *self, uint64_t index)
+{
+    return self->values_offset + index * block_value_stride(&self->block);
+}
+
+static lode_status check_layout(struct block_check *self)
+{
+    const lode_block *block = &self->block;
+    uint64_t end = self->values_offset + block->value_count * block_value_stride(block);
+    if (block->group_count == 0 || (block->groups_offset >= end && block->groups_offset - end <= MAX_PADDING))
+        return LODE_OK;
+    return lode_report_add(self->report, RULE_BLOCK_LAYOUT, block->file, self->record_offset,
+                           "%s %" PRIu32 ": values end at 0x%" PRIx64 ", indices begin at 0x%" PRIx64,
+                           self->what, self->index, end, block->groups_offset);
+}
+
+static lode_status check_starts(struct block_check *self, bool *sound)
+{
+    const lode_block *block = &self->block;
+    *sound = false;
+    if (block->group_count == 0 && block->value_count > 0)
+        return block_finding(self, RULE_BLOCK_START, self->record_offset, "values that belong to nothing",
+                             block->value_count);
+    for (uint32_t i = 0; i < block->group_count; i++) {
+        uint64_t start = block_group_start(block, i);
+        bool rises = i == 0 ? start == 0 : start > block_group_start(block, i - 1);
+        if (!rises || start >= block->value_count)
+            return block_finding(self, RULE_BLOCK_START, group_offset(self, i),
+                                 "a start index that does not rise from 0, or is past the values", start);
+    }
+    *sound = true;
+    return LODE_OK;
+}
+
+static lode_status check_group_keys(struct block_check *self)
+{
+    const lode_block *block = &self->block;
+    for (uint32_t i = 1; i < block->group_count; i++)
+        if (block_group_key(block, i) <= block_group_key(block, i - 1))
+            return block_finding(self, RULE_BLOCK_ORDER, group_offset(self, i),
+                                 "an index entry whose key is not above the last one's",
+                                 block_group_key(block, i));
+    return LODE_OK;
+}
+
+static lode_status check_value_order(struct block_check *self, const lode_group *group)
+{
+    for (uint64_t i = group->first + 1; i < group->first + group->count; i++)
+        if (block_value_key(&self->block, i) <= block_value_key(&self->block, i - 1))
+            return block_finding(self, RULE_VALUE_ORDER, value_offset(self, i),
+                                 "a value whose key is not above the last one's",
+                                 block_value_key(&self->block, i));
+    return LODE_OK;
+}
+
+static lode_status check_numbers(struct block_check *self)
+{
+    for (uint64_t i = 0; i < self->block.value_count; i++) {
+        double value = block_value(&self->block, i);
+        if (isfinite(value) && value != 0.0)
+            continue;
+        LODE_TRY(lode_report_add(self->report, value == 0.0 ? RULE_VALUE_ZERO : RULE_VALUE_FINITE,
+                                 self->block.file, value_offset(self, i), "%s %" PRIu32 ": a value is %g",
+                                 self->what, self->index, value));
+    }
+    return LODE_OK;
+}
+
+/* Keys, order and numbers of a block that lies inside its file. `check_keys` looks at what the keys mean. */
+static lode_status check_block(struct block_check *self,
+                               lode_status (*check_keys)(struct block_check *self, const lode_group *group))
+{
+    bool starts_sound;
+    LODE_TRY(check_layout(self));
+    LODE_TRY(check_group_keys(self));
+    LODE_TRY(check_starts(self, &starts_sound));
+    LODE_TRY(check_numbers(self));
+    for (uint32_t i = 0; i < self->block.group_count && starts_sound; i++) {
+        lode_group group;
+        LODE_TRY(lode_block_group(&self->block, i, &group, self->report->error));
+        LODE_TRY(check_value_order(self, &group));
+        LODE_TRY(check_keys(self, &group));
+    }
+    self->report->result.values += self->block.value_count;
+    return LODE_OK;
+}
+
+static lode_status unknown_metric(struct block_check *self, uint32_t id, uint64_t offset)
+{
+    return block_finding(self, RULE_VALUE_METRIC, offset, "a metric that meta.db does not list", id);
+}
+
+/* ---- profile.db ---- */
+
+static lode_status check_profile_keys(struct block_check *self, const lode_group *group)
+{
+    const struct hpct_check *check = self->check;
+    if (check->meta_sound && lode_context_tree_find(&check->db->base.tree, group->key) == LODE_NO_INDEX)
+        self->unlisted_values += group->count;
+    for (uint64_t i = group->first; self->metrics && i < group->first + group->count; i++)
+        if (!self->metrics[block_value_key(&self->block, i)].known)
+            LODE_TRY(unknown_metric(self, block_value_key(&self->block, i), value_offset(self, i)));
+    return LODE_OK;
+}
+
+static lode_status check_id(struct hpct_check *check, uint32_t profile, const struct wire_Id *id,
+                            uint64_t offset, struct lode_report *report)
+{
+    const char *file = lode_hpct_specs[HPCT_PROFILE].name;
+    if (check->meta_sound && id->kind >= check->db->base.id_kind_count)
+        LODE_TRY(lode_report_add(report, RULE_TUPLE_KIND, file, offset,
+                                 "profile %" PRIu32 ": an id is of kind %u; meta.db names %" PRIu32, profile,
+                                 id->kind, check->db->base.id_kind_count));
+    if (!(id->flags & HPCT_ID_PHYSICAL) && id->physicalId != id->logicalId)
+        LODE_TRY(lode_report_add(report, RULE_TUPLE_LOGICAL, file, offset,
+                                 "profile %" PRIu32 ": logical id %" PRIu32
+                                 " has the physical value %" PRIu64,
+                                 profile, id->logicalId, id->physicalId));
+    if (id->flags & ~(unsigned)HPCT_ID_PHYSICAL)
+        LODE_TRY(lode_report_add(report, RULE_FLAGS_UNKNOWN, file, offset,
+                                 "profile %" PRIu32 ": an id's flags are 0x%x", profile, id->flags));
+    return LODE_OK;
+}
+
+static lode_status check_tuple(struct hpct_check *check, uint32_t index, const struct wire_Profile *profile,
+                               uint64_t offset, struct lode_report *report)
+{
+    const char *file = lode_hpct_specs[HPCT_PROFILE].name;
+    bool summary = profile->flags & HPCT_PROFILE_SUMMARY;
+    if (profile->pIdTuple == 0)
+        return summary || index == 0
+                   ? LODE_OK
+                   : lode_report_add(report, RULE_TUPLE_MISSING, file, offset + WIRE_Profile_pIdTuple,
+                                     "profile %" PRIu32 " has no id tuple", index);
+    if (index == 0)
+        LODE_TRY(lode_report_add(report, RULE_TUPLE_SUMMARY, file, offset + WIRE_Profile_pIdTuple,
+                                 "the summary of all profiles has an id tuple"));
+    /* A section that is not there was reported with the header. */
+    if (check->db->files[HPCT_PROFILE].sections[1].bytes.size == 0)
+        return LODE_OK;
+    struct lode_span ids;
+    if (!lode_hpct_id_tuple(check->db, profile->pIdTuple, &ids))
+        return lode_report_add(report, RULE_TUPLE_BOUNDS, file, offset + WIRE_Profile_pIdTuple,
+                               "the id tuple of profile %" PRIu32 " at 0x%" PRIx64
+                               " is not inside its section",
+                               index, profile->pIdTuple);
+    for (uint64_t i = 0; i < ids.size; i += WIRE_Id_SIZE) {
+        struct wire_Id id;
+        lode_wire_read_Id(&id, ids.data + i, WIRE_Id_SIZE);
+        LODE_TRY(check_id(check, index, &id, profile->pIdTuple + WIRE_IdTuple_SIZE + i, report));
+    }
+    return LODE_OK;
+}
+
+static lode_status check_profile(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
+                                 struct lode_report *report)
+{
+    uint64_t *unlisted = context;
+    uint32_t index = (uint32_t)item;
+    struct wire_Profile profile;
+    (void)worker;
+    lode_hpct_profile(check->db, index, &profile);
+    uint64_t offset = check->db->profiles.offset + index * check->db->profiles.stride;
+    bool summary = profile.flags & HPCT_PROFILE_SUMMARY;
+    const char *file = lode_hpct_specs[HPCT_PROFILE].name;
+    if (index == 0 && !summary)
+        LODE_TRY(lode_report_add(report, RULE_PROFILE_SUMMARY, file, offset + WIRE_Profile_flags,
+                                 "profile 0 is not marked as the summary; its flags are 0x%" PRIx32,
+                                 profile.flags));
+    if (profile.flags & ~(uint32_t)HPCT_PROFILE_SUMMARY)
+        LODE_TRY(lode_report_add(report, RULE_FLAGS_UNKNOWN, file, offset + WIRE_Profile_flags,
+                                 "profile %" PRIu32 ": flags are 0x%" PRIx32, index, profile.flags));
+    LODE_TRY(check_tuple(check, index, &profile, offset, report));
+    /* What profile 0 holds is what its place says, whatever its flags. */
+    struct block_check self = {.check = check,
+                               .report = report,
+                               .what = "profile",
+                               .index = index,
+                               .values_offset = profile.pValues,
+                               .record_offset = offset,
+                               .metrics = !check->meta_sound      ? NULL
+                                          : summary || index == 0 ? check->statistics
+                                                                  : check->values};
+    report->result.profiles++;
+    if (!lode_hpct_profile_block(check->db, &profile, &self.block))
+        return lode_report_add(report, RULE_BLOCK_BOUNDS, file, offset,
+                               "profile %" PRIu32 ": %" PRIu64 " values at 0x%" PRIx64 " and %" PRIu32
+                               " indices at 0x%" PRIx64 " are not inside the file",
+                               index, profile.nValues, profile.pValues, profile.nCtxs, profile.pCtxIndices);
+    LODE_TRY(check_block(&self, check_profile_keys));
+    unlisted[index] = self.unlisted_values;
+    return LODE_OK;
+}
+
+static bool block_extent(uint64_t value_count, uint64_t values, uint64_t groups, uint64_t group_bytes,
+                         const lode_block *block, uint64_t *start, uint64_t *end)
+{
+    if (value_count == 0 || block->group_count == 0)
+        return false;
+    uint64_t values_end = values + value_count * block_value_stride(block);
+    *start = values < groups ? values : groups;
+    *end = values_end > groups + group_bytes ? values_end : groups + group_bytes;
+    return true;
+}
+
+static bool profile_extent(const struct hpct_database *db, uint32_t index, uint64_t *start, uint64_t *end)
+{
+    struct wire_Profile profile;
+    lode_block block;
+    lode_hpct_profile(db, index, &profile);
+    return lode_hpct_profile_block(db, &profile, &block) &&
+           block_extent(profile.nValues, profile.pValues, profile.pCtxIndices,
+                        profile.nCtxs * block_group_stride(&block), &block, start, end);
+}
+
+static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unlisted)
+{
+    const struct hpct_database *db = check->db;
+    uint64_t values = 0, contexts = 0;
+    for (uint32_t i = 0; i < db->profiles.count; i++)
+        values += unlisted[i];
+    if (values == 0)
+        return LODE_OK;
+    struct wire_Profile profile;
+    lode_block block;
+    lode_hpct_profile(db, 0, &profile);
+    if (lode_hpct_profile_block(db, &profile, &block))
+        for (uint32_t i = 0; i < block.group_count; i++)
+            contexts += lode_context_tree_find(&db->base.tree, block_group_key(&block, i)) == LODE_NO_INDEX;
+    return lode_report_add(
+        &check->report, RULE_CONTEXT_UNLISTED, lode_hpct_specs[HPCT_PROFILE].name, LODE_NO_OFFSET,
+        "%" PRIu64 " values are at contexts that meta.db does not list (%" PRIu64 " contexts in the summary)",
+        values, contexts);
+}
+
+lode_status lode_hpct_check_profiles(struct hpct_check *check)
+{
+    uint64_t count = check->db->profiles.count, errors = check->report.result.errors;
+    if (count == 0)
+        return LODE_OK;
+    /* Before reading any block: blocks that overlap could cost far more time than the file has bytes. */
+    LODE_TRY(lode_hpct_check_extents(check, HPCT_PROFILE, RULE_BLOCK_OVERLAP, "the block of profile",
+                                     (uint32_t)count, profile_extent));
+    if (check->report.result.errors != errors)
+        return LODE_OK;
+    uint64_t *unlisted = calloc((size_t)count, sizeof *unlisted);
+    if (unlisted == NULL)
+        return lode_fail_memory(check->report.error);
+    lode_status status = lode_hpct_check_items(check, "checking profile.db", count, check_profile, unlisted);
+    if (status == LODE_OK)
+        status = report_unlisted(check, unlisted);
+    free(unlisted);
+    LODE_TRY(status);
+    check->profiles_sound = check->report.result.errors == errors;
+    return LODE_OK;
+}
+
+/* ---- cct.db ---- */
+
+static lode_status check_context_keys(struct block_check *self, const lode_group *group)
+{
+    const struct hpct_database *db = self->check->db;
+    if (self->metrics && !self->metrics[group->key].known)
+        LODE_TRY(unknown_metric(self, group->key, self->record_offset));
+    for (uint64_t i = group->first; db->profiles.count && i < group->first + group->count; i++) {
+        uint32_t profile = block_value_key(&self->block, i);
+        if (profile < db->profiles.count && !lode_profile_is_summary(&db->base, profile))
+            continue;
+        LODE_TRY(block_finding(self, RULE_VALUE_PROFILE, value_offset(self, i),
+                               "a profile that is not there, or a summary", profile));
+    }
+    return LODE_OK;
+}
+
+static lode_status check_context(struct hpct_check *check, uint32_t index, struct lode_report *report)
+{
+    struct wire_ContextInfo context;
+    lode_hpct_context(check->db, index, &context);
+    struct block_check self = {.check = check,
+                               .report = report,
+                               .what = "context",
+                               .index = index,
+                               .values_offset = context.pValues,
+                               .record_offset =
+                                   check->db->contexts.offset + index * check->db->contexts.stride,
+                               .metrics = check->meta_sound ? check->values : NULL};
+    if (!lode_hpct_context_block(check->db, &context, &self.block))
+        return lode_report_add(report, RULE_BLOCK_BOUNDS, lode_hpct_specs[HPCT_CCT].name, self.record_offset,
+                               "context %" PRIu32 ": %" PRIu64 " values at 0x%" PRIx64
+                               " and %u indices at 0x%" PRIx64 " are not inside the file",
+                               index, context.nValues, context.pValues, context.nMetrics,
+                               context.pMetricIndices);
+    return check_block(&self, check_context_keys);
+}
+
+static lode_status check_context_range(struct hpct_check *check, void *context, uint64_t item,
+                                       unsigned worker, struct lode_report *report)
+{
+    uint64_t first = item * CONTEXTS_PER_ITEM, end = first + CONTEXTS_PER_ITEM;
+    (void)context;
+    (void)worker;
+    for (uint64_t i = first; i < end && i < check->db->contexts.count; i++)
+        LODE_TRY(check_context(check, (uint32_t)i, report));
+    return LODE_OK;
+}
+
+static bool context_extent(const struct hpct_database *db, uint32_t index, uint64_t *start, uint64_t *end)
+{
+    struct wire_ContextInfo context;
+    lode_block block;
+    lode_hpct_context(db, index, &context);
+    return lode_hpct_context_block(db, &context, &block) &&
+           block_extent(context.nValues, context.pValues, context.pMetricIndices,
+                        context.nMetrics * block_group_stride(&block), &block, start, end);
+}
+
+lode_status lode_hpct_check_contexts(struct hpct_check *check)
+{
+    uint64_t count = check->db->contexts.count, errors = check->report.result.errors;
+    if (count == 0)
+        return LODE_OK;
+    uint64_t items = (count + CONTEXTS_PER_ITEM - 1) / CONTEXTS_PER_ITEM;
+    LODE_TRY(lode_hpct_check_extents(check, HPCT_CCT, RULE_BLOCK_OVERLAP, "the block of context",
+                                     (uint32_t)count, context_extent));
+    if (check->report.result.errors != errors)
+        return LODE_OK;
+    LODE_TRY(lode_hpct_check_items(check, "checking cct.db", items, check_context_range, NULL));
+    check->contexts_sound = check->report.result.errors == errors;
+    return LODE_OK;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Do things in a file overlap? */
+#include "format/hpctoolkit/check.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct extent {
+    uint64_t start, end;
+    uint32_t index;
+};
+
+struct extents {
+    struct hpct_check *check;
+    enum hpct_file_id file;
+    unsigned rule;
+    const char *what;
+    uint32_t count;
+    hpct_extent_fn extent;
+};
+
+static int compare_extents(const void *left, const void *right)
+{
+    const struct extent *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static lode_status against_sections(const struct extents *extents, const struct extent *extent)
+{
+    const struct hpct_file_spec *spec = &lode_hpct_specs[extents->file];
+    for (unsigned i = 0; i < spec->section_count; i++) {
+        const struct hpct_section *section = &extents->check->db->files[extents->file].sections[i];
+        if (section->bytes.size && extent->start < section->offset + section->bytes.size &&
+            section->offset < extent->end)
+            return lode_report_add(&extents->check->report, extents->rule, spec->name, extent->start,
+                                   "%s %" PRIu32 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps section %s",
+                                   extents->what, extent->index, extent->start, extent->end,
+                                   spec->sections[i].name);
+    }
+    return LODE_OK;
+}
+
+/* One pass that needs no memory, and is enough if things lie in the order of their indices. */
+static lode_status scan_extents(const struct extents *extents, bool *in_order)
+{
+    uint64_t last = 0;
+    *in_order = true;
+    for (uint32_t i = 0; i < extents->count; i++) {
+        struct extent extent = {.index = i};
+        if (!extents->extent(extents->check->db, i, &extent.start, &extent.end))
+            continue;
+        LODE_TRY(against_sections(extents, &extent));
+        *in_order = *in_order && extent.start >= last;
+        last = extent.end;
+    }
+    return LODE_OK;
+}
+
+static lode_status report_overlaps(const struct extents *extents, struct extent *sorted, size_t count)
+{
+    qsort(sorted, count, sizeof *sorted, compare_extents);
+    for (size_t i = 1; i < count; i++) {
+        const struct extent *a = &sorted[i - 1], *b = &sorted[i];
+        if (b->start < a->end)
+            LODE_TRY(lode_report_add(
+                &extents->check->report, extents->rule, lode_hpct_specs[extents->file].name, b->start,
+                "%s %" PRIu32 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps %s %" PRIu32 " (0x%" PRIx64
+                " to 0x%" PRIx64 ")",
+                extents->what, b->index, b->start, b->end, extents->what, a->index, a->start, a->end));
+    }
+    return LODE_OK;
+}
+
+static lode_status sort_extents(const struct extents *extents)
+{
+    struct extent *sorted = calloc(extents->count, sizeof *sorted);
+    if (sorted == NULL)
+        return lode_fail_memory(extents->check->report.error);
+    size_t count = 0;
+    for (uint32_t i = 0; i < extents->count; i++) {
+        sorted[count].index = i;
+        count += extents->extent(extents->check->db, i, &sorted[count].start, &sorted[count].end);
+    }
+    lode_status status = report_overlaps(extents, sorted, count);
+    free(sorted);
+    return status;
+}
+
+lode_status lode_hpct_check_extents(struct hpct_check *check, enum hpct_file_id file, unsigned rule,
+                                    const char *what, uint32_t count, hpct_extent_fn extent)
+{
+    struct extents extents = {check, file, rule, what, count, extent};
+    bool in_order;
+    LODE_TRY(scan_extents(&extents, &in_order));
+    return in_order ? LODE_OK : sort_extents(&extents);
+}

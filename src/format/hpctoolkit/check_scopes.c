@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Do values add up over the tree? For each profile, metric and context c, with children k that meta.db lists:
+ *
+ *   execution(c) = point(c) + sum of execution(k)
+ *   transitive(c) = own(c) + sum of transitive(k) for k with the scope's bit, where own(c) = execution(c) - sum of execution(k)
+ *   sum of point over all contexts = execution(global context)
+ *
+ * Writers leave out instruction contexts from meta.db and keep their values, so where a profile has values at
+ * unlisted contexts, execution(c) may be more than the right side, except at the global context.
+ *
+ * Memory: an index per context, and a number per value of one profile, for each thread.
+ */
+#include "format/hpctoolkit/check.h"
+#include "model/block.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define NO_VALUE UINT64_MAX
+
+struct scratch {
+    uint32_t *group_of; /* by index of context: 1 + its group in the block, or 0 */
+    double *children;   /* by value: what listed children add to it */
+    size_t capacity;    /* of children */
+    double *point_sums; /* by metric: all points, and the execution value of the global context */
+};
+
+struct scopes {
+    struct scratch *workers;
+    unsigned worker_count;
+    /* By metric: ids of its execution and point values, or -1. */
+    int32_t *execution, *point;
+};
+
+/* A profile under check. */
+struct scope_check {
+    struct hpct_check *check;
+    const struct scopes *scopes;
+    struct scratch *scratch;
+    struct lode_report *report;
+    uint32_t profile;
+    lode_block block;
+    bool has_unlisted;
+};
+
+static bool roughly_equal(double a, double b, double scale)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(scale), fmax(fabs(a), fabs(b)));
+}
+
+/* The position of a metric's value in a group, or NO_VALUE. */
+static uint64_t find_value(const lode_block *block, uint32_t group_index, int32_t metric_id)
+{
+    uint64_t first = block_group_start(block, group_index);
+    uint64_t end =
+        group_index + 1 < block->group_count ? block_group_start(block, group_index + 1) : block->value_count;
+    for (uint64_t i = first; metric_id >= 0 && i < end; i++)
+        if (block_value_key(block, i) == (uint32_t)metric_id)
+            return i;
+    return NO_VALUE;
+}
+
+static double value_or_zero(const lode_block *block, uint64_t position)
+{
+    return position == NO_VALUE ? 0.0 : block_value(block, position);
+}
+
+static const lode_context *group_context(const struct scope_check *self, uint32_t group)
+{
+    const struct lode_context_tree *tree = &self->check->db->base.tree;
+    uint32_t index = lode_context_tree_find(tree, block_group_key(&self->block, group));
+    return index == LODE_NO_INDEX ? NULL : &tree->nodes[index];
+}
+
+static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32_t context, uint32_t metric,
+                                 double stored, double expected)
+{
+    return lode_report_add(self->report, rule, self->block.file, LODE_NO_OFFSET,
+                           "profile %" PRIu32 ", context %" PRIu32 ", metric %" PRIu32
+                           ": %.17g is stored, its parts give %.17g",
+                           self->profile, context, metric, stored, expected);
+}
+
+/* Adds the values of a context to what its parent has from its children. */
+static lode_status add_to_parent(struct scope_check *self, uint32_t group, const lode_context *context)
+{
+    const lode_context *parent = lode_context_parent(context);
+    if (parent == NULL)
+        return LODE_OK;
+    uint32_t parent_group = self->scratch->group_of[parent->index];
+    lode_group values;
+    LODE_TRY(lode_block_group(&self->block, group, &values, self->report->error));
+    for (uint64_t i = values.first; i < values.first + values.count; i++) {
+        uint32_t id = block_value_key(&self->block, i);
+        const struct hpct_metric_id *metric = &self->check->values[id];
+        bool passes = metric->type == LODE_SCOPE_EXECUTION ||
+                      (metric->type == LODE_SCOPE_TRANSITIVE && (context->propagation >> metric->bit & 1));
+        if (!passes)
+            continue;
+        uint64_t at = parent_group ? find_value(&self->block, parent_group - 1, (int32_t)id) : NO_VALUE;
+        if (at != NO_VALUE)
+            self->scratch->children[at] += block_value(&self->block, i);
+        else if (block_value(&self->block, i) != 0.0)
+            LODE_TRY(scope_finding(
+                self, metric->type == LODE_SCOPE_EXECUTION ? RULE_SCOPE_EXECUTION : RULE_SCOPE_FUNCTION,
+                parent->id, id, 0.0, block_value(&self->block, i)));
+    }
+    return LODE_OK;
+}
+
+static lode_status check_execution(struct scope_check *self, uint32_t group, const lode_context *context,
+                                   uint64_t at)
+{
+    uint32_t id = block_value_key(&self->block, at);
+    uint32_t metric = self->check->values[id].metric;
+    double stored = block_value(&self->block, at);
+    double point = value_or_zero(&self->block, find_value(&self->block, group, self->scopes->point[metric]));
+    double parts = self->scratch->children[at] + point;
+    bool exact = !self->has_unlisted || context->index == 0;
+    if (roughly_equal(stored, parts, 0.0) || (!exact && stored > parts))
+        return LODE_OK;
+    return scope_finding(self, RULE_SCOPE_EXECUTION, context->id, id, stored, parts);
+}
+
+/* `id` is a transitive scope of the metric whose execution value is at `at`. */
+static lode_status check_transitive(struct scope_check *self, uint32_t group, const lode_context *context,
+                                    uint64_t at, uint16_t id)
+{
+    double inclusive = value_or_zero(&self->block, at);
+    double own = at == NO_VALUE ? 0.0 : inclusive - self->scratch->children[at];
+    uint64_t position = find_value(&self->block, group, id);
+    double children = position == NO_VALUE ? 0.0 : self->scratch->children[position];
+    double stored = value_or_zero(&self->block, position);
+    if (roughly_equal(stored, own + children, inclusive))
+        return LODE_OK;
+    return scope_finding(self, RULE_SCOPE_FUNCTION, context->id, id, stored, own + children);
+}
+
+static lode_status check_group(struct scope_check *self, uint32_t group, const lode_context *context)
+{
+    const lode_database *db = &self->check->db->base;
+    lode_group values;
+    LODE_TRY(lode_block_group(&self->block, group, &values, self->report->error));
+    for (uint64_t i = values.first; i < values.first + values.count; i++) {
+        const struct hpct_metric_id *id = &self->check->values[block_value_key(&self->block, i)];
+        const lode_metric *metric = &db->metrics[id->metric];
+        if (id->type == LODE_SCOPE_TRANSITIVE) {
+            /* Without an inclusive value beside it, its parts are not known. */
+            int32_t execution = self->scopes->execution[id->metric];
+            if (execution >= 0 && find_value(&self->block, group, execution) == NO_VALUE)
+                LODE_TRY(check_transitive(self, group, context, NO_VALUE,
+                                          (uint16_t)block_value_key(&self->block, i)));
+        }
+        if (id->type != LODE_SCOPE_EXECUTION)
+            continue;
+        LODE_TRY(check_execution(self, group, context, i));
+        for (uint32_t k = 0; k < metric->scope_count; k++)
+            if (metric->scopes[k].scope->type == LODE_SCOPE_TRANSITIVE)
+                LODE_TRY(check_transitive(self, group, context, i, metric->scopes[k].id));
+    }
+    return LODE_OK;
+}
+
+static lode_status check_point_sums(struct scope_check *self)
+{
+    const lode_database *db = &self->check->db->base;
+    const lode_block *block = &self->block;
+    double *sums = self->scratch->point_sums;
+    for (uint32_t m = 0; m < db->metric_count; m++)
+        sums[m] = 0.0;
+    for (uint64_t i = 0; i < block->value_count; i++) {
+        const struct hpct_metric_id *id = &self->check->values[block_value_key(block, i)];
+        if (id->type == LODE_SCOPE_POINT)
+            sums[id->metric] += block_value(block, i);
+    }
+    for (uint32_t m = 0; m < db->metric_count; m++) {
+        int32_t execution = self->scopes->execution[m];
+        double total;
+        if (execution < 0 || self->scopes->point[m] < 0)
+            continue;
+        lode_status status = lode_block_lookup(block, 0, (uint32_t)execution, &total, self->report->error);
+        if (status < 0)
+            return status;
+        if (!lode_hpct_close_enough(sums[m], total))
+            LODE_TRY(scope_finding(self, RULE_SCOPE_POINT, 0, (uint32_t)execution, total, sums[m]));
+    }
+    return LODE_OK;
+}
+
+static lode_status check_tree(struct scope_check *self)
+{
+    const lode_block *block = &self->block;
+    for (uint32_t g = 0; g < block->group_count; g++) {
+        const lode_context *context = group_context(self, g);
+        if (context)
+            self->scratch->group_of[context->index] = g + 1;
+        else
+            self->has_unlisted = true;
+    }
+    for (uint32_t g = 0; g < block->group_count; g++) {
+        const lode_context *context = group_context(self, g);
+        if (context)
+            LODE_TRY(add_to_parent(self, g, context));
+    }
+    for (uint32_t g = 0; g < block->group_count; g++) {
+        const lode_context *context = group_context(self, g);
+        if (context)
+            LODE_TRY(check_group(self, g, context));
+    }
+    return LODE_OK;
+}
+
+static lode_status reset_children(struct scratch *scratch, uint64_t count, lode_error *error)
+{
+    if (count > scratch->capacity) {
+        double *larger = realloc(scratch->children, (size_t)count * sizeof *larger);
+        if (larger == NULL)
+            return lode_fail_memory(error);
+        scratch->children = larger;
+        scratch->capacity = (size_t)count;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        scratch->children[i] = 0.0;
+    return LODE_OK;
+}
+
+static lode_status check_profile_scopes(struct hpct_check *check, void *context, uint64_t item,
+                                        unsigned worker, struct lode_report *report)
+{
+    struct scopes *scopes = context;
+    struct scope_check self = {.check = check,
+                               .scopes = scopes,
+                               .scratch = &scopes->workers[worker],
+                               .report = report,
+                               .profile = (uint32_t)item};
+    if (lode_profile_is_summary(&check->db->base, self.profile))
+        return LODE_OK;
+    LODE_TRY(lode_profile_block(&check->db->base, self.profile, &self.block, report->error));
+    LODE_TRY(reset_children(self.scratch, self.block.value_count, report->error));
+    lode_status status = check_tree(&self);
+    for (uint32_t g = 0; g < self.block.group_count; g++) {
+        const lode_context *listed = group_context(&self, g);
+        if (listed)
+            self.scratch->group_of[listed->index] = 0;
+    }
+    return status == LODE_OK ? check_point_sums(&self) : status;
+}
+
+static lode_status allocate(struct hpct_check *check, struct scopes *scopes)
+{
+    const lode_database *db = &check->db->base;
+    size_t metrics = db->metric_count ? db->metric_count : 1;
+    scopes->workers = calloc(scopes->worker_count, sizeof *scopes->workers);
+    scopes->execution = calloc(metrics, sizeof *scopes->execution);
+    scopes->point = calloc(metrics, sizeof *scopes->point);
+    bool enough = scopes->workers && scopes->execution && scopes->point;
+    for (unsigned i = 0; enough && i < scopes->worker_count; i++) {
+        scopes->workers[i].group_of = calloc(db->tree.count, sizeof(uint32_t));
+        scopes->workers[i].point_sums = calloc(metrics, sizeof(double));
+        enough = scopes->workers[i].group_of && scopes->workers[i].point_sums;
+    }
+    if (!enough)
+        return lode_fail_memory(check->report.error);
+    for (uint32_t m = 0; m < db->metric_count; m++) {
+        uint16_t id;
+        scopes->execution[m] =
+            lode_metric_id(&db->metrics[m], LODE_SCOPE_EXECUTION, &id) == LODE_OK ? id : -1;
+        scopes->point[m] = lode_metric_id(&db->metrics[m], LODE_SCOPE_POINT, &id) == LODE_OK ? id : -1;
+    }
+    return LODE_OK;
+}
+
+lode_status lode_hpct_check_scopes(struct hpct_check *check)
+{
+    struct scopes scopes = {.worker_count = check->threads};
+    lode_status status = allocate(check, &scopes);
+    if (status == LODE_OK)
+        status = lode_hpct_check_items(check, "adding up scopes", check->db->profiles.count,
+                                       check_profile_scopes, &scopes);
+    for (unsigned i = 0; scopes.workers && i < scopes.worker_count; i++) {
+        free(scopes.workers[i].group_of);
+        free(scopes.workers[i].children);
+        free(scopes.workers[i].point_sums);
+    }
+    free(scopes.workers);
+    free(scopes.execution);
+    free(scopes.point);
+    return status;
+}

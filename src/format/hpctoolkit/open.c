@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening a database: the format's side of the database API. */
+#include "base/error.h"
+#include "format/hpctoolkit/check.h"
+#include "format/hpctoolkit/hpctoolkit.h"
+#include "format/hpctoolkit/read.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+static lode_status no_profile(uint32_t profile, const struct hpct_database *db, lode_error *error)
+{
+    return lode_fail(error, LODE_NOT_FOUND, lode_hpct_specs[HPCT_PROFILE].name, LODE_NO_OFFSET,
+                     "there is no profile %" PRIu32 "; there are %" PRIu64, profile, db->profiles.count);
+}
+
+static lode_status get_profile_block(const lode_database *base, uint32_t profile, lode_block *out,
+                                     lode_error *error)
+{
+    const struct hpct_database *db = hpct_of(base);
+    if (profile >= db->profiles.count)
+        return no_profile(profile, db, error);
+    struct wire_Profile wire;
+    lode_hpct_profile(db, profile, &wire);
+    if (lode_hpct_profile_block(db, &wire, out))
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CORRUPT, lode_hpct_specs[HPCT_PROFILE].name,
+                     db->profiles.offset + profile * db->profiles.stride,
+                     "the values of profile %" PRIu32 " are not inside the file", profile);
+}
+
+static lode_status get_context_block(const lode_database *base, uint32_t id, lode_block *out,
+                                     lode_error *error)
+{
+    const struct hpct_database *db = hpct_of(base);
+    const char *name = lode_hpct_specs[HPCT_CCT].name;
+    if (!db->files[HPCT_CCT].present)
+        return lode_fail(error, LODE_ABSENT, name, LODE_NO_OFFSET, "there is no %s", name);
+    if (id >= db->contexts.count)
+        return lode_fail(error, LODE_NOT_FOUND, name, LODE_NO_OFFSET,
+                         "there is no context %" PRIu32 "; there are %" PRIu64, id, db->contexts.count);
+    struct wire_ContextInfo wire;
+    lode_hpct_context(db, id, &wire);
+    if (lode_hpct_context_block(db, &wire, out))
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CORRUPT, name, db->contexts.offset + id * db->contexts.stride,
+                     "the values of context %" PRIu32 " are not inside the file", id);
+}
+
+static lode_status get_trace_line(const lode_database *base, uint32_t index, lode_trace_line *out,
+                                  lode_error *error)
+{
+    const struct hpct_database *db = hpct_of(base);
+    const char *name = lode_hpct_specs[HPCT_TRACE].name;
+    if (index >= db->traces.count)
+        return lode_fail(error, LODE_NOT_FOUND, name, LODE_NO_OFFSET,
+                         "there is no trace line %" PRIu32 "; there are %" PRIu64, index, db->traces.count);
+    struct wire_Trace wire;
+    lode_hpct_trace(db, index, &wire);
+    if (lode_hpct_trace_line(db, &wire, out))
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CORRUPT, name, db->traces.offset + index * db->traces.stride,
+                     "the samples of trace line %" PRIu32 " are not inside the file", index);
+}
+
+static lode_status get_profile_flags(const lode_database *base, uint32_t profile, uint32_t *flags,
+                                     lode_error *error)
+{
+    const struct hpct_database *db = hpct_of(base);
+    if (profile >= db->profiles.count)
+        return no_profile(profile, db, error);
+    struct wire_Profile wire;
+    lode_hpct_profile(db, profile, &wire);
+    *flags = wire.flags;
+    return LODE_OK;
+}
+
+static lode_status get_profile_ids(const lode_database *base, uint32_t profile, lode_id *ids,
+                                   uint32_t capacity, uint32_t *count, lode_error *error)
+{
+    const struct hpct_database *db = hpct_of(base);
+    *count = 0;
+    if (profile >= db->profiles.count)
+        return no_profile(profile, db, error);
+    struct wire_Profile wire;
+    lode_hpct_profile(db, profile, &wire);
+    if (wire.pIdTuple == 0)
+        return LODE_OK;
+    struct lode_span bytes;
+    if (!lode_hpct_id_tuple(db, wire.pIdTuple, &bytes))
+        return lode_fail(error, LODE_ERR_CORRUPT, lode_hpct_specs[HPCT_PROFILE].name, wire.pIdTuple,
+                         "the id tuple of profile %" PRIu32 " is not inside its section", profile);
+    *count = (uint32_t)(bytes.size / WIRE_Id_SIZE);
+    for (uint32_t i = 0; i < *count && i < capacity; i++) {
+        struct wire_Id id;
+        lode_wire_read_Id(&id, bytes.data + (uint64_t)i * WIRE_Id_SIZE, WIRE_Id_SIZE);
+        ids[i] =
+            (lode_id){.kind = id.kind, .flags = id.flags, .logical = id.logicalId, .physical = id.physicalId};
+    }
+    return LODE_OK;
+}
+
+void lode_hpct_close(struct hpct_database *db)
+{
+    for (unsigned id = 0; id < HPCT_FILES; id++)
+        lode_source_close(&db->files[id].source);
+    lode_context_tree_free(&db->base.tree);
+    lode_arena_free(&db->base.arena);
+    free(db);
+}
+
+static void close_database(lode_database *base)
+{
+    lode_hpct_close((struct hpct_database *)(void *)base);
+}
+
+static const struct lode_database_ops hpct_ops = {
+    .profile_block = get_profile_block,
+    .context_block = get_context_block,
+    .trace_line = get_trace_line,
+    .profile_flags = get_profile_flags,
+    .profile_ids = get_profile_ids,
+    .close = close_database,
+};
+
+struct hpct_database *lode_hpct_new(void)
+{
+    struct hpct_database *db = calloc(1, sizeof *db);
+    if (db == NULL)
+        return NULL;
+    db->base.ops = &hpct_ops;
+    db->base.format = "HPCToolkit 4.0";
+    lode_arena_init(&db->base.arena, SIZE_MAX);
+    return db;
+}
+
+static lode_status open_database(lode_database **out, const struct lode_folder *folder, lode_error *error)
+{
+    struct hpct_database *db = lode_hpct_new();
+    if (db == NULL)
+        return lode_fail_memory(error);
+    struct lode_report report;
+    lode_report_strict(&report, lode_hpct_rules, error);
+    lode_status status = lode_hpct_open_files(db, folder, &report);
+    if (status == LODE_OK)
+        status = lode_hpct_find_meta_tables(db, &report);
+    if (status == LODE_OK)
+        status = lode_hpct_find_value_tables(db, &report);
+    if (status == LODE_OK)
+        status = lode_hpct_load_meta(db, &report);
+    if (status == LODE_OK) {
+        *out = &db->base;
+        return LODE_OK;
+    }
+    if (error)
+        error->status = status;
+    lode_hpct_close(db);
+    return status;
+}
+
+static bool probe(const struct lode_folder *folder)
+{
+    for (unsigned id = 0; id < HPCT_FILES; id++) {
+        struct lode_source source;
+        lode_status status = lode_source_open(&source, folder, lode_hpct_specs[id].name, NULL);
+        lode_source_close(&source);
+        if (status != LODE_ABSENT)
+            return true;
+    }
+    return false;
+}
+
+const struct lode_format lode_format_hpctoolkit = {
+    .name = "HPCToolkit 4.0",
+    .probe = probe,
+    .open = open_database,
+    .check = lode_hpct_check,
+    .rules = lode_hpct_rules,
+    .rule_count = RULE_COUNT,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading the four files. Every function that takes a report serves both to open a database (strict report: the first
+ * error ends it) and to check one (errors are passed on, and the work continues with what is left).
+ */
+#ifndef LODE_FORMAT_HPCTOOLKIT_READ_H
+#define LODE_FORMAT_HPCTOOLKIT_READ_H
+
+#include "base/source.h"
+#include "format/hpctoolkit/rules.h"
+#include "format/hpctoolkit/wire.h"
+#include "model/database.h"
+#include "model/finding.h"
+
+struct hpct_section {
+    struct lode_span bytes; /* empty if the section is unusable */
+    uint64_t offset;        /* of the section in its file */
+    uint64_t string_end;    /* strings that begin below this end inside the section */
+};
+
+struct hpct_file {
+    struct lode_source source;
+    bool present;
+    bool usable; /* the header is sound; sections that are not are empty */
+    struct hpct_section sections[HPCT_MAX_SECTIONS];
+};
+
+/* An array of records of one size in a section. */
+struct hpct_table {
+    const uint8_t *bytes;
+    uint64_t offset, count, stride;
+};
+
+struct hpct_database {
+    struct lode_database base; /* must be first */
+    struct hpct_file files[HPCT_FILES];
+
+    struct hpct_table id_names, metrics, scopes, modules, source_files, functions, entries; /* meta.db */
+    uint8_t scope_inst_stride, summary_stride;
+    struct hpct_table profiles; /* profile.db */
+    struct hpct_table contexts; /* cct.db */
+    struct hpct_table traces;   /* trace.db */
+
+    uint64_t utf8_budget; /* bytes of strings still to be checked: strings may overlap in a hostile file */
+};
+
+static inline const struct hpct_database *hpct_of(const lode_database *db)
+{
+    return (const struct hpct_database *)(const void *)db;
+}
+
+static inline const uint8_t *hpct_record(const struct hpct_table *table, uint64_t index)
+{
+    return table->bytes + index * table->stride;
+}
+
+/* The index of the record that a pointer in the file points at, or LODE_NO_INDEX. */
+uint32_t lode_hpct_record_index(const struct hpct_table *table, uint64_t pointer);
+
+/* Maps the files, reads their headers, finds their sections. */
+lode_status lode_hpct_open_files(struct hpct_database *db, const struct lode_folder *folder,
+                                 struct lode_report *report);
+/* Reads the headers of sections: finds all tables. */
+lode_status lode_hpct_find_meta_tables(struct hpct_database *db, struct lode_report *report);
+lode_status lode_hpct_find_value_tables(struct hpct_database *db, struct lode_report *report);
+/* Reads all of meta.db into the model. */
+lode_status lode_hpct_load_meta(struct hpct_database *db, struct lode_report *report);
+lode_status lode_hpct_load_metrics(struct hpct_database *db, struct lode_report *report);
+lode_status lode_hpct_load_symbols(struct hpct_database *db, struct lode_report *report);
+lode_status lode_hpct_load_contexts(struct hpct_database *db, struct lode_report *report);
+
+/* A string of a section; "" after a finding. */
+lode_status lode_hpct_string(struct hpct_database *db, enum hpct_meta_section section, uint64_t pointer,
+                             const char *what, const char **out, struct lode_report *report);
+/* A table that a section's header names; an empty one after a finding. `least` is the smallest stride that will do. */
+lode_status lode_hpct_table(struct hpct_table *table, enum hpct_file_id file,
+                            const struct hpct_section *section, const char *what, uint64_t pointer,
+                            uint64_t count, uint64_t stride, uint64_t least, struct lode_report *report);
+
+/* Records of values, as they are in the file. The index must be in the table. */
+void lode_hpct_profile(const struct hpct_database *db, uint32_t index, struct wire_Profile *out);
+void lode_hpct_context(const struct hpct_database *db, uint32_t index, struct wire_ContextInfo *out);
+void lode_hpct_trace(const struct hpct_database *db, uint32_t index, struct wire_Trace *out);
+/* Their bytes, or false if these are not all inside the file. */
+bool lode_hpct_profile_block(const struct hpct_database *db, const struct wire_Profile *profile,
+                             lode_block *out);
+bool lode_hpct_context_block(const struct hpct_database *db, const struct wire_ContextInfo *context,
+                             lode_block *out);
+bool lode_hpct_trace_line(const struct hpct_database *db, const struct wire_Trace *trace,
+                          lode_trace_line *out);
+/* The elements of an id tuple, or false if it is not inside its section. */
+bool lode_hpct_id_tuple(const struct hpct_database *db, uint64_t pointer, struct lode_span *ids);
+
+void lode_hpct_close(struct hpct_database *db);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The structures that sections begin with: where the tables are, and how large their records. */
+#include "base/error.h"
+#include "format/hpctoolkit/read.h"
+#include <inttypes.h>
+
+enum {
+    /* Profiles had no flags in the layout of mid-2022: profile 0 is the summary there too. */
+    PROFILE_LEAST = WIRE_Profile_flags,
+    /* Record sizes by which the layout of early 2022 is recognised. */
+    OLD_METRIC_SIZE = 24,
+    OLD_SUMMARY_SIZE = 16
+};
+
+uint32_t lode_hpct_record_index(const struct hpct_table *table, uint64_t pointer)
+{
+    if (pointer < table->offset || table->count == 0)
+        return LODE_NO_INDEX;
+    uint64_t distance = pointer - table->offset;
+    if (distance % table->stride != 0 || distance / table->stride >= table->count)
+        return LODE_NO_INDEX;
+    return (uint32_t)(distance / table->stride);
+}
+
+lode_status lode_hpct_table(struct hpct_table *table, enum hpct_file_id file,
+                            const struct hpct_section *section, const char *what, uint64_t pointer,
+                            uint64_t count, uint64_t stride, uint64_t least, struct lode_report *report)
+{
+    const char *name = lode_hpct_specs[file].name;
+    *table = (struct hpct_table){.offset = pointer, .stride = stride};
+    if (count == 0)
+        return LODE_OK;
+    if (stride < least)
+        return lode_report_add(report, RULE_RECORD_SIZE, name, section->offset,
+                               "records of %s have %" PRIu64 " bytes; version 4.0 needs %" PRIu64, what,
+                               stride, least);
+    struct lode_span bytes;
+    if (pointer < section->offset ||
+        !lode_span_array(section->bytes, pointer - section->offset, count, stride, &bytes))
+        return lode_report_add(report, RULE_RECORD_BOUNDS, name, section->offset,
+                               "%" PRIu64 " %s of %" PRIu64 " bytes at 0x%" PRIx64
+                               " are not inside their section (%" PRIu64 " bytes at 0x%" PRIx64 ")",
+                               count, what, stride, pointer, section->bytes.size, section->offset);
+    table->bytes = bytes.data;
+    table->count = count;
+    return LODE_OK;
+}
+
+static lode_status find_id_names(struct hpct_database *db, struct lode_report *report)
+{
+    const struct hpct_section *section = &db->files[HPCT_META].sections[META_ID_NAMES];
+    if (section->bytes.size == 0)
+        return LODE_OK;
+    struct wire_IdNames header;
+    lode_wire_read_IdNames(&header, section->bytes.data, section->bytes.size);
+    return lode_hpct_table(&db->id_names, HPCT_META, section, "identifier names", header.ppNames,
+                           header.nKinds, sizeof(uint64_t), sizeof(uint64_t), report);
+}
+
+static lode_status find_metrics(struct hpct_database *db, struct lode_report *report)
+{
+    const struct hpct_section *section = &db->files[HPCT_META].sections[META_METRICS];
+    if (section->bytes.size == 0)
+        return LODE_OK;
+    struct wire_Metrics header;
+    lode_wire_read_Metrics(&header, section->bytes.data, section->bytes.size);
+    if (header.szMetric == OLD_METRIC_SIZE && header.szSummary == OLD_SUMMARY_SIZE) {
+        db->files[HPCT_META].usable = false;
+        lode_status status = lode_report_add(
+            report, RULE_LAYOUT_OLD, lode_hpct_specs[HPCT_META].name, section->offset,
+            "the layout is that of early 2022, which also says 4.0 (metrics of %u bytes)", header.szMetric);
+        return status == LODE_ERR_CORRUPT ? LODE_ERR_UNSUPPORTED : status;
+    }
+    db->scope_inst_stride = header.szScopeInst;
+    db->summary_stride = header.szSummary;
+    LODE_TRY(lode_hpct_table(&db->scopes, HPCT_META, section, "scopes", header.pScopes, header.nScopes,
+                             header.szScope, WIRE_Scope_SIZE, report));
+    return lode_hpct_table(&db->metrics, HPCT_META, section, "metrics", header.pMetrics, header.nMetrics,
+                           header.szMetric, WIRE_Metric_SIZE, report);
+}
+
+static lode_status find_symbols(struct hpct_database *db, struct lode_report *report)
+{
+    const struct hpct_section *sections = db->files[HPCT_META].sections;
+    const struct hpct_section *section = &sections[META_MODULES];
+    if (section->bytes.size) {
+        struct wire_Modules header;
+        lode_wire_read_Modules(&header, section->bytes.data, section->bytes.size);
+        LODE_TRY(lode_hpct_table(&db->modules, HPCT_META, section, "load modules", header.pModules,
+                                 header.nModules, header.szModule, WIRE_Module_SIZE, report));
+    }
+    section = &sections[META_FILES];
+    if (section->bytes.size) {
+        struct wire_Files header;
+        lode_wire_read_Files(&header, section->bytes.data, section->bytes.size);
+        LODE_TRY(lode_hpct_table(&db->source_files, HPCT_META, section, "source files", header.pFiles,
+                                 header.nFiles, header.szFile, WIRE_File_SIZE, report));
+    }
+    section = &sections[META_FUNCTIONS];
+    if (section->bytes.size) {
+        struct wire_Functions header;
+        lode_wire_read_Functions(&header, section->bytes.data, section->bytes.size);
+        LODE_TRY(lode_hpct_table(&db->functions, HPCT_META, section, "functions", header.pFunctions,
+                                 header.nFunctions, header.szFunction, WIRE_Function_SIZE, report));
+    }
+    return LODE_OK;
+}
+
+static lode_status find_entries(struct hpct_database *db, struct lode_report *report)
+{
+    const struct hpct_section *section = &db->files[HPCT_META].sections[META_CONTEXT];
+    if (section->bytes.size == 0)
+        return LODE_OK;
+    struct wire_Contexts header;
+    lode_wire_read_Contexts(&header, section->bytes.data, section->bytes.size);
+    return lode_hpct_table(&db->entries, HPCT_META, section, "entry points", header.pEntryPoints,
+                           header.nEntryPoints, header.szEntryPoint, WIRE_EntryPoint_SIZE, report);
+}
+
+lode_status lode_hpct_find_meta_tables(struct hpct_database *db, struct lode_report *report)
+{
+    if (!db->files[HPCT_META].usable)
+        return LODE_OK;
+    LODE_TRY(find_metrics(db, report));
+    if (!db->files[HPCT_META].usable)
+        return LODE_OK;
+    LODE_TRY(find_id_names(db, report));
+    LODE_TRY(find_symbols(db, report));
+    return find_entries(db, report);
+}
+
+static lode_status find_profiles(struct hpct_database *db, const struct hpct_section *section,
+                                 struct lode_report *report)
+{
+    struct wire_ProfileInfos header;
+    lode_wire_read_ProfileInfos(&header, section->bytes.data, section->bytes.size);
+    LODE_TRY(lode_hpct_table(&db->profiles, HPCT_PROFILE, section, "profiles", header.pProfiles,
+                             header.nProfiles, header.szProfile, PROFILE_LEAST, report));
+    db->base.profile_count = (uint32_t)db->profiles.count;
+    return LODE_OK;
+}
+
+static lode_status find_contexts(struct hpct_database *db, const struct hpct_section *section,
+                                 struct lode_report *report)
+{
+    struct wire_ContextInfos header;
+    lode_wire_read_ContextInfos(&header, section->bytes.data, section->bytes.size);
+    LODE_TRY(lode_hpct_table(&db->contexts, HPCT_CCT, section, "contexts", header.pCtxs, header.nCtxs,
+                             header.szCtx, WIRE_ContextInfo_SIZE, report));
+    db->base.context_block_count = (uint32_t)db->contexts.count;
+    return LODE_OK;
+}
+
+static lode_status find_traces(struct hpct_database *db, const struct hpct_section *section,
+                               struct lode_report *report)
+{
+    struct wire_TraceInfos header;
+    lode_wire_read_TraceInfos(&header, section->bytes.data, section->bytes.size);
+    LODE_TRY(lode_hpct_table(&db->traces, HPCT_TRACE, section, "traces", header.pTraces, header.nTraces,
+                             header.szTrace, WIRE_Trace_SIZE, report));
+    db->base.trace_count = (uint32_t)db->traces.count;
+    db->base.trace_min = header.minTimestamp;
+    db->base.trace_max = header.maxTimestamp;
+    return LODE_OK;
+}
+
+lode_status lode_hpct_find_value_tables(struct hpct_database *db, struct lode_report *report)
+{
+    const struct hpct_section *profiles = &db->files[HPCT_PROFILE].sections[0];
+    const struct hpct_section *contexts = &db->files[HPCT_CCT].sections[0];
+    const struct hpct_section *traces = &db->files[HPCT_TRACE].sections[0];
+    if (profiles->bytes.size)
+        LODE_TRY(find_profiles(db, profiles, report));
+    if (contexts->bytes.size)
+        LODE_TRY(find_contexts(db, contexts, report));
+    if (traces->bytes.size)
+        LODE_TRY(find_traces(db, traces, report));
+    return LODE_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/format.h"
+#include "format/hpctoolkit/hpctoolkit.h"
+
+const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit};
+const size_t lode_format_count = sizeof lode_formats / sizeof *lode_formats;
+
+const struct lode_format *lode_format_of(const struct lode_folder *folder)
+{
+    for (size_t i = 0; i < lode_format_count; i++)
+        if (lode_formats[i]->probe(folder))
+            return lode_formats[i];
+    return NULL;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/block.h"
+
+#include "base/error.h"
+#include "model/database.h"
+
+lode_status lode_profile_block(const lode_database *db, uint32_t profile, lode_block *out, lode_error *error)
+{
+    return db->ops->profile_block(db, profile, out, error);
+}
+
+lode_status lode_context_block(const lode_database *db, uint32_t context_id, lode_block *out,
+                               lode_error *error)
+{
+    return db->ops->context_block(db, context_id, out, error);
+}
+
+uint32_t lode_database_context_block_count(const lode_database *db)
+{
+    return db->context_block_count;
+}
+
+uint64_t lode_block_value_count(const lode_block *block)
+{
+    return block->value_count;
+}
+
+uint32_t lode_block_group_count(const lode_block *block)
+{
+    return block->group_count;
+}
+
+lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group *out, lode_error *error)
+{
+    if (index >= block->group_count)
+        return LODE_END;
+    uint64_t first = block_group_start(block, index);
+    uint64_t end = index + 1 < block->group_count ? block_group_start(block, index + 1) : block->value_count;
+    if (first > end || end > block->value_count)
+        return lode_fail(error, LODE_ERR_CORRUPT, block->file,
+                         block->groups_offset + index * block_group_stride(block),
+                         "values %llu to %llu of a block that has %llu", (unsigned long long)first,
+                         (unsigned long long)end, (unsigned long long)block->value_count);
+    *out = (lode_group){.key = block_group_key(block, index), .first = first, .count = end - first};
+    return LODE_OK;
+}
+
+uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key)
+{
+    /* Callers often look for a key close behind the last one, so gallop first. */
+    uint32_t low = from, high = block->group_count;
+    for (uint32_t step = 1; low < high && step < high - low; step *= 2) {
+        if (block_group_key(block, low + step) >= key) {
+            high = low + step;
+            break;
+        }
+        low += step;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (block_group_key(block, middle) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+lode_status lode_block_find(const lode_block *block, uint32_t key, lode_group *out, lode_error *error)
+{
+    uint32_t index = lode_block_seek(block, 0, key);
+    if (index >= block->group_count || block_group_key(block, index) != key)
+        return LODE_NOT_FOUND;
+    return lode_block_group(block, index, out, error);
+}
+
+lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t count, lode_value *out)
+{
+    if (first > block->value_count || count > block->value_count - first)
+        return LODE_ERR_ARGUMENT;
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = (lode_value){block_value_key(block, first + i), block_value(block, first + i)};
+    return LODE_OK;
+}
+
+lode_status lode_group_lookup(const lode_block *block, const lode_group *group, uint32_t key, double *out)
+{
+    uint64_t low = group->first, end = group->first + group->count, high = end;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (block_value_key(block, middle) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < end && block_value_key(block, low) == key;
+    *out = found ? block_value(block, low) : 0.0;
+    return found ? LODE_OK : LODE_NOT_FOUND;
+}
+
+lode_status lode_block_lookup(const lode_block *block, uint32_t group_key, uint32_t value_key, double *out,
+                              lode_error *error)
+{
+    lode_group group;
+    *out = 0.0;
+    lode_status status = lode_block_find(block, group_key, &group, error);
+    return status == LODE_OK ? lode_group_lookup(block, &group, value_key, out) : status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks in place: arrays of (key, number) pairs, packed, little-endian, with keys of 2 or 4 bytes and numbers of 8.
+ * A group's number is the index of its first value; a value's number is a double.
+ */
+#ifndef LODE_MODEL_BLOCK_H
+#define LODE_MODEL_BLOCK_H
+
+#include "base/bytes.h"
+#include <lode/block.h>
+
+static inline uint64_t block_group_stride(const lode_block *block)
+{
+    return (uint64_t)block->group_key_size + 8;
+}
+
+static inline uint64_t block_value_stride(const lode_block *block)
+{
+    return (uint64_t)block->value_key_size + 8;
+}
+
+static inline uint32_t block_key(const uint8_t *p, unsigned key_size)
+{
+    return key_size == 2 ? get_u16le(p) : get_u32le(p);
+}
+
+/* The index must be below group_count. */
+static inline uint32_t block_group_key(const lode_block *block, uint32_t index)
+{
+    return block_key(block->groups + index * block_group_stride(block), block->group_key_size);
+}
+
+static inline uint64_t block_group_start(const lode_block *block, uint32_t index)
+{
+    return get_u64le(block->groups + index * block_group_stride(block) + block->group_key_size);
+}
+
+/* The index must be below value_count. */
+static inline uint32_t block_value_key(const lode_block *block, uint64_t index)
+{
+    return block_key(block->values + index * block_value_stride(block), block->value_key_size);
+}
+
+static inline uint64_t block_value_bits(const lode_block *block, uint64_t index)
+{
+    return get_u64le(block->values + index * block_value_stride(block) + block->value_key_size);
+}
+
+static inline double block_value(const lode_block *block, uint64_t index)
+{
+    return f64_of_bits(block_value_bits(block, index));
+}
+
+/* The first group at or after `key`, searched from group `from` on; group_count if there is none. */
+uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key);
+/* The value of `key` in a group. LODE_NOT_FOUND, and 0.0, if it has none. */
+lode_status lode_group_lookup(const lode_block *block, const lode_group *group, uint32_t key, double *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calling context tree in memory, and the functions, files and modules that contexts name. */
+#ifndef LODE_MODEL_CONTEXT_H
+#define LODE_MODEL_CONTEXT_H
+
+#include <lode/context.h>
+#include <stdbool.h>
+
+#define LODE_NO_INDEX UINT32_MAX
+
+struct lode_module {
+    uint32_t index;
+    const char *path;
+};
+
+struct lode_file {
+    uint32_t index;
+    bool copied;
+    const char *path;
+};
+
+struct lode_function {
+    uint32_t index;
+    uint32_t line;
+    const char *name; /* NULL: anonymous */
+    const lode_module *module;
+    uint64_t offset;
+    const lode_file *file;
+};
+
+/* 64 bytes. Nodes lie in one array in depth-first order, so relatives are found by their distance. */
+struct lode_context {
+    uint32_t id;
+    uint32_t index;
+    uint32_t parent; /* index; the root is its own parent */
+    uint32_t subtree_size;
+    uint32_t depth;
+    uint32_t line;
+    uint16_t lexical;
+    uint16_t propagation;
+    uint16_t entry; /* of an entry point */
+    uint8_t relation;
+    uint8_t flags;
+    union {
+        const lode_function *function;
+        const char *entry_name; /* of an entry point */
+    };
+    const lode_file *file;
+    const lode_module *module;
+    uint64_t offset;
+};
+
+struct lode_context_tree {
+    lode_context *nodes; /* nodes[0] is the global context */
+    uint32_t count;
+    /* From id to index: a table by id, or, where ids are spread too wide for one, indices sorted by id. */
+    uint32_t *by_id;
+    uint64_t table_size; /* 0: sorted */
+};
+
+/* What lode_context_tree_index_ids calls for a context whose id an earlier one has. */
+typedef lode_status (*lode_duplicate_fn)(void *user, const lode_context *context);
+
+/* Makes ids searchable. Of several contexts with one id the first is found. */
+lode_status lode_context_tree_index_ids(struct lode_context_tree *tree, lode_duplicate_fn on_duplicate,
+                                        void *user, lode_error *error);
+/* The index of the context with this id, or LODE_NO_INDEX. */
+uint32_t lode_context_tree_find(const struct lode_context_tree *tree, uint32_t id);
+void lode_context_tree_free(struct lode_context_tree *tree);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/database.h"
+
+#include <stddef.h>
+
+void lode_database_close(lode_database *db)
+{
+    if (db)
+        db->ops->close(db);
+}
+
+const char *lode_database_format(const lode_database *db)
+{
+    return db->format;
+}
+
+static const struct lode_part_info *part_info(const lode_database *db, lode_part part)
+{
+    static const struct lode_part_info none = {.file = ""};
+    return (unsigned)part < LODE_PART_COUNT ? &db->parts[part] : &none;
+}
+
+void lode_database_version(const lode_database *db, lode_part part, unsigned *major, unsigned *minor)
+{
+    *major = part_info(db, part)->major;
+    *minor = part_info(db, part)->minor;
+}
+
+const char *lode_database_title(const lode_database *db)
+{
+    return db->title ? db->title : "";
+}
+
+const char *lode_database_description(const lode_database *db)
+{
+    return db->description ? db->description : "";
+}
+
+int lode_database_has(const lode_database *db, lode_part part)
+{
+    return part_info(db, part)->present;
+}
+
+uint64_t lode_database_part_size(const lode_database *db, lode_part part)
+{
+    return part_info(db, part)->size;
+}
+
+const char *lode_database_part_file(const lode_database *db, lode_part part)
+{
+    return part_info(db, part)->file;
+}
+
+unsigned lode_database_id_kind_count(const lode_database *db)
+{
+    return db->id_kind_count;
+}
+
+const char *lode_database_id_kind_name(const lode_database *db, unsigned kind)
+{
+    return kind < db->id_kind_count ? db->id_kinds[kind] : NULL;
+}
+
+uint32_t lode_database_profile_count(const lode_database *db)
+{
+    return db->profile_count;
+}
+
+lode_status lode_profile_flags(const lode_database *db, uint32_t profile, uint32_t *flags, lode_error *error)
+{
+    return db->ops->profile_flags(db, profile, flags, error);
+}
+
+int lode_profile_is_summary(const lode_database *db, uint32_t profile)
+{
+    uint32_t flags;
+    return profile == 0 ||
+           (db->ops->profile_flags(db, profile, &flags, NULL) == LODE_OK && (flags & LODE_PROFILE_SUMMARY));
+}
+
+lode_status lode_profile_ids(const lode_database *db, uint32_t profile, lode_id *ids, uint32_t capacity,
+                             uint32_t *count, lode_error *error)
+{
+    return db->ops->profile_ids(db, profile, ids, capacity, count, error);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A database in memory: the metadata as nouns, and the format's way to values and samples, which stay in place. */
+#ifndef LODE_MODEL_DATABASE_H
+#define LODE_MODEL_DATABASE_H
+
+#include "base/arena.h"
+#include "model/context.h"
+#include "model/metric.h"
+#include <lode/block.h>
+#include <lode/profile.h>
+#include <lode/trace.h>
+
+/* What each format provides. All but close may be called by several threads at once. */
+struct lode_database_ops {
+    lode_status (*profile_block)(const lode_database *db, uint32_t profile, lode_block *out,
+                                 lode_error *error);
+    lode_status (*context_block)(const lode_database *db, uint32_t context_id, lode_block *out,
+                                 lode_error *error);
+    lode_status (*trace_line)(const lode_database *db, uint32_t index, lode_trace_line *out,
+                              lode_error *error);
+    lode_status (*profile_flags)(const lode_database *db, uint32_t profile, uint32_t *flags,
+                                 lode_error *error);
+    lode_status (*profile_ids)(const lode_database *db, uint32_t profile, lode_id *ids, uint32_t capacity,
+                               uint32_t *count, lode_error *error);
+    void (*close)(lode_database *db);
+};
+
+struct lode_part_info {
+    bool present;
+    uint8_t major, minor;
+    uint64_t size;
+    const char *file;
+};
+
+struct lode_database {
+    const struct lode_database_ops *ops;
+    const char *format;
+    struct lode_part_info parts[LODE_PART_COUNT];
+
+    struct lode_arena arena; /* of all arrays below */
+    const char *title, *description;
+    const char **id_kinds;
+    uint32_t id_kind_count;
+    struct lode_scope *scopes;
+    uint32_t scope_count;
+    struct lode_metric *metrics;
+    uint32_t metric_count;
+    struct lode_module *modules;
+    uint32_t module_count;
+    struct lode_file *files;
+    uint32_t file_count;
+    struct lode_function *functions;
+    uint32_t function_count;
+    struct lode_context_tree tree;
+
+    uint32_t profile_count;
+    uint32_t context_block_count;
+    uint32_t trace_count;
+    uint64_t trace_min, trace_max;
+};
+
+#define LODE_PROFILE_SUMMARY 1u /* bit of a profile's flags */
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/finding.h"
+
+#include "base/error.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FINDING_TEXT_MAX = 400
+};
+
+struct kept_finding {
+    unsigned rule;
+    const char *file; /* names of files are constants */
+    uint64_t offset;
+    char *text;
+};
+
+const char *lode_severity_name(lode_severity severity)
+{
+    static const char *const names[] = {"note", "warning", "error"};
+    return (unsigned)severity < 3 ? names[severity] : "unknown";
+}
+
+const char *lode_check_level_name(lode_check_level level)
+{
+    static const char *const names[] = {"quick", "structure", "full"};
+    return (unsigned)level < 3 ? names[level] : "unknown";
+}
+
+void lode_report_strict(struct lode_report *report, const lode_rule *rules, lode_error *error)
+{
+    *report = (struct lode_report){.rules = rules, .error = error};
+}
+
+lode_status lode_report_open(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                             uint64_t limit, lode_finding_fn on_finding, void *user, lode_error *error)
+{
+    *report = (struct lode_report){.rules = rules,
+                                   .rule_count = rule_count,
+                                   .limit = limit ? limit : UINT64_MAX,
+                                   .error = error,
+                                   .on_finding = on_finding,
+                                   .user = user};
+    report->seen = calloc(rule_count, sizeof *report->seen);
+    return report->seen ? LODE_OK : lode_fail_memory(error);
+}
+
+lode_status lode_report_keep(struct lode_report *report, const struct lode_report *model, lode_error *error)
+{
+    lode_status status =
+        lode_report_open(report, model->rules, model->rule_count, model->limit, NULL, NULL, error);
+    if (status != LODE_OK)
+        return status;
+    report->kept = malloc(sizeof *report->kept);
+    if (report->kept == NULL)
+        return lode_fail_memory(error);
+    lode_array_init(report->kept, sizeof(struct kept_finding), SIZE_MAX);
+    return LODE_OK;
+}
+
+static void forget_kept(struct lode_report *report)
+{
+    for (size_t i = 0; report->kept && i < report->kept->count; i++)
+        free(LODE_ARRAY_AT(report->kept, struct kept_finding, i)->text);
+    if (report->kept)
+        report->kept->count = 0;
+}
+
+void lode_report_close(struct lode_report *report)
+{
+    forget_kept(report);
+    if (report->kept)
+        lode_array_free(report->kept);
+    free(report->kept);
+    free(report->seen);
+    *report = (struct lode_report){0};
+}
+
+static void count_finding(struct lode_report *report, lode_severity severity, uint64_t count)
+{
+    report->result.errors += severity == LODE_ERROR ? count : 0;
+    report->result.warnings += severity == LODE_WARNING ? count : 0;
+    report->result.notes += severity == LODE_NOTE ? count : 0;
+}
+
+static lode_status keep_finding(struct lode_report *report, unsigned rule, const lode_finding *finding)
+{
+    struct kept_finding *kept = lode_array_push(report->kept);
+    char *text = strdup(finding->text);
+    if (kept == NULL || text == NULL) {
+        free(text);
+        return lode_fail_memory(report->error);
+    }
+    *kept = (struct kept_finding){rule, finding->file, finding->offset, text};
+    return LODE_OK;
+}
+
+static lode_status pass_on(struct lode_report *report, unsigned rule, const char *file, uint64_t offset,
+                           const char *text)
+{
+    const lode_rule *known = &report->rules[rule];
+    count_finding(report, known->severity, 1);
+    if (report->seen[rule]++ >= report->limit) {
+        report->result.suppressed++;
+        return LODE_OK;
+    }
+    lode_finding finding = {known->id, known->severity, file ? file : "", offset, text};
+    if (report->kept)
+        return keep_finding(report, rule, &finding);
+    if (report->on_finding && report->on_finding(report->user, &finding) != 0)
+        return lode_fail(report->error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET,
+                         "cancelled by the callback");
+    return LODE_OK;
+}
+
+lode_status lode_report_add(struct lode_report *report, unsigned rule, const char *file, uint64_t offset,
+                            const char *format, ...)
+{
+    bool strict = report->seen == NULL;
+    if (strict && report->rules[rule].severity != LODE_ERROR)
+        return LODE_OK;
+    char text[FINDING_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (strict)
+        return lode_fail(report->error, LODE_ERR_CORRUPT, file, offset, "%s (%s)", text,
+                         report->rules[rule].id);
+    return pass_on(report, rule, file, offset, text);
+}
+
+lode_status lode_report_flush(struct lode_report *from, struct lode_report *to)
+{
+    lode_status status = LODE_OK;
+    for (size_t i = 0; i < from->kept->count && status == LODE_OK; i++) {
+        const struct kept_finding *kept = LODE_ARRAY_AT(from->kept, struct kept_finding, i);
+        status = pass_on(to, kept->rule, kept->file, kept->offset, kept->text);
+        from->seen[kept->rule]--;
+    }
+    forget_kept(from);
+    /* What is left in `seen` was beyond the limit already. */
+    for (unsigned rule = 0; rule < from->rule_count; rule++) {
+        count_finding(to, from->rules[rule].severity, from->seen[rule]);
+        to->seen[rule] += from->seen[rule];
+        to->result.suppressed += from->seen[rule];
+        from->seen[rule] = 0;
+    }
+    to->result.contexts += from->result.contexts;
+    to->result.profiles += from->result.profiles;
+    to->result.values += from->result.values;
+    to->result.samples += from->result.samples;
+    from->result = (lode_check_result){0};
+    return status;
+}
+
+uint64_t lode_report_seen(const struct lode_report *report, unsigned rule)
+{
+    return report->seen ? report->seen[rule] : 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/metric.h"
+
+#include "base/error.h"
+#include "model/database.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *lode_scope_type_name(int type)
+{
+    static const char *const names[] = {"custom", "point", "execution", "transitive"};
+    return type >= 0 && type < 4 ? names[type] : NULL;
+}
+
+const char *lode_combine_name(int combine)
+{
+    static const char *const names[] = {"sum", "min", "max"};
+    return combine >= 0 && combine < 3 ? names[combine] : NULL;
+}
+
+enum lode_formula lode_formula_of(const char *text)
+{
+    if (strcmp(text, "$$") == 0)
+        return LODE_FORMULA_VALUE;
+    if (strcmp(text, "1") == 0)
+        return LODE_FORMULA_ONE;
+    if (strcmp(text, "($$^2)") == 0 || strcmp(text, "$$^2") == 0)
+        return LODE_FORMULA_SQUARE;
+    return LODE_FORMULA_OTHER;
+}
+
+uint32_t lode_database_scope_count(const lode_database *db)
+{
+    return db->scope_count;
+}
+
+const lode_scope *lode_database_scope(const lode_database *db, uint32_t index)
+{
+    return index < db->scope_count ? &db->scopes[index] : NULL;
+}
+
+uint32_t lode_scope_index(const lode_scope *scope)
+{
+    return scope->index;
+}
+
+const char *lode_scope_name(const lode_scope *scope)
+{
+    return scope->name;
+}
+
+int lode_scope_kind(const lode_scope *scope)
+{
+    return scope->type;
+}
+
+unsigned lode_scope_propagation_index(const lode_scope *scope)
+{
+    return scope->propagation_index;
+}
+
+uint32_t lode_database_metric_count(const lode_database *db)
+{
+    return db->metric_count;
+}
+
+const lode_metric *lode_database_metric(const lode_database *db, uint32_t index)
+{
+    return index < db->metric_count ? &db->metrics[index] : NULL;
+}
+
+uint32_t lode_metric_index(const lode_metric *metric)
+{
+    return metric->index;
+}
+
+const char *lode_metric_name(const lode_metric *metric)
+{
+    return metric->name;
+}
+
+uint32_t lode_metric_scope_count(const lode_metric *metric)
+{
+    return metric->scope_count;
+}
+
+uint32_t lode_metric_statistic_count(const lode_metric *metric)
+{
+    return metric->statistic_count;
+}
+
+lode_status lode_metric_scope_at(const lode_metric *metric, uint32_t index, lode_metric_scope *out)
+{
+    if (index >= metric->scope_count)
+        return LODE_NOT_FOUND;
+    *out = metric->scopes[index];
+    return LODE_OK;
+}
+
+lode_status lode_metric_statistic_at(const lode_metric *metric, uint32_t index, lode_metric_statistic *out)
+{
+    if (index >= metric->statistic_count)
+        return LODE_NOT_FOUND;
+    *out = metric->statistics[index];
+    return LODE_OK;
+}
+
+lode_status lode_metric_id(const lode_metric *metric, lode_scope_type type, uint16_t *id)
+{
+    for (uint32_t i = 0; i < metric->scope_count; i++) {
+        if (metric->scopes[i].scope->type != (uint8_t)type)
+            continue;
+        *id = metric->scopes[i].id;
+        return LODE_OK;
+    }
+    return LODE_NOT_FOUND;
+}
+
+lode_status lode_metric_sum_id(const lode_metric *metric, lode_scope_type type, uint16_t *id)
+{
+    for (uint32_t i = 0; i < metric->statistic_count; i++) {
+        const lode_metric_statistic *statistic = &metric->statistics[i];
+        if (statistic->scope->type != (uint8_t)type || statistic->combine != LODE_COMBINE_SUM ||
+            lode_formula_of(statistic->formula) != LODE_FORMULA_VALUE)
+            continue;
+        *id = statistic->id;
+        return LODE_OK;
+    }
+    return LODE_NOT_FOUND;
+}
+
+/* ---- finding a metric by what a person typed ---- */
+
+static lode_status metric_by_number(const lode_database *db, const char *text, const lode_metric **out)
+{
+    char *end;
+    unsigned long long index = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || index >= db->metric_count)
+        return LODE_NOT_FOUND;
+    *out = &db->metrics[index];
+    return LODE_OK;
+}
+
+static lode_status metric_not_found(const lode_database *db, const char *text, uint32_t matches,
+                                    lode_error *error)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < db->metric_count && used < sizeof list; i++) {
+        if (matches > 0 && strcasestr(db->metrics[i].name, text) == NULL)
+            continue;
+        int length =
+            snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", db->metrics[i].name);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "%s metric '%s'; %s: %s%s",
+              matches > 0 ? "more than one" : "no", text, matches > 0 ? "which of" : "there are", list,
+              used >= sizeof list ? "..." : "");
+    return LODE_NOT_FOUND;
+}
+
+lode_status lode_database_find_metric(const lode_database *db, const char *text, const lode_metric **out,
+                                      lode_error *error)
+{
+    for (uint32_t i = 0; i < db->metric_count; i++) {
+        *out = &db->metrics[i];
+        if (strcmp((*out)->name, text) == 0)
+            return LODE_OK;
+    }
+    for (uint32_t i = 0; i < db->metric_count; i++) {
+        *out = &db->metrics[i];
+        if (strcasecmp((*out)->name, text) == 0)
+            return LODE_OK;
+    }
+    if (metric_by_number(db, text, out) == LODE_OK)
+        return LODE_OK;
+    uint32_t matches = 0;
+    for (uint32_t i = 0; i < db->metric_count; i++) {
+        if (strcasestr(db->metrics[i].name, text) == NULL)
+            continue;
+        *out = &db->metrics[i];
+        matches++;
+    }
+    return matches == 1 ? LODE_OK : metric_not_found(db, text, matches, error);
+}
