@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cost.h"
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "model/block.h"
+#include "model/database.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Contexts are shared out by ranges of ids, so that each is added up in the order of profiles by one thread. */
+enum {
+    RANGES_PER_THREAD = 4
+};
+
+/* Differences below this share of the inclusive cost are rounding of sums. */
+#define OWN_TOLERANCE 1e-11
+
+/* Values of the metric at contexts that the metadata does not list. */
+struct unlisted {
+    uint64_t contexts, values;
+    double sum;
+};
+
+/* Where the numbers come from: blocks of profiles, and the id of the metric in them. */
+struct gathering {
+    lode_cost *cost;
+    bool from_summary;
+    bool inclusive; /* the id is of the execution scope; else of the point scope */
+    uint16_t id;
+    uint32_t *profiles; /* that are added up */
+    uint32_t profile_count;
+    uint64_t ids_per_range, ranges;
+    struct unlisted *unlisted; /* by range */
+    struct lode_progress progress;
+};
+
+static lode_status find_metric_with_values(const lode_database *db, const lode_metric **out,
+                                           lode_error *error)
+{
+    if (db->metric_count == 0 || db->profile_count == 0)
+        return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
+                         "the database has no metrics or no profiles");
+    lode_block summary;
+    LODE_TRY(lode_profile_block(db, 0, &summary, error));
+    for (uint32_t i = 0; i < db->metric_count; i++) {
+        uint16_t id;
+        double total;
+        *out = &db->metrics[i];
+        if (lode_metric_sum_id(*out, LODE_SCOPE_EXECUTION, &id) == LODE_OK &&
+            lode_block_lookup(&summary, 0, id, &total, error) == LODE_OK)
+            return LODE_OK;
+    }
+    *out = &db->metrics[0];
+    return LODE_OK;
+}
+
+static lode_status choose_source(struct gathering *gathering, const lode_cost_options *options,
+                                 lode_error *error)
+{
+    const lode_metric *metric = gathering->cost->metric;
+    gathering->inclusive = true;
+    if (options->selection == NULL &&
+        lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &gathering->id) == LODE_OK) {
+        gathering->from_summary = true;
+        return LODE_OK;
+    }
+    if (lode_metric_id(metric, LODE_SCOPE_EXECUTION, &gathering->id) == LODE_OK)
+        return LODE_OK;
+    gathering->inclusive = false;
+    if (lode_metric_id(metric, LODE_SCOPE_POINT, &gathering->id) == LODE_OK)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                     "metric '%s' has neither inclusive nor point values", metric->name);
+}
+
+static lode_status list_profiles(struct gathering *gathering, const lode_cost_options *options,
+                                 lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    gathering->profiles = calloc((size_t)db->profile_count + 1, sizeof *gathering->profiles);
+    if (gathering->profiles == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t p = 1; p < db->profile_count; p++) {
+        int selected;
+        LODE_TRY(lode_selection_has(options->selection, db, p, &selected, error));
+        if (selected)
+            gathering->profiles[gathering->profile_count++] = p;
+    }
+    gathering->cost->profiles = gathering->profile_count;
+    if (gathering->profile_count == 0 && options->selection)
+        return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "the selection has no profiles");
+    if (gathering->from_summary) {
+        gathering->profiles[0] = 0;
+        gathering->profile_count = 1;
+    }
+    return LODE_OK;
+}
+
+/* Adds one profile's values at the ids [first, end). Ids that are not in the tree are put into `unlisted_ids`. */
+static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t first, uint64_t end,
+                               struct lode_map *unlisted_ids, struct unlisted *unlisted, lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
+    lode_block block;
+    LODE_TRY(lode_profile_block(db, profile, &block, error));
+    for (uint32_t g = lode_block_seek(&block, 0, (uint32_t)first); g < block.group_count; g++) {
+        uint32_t key = block_group_key(&block, g);
+        lode_group group;
+        double value;
+        if (key >= end)
+            break;
+        LODE_TRY(lode_block_group(&block, g, &group, error));
+        if (lode_group_lookup(&block, &group, gathering->id, &value) != LODE_OK)
+            continue;
+        uint32_t index = lode_context_tree_find(&db->tree, key);
+        if (index != LODE_NO_INDEX) {
+            to[index] += value;
+            continue;
+        }
+        if (lode_map_add(unlisted_ids, key, 0, NULL) == NULL)
+            return lode_fail_memory(error);
+        unlisted->values++;
+        unlisted->sum += value;
+    }
+    return LODE_OK;
+}
+
+static lode_status gather_range(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct gathering *gathering = context;
+    uint64_t first = item * gathering->ids_per_range;
+    uint64_t end = item + 1 < gathering->ranges ? first + gathering->ids_per_range : UINT64_MAX;
+    struct lode_map unlisted_ids;
+    lode_status status = LODE_OK;
+    (void)worker;
+    lode_map_init(&unlisted_ids);
+    for (uint32_t i = 0; i < gathering->profile_count && status == LODE_OK; i++)
+        status = add_profile(gathering, gathering->profiles[i], first, end, &unlisted_ids,
+                             &gathering->unlisted[item], error);
+    gathering->unlisted[item].contexts = unlisted_ids.count;
+    lode_map_free(&unlisted_ids);
+    return status;
+}
+
+static lode_status finish_range(void *context, uint64_t item, lode_error *error)
+{
+    struct gathering *gathering = context;
+    const struct unlisted *unlisted = &gathering->unlisted[item];
+    gathering->cost->unlisted_contexts += unlisted->contexts;
+    gathering->cost->unlisted_values += unlisted->values;
+    /* Inclusive values of listed contexts have it already; point values have no other place. */
+    if (!gathering->inclusive)
+        gathering->cost->own[0] += unlisted->sum;
+    return lode_progress_add(&gathering->progress, 1, error);
+}
+
+static lode_status gather(struct gathering *gathering, unsigned threads, lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    threads = lode_pool_threads(threads, db->tree.count / 1024 + 1);
+    gathering->ranges = threads > 1 ? (uint64_t)threads * RANGES_PER_THREAD : 1;
+    uint64_t ids = db->tree.table_size ? db->tree.table_size : UINT64_C(1) << 32;
+    gathering->ids_per_range = ids / gathering->ranges + 1;
+    gathering->progress.total = gathering->ranges;
+    gathering->unlisted = calloc((size_t)gathering->ranges, sizeof *gathering->unlisted);
+    if (gathering->unlisted == NULL)
+        return lode_fail_memory(error);
+    struct lode_job job = {
+        .items = gathering->ranges, .work = gather_range, .finish = finish_range, .context = gathering};
+    lode_status status = lode_pool_run(threads, &job, error);
+    free(gathering->unlisted);
+    return status;
+}
+
+/* Nodes are in depth-first order: children after their parent. */
+static void complete(lode_cost *cost, bool inclusive_known)
+{
+    const struct lode_context_tree *tree = &cost->db->tree;
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (inclusive_known)
+            cost->own[i] = cost->inclusive[i];
+        else
+            cost->inclusive[i] = cost->own[i];
+    for (uint32_t i = tree->count; i-- > 1;)
+        if (inclusive_known)
+            cost->own[tree->nodes[i].parent] -= cost->inclusive[i];
+        else
+            cost->inclusive[tree->nodes[i].parent] += cost->inclusive[i];
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (fabs(cost->own[i]) <= OWN_TOLERANCE * fabs(cost->inclusive[i]))
+            cost->own[i] = 0.0;
+}
+
+static lode_status compute(lode_cost *cost, const lode_cost_options *options, lode_error *error)
+{
+    struct gathering gathering = {
+        .cost = cost,
+        .progress = {.report = options->on_progress, .user = options->user, .phase = "adding up profiles"}};
+    cost->metric = options->metric;
+    if (cost->metric == NULL)
+        LODE_TRY(find_metric_with_values(cost->db, &cost->metric, error));
+    LODE_TRY(choose_source(&gathering, options, error));
+    lode_status status = list_profiles(&gathering, options, error);
+    if (status == LODE_OK)
+        status = gather(&gathering, options->threads, error);
+    free(gathering.profiles);
+    if (status == LODE_OK)
+        complete(cost, gathering.inclusive);
+    return status;
+}
+
+lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *options,
+                              lode_error *error)
+{
+    *out = NULL;
+    lode_cost *cost = calloc(1, sizeof *cost);
+    if (cost == NULL)
+        return lode_fail_memory(error);
+    cost->db = db;
+    cost->inclusive = calloc(db->tree.count, sizeof *cost->inclusive);
+    cost->own = calloc(db->tree.count, sizeof *cost->own);
+    lode_status status =
+        cost->inclusive && cost->own ? compute(cost, options, error) : lode_fail_memory(error);
+    if (status == LODE_OK)
+        *out = cost;
+    else
+        lode_cost_free(cost);
+    return status;
+}
+
+void lode_cost_free(lode_cost *cost)
+{
+    if (cost == NULL)
+        return;
+    free(cost->inclusive);
+    free(cost->own);
+    free(cost);
+}
+
+const lode_metric *lode_cost_metric(const lode_cost *cost)
+{
+    return cost->metric;
+}
+
+const lode_database *lode_cost_database(const lode_cost *cost)
+{
+    return cost->db;
+}
+
+double lode_cost_total(const lode_cost *cost)
+{
+    return cost->inclusive[0];
+}
+
+double lode_cost_inclusive(const lode_cost *cost, const lode_context *context)
+{
+    return cost->inclusive[context->index];
+}
+
+double lode_cost_own(const lode_cost *cost, const lode_context *context)
+{
+    return cost->own[context->index];
+}
+
+uint32_t lode_cost_profiles(const lode_cost *cost)
+{
+    return cost->profiles;
+}
+
+uint64_t lode_cost_unlisted_contexts(const lode_cost *cost)
+{
+    return cost->unlisted_contexts;
+}
+
+uint64_t lode_cost_unlisted_values(const lode_cost *cost)
+{
+    return cost->unlisted_values;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Costs added up by function, line, loop, module or file. */
+#include "analysis/cost.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "model/database.h"
+#include <lode/hotspot.h>
+#include <lode/name.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_ROW UINT32_MAX
+
+struct lode_hotspots {
+    lode_hotspot *rows;
+    size_t count;
+};
+
+/* A row under work, and how often its key is on the path from the root to where we are. */
+struct row {
+    lode_hotspot hotspot;
+    uint64_t offset; /* with the module: of code without a function */
+    uint32_t active;
+};
+
+/* A context on the path from the root. */
+struct step {
+    uint32_t end; /* index behind its subtree */
+    uint32_t row; /* that costs here belong to, or NO_ROW */
+    bool counted; /* it is one of the row's contexts */
+};
+
+struct grouping {
+    const lode_cost *cost;
+    lode_group_by by;
+    struct lode_array rows;
+    struct lode_map index; /* from key to row */
+    struct lode_array path;
+};
+
+/* ---- what a context says about the key ---- */
+
+enum place {
+    PLACE_INHERITS, /* it belongs to the key of its parent */
+    PLACE_NONE,     /* it and its body belong to no key */
+    PLACE_KEY,      /* it has a key of its own */
+};
+
+static enum place function_place(const lode_context *context, struct row *key)
+{
+    if (!begins_function(context))
+        return PLACE_INHERITS;
+    key->hotspot.function = lode_context_function(context);
+    if (key->hotspot.function) {
+        key->hotspot.module = context->function->module;
+        key->hotspot.file = context->function->file;
+        key->hotspot.line = context->function->line;
+    } else {
+        key->hotspot.module = context->module;
+        key->offset = context->lexical == LODE_LEXICAL_ENTRY ? context->entry : context->offset;
+    }
+    return PLACE_KEY;
+}
+
+static enum place line_place(const lode_context *context, struct row *key)
+{
+    if (context->file) {
+        key->hotspot.file = context->file;
+        key->hotspot.line = context->line;
+        return PLACE_KEY;
+    }
+    /* Costs directly at a function have no line but that of its definition. */
+    return function_place(context, key);
+}
+
+static enum place loop_place(const lode_context *context, struct row *key)
+{
+    if (context->lexical == LODE_LEXICAL_LOOP) {
+        key->hotspot.file = context->file;
+        key->hotspot.line = context->line;
+        key->hotspot.module = context->module;
+        key->offset = context->file ? 0 : context->offset;
+        return PLACE_KEY;
+    }
+    return begins_function(context) ? PLACE_NONE : PLACE_INHERITS;
+}
+
+static enum place module_place(const lode_context *context, struct row *key)
+{
+    const lode_function *function = lode_context_function(context);
+    key->hotspot.module = function && function->module ? function->module : context->module;
+    return key->hotspot.module || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
+}
+
+static enum place file_place(const lode_context *context, struct row *key)
+{
+    const lode_function *function = lode_context_function(context);
+    key->hotspot.file = context->file ? context->file : function ? function->file : NULL;
+    return key->hotspot.file || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
+}
+
+static enum place find_place(lode_group_by by, const lode_context *context, struct row *key)
+{
+    switch (by) {
+    case LODE_BY_LINE:
+        return line_place(context, key);
+    case LODE_BY_LOOP:
+        return loop_place(context, key);
+    case LODE_BY_MODULE:
+        return module_place(context, key);
+    case LODE_BY_FILE:
+        return file_place(context, key);
+    case LODE_BY_FUNCTION:
+    default:
+        return function_place(context, key);
+    }
+}
+
+/* ---- rows ---- */
+
+static bool same_key(const struct row *a, const struct row *b)
+{
+    return a->hotspot.function == b->hotspot.function && a->hotspot.file == b->hotspot.file &&
+           a->hotspot.module == b->hotspot.module && a->hotspot.line == b->hotspot.line &&
+           a->offset == b->offset;
+}
+
+static uint64_t key_number(const struct row *key)
+{
+    uint64_t number = key->hotspot.function ? key->hotspot.function->index + UINT64_C(1) : 0;
+    number = number * 31 + (key->hotspot.file ? key->hotspot.file->index + UINT64_C(1) : 0);
+    number = number * 31 + (key->hotspot.module ? key->hotspot.module->index + UINT64_C(1) : 0);
+    number = number * 1000003 + key->hotspot.line;
+    return number * 1000003 + key->offset;
+}
+
+static lode_status find_row(struct grouping *self, const struct row *key, const lode_context *context,
+                            uint32_t *out, lode_error *error)
+{
+    for (uint64_t number = key_number(key);; number++) {
+        bool added;
+        uint32_t *slot = lode_map_add(&self->index, number, (uint32_t)self->rows.count, &added);
+        if (slot == NULL)
+            return lode_fail_memory(error);
+        if (added) {
+            struct row *row = lode_array_push(&self->rows);
+            if (row == NULL)
+                return lode_fail_memory(error);
+            *row = *key;
+            row->hotspot.sample = context;
+        }
+        *out = *slot;
+        if (same_key(LODE_ARRAY_AT(&self->rows, struct row, *slot), key))
+            return LODE_OK;
+    }
+}
+
+/* A line's definition, standing in for a line, is only worth a row if it has costs of its own. */
+static bool counts_inclusive(const struct grouping *self, const lode_context *context)
+{
+    return self->by != LODE_BY_LINE || context->file != NULL || self->cost->own[context->index] != 0.0;
+}
+
+static lode_status visit(struct grouping *self, const lode_context *context, lode_error *error)
+{
+    while (self->path.count > 0) {
+        const struct step *last = LODE_ARRAY_AT(&self->path, struct step, self->path.count - 1);
+        if (context->index < last->end)
+            break;
+        if (last->counted)
+            LODE_ARRAY_AT(&self->rows, struct row, last->row)->active--;
+        lode_array_pop(&self->path);
+    }
+    struct step step = {.end = context->index + context->subtree_size, .row = NO_ROW};
+    if (self->path.count > 0)
+        step.row = LODE_ARRAY_AT(&self->path, struct step, self->path.count - 1)->row;
+    struct row key = {0};
+    enum place place = find_place(self->by, context, &key);
+    if (place == PLACE_NONE)
+        step.row = NO_ROW;
+    if (place == PLACE_KEY) {
+        LODE_TRY(find_row(self, &key, context, &step.row, error));
+        step.counted = counts_inclusive(self, context);
+    }
+    if (step.row != NO_ROW) {
+        struct row *row = LODE_ARRAY_AT(&self->rows, struct row, step.row);
+        row->hotspot.exclusive += self->cost->own[context->index];
+        if (step.counted && row->active++ == 0)
+            row->hotspot.inclusive += self->cost->inclusive[context->index];
+        row->hotspot.contexts += step.counted;
+    }
+    struct step *pushed = lode_array_push(&self->path);
+    if (pushed == NULL)
+        return lode_fail_memory(error);
+    *pushed = step;
+    return LODE_OK;
+}
+
+/* ---- the result ---- */
+
+struct order {
+    lode_hotspot_sort sort;
+    lode_group_by by;
+};
+
+static int compare_names(const lode_hotspot *a, const lode_hotspot *b, lode_group_by by)
+{
+    char left[512], right[512];
+    lode_hotspot_label(a, by, left, sizeof left);
+    lode_hotspot_label(b, by, right, sizeof right);
+    int result = strcmp(left, right);
+    if (result != 0)
+        return result;
+    uint32_t i = a->sample->index, k = b->sample->index;
+    return i < k ? -1 : i > k;
+}
+
+static int compare_rows(const void *left, const void *right, void *argument)
+{
+    const lode_hotspot *a = left, *b = right;
+    const struct order *order = argument;
+    double x = order->sort == LODE_SORT_INCLUSIVE ? a->inclusive : a->exclusive;
+    double y = order->sort == LODE_SORT_INCLUSIVE ? b->inclusive : b->exclusive;
+    if (order->sort == LODE_SORT_NAME || x == y) {
+        /* Among equal ones, the other cost decides before the name. */
+        double p = order->sort == LODE_SORT_INCLUSIVE ? a->exclusive : a->inclusive;
+        double q = order->sort == LODE_SORT_INCLUSIVE ? b->exclusive : b->inclusive;
+        if (order->sort == LODE_SORT_NAME || p == q)
+            return compare_names(a, b, order->by);
+        return p > q ? -1 : 1;
+    }
+    return x > y ? -1 : 1;
+}
+
+static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, lode_hotspots **out,
+                           lode_error *error)
+{
+    lode_hotspots *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return lode_fail_memory(error);
+    result->rows = calloc(self->rows.count + 1, sizeof *result->rows);
+    if (result->rows == NULL) {
+        free(result);
+        return lode_fail_memory(error);
+    }
+    for (size_t i = 0; i < self->rows.count; i++) {
+        const lode_hotspot *row = &LODE_ARRAY_AT(&self->rows, struct row, i)->hotspot;
+        /* The global context is not a function: it stands for everything. */
+        bool is_root = row->sample->index == 0 && row->exclusive == 0.0;
+        if ((row->inclusive != 0.0 || row->exclusive != 0.0) && !is_root)
+            result->rows[result->count++] = *row;
+    }
+    struct order order = {sort, self->by};
+    qsort_r(result->rows, result->count, sizeof *result->rows, compare_rows, &order);
+    *out = result;
+    return LODE_OK;
+}
+
+lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost, lode_group_by by,
+                                  lode_hotspot_sort sort, lode_error *error)
+{
+    const struct lode_context_tree *tree = &cost->db->tree;
+    struct grouping self = {.cost = cost, .by = by};
+    lode_status status = LODE_OK;
+    *out = NULL;
+    lode_array_init(&self.rows, sizeof(struct row), tree->count);
+    lode_array_init(&self.path, sizeof(struct step), tree->count);
+    lode_map_init(&self.index);
+    for (uint32_t i = 0; i < tree->count && status == LODE_OK; i++)
+        status = visit(&self, &tree->nodes[i], error);
+    if (status == LODE_OK)
+        status = collect(&self, sort, out, error);
+    lode_array_free(&self.rows);
+    lode_array_free(&self.path);
+    lode_map_free(&self.index);
+    return status;
+}
+
+void lode_hotspots_free(lode_hotspots *hotspots)
+{
+    if (hotspots == NULL)
+        return;
+    free(hotspots->rows);
+    free(hotspots);
+}
+
+size_t lode_hotspots_count(const lode_hotspots *hotspots)
+{
+    return hotspots->count;
+}
+
+const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index)
+{
+    return index < hotspots->count ? &hotspots->rows[index] : NULL;
+}
+
+size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *buffer, size_t capacity)
+{
+    int length;
+    switch (by) {
+    case LODE_BY_MODULE:
+        length =
+            snprintf(buffer, capacity, "%s", hotspot->module ? hotspot->module->path : "<unknown module>");
+        return length < 0 ? 0 : (size_t)length;
+    case LODE_BY_FILE:
+        length = snprintf(buffer, capacity, "%s", hotspot->file ? hotspot->file->path : "<unknown file>");
+        return length < 0 ? 0 : (size_t)length;
+    case LODE_BY_FUNCTION:
+    case LODE_BY_LINE:
+    case LODE_BY_LOOP:
+    default:
+        return lode_context_label(hotspot->sample, buffer, capacity);
+    }
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tree as a person reads it. A node of a view stands for contexts with the same meaning under the same parent; its
+ * children are found when it is expanded, so that what is pruned costs nothing.
+ */
+#include "analysis/cost.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "model/database.h"
+#include <lode/name.h>
+#include <lode/view.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A child is on the hot path if it has at least this share of its parent's cost. */
+#define HOT_SHARE 0.5
+
+struct lode_view {
+    struct lode_array rows;
+};
+
+/* A context of a node. In a view by callers: a caller, and the cost that came through it. */
+struct member {
+    uint32_t context;
+    double weight;
+};
+
+struct node {
+    lode_view_row row;
+    struct lode_array members;
+    bool call_seen; /* call_file and call_line are set */
+};
+
+struct builder {
+    const lode_cost *cost;
+    const lode_view_options *options;
+    const struct lode_context_tree *tree;
+    double least;               /* cost below which rows are left out */
+    struct lode_array pending;  /* nodes to be shown, the next one last */
+    struct lode_array children; /* of the node that is being expanded */
+    struct lode_map index;      /* from key to child */
+    uint32_t *function_of;      /* by context: the context that begins the function it is in */
+    double *body;               /* by context that begins a function: the own costs of its body */
+    lode_view *view;
+    lode_error *error;
+};
+
+static void node_free(struct node *node)
+{
+    lode_array_free(&node->members);
+}
+
+/* ---- meaning ---- */
+
+/* Whether a context has a row of its own; the costs of others belong to the row above. */
+static bool is_shown(const struct builder *self, const lode_context *context)
+{
+    if (begins_function(context))
+        return true;
+    return context->lexical == LODE_LEXICAL_LOOP ||
+           (self->options->lines && context->lexical == LODE_LEXICAL_LINE);
+}
+
+static uint64_t meaning(const lode_context *context)
+{
+    if (begins_function(context))
+        return function_key(context) * 4 + (context->relation == LODE_RELATION_INLINED ? 1 : 0);
+    uint64_t place = context->file ? (uint64_t)context->file->index << 32 | context->line : context->offset;
+    return place * 4 + (context->lexical == LODE_LEXICAL_LOOP ? 2 : 3);
+}
+
+/* ---- children of a node ---- */
+
+static struct node *add_child(struct builder *self, uint64_t key, const lode_context *context)
+{
+    bool added;
+    uint32_t *slot = lode_map_add(&self->index, key, (uint32_t)self->children.count, &added);
+    if (slot == NULL)
+        return NULL;
+    if (!added)
+        return LODE_ARRAY_AT(&self->children, struct node, *slot);
+    struct node *node = lode_array_push(&self->children);
+    if (node == NULL)
+        return NULL;
+    node->row.context = context;
+    lode_array_init(&node->members, sizeof(struct member), SIZE_MAX);
+    return node;
+}
+
+static lode_status add_member(struct builder *self, struct node *node, const lode_context *context,
+                              double weight)
+{
+    struct member *member = node ? lode_array_push(&node->members) : NULL;
+    if (member == NULL)
+        return lode_fail_memory(self->error);
+    *member = (struct member){context->index, weight};
+    node->row.contexts++;
+    node->row.inclusive += weight;
+    return LODE_OK;
+}
+
+/* Remembers where a node is called from, as long as it is one place. */
+static void note_call(struct node *node, const lode_context *context)
+{
+    const lode_context *site = lode_context_parent(context);
+    bool is_line = site && site->lexical == LODE_LEXICAL_LINE && begins_function(context);
+    const lode_file *file = is_line ? site->file : NULL;
+    uint32_t line = is_line ? site->line : 0;
+    if (!node->call_seen) {
+        node->row.call_file = file;
+        node->row.call_line = line;
+        node->call_seen = true;
+    } else if (node->row.call_file != file || node->row.call_line != line) {
+        node->row.call_file = NULL;
+        node->row.call_line = 0;
+    }
+}
+
+static lode_status add_shown(struct builder *self, const lode_context *context)
+{
+    struct node *node = add_child(self, meaning(context), context);
+    LODE_TRY(add_member(self, node, context, self->cost->inclusive[context->index]));
+    note_call(node, context);
+    return LODE_OK;
+}
+
+/* The body of a member: adds own costs to `row`, and what is called or contained to the children. */
+static lode_status expand_member(struct builder *self, const lode_context *member, lode_view_row *row)
+{
+    uint32_t end = member->index + member->subtree_size;
+    row->exclusive += self->cost->own[member->index];
+    for (uint32_t i = member->index + 1; i < end;) {
+        const lode_context *context = &self->tree->nodes[i];
+        if (is_shown(self, context)) {
+            LODE_TRY(add_shown(self, context));
+            i += context->subtree_size;
+        } else {
+            row->exclusive += self->cost->own[i++];
+        }
+    }
+    return LODE_OK;
+}
+
+/* The callers of a member: one at most. */
+static lode_status expand_caller(struct builder *self, const struct member *member)
+{
+    const lode_context *context = &self->tree->nodes[member->context];
+    if (context->lexical == LODE_LEXICAL_ENTRY || context->index == 0)
+        return LODE_OK;
+    const lode_context *caller = &self->tree->nodes[self->function_of[context->parent]];
+    if (caller->index == 0)
+        return LODE_OK;
+    return add_member(self, add_child(self, meaning(caller), caller), caller, member->weight);
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct node *a = left, *b = right;
+    if (a->row.inclusive != b->row.inclusive)
+        return a->row.inclusive > b->row.inclusive ? -1 : 1;
+    uint32_t i = a->row.context->index, k = b->row.context->index;
+    return i < k ? -1 : i > k;
+}
+
+static void begin_children(struct builder *self)
+{
+    self->children.count = 0;
+    lode_map_clear(&self->index);
+}
+
+/* Moves the children that are worth a row to the pending nodes, so that the most expensive one comes next. */
+static lode_status keep_children(struct builder *self, lode_view_row *parent, unsigned depth)
+{
+    struct node *nodes = self->children.items;
+    size_t count = self->children.count, kept = 0;
+    if (count > 1)
+        qsort(nodes, count, sizeof *nodes, compare_nodes);
+    bool too_deep = self->options->depth > 0 && depth > self->options->depth;
+    while (kept < count && !too_deep && nodes[kept].row.inclusive >= self->least &&
+           nodes[kept].row.inclusive > 0.0)
+        kept++;
+    for (size_t i = kept; i < count; i++) {
+        if (parent)
+            parent->folded = parent->folded || nodes[i].row.inclusive > 0.0;
+        node_free(&nodes[i]);
+    }
+    for (size_t i = kept; i-- > 0;) {
+        nodes[i].row.depth = depth - 1;
+        nodes[i].row.hot =
+            i == 0 &&
+            (parent == NULL || (parent->hot && nodes[i].row.inclusive >= HOT_SHARE * parent->inclusive));
+        struct node *pending = lode_array_push(&self->pending);
+        if (pending == NULL) {
+            for (size_t k = 0; k <= i; k++)
+                node_free(&nodes[k]);
+            self->children.count = 0;
+            return lode_fail_memory(self->error);
+        }
+        *pending = nodes[i];
+    }
+    self->children.count = 0;
+    return LODE_OK;
+}
+
+static lode_status expand(struct builder *self, struct node *node)
+{
+    bool callers = self->options->mode == LODE_VIEW_CALLERS;
+    begin_children(self);
+    for (size_t i = 0; i < node->members.count; i++) {
+        const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
+        if (callers)
+            LODE_TRY(expand_caller(self, member));
+        else
+            LODE_TRY(expand_member(self, &self->tree->nodes[member->context], &node->row));
+    }
+    if (callers && node->row.depth == 0)
+        node->row.exclusive = node->row.inclusive;
+    return keep_children(self, &node->row, node->row.depth + 2);
+}
+
+/* ---- roots ---- */
+
+static bool matches_focus(const struct builder *self, const lode_context *context)
+{
+    char label[512];
+    if (!begins_function(context) || context->lexical == LODE_LEXICAL_GLOBAL)
+        return false;
+    if (self->options->focus == NULL)
+        return true;
+    lode_context_label(context, label, sizeof label);
+    return strcasestr(label, self->options->focus) != NULL;
+}
+
+/* The outermost contexts of functions that match the focus. */
+static lode_status add_focused_roots(struct builder *self)
+{
+    for (uint32_t i = 1; i < self->tree->count;) {
+        const lode_context *context = &self->tree->nodes[i];
+        bool matches = matches_focus(self, context);
+        if (matches)
+            LODE_TRY(add_shown(self, context));
+        i += matches ? context->subtree_size : 1;
+    }
+    return LODE_OK;
+}
+
+/* Functions with costs of their own. */
+static lode_status add_caller_roots(struct builder *self)
+{
+    for (uint32_t i = 1; i < self->tree->count; i++) {
+        const lode_context *context = &self->tree->nodes[i];
+        if (self->body[i] != 0.0 && matches_focus(self, context))
+            LODE_TRY(add_member(self, add_child(self, meaning(context), context), context, self->body[i]));
+    }
+    return LODE_OK;
+}
+
+static lode_status find_functions(struct builder *self)
+{
+    self->function_of = calloc(self->tree->count, sizeof *self->function_of);
+    self->body = calloc(self->tree->count, sizeof *self->body);
+    if (self->function_of == NULL || self->body == NULL)
+        return lode_fail_memory(self->error);
+    for (uint32_t i = 0; i < self->tree->count; i++) {
+        const lode_context *context = &self->tree->nodes[i];
+        self->function_of[i] = begins_function(context) ? i : self->function_of[context->parent];
+        self->body[self->function_of[i]] += self->cost->own[i];
+    }
+    return LODE_OK;
+}
+
+static lode_status add_roots(struct builder *self)
+{
+    begin_children(self);
+    if (self->options->mode == LODE_VIEW_CALLERS) {
+        LODE_TRY(find_functions(self));
+        LODE_TRY(add_caller_roots(self));
+    } else if (self->options->focus) {
+        LODE_TRY(add_focused_roots(self));
+    } else {
+        lode_view_row everything = {0};
+        LODE_TRY(expand_member(self, &self->tree->nodes[0], &everything));
+    }
+    if (self->children.count == 0 && self->options->focus)
+        return lode_fail(self->error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
+                         "no function with '%s' in its name", self->options->focus);
+    return keep_children(self, NULL, 1);
+}
+
+/* ---- rows ---- */
+
+static lode_status show_next(struct builder *self)
+{
+    struct node node = *LODE_ARRAY_AT(&self->pending, struct node, self->pending.count - 1);
+    lode_array_pop(&self->pending);
+    lode_status status = expand(self, &node);
+    lode_view_row *row = status == LODE_OK ? lode_array_push(&self->view->rows) : NULL;
+    if (row)
+        *row = node.row;
+    else if (status == LODE_OK)
+        status = lode_fail_memory(self->error);
+    node_free(&node);
+    return status;
+}
+
+static lode_status show_all(struct builder *self)
+{
+    size_t most = self->options->max_rows;
+    LODE_TRY(add_roots(self));
+    while (self->pending.count > 0 && (most == 0 || self->view->rows.count < most))
+        LODE_TRY(show_next(self));
+    return LODE_OK;
+}
+
+static void builder_free(struct builder *self)
+{
+    for (size_t i = 0; i < self->pending.count; i++)
+        node_free(LODE_ARRAY_AT(&self->pending, struct node, i));
+    for (size_t i = 0; i < self->children.count; i++)
+        node_free(LODE_ARRAY_AT(&self->children, struct node, i));
+    lode_array_free(&self->pending);
+    lode_array_free(&self->children);
+    lode_map_free(&self->index);
+    free(self->function_of);
+    free(self->body);
+}
+
+lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_view_options *options,
+                            lode_error *error)
+{
+    *out = NULL;
+    lode_view *view = calloc(1, sizeof *view);
+    if (view == NULL)
+        return lode_fail_memory(error);
+    lode_array_init(&view->rows, sizeof(lode_view_row), SIZE_MAX);
+    struct builder self = {.cost = cost,
+                           .options = options,
+                           .tree = &cost->db->tree,
+                           .least = options->min_fraction * cost->inclusive[0],
+                           .view = view,
+                           .error = error};
+    lode_array_init(&self.pending, sizeof(struct node), SIZE_MAX);
+    lode_array_init(&self.children, sizeof(struct node), SIZE_MAX);
+    lode_map_init(&self.index);
+    lode_status status = show_all(&self);
+    builder_free(&self);
+    if (status == LODE_OK)
+        *out = view;
+    else
+        lode_view_free(view);
+    return status;
+}
+
+void lode_view_free(lode_view *view)
+{
+    if (view == NULL)
+        return;
+    lode_array_free(&view->rows);
+    free(view);
+}
+
+size_t lode_view_count(const lode_view *view)
+{
+    return view->rows.count;
+}
+
+const lode_view_row *lode_view_at(const lode_view *view, size_t index)
+{
+    return index < view->rows.count ? LODE_ARRAY_AT(&view->rows, lode_view_row, index) : NULL;
+}
