@@ -29,7 +29,7 @@ typedef struct lode_hotspot {
     double inclusive;
     double exclusive;
     uint32_t contexts;             /* how many contexts were added up */
-    const lode_function *function; /* NULL if none */
+    const lode_function *function; /* of lines and loops: the one they are in; NULL if none, or several */
     const lode_file *file;
     const lode_module *module;
     uint32_t line;

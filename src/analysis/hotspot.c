@@ -23,13 +23,17 @@ struct row {
     lode_hotspot hotspot;
     uint64_t offset; /* with the module: of code without a function */
     uint32_t active;
+    /* Lines and loops: the function they are in, unless there are several. */
+    const lode_function *inside;
+    bool shared;
 };
 
 /* A context on the path from the root. */
 struct step {
-    uint32_t end; /* index behind its subtree */
-    uint32_t row; /* that costs here belong to, or NO_ROW */
-    bool counted; /* it is one of the row's contexts */
+    uint32_t end;                  /* index behind its subtree */
+    uint32_t row;                  /* that costs here belong to, or NO_ROW */
+    bool counted;                  /* it is one of the row's contexts */
+    const lode_function *function; /* that it is in */
 };
 
 struct grouping {
@@ -157,10 +161,18 @@ static lode_status find_row(struct grouping *self, const struct row *key, const 
     }
 }
 
-/* A line's definition, standing in for a line, is only worth a row if it has costs of its own. */
+/* What stands in for a key is only worth a row if it has costs of its own: entry points, lines of definitions. */
 static bool counts_inclusive(const struct grouping *self, const lode_context *context)
 {
-    return self->by != LODE_BY_LINE || context->file != NULL || self->cost->own[context->index] != 0.0;
+    bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL ||
+                     (self->by == LODE_BY_LINE && context->file == NULL);
+    return !stands_in || self->cost->own[context->index] != 0.0;
+}
+
+static void note_function(struct row *row, const lode_function *function)
+{
+    row->shared = row->shared || (row->hotspot.contexts > 0 && row->inside != function);
+    row->inside = row->shared ? NULL : function;
 }
 
 static lode_status visit(struct grouping *self, const lode_context *context, lode_error *error)
@@ -174,8 +186,13 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
         lode_array_pop(&self->path);
     }
     struct step step = {.end = context->index + context->subtree_size, .row = NO_ROW};
-    if (self->path.count > 0)
-        step.row = LODE_ARRAY_AT(&self->path, struct step, self->path.count - 1)->row;
+    if (self->path.count > 0) {
+        const struct step *parent = LODE_ARRAY_AT(&self->path, struct step, self->path.count - 1);
+        step.row = parent->row;
+        step.function = parent->function;
+    }
+    if (begins_function(context))
+        step.function = lode_context_function(context);
     struct row key = {0};
     enum place place = find_place(self->by, context, &key);
     if (place == PLACE_NONE)
@@ -189,6 +206,8 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
         row->hotspot.exclusive += self->cost->own[context->index];
         if (step.counted && row->active++ == 0)
             row->hotspot.inclusive += self->cost->inclusive[context->index];
+        if (step.counted)
+            note_function(row, step.function);
         row->hotspot.contexts += step.counted;
     }
     struct step *pushed = lode_array_push(&self->path);
@@ -246,11 +265,13 @@ static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, 
         return lode_fail_memory(error);
     }
     for (size_t i = 0; i < self->rows.count; i++) {
-        const lode_hotspot *row = &LODE_ARRAY_AT(&self->rows, struct row, i)->hotspot;
-        /* The global context is not a function: it stands for everything. */
-        bool is_root = row->sample->index == 0 && row->exclusive == 0.0;
-        if ((row->inclusive != 0.0 || row->exclusive != 0.0) && !is_root)
-            result->rows[result->count++] = *row;
+        const struct row *row = LODE_ARRAY_AT(&self->rows, struct row, i);
+        if (row->hotspot.inclusive == 0.0 && row->hotspot.exclusive == 0.0)
+            continue;
+        lode_hotspot *kept = &result->rows[result->count++];
+        *kept = row->hotspot;
+        if (self->by == LODE_BY_LINE || self->by == LODE_BY_LOOP)
+            kept->function = row->inside;
     }
     struct order order = {sort, self->by};
     qsort_r(result->rows, result->count, sizeof *result->rows, compare_rows, &order);

@@ -12,7 +12,7 @@
 
 bool lode_hpct_close_enough(double a, double b)
 {
-    return fabs(a - b) <= CHECK_TOLERANCE * fmax(fabs(a), fabs(b));
+    return a == b || fabs(a - b) <= CHECK_TOLERANCE * fmax(fabs(a), fabs(b));
 }
 
 /* ---- items ---- */

@@ -44,12 +44,12 @@ typedef lode_status (*hpct_check_fn)(struct hpct_check *check, void *context, ui
 lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
                                   hpct_check_fn work, void *context);
 
-/* Bytes of a file that something occupies; false if it is empty. */
-typedef bool (*hpct_extent_fn)(const struct hpct_database *db, uint32_t index, uint64_t *start,
+/* Bytes of a file that a piece of something occupies; false if it is empty. */
+typedef bool (*hpct_extent_fn)(const struct hpct_database *db, uint64_t index, uint64_t *start,
                                uint64_t *end);
-/* Finds things in a file that overlap each other or a section. `what` names one. */
+/* Finds things in a file that overlap each other or a section. `what` names one; each has `pieces` extents. */
 lode_status lode_hpct_check_extents(struct hpct_check *check, enum hpct_file_id file, unsigned rule,
-                                    const char *what, uint32_t count, hpct_extent_fn extent);
+                                    const char *what, uint64_t count, unsigned pieces, hpct_extent_fn extent);
 
 /* Structure. */
 lode_status lode_hpct_check_profiles(struct hpct_check *check);

@@ -229,25 +229,24 @@ static lode_status check_profile(struct hpct_check *check, void *context, uint64
     return LODE_OK;
 }
 
-static bool block_extent(uint64_t value_count, uint64_t values, uint64_t groups, uint64_t group_bytes,
-                         const lode_block *block, uint64_t *start, uint64_t *end)
+/* Even indices are the values of a block, odd ones its index. */
+static bool array_extent(uint64_t offset, uint64_t count, uint64_t stride, uint64_t *start, uint64_t *end)
 {
-    if (value_count == 0 || block->group_count == 0)
-        return false;
-    uint64_t values_end = values + value_count * block_value_stride(block);
-    *start = values < groups ? values : groups;
-    *end = values_end > groups + group_bytes ? values_end : groups + group_bytes;
-    return true;
+    *start = offset;
+    *end = offset + count * stride;
+    return count > 0;
 }
 
-static bool profile_extent(const struct hpct_database *db, uint32_t index, uint64_t *start, uint64_t *end)
+static bool profile_extent(const struct hpct_database *db, uint64_t index, uint64_t *start, uint64_t *end)
 {
     struct wire_Profile profile;
     lode_block block;
-    lode_hpct_profile(db, index, &profile);
-    return lode_hpct_profile_block(db, &profile, &block) &&
-           block_extent(profile.nValues, profile.pValues, profile.pCtxIndices,
-                        profile.nCtxs * block_group_stride(&block), &block, start, end);
+    lode_hpct_profile(db, (uint32_t)(index / 2), &profile);
+    if (!lode_hpct_profile_block(db, &profile, &block))
+        return false;
+    return index % 2 == 0
+               ? array_extent(profile.pValues, profile.nValues, block_value_stride(&block), start, end)
+               : array_extent(profile.pCtxIndices, profile.nCtxs, block_group_stride(&block), start, end);
 }
 
 static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unlisted)
@@ -276,8 +275,8 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
     if (count == 0)
         return LODE_OK;
     /* Before reading any block: blocks that overlap could cost far more time than the file has bytes. */
-    LODE_TRY(lode_hpct_check_extents(check, HPCT_PROFILE, RULE_BLOCK_OVERLAP, "the block of profile",
-                                     (uint32_t)count, profile_extent));
+    LODE_TRY(lode_hpct_check_extents(check, HPCT_PROFILE, RULE_BLOCK_OVERLAP, "the block of profile", count,
+                                     2, profile_extent));
     if (check->report.result.errors != errors)
         return LODE_OK;
     uint64_t *unlisted = calloc((size_t)count, sizeof *unlisted);
@@ -341,14 +340,17 @@ static lode_status check_context_range(struct hpct_check *check, void *context, 
     return LODE_OK;
 }
 
-static bool context_extent(const struct hpct_database *db, uint32_t index, uint64_t *start, uint64_t *end)
+static bool context_extent(const struct hpct_database *db, uint64_t index, uint64_t *start, uint64_t *end)
 {
     struct wire_ContextInfo context;
     lode_block block;
-    lode_hpct_context(db, index, &context);
-    return lode_hpct_context_block(db, &context, &block) &&
-           block_extent(context.nValues, context.pValues, context.pMetricIndices,
-                        context.nMetrics * block_group_stride(&block), &block, start, end);
+    lode_hpct_context(db, (uint32_t)(index / 2), &context);
+    if (!lode_hpct_context_block(db, &context, &block))
+        return false;
+    return index % 2 == 0
+               ? array_extent(context.pValues, context.nValues, block_value_stride(&block), start, end)
+               : array_extent(context.pMetricIndices, context.nMetrics, block_group_stride(&block), start,
+                              end);
 }
 
 lode_status lode_hpct_check_contexts(struct hpct_check *check)
@@ -357,8 +359,8 @@ lode_status lode_hpct_check_contexts(struct hpct_check *check)
     if (count == 0)
         return LODE_OK;
     uint64_t items = (count + CONTEXTS_PER_ITEM - 1) / CONTEXTS_PER_ITEM;
-    LODE_TRY(lode_hpct_check_extents(check, HPCT_CCT, RULE_BLOCK_OVERLAP, "the block of context",
-                                     (uint32_t)count, context_extent));
+    LODE_TRY(lode_hpct_check_extents(check, HPCT_CCT, RULE_BLOCK_OVERLAP, "the block of context", count, 2,
+                                     context_extent));
     if (check->report.result.errors != errors)
         return LODE_OK;
     LODE_TRY(lode_hpct_check_items(check, "checking cct.db", items, check_context_range, NULL));

@@ -6,7 +6,7 @@
 
 struct extent {
     uint64_t start, end;
-    uint32_t index;
+    uint64_t index; /* of the thing that it is a piece of */
 };
 
 struct extents {
@@ -14,7 +14,8 @@ struct extents {
     enum hpct_file_id file;
     unsigned rule;
     const char *what;
-    uint32_t count;
+    uint64_t count; /* of extents */
+    unsigned pieces;
     hpct_extent_fn extent;
 };
 
@@ -34,7 +35,7 @@ static lode_status against_sections(const struct extents *extents, const struct 
         if (section->bytes.size && extent->start < section->offset + section->bytes.size &&
             section->offset < extent->end)
             return lode_report_add(&extents->check->report, extents->rule, spec->name, extent->start,
-                                   "%s %" PRIu32 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps section %s",
+                                   "%s %" PRIu64 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps section %s",
                                    extents->what, extent->index, extent->start, extent->end,
                                    spec->sections[i].name);
     }
@@ -46,8 +47,8 @@ static lode_status scan_extents(const struct extents *extents, bool *in_order)
 {
     uint64_t last = 0;
     *in_order = true;
-    for (uint32_t i = 0; i < extents->count; i++) {
-        struct extent extent = {.index = i};
+    for (uint64_t i = 0; i < extents->count; i++) {
+        struct extent extent = {.index = i / extents->pieces};
         if (!extents->extent(extents->check->db, i, &extent.start, &extent.end))
             continue;
         LODE_TRY(against_sections(extents, &extent));
@@ -65,7 +66,7 @@ static lode_status report_overlaps(const struct extents *extents, struct extent 
         if (b->start < a->end)
             LODE_TRY(lode_report_add(
                 &extents->check->report, extents->rule, lode_hpct_specs[extents->file].name, b->start,
-                "%s %" PRIu32 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps %s %" PRIu32 " (0x%" PRIx64
+                "%s %" PRIu64 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps %s %" PRIu64 " (0x%" PRIx64
                 " to 0x%" PRIx64 ")",
                 extents->what, b->index, b->start, b->end, extents->what, a->index, a->start, a->end));
     }
@@ -74,12 +75,12 @@ static lode_status report_overlaps(const struct extents *extents, struct extent 
 
 static lode_status sort_extents(const struct extents *extents)
 {
-    struct extent *sorted = calloc(extents->count, sizeof *sorted);
+    struct extent *sorted = calloc((size_t)extents->count, sizeof *sorted);
     if (sorted == NULL)
         return lode_fail_memory(extents->check->report.error);
     size_t count = 0;
-    for (uint32_t i = 0; i < extents->count; i++) {
-        sorted[count].index = i;
+    for (uint64_t i = 0; i < extents->count; i++) {
+        sorted[count].index = i / extents->pieces;
         count += extents->extent(extents->check->db, i, &sorted[count].start, &sorted[count].end);
     }
     lode_status status = report_overlaps(extents, sorted, count);
@@ -88,9 +89,9 @@ static lode_status sort_extents(const struct extents *extents)
 }
 
 lode_status lode_hpct_check_extents(struct hpct_check *check, enum hpct_file_id file, unsigned rule,
-                                    const char *what, uint32_t count, hpct_extent_fn extent)
+                                    const char *what, uint64_t count, unsigned pieces, hpct_extent_fn extent)
 {
-    struct extents extents = {check, file, rule, what, count, extent};
+    struct extents extents = {check, file, rule, what, count * pieces, pieces, extent};
     bool in_order;
     LODE_TRY(scan_extents(&extents, &in_order));
     return in_order ? LODE_OK : sort_extents(&extents);

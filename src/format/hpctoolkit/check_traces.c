@@ -77,11 +77,11 @@ static lode_status check_line(struct hpct_check *check, void *context, uint64_t 
     return check_samples(check, index, &line, trace.pStart, report);
 }
 
-static bool trace_extent(const struct hpct_database *db, uint32_t index, uint64_t *start, uint64_t *end)
+static bool trace_extent(const struct hpct_database *db, uint64_t index, uint64_t *start, uint64_t *end)
 {
     struct wire_Trace trace;
     lode_trace_line line;
-    lode_hpct_trace(db, index, &trace);
+    lode_hpct_trace(db, (uint32_t)index, &trace);
     *start = trace.pStart;
     *end = trace.pEnd;
     return lode_hpct_trace_line(db, &trace, &line) && line.sample_count > 0;
@@ -92,8 +92,8 @@ lode_status lode_hpct_check_traces(struct hpct_check *check)
     uint64_t count = check->db->traces.count, errors = check->report.result.errors;
     if (count == 0)
         return LODE_OK;
-    LODE_TRY(lode_hpct_check_extents(check, HPCT_TRACE, RULE_TRACE_OVERLAP, "trace line", (uint32_t)count,
-                                     trace_extent));
+    LODE_TRY(
+        lode_hpct_check_extents(check, HPCT_TRACE, RULE_TRACE_OVERLAP, "trace line", count, 1, trace_extent));
     if (check->report.result.errors != errors)
         return LODE_OK;
     LODE_TRY(lode_hpct_check_items(check, "checking trace.db", count, check_line, NULL));
