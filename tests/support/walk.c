@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "walk.h"
+
+#include <lode/lode.h>
+#include <string.h>
+
+static void mix(uint64_t *hash, uint64_t number)
+{
+    *hash = (*hash ^ number) * UINT64_C(0x100000001b3);
+    *hash ^= *hash >> 29;
+}
+
+static void mix_text(uint64_t *hash, const char *text)
+{
+    /* Strings may overlap in hostile files: the first bytes of each are enough. */
+    for (size_t i = 0; text && text[i] && i < 256; i++)
+        mix(hash, (unsigned char)text[i]);
+}
+
+static void mix_double(uint64_t *hash, double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    mix(hash, bits);
+}
+
+static void walk_names(uint64_t *hash, const lode_database *db)
+{
+    char label[128];
+    mix_text(hash, lode_database_title(db));
+    mix_text(hash, lode_database_description(db));
+    for (unsigned i = 0; i < lode_database_id_kind_count(db); i++)
+        mix_text(hash, lode_database_id_kind_name(db, i));
+    for (uint32_t i = 0; i < lode_database_module_count(db); i++)
+        mix_text(hash, lode_module_path(lode_database_module(db, i)));
+    for (uint32_t i = 0; i < lode_database_file_count(db); i++)
+        mix_text(hash, lode_file_path(lode_database_file(db, i)));
+    for (uint32_t i = 0; i < lode_database_function_count(db); i++) {
+        lode_function_label(lode_database_function(db, i), label, sizeof label);
+        mix_text(hash, label);
+    }
+}
+
+static void walk_metrics(uint64_t *hash, const lode_database *db)
+{
+    for (uint32_t i = 0; i < lode_database_scope_count(db); i++)
+        mix_text(hash, lode_scope_name(lode_database_scope(db, i)));
+    for (uint32_t i = 0; i < lode_database_metric_count(db); i++) {
+        const lode_metric *metric = lode_database_metric(db, i);
+        lode_metric_scope scope;
+        lode_metric_statistic statistic;
+        mix_text(hash, lode_metric_name(metric));
+        for (uint32_t k = 0; lode_metric_scope_at(metric, k, &scope) == LODE_OK; k++)
+            mix(hash, scope.id + (uint64_t)lode_scope_index(scope.scope) * 65536);
+        for (uint32_t k = 0; lode_metric_statistic_at(metric, k, &statistic) == LODE_OK; k++)
+            mix_text(hash, statistic.formula);
+    }
+}
+
+static void walk_contexts(uint64_t *hash, const lode_database *db)
+{
+    char label[128];
+    for (uint32_t i = 0; i < lode_database_context_count(db); i++) {
+        const lode_context *context = lode_database_context_at(db, i);
+        const lode_context *parent = lode_context_parent(context);
+        lode_context_label(context, label, sizeof label);
+        mix_text(hash, label);
+        mix(hash, lode_context_id(context));
+        mix(hash, parent ? lode_context_index(parent) : UINT32_MAX);
+        mix(hash, lode_context_propagation(context));
+        mix(hash, lode_context_next_sibling(context) != NULL);
+        mix(hash, lode_database_context(db, lode_context_id(context)) == context);
+    }
+}
+
+static void walk_block(uint64_t *hash, const lode_block *block)
+{
+    lode_group group;
+    for (uint32_t i = 0; lode_block_group(block, i, &group, NULL) == LODE_OK; i++) {
+        mix(hash, group.key);
+        for (uint64_t k = 0; k < group.count; k++) {
+            lode_value value;
+            if (lode_block_read(block, group.first + k, 1, &value) == LODE_OK) {
+                mix(hash, value.key);
+                mix_double(hash, value.value);
+            }
+        }
+    }
+}
+
+static void walk_values(uint64_t *hash, const lode_database *db)
+{
+    lode_block block;
+    lode_id ids[8];
+    uint32_t count;
+    char label[128];
+    for (uint32_t i = 0; i < lode_database_profile_count(db); i++) {
+        lode_status status = lode_profile_ids(db, i, ids, 8, &count, NULL);
+        mix(hash, (uint64_t)status + count);
+        lode_profile_label(db, i, label, sizeof label);
+        mix_text(hash, label);
+        if (lode_profile_block(db, i, &block, NULL) == LODE_OK)
+            walk_block(hash, &block);
+    }
+    for (uint32_t i = 0; i < lode_database_context_block_count(db); i++)
+        if (lode_context_block(db, i, &block, NULL) == LODE_OK)
+            walk_block(hash, &block);
+}
+
+static void walk_traces(uint64_t *hash, const lode_database *db)
+{
+    lode_trace_line line;
+    lode_sample sample;
+    for (uint32_t i = 0; i < lode_database_trace_count(db); i++) {
+        if (lode_database_trace_line(db, i, &line, NULL) != LODE_OK)
+            continue;
+        for (uint64_t k = 0; lode_trace_line_sample(&line, k, &sample) == LODE_OK; k++)
+            mix(hash, sample.time * 31 + sample.context_id);
+        mix(hash, lode_trace_line_seek(&line, sample.time));
+    }
+}
+
+static void walk_hotspots(uint64_t *hash, const lode_cost *cost)
+{
+    for (unsigned by = LODE_BY_FUNCTION; by <= LODE_BY_FILE; by++) {
+        lode_hotspots *hotspots;
+        if (lode_hotspots_compute(&hotspots, cost, (lode_group_by)by, LODE_SORT_EXCLUSIVE, NULL) != LODE_OK)
+            continue;
+        for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
+            const lode_hotspot *row = lode_hotspots_at(hotspots, i);
+            mix_double(hash, row->inclusive);
+            mix_double(hash, row->exclusive);
+            mix(hash, lode_context_id(row->sample));
+        }
+        lode_hotspots_free(hotspots);
+    }
+}
+
+static void walk_views(uint64_t *hash, const lode_cost *cost)
+{
+    for (unsigned mode = LODE_VIEW_TOP_DOWN; mode <= LODE_VIEW_CALLERS; mode++) {
+        lode_view_options options = LODE_VIEW_OPTIONS_INIT;
+        lode_view *view;
+        options.mode = (lode_view_mode)mode;
+        options.depth = 30;
+        options.max_rows = 2000;
+        if (lode_view_build(&view, cost, &options, NULL) != LODE_OK)
+            continue;
+        for (size_t i = 0; i < lode_view_count(view); i++) {
+            mix_double(hash, lode_view_at(view, i)->inclusive);
+            mix(hash, lode_view_at(view, i)->depth);
+        }
+        lode_view_free(view);
+    }
+}
+
+static void walk_costs(uint64_t *hash, const lode_database *db, unsigned threads)
+{
+    lode_selection *selection = NULL;
+    if (lode_selection_parse(&selection, db, "thread=0-3", NULL) != LODE_OK)
+        selection = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        lode_cost_options options = LODE_COST_OPTIONS_INIT;
+        lode_cost *cost;
+        options.threads = threads;
+        options.selection = i == 0 ? NULL : selection;
+        if (lode_cost_compute(&cost, db, &options, NULL) != LODE_OK)
+            continue;
+        mix(hash, lode_cost_unlisted_values(cost));
+        walk_hotspots(hash, cost);
+        walk_views(hash, cost);
+        lode_cost_free(cost);
+    }
+    lode_selection_free(selection);
+}
+
+static void walk_timeline(uint64_t *hash, const lode_database *db, unsigned threads)
+{
+    lode_timeline_options options = LODE_TIMELINE_OPTIONS_INIT;
+    lode_timeline *timeline;
+    options.threads = threads;
+    options.columns = 20;
+    if (lode_timeline_compute(&timeline, db, &options, NULL) != LODE_OK)
+        return;
+    for (size_t i = 0; i < lode_timeline_share_count(timeline); i++)
+        mix(hash, lode_timeline_share_at(timeline, i)->nanoseconds);
+    for (uint32_t row = 0; row < lode_timeline_row_count(timeline); row++)
+        for (unsigned column = 0; column < 20; column++)
+            mix(hash, (uint64_t)lode_timeline_cell(timeline, row, column));
+    lode_timeline_free(timeline);
+}
+
+uint64_t walk_database(const lode_database *db, unsigned threads)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    walk_names(&hash, db);
+    walk_metrics(&hash, db);
+    walk_contexts(&hash, db);
+    walk_values(&hash, db);
+    walk_traces(&hash, db);
+    walk_costs(&hash, db, threads);
+    walk_timeline(&hash, db, threads);
+    return hash;
+}
