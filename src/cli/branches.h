@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The branches in front of the rows of a tree that comes in depth-first order. */
+#ifndef CLI_BRANCHES_H
+#define CLI_BRANCHES_H
+
+#include <lode/lode.h>
+
+typedef struct branches {
+    unsigned char *is_last; /* by row: no sibling follows */
+    unsigned char *goes_on; /* by depth: the line of the current ancestor goes on below */
+    char *text;             /* of the current row */
+    size_t text_capacity;
+    unsigned max_levels; /* deeper ones are given by their number */
+    int is_utf8;
+} branches;
+
+void branches_init(branches *b, const lode_view *view, unsigned max_levels, int is_utf8);
+/* What stands before row `index`; rows must be asked for in order. Valid until the next call. */
+const char *branches_of(branches *b, const lode_view *view, size_t index);
+void branches_free(branches *b);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "branches.h"
+#include "command.h"
+#include "costs.h"
+#include "label.h"
+#include "report.h"
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tree_options {
+    shared_options shared;
+    int callers;
+    int lines;
+    uint64_t depth;
+    double min_fraction;
+    const char *focus;
+} tree_options;
+
+static const out_column columns[] = {
+    {"inclusive_percent", "Incl %", OUT_PERCENT, OUT_ALWAYS},
+    {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
+    {"exclusive_percent", "Excl %", OUT_PERCENT, OUT_ALWAYS},
+    {"exclusive", "", OUT_REAL, OUT_DATA_ONLY},
+    {"call_site", "Called at", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"mark", "", OUT_STRING, OUT_TEXT_ONLY},
+    {"tree", "Call tree", OUT_STRING, OUT_TEXT_ONLY},
+    {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"hot", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"folded", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"name", "", OUT_STRING, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+    {"relation", "", OUT_STRING, OUT_DATA_ONLY},
+    {"context", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"call_file", "", OUT_STRING, OUT_DATA_ONLY},
+    {"call_line", "", OUT_NUMBER, OUT_DATA_ONLY},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+typedef struct tree_writer {
+    out *out;
+    branches branches;
+    label name, place;
+    char *line;
+    size_t line_capacity;
+    double total;
+} tree_writer;
+
+/* The tree's own column: branches, name, and what is special about it. */
+static const char *tree_line(tree_writer *w, const lode_view *view, size_t index, const char *name)
+{
+    const lode_view_row *row = lode_view_at(view, index);
+    const char *branch = branches_of(&w->branches, view, index);
+    int is_inlined = lode_context_relation(row->context) == LODE_RELATION_INLINED;
+    size_t size = strlen(branch) + strlen(name) + 32;
+    w->line = alloc_grow(w->line, &w->line_capacity, size, 1);
+    snprintf(w->line, w->line_capacity, "%s%s%s%s%s", branch, row->depth ? " " : "", name,
+             is_inlined ? " [inlined]" : "",
+             !row->folded          ? ""
+             : out_is_utf8(w->out) ? " …"
+                                   : " ...");
+    return w->line;
+}
+
+static void cell_number_or_none(out *o, uint64_t number)
+{
+    if (number)
+        out_cell_u64(o, number);
+    else
+        out_cell_none(o);
+}
+
+static void write_row(tree_writer *w, const lode_view *view, size_t index)
+{
+    const lode_view_row *row = lode_view_at(view, index);
+    out *o = w->out;
+    const char *name = label_context(&w->name, row->context);
+    out_row(o, row->hot ? STYLE_HOT : STYLE_PLAIN);
+    out_cell_real(o, row->inclusive / w->total);
+    out_cell_real(o, row->inclusive);
+    out_cell_real(o, row->exclusive / w->total);
+    out_cell_real(o, row->exclusive);
+    out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
+    out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
+    out_cell_text(o, tree_line(w, view, index, name));
+    out_cell_u64(o, row->depth);
+    out_cell_u64(o, row->hot != 0);
+    out_cell_u64(o, row->folded != 0);
+    out_cell_text(o, name);
+    out_cell_text(o, lode_lexical_name(lode_context_lexical(row->context)));
+    out_cell_text(o, lode_relation_name(lode_context_relation(row->context)));
+    out_cell_u64(o, lode_context_id(row->context));
+    out_cell_u64(o, row->contexts);
+    out_cell_text(o, path_of_file(row->call_file));
+    cell_number_or_none(o, row->call_line);
+    out_row_end(o);
+}
+
+/* Branches leave room for the numbers before them and for a name behind. */
+static unsigned level_bound(const out *o)
+{
+    unsigned width = out_width(o, 0), taken = 54;
+    if (width == 0)
+        return 100;
+    return width > taken + 10 ? (width - taken) / 2 : 5;
+}
+
+static void write_rows(out *o, const lode_view *view, const lode_cost *cost)
+{
+    tree_writer w = {.out = o, .total = lode_cost_total(cost) > 0 ? lode_cost_total(cost) : 1};
+    branches_init(&w.branches, view, level_bound(o), out_is_utf8(o));
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
+              unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
+    for (size_t i = 0; i < lode_view_count(view); i++)
+        write_row(&w, view, i);
+    out_table_end(o);
+    branches_free(&w.branches);
+    label_free(&w.name);
+    label_free(&w.place);
+    free(w.line);
+}
+
+static void say_what_is_left_out(out *o, const lode_view *view, const tree_options *options)
+{
+    size_t count = lode_view_count(view);
+    if (count == 0)
+        out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
+    else if (options->shared.limit && count >= options->shared.limit)
+        out_say(o, "The first %zu rows (--limit 0 shows all).", count);
+}
+
+static int print_tree(const invocation *call, session *s, const lode_cost *cost)
+{
+    const tree_options *options = call->options;
+    lode_view_options wishes = LODE_VIEW_OPTIONS_INIT;
+    lode_view *view = NULL;
+    lode_error error = {0};
+    wishes.mode = options->callers ? LODE_VIEW_CALLERS : LODE_VIEW_TOP_DOWN;
+    wishes.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
+    wishes.min_fraction = options->min_fraction;
+    wishes.focus = options->focus;
+    wishes.lines = options->lines;
+    wishes.max_rows = (size_t)options->shared.limit;
+    lode_status status = lode_view_build(&view, cost, &wishes, &error);
+    if (status == LODE_NOT_FOUND)
+        return report("%s: no function's name contains '%s'", s->path, options->focus);
+    if (status != LODE_OK)
+        return session_error(s, &error);
+    out_begin(call->out, "tree", s->path);
+    costs_heading(call->out, s, cost);
+    out_fact_text(call->out, "mode", options->callers ? "callers" : "top-down");
+    out_fact_text(call->out, "focus", options->focus);
+    out_fact_real(call->out, "min_percent", options->min_fraction * 100);
+    write_rows(call->out, view, cost);
+    say_what_is_left_out(call->out, view, options);
+    costs_footing(call->out, cost);
+    out_end(call->out);
+    lode_view_free(view);
+    return EXIT_DONE;
+}
+
+static int run_tree(const invocation *call)
+{
+    session s;
+    lode_cost *cost = NULL;
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = session_cost(&s, &cost);
+    if (status == EXIT_DONE)
+        status = print_tree(call, &s, cost);
+    lode_cost_free(cost);
+    session_close(&s);
+    return status;
+}
+
+static const option_spec tree_own[] = {
+    {"callers", 'c', OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers),
+     "start at the functions with the highest exclusive cost and go up to who calls them"},
+    {"focus", 'f', OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus),
+     "start at functions whose name contains NAME"},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth),
+     "levels to show; 0, the default, shows all"},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction),
+     "leave out what is below this share of the total (default 1)"},
+    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines),
+     "show source lines as rows of their own"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "rows to show; 0 shows all (default 100)"},
+    {0},
+};
+
+static const tree_options tree_defaults = {.shared = {.limit = 100}, .min_fraction = 0.01};
+
+static const char *const tree_description[] = {
+    "Prints the calling context tree with the cost of each call path, the most expensive path first. "
+    "Contexts of "
+    "the same function below the same caller are one row. The hot path, from the first row down the most "
+    "expensive callee, is marked. Rows that end with an ellipsis have callees that are not shown.",
+    "With --callers the tree is turned round: the first level holds functions by exclusive cost, and "
+    "each level below says through whom that cost was reached.",
+    NULL,
+};
+
+static const command_example tree_examples[] = {
+    {"lode tree db", "Where the time goes, from the entry points down."},
+    {"lode tree --callers --depth 4 db", "Who calls the most expensive functions."},
+    {"lode tree --focus MPI_Wait --min-percent 0.1 db", "What MPI_Waitall and its like wait for."},
+    {NULL, NULL},
+};
+
+const command_spec command_tree = {
+    .name = "tree",
+    .summary = "the calling context tree, top-down or by callers",
+    .operands = "DB",
+    .min_operands = 1,
+    .max_operands = 1,
+    .description = tree_description,
+    .examples = tree_examples,
+    .options = {tree_own,
+                SHARED_METRIC | SHARED_PROFILES | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(tree_options),
+    .defaults = &tree_defaults,
+    .run = run_tree,
+};

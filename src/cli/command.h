@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands, declared as data: what they are called, what they take, what runs them. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "option.h"
+#include "out.h"
+
+typedef struct command_spec command_spec;
+
+/* One call of a command. */
+typedef struct invocation {
+    const command_spec *command;
+    const void *options;          /* the command's struct */
+    const shared_options *shared; /* the beginning of the same */
+    const char *const *operands;
+    size_t operand_count;
+    out *out;
+} invocation;
+
+typedef struct command_example {
+    const char *line; /* NULL ends a table */
+    const char *meaning;
+} command_example;
+
+struct command_spec {
+    const char *name;
+    const char *summary;  /* a phrase that completes "lode NAME: " */
+    const char *operands; /* as in a synopsis */
+    size_t min_operands, max_operands;
+    const char *const *description; /* paragraphs, the last one NULL */
+    const command_example *examples;
+    option_set options;
+    size_t options_size;
+    const void *defaults; /* NULL: all zero */
+    int (*run)(const invocation *call);
+};
+
+extern const command_spec command_info, command_check, command_top, command_tree, command_profiles,
+    command_context, command_trace, command_dump, command_help, command_version;
+
+/* NULL past the last. */
+const command_spec *command_at(size_t index);
+/* NULL if there is none of that name. */
+const command_spec *command_find(const char *name);
+/* Says on standard error that there is no such command, and which one may have been meant. */
+int command_unknown(const char *name);
+
+#endif

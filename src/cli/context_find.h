@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contexts that a person means by an id or by a name. */
+#ifndef CLI_CONTEXT_FIND_H
+#define CLI_CONTEXT_FIND_H
+
+#include <lode/lode.h>
+
+typedef struct context_match {
+    const lode_context *context;
+    double inclusive;
+} context_match;
+
+typedef struct context_matches {
+    context_match *items; /* the most expensive first */
+    size_t count, capacity;
+} context_matches;
+
+/* Whether the text is an id: digits only. */
+int context_is_id(const char *text, uint32_t *id);
+
+/*
+ * Contexts of the functions of that name; failing those, of functions whose name contains the text; failing those, any
+ * whose label contains it, such as "loop at main.c:12".
+ */
+void context_find(context_matches *matches, const lode_cost *cost, const char *text);
+void context_matches_free(context_matches *matches);
+
+#endif

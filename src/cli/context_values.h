@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The values of one context and one metric id over profiles, and which of them stand out. */
+#ifndef CLI_CONTEXT_VALUES_H
+#define CLI_CONTEXT_VALUES_H
+
+#include <lode/lode.h>
+
+typedef struct profile_value {
+    uint32_t profile;
+    double value;
+    double deviation; /* from the median */
+} profile_value;
+
+typedef struct context_values {
+    profile_value *items; /* one for each selected profile that has any values, in their order */
+    size_t count;
+    size_t zeros;      /* profiles without a value here, which count as zero */
+    size_t empty;      /* profiles without a value anywhere, which do not count */
+    int is_by_profile; /* the database has no values by context: every profile was searched */
+    double *values;    /* the same values, sorted */
+    lode_distribution distribution;
+} context_values;
+
+/* context_values_free is due whatever this returns. */
+lode_status context_values_read(context_values *v, const lode_database *db, const lode_selection *selection,
+                                uint32_t context_id, uint16_t metric_id, lode_error *error);
+void context_values_free(context_values *v);
+
+/*
+ * Moves the values that lie more than 1.5 interquartile ranges beyond the quartiles to the front, the farthest first.
+ * Returns how many there are.
+ */
+size_t context_values_outliers(context_values *v);
+
+#endif

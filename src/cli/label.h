@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of things, whole, in a buffer that is used again for the next one. */
+#ifndef CLI_LABEL_H
+#define CLI_LABEL_H
+
+#include <lode/lode.h>
+
+/* Starts as all zero. */
+typedef struct label {
+    char *text;
+    size_t capacity;
+} label;
+
+/* Each is valid until the label is used again. */
+const char *label_function(label *l, const lode_function *function);
+const char *label_context(label *l, const lode_context *context);
+const char *label_profile(label *l, const lode_database *db, uint32_t profile);
+const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by);
+/* "file.c:12", "file.c", or NULL without a file. */
+const char *label_place(label *l, const lode_file *file, uint32_t line);
+void label_free(label *l);
+
+/* Names of what a function may not know. NULL where it does not. */
+const char *path_of_file(const lode_file *file);
+const char *path_of_module(const lode_module *module);
+
+/* The nearest context, upwards, that is a function; the context itself if there is none. */
+const lode_context *enclosing_function(const lode_context *context);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "help.h"
+#include "report.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_usage(const invocation *call)
+{
+    const command_spec *command = call->command;
+    const char *name = command->name;
+    if (call->shared->json && call->shared->csv)
+        return report("--json and --csv exclude each other (see 'lode help %s')", name);
+    if (call->operand_count < command->min_operands)
+        return report("'lode %s' needs %s (see 'lode help %s')", name, command->operands, name);
+    if (call->operand_count > command->max_operands)
+        return report("'lode %s' has no use for '%s' (see 'lode help %s')", name,
+                      call->operands[command->max_operands], name);
+    return EXIT_DONE;
+}
+
+static int run_with_output(invocation *call)
+{
+    const shared_options *shared = call->shared;
+    out_settings settings = {.color = shared->color, .file = shared->output};
+    settings.format = shared->json ? OUT_JSON : shared->csv ? OUT_CSV : OUT_TEXT;
+    call->out = out_open(&settings);
+    if (!call->out)
+        return EXIT_TROUBLE;
+    int status = shared->help ? help_command(call->out, call->command) : call->command->run(call);
+    return out_close(call->out, status);
+}
+
+static int run(const command_spec *command, int count, char **arguments)
+{
+    option_result parsed = {0};
+    parsed.values = alloc_array(1, command->options_size);
+    parsed.operands = alloc_array((size_t)count, sizeof *parsed.operands);
+    if (command->defaults)
+        memcpy(parsed.values, command->defaults, command->options_size);
+    int status = EXIT_TROUBLE;
+    if (option_parse(&command->options, command->name, count, arguments, &parsed) != 0) {
+        report("%s (see 'lode help %s')", parsed.problem, command->name);
+    } else {
+        invocation call = {.command = command,
+                           .options = parsed.values,
+                           .shared = parsed.values,
+                           .operands = parsed.operands,
+                           .operand_count = parsed.operand_count};
+        status = call.shared->help ? EXIT_DONE : check_usage(&call);
+        if (status == EXIT_DONE)
+            status = run_with_output(&call);
+    }
+    free(parsed.operands);
+    free(parsed.values);
+    return status;
+}
+
+/* `lode --help` and `lode --version` are what people try first. */
+static const char *command_name(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return "help";
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        return "version";
+    return word;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    /* A reader that goes away shows as EPIPE, which the writer knows how to take. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2)
+        return report("which command? 'lode help' lists them");
+    const char *name = command_name(argv[1]);
+    const command_spec *command = command_find(name);
+    return command ? run(command, argc - 2, argv + 2) : command_unknown(name);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "help.h"
+#include "report.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Text for troff: backslashes and dashes are escaped, and no line can begin with a control character. */
+static void man_text(out *o, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        out_write(o, "\\&", 2);
+    for (; *text; text++) {
+        if (*text == '\\')
+            out_write(o, "\\e", 2);
+        else if (*text == '-')
+            out_write(o, "\\-", 2);
+        else if (*text == '\'')
+            out_write(o, "\\(aq", 4);
+        else
+            out_write(o, text, 1);
+    }
+}
+
+static void man_line(out *o, const char *text)
+{
+    man_text(o, text);
+    out_write(o, "\n", 1);
+}
+
+static void man_term(out *o, const char *term, const char *meaning)
+{
+    out_print(o, ".TP\n.B ");
+    man_line(o, term);
+    man_line(o, meaning);
+}
+
+static void man_terms(out *o, const char *title, const help_term *terms)
+{
+    out_print(o, ".SH %s\n", title);
+    for (; terms->term; terms++)
+        man_term(o, terms->term, terms->meaning);
+}
+
+static void man_title(out *o, const char *name)
+{
+    char title[64];
+    size_t i = 0;
+    for (; name[i] && i + 1 < sizeof title; i++)
+        title[i] = (char)toupper((unsigned char)name[i]);
+    title[i] = '\0';
+    out_print(o, ".TH ");
+    man_text(o, title);
+    out_print(o, " 1 \"\" \"Lode %s\" \"Lode\"\n", lode_version());
+}
+
+static void man_paragraphs(out *o, const char *const *paragraphs)
+{
+    for (size_t i = 0; paragraphs[i]; i++) {
+        if (i > 0)
+            out_print(o, ".PP\n");
+        man_line(o, paragraphs[i]);
+    }
+}
+
+static void man_options(out *o, const option_set *set)
+{
+    const option_spec *list[OPTION_LIST_MAX];
+    size_t count = option_list(set, list);
+    out_print(o, ".SH OPTIONS\n");
+    for (size_t i = 0; i < count; i++) {
+        char argument[96];
+        option_argument(list[i], argument, sizeof argument);
+        out_print(o, ".TP\n");
+        if (list[i]->letter)
+            out_print(o, "\\fB\\-%c\\fR, ", list[i]->letter);
+        out_print(o, "\\fB\\-\\-");
+        man_text(o, list[i]->name);
+        out_print(o, "\\fR%s\\fI", argument[0] ? " " : "");
+        man_text(o, argument);
+        out_print(o, "\\fR\n");
+        man_line(o, list[i]->help);
+    }
+}
+
+static void man_examples(out *o, const command_example *examples)
+{
+    if (!examples)
+        return;
+    out_print(o, ".SH EXAMPLES\n");
+    for (; examples->line; examples++)
+        man_term(o, examples->line, examples->meaning);
+}
+
+static void man_see_also(out *o, const command_spec *except)
+{
+    const command_spec *other;
+    out_print(o, ".SH SEE ALSO\n");
+    if (except)
+        out_print(o, ".BR lode (1)");
+    for (size_t i = 0, written = except != NULL; (other = command_at(i)); i++) {
+        if (other == except)
+            continue;
+        out_print(o, "%s.BR lode\\-%s (1)", written ? ",\n" : "", other->name);
+        written = 1;
+    }
+    out_print(o, "\n");
+}
+
+static void man_program(out *o)
+{
+    const command_spec *command;
+    man_title(o, "lode");
+    out_print(o, ".SH NAME\nlode \\- reads HPCToolkit performance databases\n");
+    out_print(o, ".SH SYNOPSIS\n.B lode\n.I COMMAND\n[\\fIOPTION\\fR]...\n.I DATABASE\n");
+    out_print(o, ".SH DESCRIPTION\n");
+    man_paragraphs(o, help_about);
+    out_print(o, ".SH COMMANDS\n");
+    for (size_t i = 0; (command = command_at(i)); i++)
+        man_term(o, command->name, command->summary);
+    man_terms(o, "EXIT STATUS", help_exit_statuses);
+    man_terms(o, "ENVIRONMENT", help_environment);
+    man_see_also(o, NULL);
+}
+
+static void man_command(out *o, const command_spec *command)
+{
+    char name[64];
+    snprintf(name, sizeof name, "lode-%s", command->name);
+    man_title(o, name);
+    out_print(o, ".SH NAME\n");
+    man_text(o, name);
+    out_print(o, " \\- ");
+    man_line(o, command->summary);
+    out_print(o, ".SH SYNOPSIS\n.B lode %s\n[\\fIOPTION\\fR]...\n", command->name);
+    if (command->operands[0])
+        out_print(o, ".I %s\n", command->operands);
+    out_print(o, ".SH DESCRIPTION\n");
+    man_paragraphs(o, command->description);
+    man_options(o, &command->options);
+    man_examples(o, command->examples);
+    man_terms(o, "EXIT STATUS", help_exit_statuses);
+    man_terms(o, "ENVIRONMENT", help_environment);
+    man_see_also(o, command);
+}
+
+int man_page(out *o, const command_spec *command)
+{
+    if (command)
+        man_command(o, command);
+    else
+        man_program(o);
+    return EXIT_DONE;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXACT_INTEGERS 9007199254740992.0 /* 2^53: below it, a double holds every integer */
+
+metric_unit unit_of_metric(const char *name)
+{
+    if (strstr(name, "(sec)") || strstr(name, "(s)"))
+        return UNIT_SECONDS;
+    if (strstr(name, "(B)") || strstr(name, "(bytes)"))
+        return UNIT_BYTES;
+    return UNIT_COUNT;
+}
+
+static void format_scaled(char buffer[NUMBER_SIZE], double value, const double *scales,
+                          const char *const *names, size_t count, int decimals)
+{
+    size_t i = 0;
+    while (i + 1 < count && fabs(value) < scales[i])
+        i++;
+    snprintf(buffer, NUMBER_SIZE, "%.*f %s", decimals, value / scales[i], names[i]);
+}
+
+static void format_seconds(char buffer[NUMBER_SIZE], double seconds)
+{
+    static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
+    static const char *const names[] = {"s", "ms", "us", "ns"};
+    if (seconds == 0)
+        snprintf(buffer, NUMBER_SIZE, "0 s");
+    else
+        format_scaled(buffer, seconds, scales, names, 4, 3);
+}
+
+static void format_size(char buffer[NUMBER_SIZE], double bytes)
+{
+    static const double scales[] = {0x1p50, 0x1p40, 0x1p30, 0x1p20, 0x1p10};
+    static const char *const names[] = {"PiB", "TiB", "GiB", "MiB", "KiB"};
+    if (fabs(bytes) < 1024)
+        snprintf(buffer, NUMBER_SIZE, "%.6g B", bytes);
+    else
+        format_scaled(buffer, bytes, scales, names, 5, 1);
+}
+
+/* Grouped digits where they say enough: whole numbers, and large ones. */
+static void format_events(char buffer[NUMBER_SIZE], double value)
+{
+    char digits[NUMBER_SIZE];
+    double size = fabs(value);
+    if (size >= EXACT_INTEGERS || (size < 1e4 && size != floor(size))) {
+        snprintf(buffer, NUMBER_SIZE, "%.6g", value);
+        return;
+    }
+    format_count(digits, (uint64_t)llround(size));
+    snprintf(buffer, NUMBER_SIZE, "%s%.40s", value < 0 ? "-" : "", digits);
+}
+
+void format_amount(char buffer[NUMBER_SIZE], double value, metric_unit unit)
+{
+    if (!isfinite(value))
+        snprintf(buffer, NUMBER_SIZE, "%g", value);
+    else if (unit == UNIT_SECONDS)
+        format_seconds(buffer, value);
+    else if (unit == UNIT_BYTES)
+        format_size(buffer, value);
+    else
+        format_events(buffer, value);
+}
+
+void format_count(char buffer[NUMBER_SIZE], uint64_t value)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), out = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            buffer[out++] = ',';
+        buffer[out++] = digits[i];
+    }
+    buffer[out] = '\0';
+}
+
+void format_bytes(char buffer[NUMBER_SIZE], uint64_t value)
+{
+    format_size(buffer, (double)value);
+}
+
+void format_duration(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
+{
+    format_seconds(buffer, (double)nanoseconds / 1e9);
+}
+
+void format_percent(char buffer[NUMBER_SIZE], double fraction)
+{
+    double percent = fraction * 100;
+    if (!isfinite(percent))
+        snprintf(buffer, NUMBER_SIZE, "-");
+    else
+        snprintf(buffer, NUMBER_SIZE, "%.1f%%", percent);
+}
+
+void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
+{
+    time_t seconds = (time_t)(nanoseconds / 1000000000u);
+    unsigned milliseconds = (unsigned)(nanoseconds % 1000000000u / 1000000u);
+    struct tm date;
+    char day[NUMBER_SIZE / 2] = "";
+    if (!gmtime_r(&seconds, &date) || strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &date) == 0)
+        snprintf(buffer, NUMBER_SIZE, "@%llu", (unsigned long long)nanoseconds);
+    else
+        snprintf(buffer, NUMBER_SIZE, "%s.%03u UTC", day, milliseconds);
+}
+
+void format_exact(char buffer[NUMBER_SIZE], double value)
+{
+    buffer[0] = '\0';
+    if (!isfinite(value))
+        return;
+    /* Most values are whole numbers, and printing those needs no search. */
+    if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
+        snprintf(buffer, NUMBER_SIZE, "%lld", (long long)value);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, NUMBER_SIZE, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            return;
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers as text: for people with units, for machines without loss. */
+#ifndef CLI_NUMBER_H
+#define CLI_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Enough for any number that is written here. */
+#define NUMBER_SIZE 48
+
+typedef enum metric_unit {
+    UNIT_COUNT,
+    UNIT_SECONDS,
+    UNIT_BYTES
+} metric_unit;
+
+/* The unit that a metric's name states, such as "CPUTIME (sec)". */
+metric_unit unit_of_metric(const char *name);
+
+/* For people. */
+void format_amount(char buffer[NUMBER_SIZE], double value, metric_unit unit);
+void format_count(char buffer[NUMBER_SIZE], uint64_t value);
+void format_bytes(char buffer[NUMBER_SIZE], uint64_t value);
+void format_duration(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
+void format_percent(char buffer[NUMBER_SIZE], double fraction);
+/* Nanoseconds since the epoch, as a date in UTC. */
+void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
+
+/* The shortest decimal number that reads back as the same double; "" for NaN and infinities. */
+void format_exact(char buffer[NUMBER_SIZE], double value);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "out.h"
+
+#include "alloc.h"
+#include "json.h"
+#include "option.h"
+#include "out_backend.h"
+#include "report.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LABEL_WIDTH 11
+
+/* Removed when a signal ends the program: half a file under a strange name is of no use to anybody. */
+static const char *volatile unfinished;
+
+static void remove_unfinished(int number)
+{
+    if (unfinished)
+        unlink(unfinished);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static unsigned columns_of_environment(void)
+{
+    const char *text = getenv("COLUMNS");
+    unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
+    return columns >= 20 && columns <= 10000 ? (unsigned)columns : 0;
+}
+
+static void find_terminal(out *o, int color)
+{
+    struct winsize size;
+    int is_terminal = isatty(o->fd);
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    int is_dumb = terminal && strcmp(terminal, "dumb") == 0;
+    int is_wished = color == COLOR_AUTO && is_terminal && !(no_color && no_color[0]) && !is_dumb;
+    o->has_color = color == COLOR_ALWAYS || is_wished;
+    o->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    if (is_terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        o->width = size.ws_col;
+    else
+        o->width = columns_of_environment();
+}
+
+/* Devices, pipes and links are written to as they are; anything else gets a new file that takes the name at the end. */
+static int open_file(out *o)
+{
+    struct stat status;
+    if (lstat(o->file, &status) == 0 && !S_ISREG(status.st_mode)) {
+        o->fd = open(o->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        return o->fd < 0 ? -1 : 0;
+    }
+    size_t size = strlen(o->file) + sizeof ".XXXXXX";
+    o->unfinished_file = alloc_array(size, 1);
+    snprintf(o->unfinished_file, size, "%s.XXXXXX", o->file);
+    o->fd = mkostemp(o->unfinished_file, O_CLOEXEC);
+    if (o->fd < 0)
+        return -1;
+    mode_t mask = umask(0);
+    umask(mask);
+    unfinished = o->unfinished_file;
+    signal(SIGINT, remove_unfinished);
+    signal(SIGTERM, remove_unfinished);
+    signal(SIGHUP, remove_unfinished);
+    return fchmod(o->fd, 0666 & ~mask);
+}
+
+out *out_open(const out_settings *settings)
+{
+    static const out_backend *const backends[] = {&out_backend_text, &out_backend_json, &out_backend_csv};
+    out *o = alloc_array(1, sizeof *o);
+    o->format = settings->format;
+    o->backend = backends[settings->format];
+    o->file = settings->file;
+    o->fd = STDOUT_FILENO;
+    o->is_first = 1;
+    if (o->file && open_file(o) != 0) {
+        report("%s: %s", o->file, strerror(errno));
+        free(o->unfinished_file);
+        free(o);
+        return NULL;
+    }
+    find_terminal(o, settings->color);
+    return o;
+}
+
+/* A file is there whole or not at all. */
+static int finish_file(out *o, int status)
+{
+    int is_whole = status != EXIT_TROUBLE && !o->error;
+    if (is_whole && o->unfinished_file && fsync(o->fd) != 0)
+        o->error = errno;
+    if (close(o->fd) != 0 && !o->error)
+        o->error = errno;
+    if (!o->unfinished_file)
+        return o->error;
+    if (!is_whole || o->error)
+        unlink(o->unfinished_file);
+    else if (rename(o->unfinished_file, o->file) != 0)
+        o->error = errno;
+    unfinished = NULL;
+    return o->error;
+}
+
+int out_close(out *o, int status)
+{
+    out_flush(o);
+    int error = finish_file(o, status);
+    if (error) {
+        if (error != EPIPE)
+            report("%s: %s", o->file ? o->file : "standard output", strerror(error));
+        status = EXIT_TROUBLE;
+    }
+    free(o->unfinished_file);
+    free(o);
+    return status;
+}
+
+out_format out_format_of(const out *o)
+{
+    return o->format;
+}
+
+int out_has_failed(const out *o)
+{
+    return o->error != 0;
+}
+
+int out_is_utf8(const out *o)
+{
+    return o->is_utf8;
+}
+
+unsigned out_width(const out *o, unsigned otherwise)
+{
+    return o->width ? o->width : otherwise;
+}
+
+void out_flush(out *o)
+{
+    size_t done = 0;
+    while (done < o->used && !o->error) {
+        ssize_t size = write(o->fd, o->buffer + done, o->used - done);
+        if (size >= 0)
+            done += (size_t)size;
+        else if (errno != EINTR)
+            o->error = errno;
+    }
+    o->used = 0;
+}
+
+void out_write(out *o, const char *bytes, size_t size)
+{
+    while (size && !o->error) {
+        size_t room = sizeof o->buffer - o->used;
+        size_t part = size < room ? size : room;
+        memcpy(o->buffer + o->used, bytes, part);
+        o->used += part;
+        bytes += part;
+        size -= part;
+        if (o->used == sizeof o->buffer)
+            out_flush(o);
+    }
+}
+
+/* Formats into memory that the caller frees. */
+static char *format_text(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+
+static char *format_text(const char *format, va_list arguments)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        exit(report("out of memory"));
+    return text;
+}
+
+void out_print(out *o, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    out_write(o, text, strlen(text));
+    free(text);
+}
+
+void out_say(out *o, const char *format, ...)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    utf8_clean(text);
+    out_wrap(o, text, 0, 0, o->width);
+    free(text);
+}
+
+void out_line(out *o, const char *format, ...)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    utf8_clean(text);
+    out_write(o, text, strlen(text));
+    out_write(o, "\n", 1);
+    free(text);
+}
+
+void out_entry(out *o, const char *label, const char *format, ...)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    utf8_clean(text);
+    out_print(o, "%-*s", LABEL_WIDTH, label);
+    out_wrap(o, text, LABEL_WIDTH, LABEL_WIDTH, o->width);
+    free(text);
+}
+
+void out_gap(out *o)
+{
+    if (o->format == OUT_TEXT)
+        out_write(o, "\n", 1);
+}
+
+void out_begin(out *o, const char *command, const char *database)
+{
+    o->backend->begin(o, command, database);
+}
+
+void out_end(out *o)
+{
+    o->backend->end(o);
+}
+
+void out_fact_text(out *o, const char *key, const char *value)
+{
+    if (o->format == OUT_JSON)
+        json_text(o, key, value);
+}
+
+void out_fact_u64(out *o, const char *key, uint64_t value)
+{
+    if (o->format == OUT_JSON)
+        json_u64(o, key, value);
+}
+
+void out_fact_real(out *o, const char *key, double value)
+{
+    if (o->format == OUT_JSON)
+        json_real(o, key, value);
+}
+
+void out_fact_bool(out *o, const char *key, int value)
+{
+    if (o->format == OUT_JSON)
+        json_bool(o, key, value);
+}
+
+void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
+               metric_unit unit)
+{
+    o->columns = columns;
+    o->column_count = column_count;
+    o->unit = unit;
+    o->is_table_hidden = o->format == OUT_CSV && rank != OUT_MAIN;
+    if (!o->is_table_hidden)
+        o->backend->table(o, key);
+}
+
+void out_unit(out *o, metric_unit unit)
+{
+    o->unit = unit;
+}
+
+void out_row(out *o, out_style style)
+{
+    o->column = 0;
+    if (!o->is_table_hidden)
+        o->backend->row(o, style);
+}
+
+void out_row_end(out *o)
+{
+    if (!o->is_table_hidden)
+        o->backend->row_end(o);
+}
+
+void out_table_end(out *o)
+{
+    if (!o->is_table_hidden)
+        o->backend->table_end(o);
+}
+
+int out_shows(const out *o, const out_column *column)
+{
+    switch (column->visibility) {
+    case OUT_ALWAYS:
+    case OUT_IF_WIDE:
+        return 1;
+    case OUT_TEXT_ONLY:
+    case OUT_TEXT_IF_WIDE:
+        return o->format == OUT_TEXT;
+    case OUT_DATA_ONLY:
+        return o->format != OUT_TEXT;
+    case OUT_NEVER:
+        break;
+    }
+    return 0;
+}
+
+static void cell(out *o, const out_value *value)
+{
+    if (o->column >= o->column_count)
+        return;
+    const out_column *column = &o->columns[o->column++];
+    if (!o->is_table_hidden && out_shows(o, column))
+        o->backend->cell(o, column, value);
+}
+
+void out_cell_text(out *o, const char *value)
+{
+    cell(o, &(out_value){.is_none = value == NULL, .text = value});
+}
+
+void out_cell_u64(out *o, uint64_t value)
+{
+    cell(o, &(out_value){.integer = value, .real = (double)value});
+}
+
+void out_cell_real(out *o, double value)
+{
+    cell(o, &(out_value){.real = value, .integer = value > 0 ? (uint64_t)value : 0});
+}
+
+void out_cell_none(out *o)
+{
+    cell(o, &(out_value){.is_none = 1});
+}

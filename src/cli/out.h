@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one writer of the program: text for people, JSON and CSV for machines.
+ *
+ * A command writes its answer once: facts, sentences and tables, and each format takes what it can show. Text shows
+ * sentences and tables; JSON is one object of facts and tables; CSV is the main table.
+ *
+ * Writing is buffered. After a failed write, all further writes do nothing, and out_close tells.
+ */
+#ifndef CLI_OUT_H
+#define CLI_OUT_H
+
+#include "number.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct out out;
+
+typedef enum out_format {
+    OUT_TEXT,
+    OUT_JSON,
+    OUT_CSV
+} out_format;
+
+typedef struct out_settings {
+    out_format format;
+    int color;        /* COLOR_... */
+    const char *file; /* NULL: standard output */
+} out_settings;
+
+/* NULL after a message on standard error. A file appears under its name only when out_close has succeeded. */
+out *out_open(const out_settings *settings);
+/* Returns the status it is given, or EXIT_TROUBLE if not all could be written; says so, other than for EPIPE. */
+int out_close(out *o, int status);
+
+out_format out_format_of(const out *o);
+/* For long work: nobody will read what follows. */
+int out_has_failed(const out *o);
+/* Hands over what is buffered, for output that appears while work goes on. */
+void out_flush(out *o);
+/* Whether characters beyond ASCII can be shown. */
+int out_is_utf8(const out *o);
+/* The columns that text has to fit into; `otherwise` where there is no bound. */
+unsigned out_width(const out *o, unsigned otherwise);
+
+/* Bytes as they are, in every format. */
+void out_write(out *o, const char *bytes, size_t size);
+void out_print(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Words with line breaks between them, indented after the first line, which begins at `column`; ends with a line feed. */
+void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width);
+
+/* Begins and ends the answer of a command. `database` may be NULL. */
+void out_begin(out *o, const char *command, const char *database);
+void out_end(out *o);
+
+/* Facts: members of the object in JSON, nothing in text and CSV. */
+void out_fact_text(out *o, const char *key, const char *value);
+void out_fact_u64(out *o, const char *key, uint64_t value);
+void out_fact_real(out *o, const char *key, double value);
+void out_fact_bool(out *o, const char *key, int value);
+
+typedef enum out_style {
+    STYLE_PLAIN,
+    STYLE_HEADING,
+    STYLE_HOT,
+    STYLE_DIM,
+    STYLE_ERROR,
+    STYLE_WARNING,
+    STYLE_SERIES /* and the next OUT_SERIES_COUNT - 1: colours to tell things apart */
+} out_style;
+#define OUT_SERIES_COUNT 12
+
+/*
+ * Sentences: only in text, with control characters shown as '?'. out_say breaks lines where the terminal ends, out_line does
+ * not. out_entry begins with a label, and what follows lines up with the entries above and below.
+ */
+void out_say(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_line(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_entry(out *o, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void out_heading(out *o, const char *title);
+/* Ends a line of pieces, or leaves one empty. */
+void out_gap(out *o);
+/* A piece of a line that out_line ends. */
+void out_piece(out *o, out_style style, const char *text);
+
+typedef enum out_kind {
+    OUT_STRING,
+    OUT_INTEGER, /* a count or a size of something; grouped in text */
+    OUT_NUMBER,  /* an integer that names something: never grouped */
+    OUT_REAL,    /* an amount in the unit of the table */
+    OUT_PERCENT, /* a fraction, shown times 100 in every format */
+    OUT_TIME,    /* nanoseconds */
+    OUT_BYTES,
+    OUT_BOOL
+} out_kind;
+
+typedef enum out_visibility {
+    OUT_ALWAYS,
+    OUT_IF_WIDE, /* left out of text if the width does not do */
+    OUT_TEXT_ONLY,
+    OUT_TEXT_IF_WIDE,
+    OUT_DATA_ONLY, /* JSON and CSV only */
+    OUT_NEVER
+} out_visibility;
+
+typedef struct out_column {
+    const char *key;   /* in JSON and CSV */
+    const char *title; /* in text */
+    out_kind kind;
+    out_visibility visibility;
+} out_column;
+
+/* CSV has room for one table. */
+typedef enum out_rank {
+    OUT_MAIN,
+    OUT_SIDE
+} out_rank;
+
+/*
+ * A table. All cells of a row are given in the order of the columns, whatever the format shows of them. The last shown
+ * column takes the width that is left. The columns must outlive the table.
+ */
+void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
+               metric_unit unit);
+void out_table_end(out *o);
+/* Another unit, from the next cell on. */
+void out_unit(out *o, metric_unit unit);
+void out_row(out *o, out_style style);
+void out_row_end(out *o);
+/* NULL is a cell without a value. */
+void out_cell_text(out *o, const char *value);
+void out_cell_u64(out *o, uint64_t value);
+void out_cell_real(out *o, double value);
+void out_cell_none(out *o);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Progress of long work: one line on standard error, if that is a terminal, and nothing of it stays. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdint.h>
+#include <time.h>
+
+typedef struct progress {
+    int is_wanted;
+    int is_shown;
+    struct timespec last;
+} progress;
+
+void progress_init(progress *p);
+/* A lode_progress_fn whose `user` is a progress. */
+int progress_report(void *user, const char *phase, uint64_t done, uint64_t total);
+/* Takes the line away, before anything else is written to the terminal. */
+void progress_clear(progress *p);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include "utf8.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MESSAGE_SIZE 4096
+
+int report(const char *format, ...)
+{
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    /* Names out of a database may hold control characters, which a terminal would obey. */
+    utf8_clean(message);
+    fprintf(stderr, "lode: %s\n", message);
+    return EXIT_TROUBLE;
+}
+
+int report_error(const char *subject, const lode_error *error)
+{
+    char where[160] = "";
+    int is_said = !error->file[0] || (subject && strcmp(subject, error->file) == 0);
+    if (is_said)
+        where[0] = '\0';
+    else if (error->offset != LODE_NO_OFFSET)
+        snprintf(where, sizeof where, "%s at 0x%llx: ", error->file, (unsigned long long)error->offset);
+    else
+        snprintf(where, sizeof where, "%s: ", error->file);
+    const char *text = error->text[0] ? error->text : lode_status_name(error->status);
+    if (subject)
+        return report("%s: %s%s", subject, where, text);
+    return report("%s%s", where, text);
+}
+
+static int is_missing(const char *directory, const char *name)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+int report_unopened(const char *path, const lode_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return report("%s: not a directory; give the directory that holds meta.db and profile.db", path);
+    if (is_missing(path, "meta.db") && !is_missing(path, "experiment.xml"))
+        return report("%s: a HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
+                      path);
+    if (is_missing(path, "meta.db"))
+        return report("%s: not a HPCToolkit database: no meta.db in it", path);
+    return report_error(path, error);
+}

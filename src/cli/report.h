@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages to people, on standard error: one line each. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <lode/lode.h>
+
+enum exit_status {
+    EXIT_DONE = 0,
+    EXIT_FINDINGS = 1, /* a check was carried out and found errors */
+    EXIT_TROUBLE = 2   /* what was asked for could not be done */
+};
+
+/* Prints "lode: ..." and returns EXIT_TROUBLE, so that a command can end with `return report(...)`. */
+int report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for an error of the library about `subject`: a path, or NULL. */
+int report_error(const char *subject, const lode_error *error);
+/* The same for a database that did not open: says what is wrong with the path itself, if that is the reason. */
+int report_unopened(const char *path, const lode_error *error);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session.h"
+
+#include "report.h"
+
+int session_error(session *s, const lode_error *error)
+{
+    progress_clear(&s->progress);
+    return report_error(s->path, error);
+}
+
+int session_open(session *s, const char *path, const shared_options *shared)
+{
+    lode_error error = {0};
+    *s = (session){.path = path, .shared = shared};
+    progress_init(&s->progress);
+    if (lode_database_open(&s->db, path, &error) != LODE_OK)
+        return report_unopened(path, &error);
+    if (shared->metric && lode_database_find_metric(s->db, shared->metric, &s->metric, &error) != LODE_OK)
+        return session_error(s, &error);
+    if (shared->profiles && lode_selection_parse(&s->selection, s->db, shared->profiles, &error) != LODE_OK)
+        return session_error(s, &error);
+    return EXIT_DONE;
+}
+
+void session_close(session *s)
+{
+    progress_clear(&s->progress);
+    lode_selection_free(s->selection);
+    lode_database_close(s->db);
+}
+
+double session_metric_total(const session *s, const lode_metric *metric)
+{
+    lode_block block;
+    uint16_t id;
+    double total = 0;
+    if (lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &id) != LODE_OK ||
+        lode_profile_block(s->db, 0, &block, NULL) != LODE_OK ||
+        lode_block_lookup(&block, 0, id, &total, NULL) != LODE_OK)
+        return 0;
+    return total;
+}
+
+int session_need_metric(session *s)
+{
+    uint32_t count = lode_database_metric_count(s->db);
+    for (uint32_t i = 0; i < count && !s->metric; i++)
+        if (session_metric_total(s, lode_database_metric(s->db, i)) > 0)
+            s->metric = lode_database_metric(s->db, i);
+    if (!s->metric && count > 0)
+        s->metric = lode_database_metric(s->db, 0);
+    return s->metric ? EXIT_DONE : report("%s: the database has no metrics", s->path);
+}
+
+int session_cost(session *s, lode_cost **cost)
+{
+    lode_error error = {0};
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    options.metric = s->metric;
+    options.selection = s->selection;
+    options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+    options.on_progress = progress_report;
+    options.user = &s->progress;
+    if (lode_cost_compute(cost, s->db, &options, &error) != LODE_OK)
+        return session_error(s, &error);
+    progress_clear(&s->progress);
+    s->metric = lode_cost_metric(*cost);
+    return EXIT_DONE;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What most commands begin with: an open database, the metric and the profiles that were asked for. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "option.h"
+#include "progress.h"
+
+#include <lode/lode.h>
+
+typedef struct session {
+    const char *path;
+    const shared_options *shared;
+    lode_database *db;
+    lode_selection *selection; /* NULL: all profiles */
+    const lode_metric *metric; /* NULL: none was asked for */
+    progress progress;
+} session;
+
+/* Returns EXIT_DONE, or EXIT_TROUBLE after a message; session_close is due in both cases. */
+int session_open(session *s, const char *path, const shared_options *shared);
+void session_close(session *s);
+
+/* Says what the library said about this database. */
+int session_error(session *s, const lode_error *error);
+
+/* Takes the first metric with values, if none was asked for. */
+int session_need_metric(session *s);
+/* The sum over all profiles of a metric, execution scope, at the global context; 0 where there is none. */
+double session_metric_total(const session *s, const lode_metric *metric);
+
+/* The costs of the session's metric and profiles. */
+int session_cost(session *s, lode_cost **cost);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* UTF-8, as far as names in columns need it. */
+#ifndef CLI_UTF8_H
+#define CLI_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Decodes the character at the beginning of a string of `size` bytes. Returns its length, or 0 where the bytes are not
+ * valid UTF-8 (then one byte should be skipped).
+ */
+size_t utf8_decode(const char *text, size_t size, uint32_t *character);
+
+/* How many columns of a terminal a string takes. */
+size_t utf8_width(const char *text);
+
+/* Replaces control characters, other than line feeds, by '?', so that no name can command a terminal. */
+void utf8_clean(char *text);
+
+/*
+ * Shortens a string to `width` columns by leaving out its middle, which is marked by `mark`. The head is the larger
+ * part: names differ there first. `capacity` must hold the string and the mark.
+ */
+void utf8_elide(char *text, size_t capacity, size_t width, const char *mark);
+
+#endif
