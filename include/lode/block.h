@@ -53,6 +53,7 @@ LODE_API LODE_CHECKED lode_status lode_context_block(const lode_database *db, ui
 /* How many contexts have a block: ids from 0 to this - 1. 0 if there are none. MT: any thread. */
 LODE_API uint32_t lode_database_context_block_count(const lode_database *db);
 
+/* Counts. MT: any thread. */
 LODE_API uint64_t lode_block_value_count(const lode_block *block);
 LODE_API uint32_t lode_block_group_count(const lode_block *block);
 /* Group by position. LODE_END past the last. MT: any thread. */

@@ -13,7 +13,7 @@ typedef struct lode_cost lode_cost;
 
 typedef struct lode_cost_options {
     size_t size;
-    const lode_metric *metric;       /* NULL: the first metric of the database that has values */
+    const lode_metric *metric;       /* NULL: lode_database_default_metric */
     const lode_selection *selection; /* NULL: all profiles, taken from the summary where it has the sum */
     unsigned threads;                /* 0: one per processor */
     lode_progress_fn on_progress;
@@ -31,6 +31,7 @@ typedef struct lode_cost_options {
  */
 LODE_API LODE_CHECKED lode_status lode_cost_compute(lode_cost **out, const lode_database *db,
                                                     const lode_cost_options *options, lode_error *error);
+/* NULL is allowed. MT: one thread. */
 LODE_API void lode_cost_free(lode_cost *cost);
 
 /* All of these: MT: any thread. */

@@ -42,7 +42,9 @@ typedef struct lode_hotspots lode_hotspots;
 LODE_API LODE_CHECKED lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost,
                                                         lode_group_by by, lode_hotspot_sort sort,
                                                         lode_error *error);
+/* NULL is allowed. MT: one thread. */
 LODE_API void lode_hotspots_free(lode_hotspots *hotspots);
+/* MT: any thread. */
 LODE_API size_t lode_hotspots_count(const lode_hotspots *hotspots);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index);

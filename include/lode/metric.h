@@ -57,6 +57,7 @@ typedef struct lode_metric_statistic {
     uint16_t id;
 } lode_metric_statistic;
 
+/* Scopes and statistics of a metric. MT: any thread. */
 LODE_API uint32_t lode_metric_scope_count(const lode_metric *metric);
 LODE_API uint32_t lode_metric_statistic_count(const lode_metric *metric);
 /* LODE_NOT_FOUND if the index is out of range. */
@@ -67,7 +68,7 @@ LODE_API LODE_CHECKED lode_status lode_metric_statistic_at(const lode_metric *me
 
 /*
  * Ids by meaning: the metric under the first scope of a type; the sum over profiles under that scope. LODE_NOT_FOUND
- * where the database has none.
+ * where the database has none. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_metric_id(const lode_metric *metric, lode_scope_type type,
                                                  uint16_t *id);
@@ -77,9 +78,17 @@ LODE_API LODE_CHECKED lode_status lode_metric_sum_id(const lode_metric *metric, 
 /*
  * The metric that a person means: its index, its exact name, its name without regard to case, or a
  * part of exactly one name. LODE_NOT_FOUND, with an error text that lists the candidates, otherwise.
+ * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_find_metric(const lode_database *db, const char *text,
                                                             const lode_metric **out, lode_error *error);
+
+/*
+ * The metric that a person most likely means who names none: CPUTIME, else REALTIME, else the first one, among those
+ * with a total in the summary. LODE_NOT_FOUND if the database has no metrics or no profiles. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_database_default_metric(const lode_database *db,
+                                                               const lode_metric **out, lode_error *error);
 
 LODE_END_DECLS
 #endif

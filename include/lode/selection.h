@@ -17,6 +17,7 @@ typedef struct lode_selection lode_selection;
  */
 LODE_API LODE_CHECKED lode_status lode_selection_parse(lode_selection **out, const lode_database *db,
                                                        const char *text, lode_error *error);
+/* NULL is allowed. MT: one thread. */
 LODE_API void lode_selection_free(lode_selection *selection);
 /* A NULL selection has all profiles but the summaries. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_selection_has(const lode_selection *selection, const lode_database *db,

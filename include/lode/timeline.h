@@ -41,6 +41,7 @@ typedef struct lode_timeline lode_timeline;
 LODE_API LODE_CHECKED lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
                                                         const lode_timeline_options *options,
                                                         lode_error *error);
+/* NULL is allowed. MT: one thread. */
 LODE_API void lode_timeline_free(lode_timeline *timeline);
 
 /* The window, and what was found in it. All of these: MT: any thread. */

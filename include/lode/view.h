@@ -48,9 +48,14 @@ typedef struct lode_view lode_view;
 /* MT: any thread. LODE_NOT_FOUND if no function matches the focus. */
 LODE_API LODE_CHECKED lode_status lode_view_build(lode_view **out, const lode_cost *cost,
                                                   const lode_view_options *options, lode_error *error);
+/* NULL is allowed. MT: one thread. */
 LODE_API void lode_view_free(lode_view *view);
+/* MT: any thread. */
 LODE_API size_t lode_view_count(const lode_view *view);
+/* NULL if the index is out of range. */
 LODE_API const lode_view_row *lode_view_at(const lode_view *view, size_t index);
+/* Whether there are more rows than max_rows. */
+LODE_API int lode_view_is_cut(const lode_view *view);
 
 LODE_END_DECLS
 #endif

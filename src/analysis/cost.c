@@ -37,26 +37,6 @@ struct gathering {
     struct lode_progress progress;
 };
 
-static lode_status find_metric_with_values(const lode_database *db, const lode_metric **out,
-                                           lode_error *error)
-{
-    if (db->metric_count == 0 || db->profile_count == 0)
-        return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
-                         "the database has no metrics or no profiles");
-    lode_block summary;
-    LODE_TRY(lode_profile_block(db, 0, &summary, error));
-    for (uint32_t i = 0; i < db->metric_count; i++) {
-        uint16_t id;
-        double total;
-        *out = &db->metrics[i];
-        if (lode_metric_sum_id(*out, LODE_SCOPE_EXECUTION, &id) == LODE_OK &&
-            lode_block_lookup(&summary, 0, id, &total, error) == LODE_OK)
-            return LODE_OK;
-    }
-    *out = &db->metrics[0];
-    return LODE_OK;
-}
-
 static lode_status choose_source(struct gathering *gathering, const lode_cost_options *options,
                                  lode_error *error)
 {
@@ -202,7 +182,7 @@ static lode_status compute(lode_cost *cost, const lode_cost_options *options, lo
         .progress = {.report = options->on_progress, .user = options->user, .phase = "adding up profiles"}};
     cost->metric = options->metric;
     if (cost->metric == NULL)
-        LODE_TRY(find_metric_with_values(cost->db, &cost->metric, error));
+        LODE_TRY(lode_database_default_metric(cost->db, &cost->metric, error));
     LODE_TRY(choose_source(&gathering, options, error));
     lode_status status = list_profiles(&gathering, options, error);
     if (status == LODE_OK)

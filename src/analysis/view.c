@@ -18,6 +18,7 @@
 
 struct lode_view {
     struct lode_array rows;
+    bool is_cut;
 };
 
 /* A context of a node. In a view by callers: a caller, and the cost that came through it. */
@@ -310,6 +311,7 @@ static lode_status show_all(struct builder *self)
     LODE_TRY(add_roots(self));
     while (self->pending.count > 0 && (most == 0 || self->view->rows.count < most))
         LODE_TRY(show_next(self));
+    self->view->is_cut = self->pending.count > 0;
     return LODE_OK;
 }
 
@@ -368,4 +370,9 @@ size_t lode_view_count(const lode_view *view)
 const lode_view_row *lode_view_at(const lode_view *view, size_t index)
 {
     return index < view->rows.count ? LODE_ARRAY_AT(&view->rows, lode_view_row, index) : NULL;
+}
+
+int lode_view_is_cut(const lode_view *view)
+{
+    return view->is_cut;
 }

@@ -185,3 +185,30 @@ lode_status lode_database_find_metric(const lode_database *db, const char *text,
     }
     return matches == 1 ? LODE_OK : metric_not_found(db, text, matches, error);
 }
+
+static bool has_total(const lode_metric *metric, const lode_block *summary)
+{
+    uint16_t id;
+    double total;
+    return lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &id) == LODE_OK &&
+           lode_block_lookup(summary, 0, id, &total, NULL) == LODE_OK;
+}
+
+lode_status lode_database_default_metric(const lode_database *db, const lode_metric **out, lode_error *error)
+{
+    static const char *const preferred[] = {"CPUTIME", "REALTIME", ""};
+    lode_block summary;
+    if (db->metric_count == 0 || db->profile_count == 0)
+        return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
+                         "the database has no metrics or no profiles");
+    LODE_TRY(lode_profile_block(db, 0, &summary, error));
+    for (size_t k = 0; k < sizeof preferred / sizeof *preferred; k++) {
+        for (uint32_t i = 0; i < db->metric_count; i++) {
+            *out = &db->metrics[i];
+            if (strncmp((*out)->name, preferred[k], strlen(preferred[k])) == 0 && has_total(*out, &summary))
+                return LODE_OK;
+        }
+    }
+    *out = &db->metrics[0];
+    return LODE_OK;
+}

@@ -251,6 +251,18 @@ BREAK(profile_summary)
 {
     put_u32le(profile_record(v, 0) + WIRE_Profile_flags, 0);
 }
+BREAK(no_profiles)
+{
+    put_u32le(section(v, HPCT_PROFILE, 0) + WIRE_ProfileInfos_nProfiles, 0);
+}
+BREAK(no_contexts)
+{
+    put_u32le(section(v, HPCT_CCT, 0) + WIRE_ContextInfos_nCtxs, 0);
+}
+BREAK(no_traces)
+{
+    put_u32le(section(v, HPCT_TRACE, 0) + WIRE_TraceInfos_nTraces, 0);
+}
 BREAK(tuple_bounds)
 {
     put_u64le(profile_record(v, 1) + WIRE_Profile_pIdTuple, FAR_AWAY);
@@ -279,6 +291,11 @@ BREAK(block_bounds)
 BREAK(block_overlap)
 {
     memcpy(profile_record(v, 1), profile_record(v, 2), WIRE_Profile_pIdTuple);
+}
+BREAK(block_in_header)
+{
+    unsigned char *record = at(v, HPCT_CCT, v->db.context_infos + 3 * WIRE_ContextInfo_SIZE);
+    put_u64le(record + WIRE_ContextInfo_pValues, 0);
 }
 BREAK(block_layout)
 {
@@ -478,6 +495,10 @@ static const struct rule_case cases[] = {
     PLAIN("context-id", context_id),
     PLAIN("children-stale", children_stale),
     PLAIN("profile-summary", profile_summary),
+    PLAIN("profile-summary", no_profiles),
+    PLAIN("cct-lacks", no_contexts),
+    PLAIN("trace-position", no_traces),
+    PLAIN("block-overlap", block_in_header),
     PLAIN("tuple-bounds", tuple_bounds),
     PLAIN("tuple-missing", tuple_missing),
     PLAIN("tuple-summary", tuple_summary),
@@ -589,6 +610,22 @@ static void breaks_exactly_one_rule(void **state)
     minidb_free(&victim.db);
 }
 
+/* A database that was damaged twice: the one must not hide the other. */
+static void damage_in_one_file_does_not_hide_damage_in_another(void **state)
+{
+    const struct rule_case damaged = {.rule = "summary-differs", .options = MINIDB_OPTIONS_INIT};
+    struct victim victim = {.count = HPCT_FILES};
+    (void)state;
+    minidb_make(&victim.db, &damaged.options);
+    minidb_files(&victim.db, victim.files);
+    break_file_footer(&victim);
+    break_summary_differs(&victim);
+    struct found found = check_at(&victim, &damaged, LODE_CHECK_FULL);
+    assert_int_equal(found.of_rule, 1);
+    assert_int_equal(found.others, 1);
+    minidb_free(&victim.db);
+}
+
 static void sound_databases_have_no_findings(void **state)
 {
     (void)state;
@@ -622,16 +659,20 @@ static void every_rule_has_a_case(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[CASES + 2] = {
+    enum {
+        OTHERS = 3
+    };
+    struct CMUnitTest tests[CASES + OTHERS] = {
         cmocka_unit_test(sound_databases_have_no_findings),
+        cmocka_unit_test(damage_in_one_file_does_not_hide_damage_in_another),
         cmocka_unit_test(every_rule_has_a_case),
     };
     static char names[CASES][64];
     for (size_t i = 0; i < CASES; i++) {
         snprintf(names[i], sizeof names[i], "breaks exactly %s", cases[i].rule);
-        tests[i + 2] = (struct CMUnitTest){.name = names[i],
-                                           .test_func = breaks_exactly_one_rule,
-                                           .initial_state = (void *)(uintptr_t)&cases[i]};
+        tests[i + OTHERS] = (struct CMUnitTest){.name = names[i],
+                                                .test_func = breaks_exactly_one_rule,
+                                                .initial_state = (void *)(uintptr_t)&cases[i]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

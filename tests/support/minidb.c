@@ -19,6 +19,9 @@ enum {
     CHAIN_LENGTH = 4
 };
 
+/* Records of a newer minor version are larger; `db` is in scope wherever one is written. */
+#define STRIDE(table) ((uint8_t)(WIRE_##table##_SIZE + db->options.extra))
+
 /* ---- growing files ---- */
 
 struct buffer {
@@ -221,11 +224,11 @@ static uint16_t statistic_id(unsigned metric, unsigned statistic, unsigned scope
     return (uint16_t)(metric * MINIDB_SCOPES + statistic * MINIDB_SCOPES + scope);
 }
 
-static void begin_file(struct buffer *file, enum hpct_file_id id, size_t header_size)
+static void begin_file(struct buffer *file, enum hpct_file_id id, uint8_t minor, size_t header_size)
 {
     const struct hpct_file_spec *spec = &lode_hpct_specs[id];
     reserve(file, header_size, 1);
-    struct wire_FileHeader header = {.majorVersion = HPCT_MAJOR, .minorVersion = HPCT_MINOR};
+    struct wire_FileHeader header = {.majorVersion = HPCT_MAJOR, .minorVersion = minor};
     lode_wire_write_FileHeader(&header, file->data);
     memcpy(file->data, HPCT_MAGIC, HPCT_MAGIC_SIZE);
     memcpy(file->data + HPCT_MAGIC_SIZE, spec->format, HPCT_FORMAT_SIZE);
@@ -280,12 +283,12 @@ static void put_scopes(struct minidb *db, struct buffer *file)
                                {"function", LODE_SCOPE_TRANSITIVE, 0},
                                {"lex_aware", LODE_SCOPE_CUSTOM, 255},
                                {"execution", LODE_SCOPE_EXECUTION, 255}};
-    db->scopes = reserve(file, (size_t)MINIDB_SCOPES * WIRE_Scope_SIZE, 8);
+    db->scopes = reserve(file, (size_t)MINIDB_SCOPES * STRIDE(Scope), 8);
     for (unsigned i = 0; i < MINIDB_SCOPES; i++) {
         struct wire_Scope scope = {.pScopeName = put_text(file, scopes[i].name),
                                    .type = scopes[i].type,
                                    .propagationIndex = scopes[i].bit};
-        lode_wire_write_Scope(&scope, file->data + db->scopes + i * WIRE_Scope_SIZE);
+        lode_wire_write_Scope(&scope, file->data + db->scopes + i * STRIDE(Scope));
     }
 }
 
@@ -301,46 +304,46 @@ static void put_metric(struct minidb *db, struct buffer *file, unsigned metric)
                                       {"$$", LODE_COMBINE_MIN},
                                       {"$$", LODE_COMBINE_MAX}};
     unsigned stats = statistic_count(db, metric);
-    db->scope_insts[metric] = reserve(file, (size_t)MINIDB_SCOPES * WIRE_ScopeInst_SIZE, 8);
-    db->summaries[metric] = reserve(file, (size_t)stats * MINIDB_SCOPES * WIRE_Summary_SIZE, 8);
+    db->scope_insts[metric] = reserve(file, (size_t)MINIDB_SCOPES * STRIDE(ScopeInst), 8);
+    db->summaries[metric] = reserve(file, (size_t)stats * MINIDB_SCOPES * STRIDE(Summary), 8);
     for (unsigned scope = 0; scope < MINIDB_SCOPES; scope++) {
-        uint64_t pointer = db->scopes + scope * WIRE_Scope_SIZE;
+        uint64_t pointer = db->scopes + scope * STRIDE(Scope);
         struct wire_ScopeInst instance = {.pScope = pointer,
                                           .propMetricId = (uint16_t)(metric * MINIDB_SCOPES + scope)};
         lode_wire_write_ScopeInst(&instance,
-                                  file->data + db->scope_insts[metric] + scope * WIRE_ScopeInst_SIZE);
+                                  file->data + db->scope_insts[metric] + scope * STRIDE(ScopeInst));
     }
     for (unsigned i = 0; i < stats * MINIDB_SCOPES; i++) {
         unsigned statistic = i / MINIDB_SCOPES, scope = i % MINIDB_SCOPES;
-        struct wire_Summary summary = {.pScope = db->scopes + scope * WIRE_Scope_SIZE,
+        struct wire_Summary summary = {.pScope = db->scopes + scope * STRIDE(Scope),
                                        .pFormula = put_text(file, statistics[statistic].formula),
                                        .combine = statistics[statistic].combine,
                                        .statMetricId = statistic_id(metric, statistic, scope)};
-        lode_wire_write_Summary(&summary, file->data + db->summaries[metric] + i * WIRE_Summary_SIZE);
+        lode_wire_write_Summary(&summary, file->data + db->summaries[metric] + i * STRIDE(Summary));
     }
     struct wire_Metric wire = {.pName = put_text(file, names[metric]),
                                .pScopeInsts = db->scope_insts[metric],
                                .pSummaries = db->summaries[metric],
                                .nScopeInsts = MINIDB_SCOPES,
                                .nSummaries = (uint16_t)(stats * MINIDB_SCOPES)};
-    lode_wire_write_Metric(&wire, file->data + db->metrics + metric * WIRE_Metric_SIZE);
+    lode_wire_write_Metric(&wire, file->data + db->metrics + metric * STRIDE(Metric));
 }
 
 static void put_metrics(struct minidb *db, struct buffer *file)
 {
     uint64_t start = reserve(file, WIRE_Metrics_SIZE, 8);
     put_scopes(db, file);
-    db->metrics = reserve(file, (size_t)MINIDB_METRICS * WIRE_Metric_SIZE, 8);
+    db->metrics = reserve(file, (size_t)MINIDB_METRICS * STRIDE(Metric), 8);
     for (unsigned metric = 0; metric < MINIDB_METRICS; metric++)
         put_metric(db, file, metric);
     struct wire_Metrics header = {.pMetrics = db->metrics,
                                   .nMetrics = MINIDB_METRICS,
-                                  .szMetric = WIRE_Metric_SIZE,
-                                  .szScopeInst = WIRE_ScopeInst_SIZE,
-                                  .szSummary = WIRE_Summary_SIZE,
+                                  .szMetric = STRIDE(Metric),
+                                  .szScopeInst = STRIDE(ScopeInst),
+                                  .szSummary = STRIDE(Summary),
                                   .pScopes = db->scopes,
                                   .nScopes = MINIDB_SCOPES,
-                                  .szScope = WIRE_Scope_SIZE};
+                                  .szScope = STRIDE(Scope)};
     lode_wire_write_Metrics(&header, file->data + start);
     put_section(db, file, HPCT_META, META_METRICS, start);
 }
@@ -355,7 +358,7 @@ static void put_strings(struct minidb *db, struct buffer *file, struct texts *te
     texts->modules[0] = put_text(file, "/bin/app");
     texts->modules[1] = put_text(file, "/lib/lib.so");
     texts->files[0] = put_text(file, "src/main.c");
-    texts->files[1] = put_text(file, "/home/user/work.c");
+    texts->files[1] = put_text(file, "/src/work.c");
     texts->functions[0] = put_text(file, "main");
     texts->functions[1] = put_text(file, "_Z4workPd");
     texts->functions[2] = put_text(file, "helper");
@@ -368,22 +371,22 @@ static void put_strings(struct minidb *db, struct buffer *file, struct texts *te
 static void put_modules_and_files(struct minidb *db, struct buffer *file, const struct texts *texts)
 {
     uint64_t start = reserve(file, WIRE_Modules_SIZE, 8);
-    db->modules = reserve(file, 2 * WIRE_Module_SIZE, 8);
+    db->modules = reserve(file, 2 * STRIDE(Module), 8);
     for (unsigned i = 0; i < 2; i++) {
         struct wire_Module module = {.pPath = texts->modules[i]};
-        lode_wire_write_Module(&module, file->data + db->modules + i * WIRE_Module_SIZE);
+        lode_wire_write_Module(&module, file->data + db->modules + i * STRIDE(Module));
     }
-    struct wire_Modules modules = {.pModules = db->modules, .nModules = 2, .szModule = WIRE_Module_SIZE};
+    struct wire_Modules modules = {.pModules = db->modules, .nModules = 2, .szModule = STRIDE(Module)};
     lode_wire_write_Modules(&modules, file->data + start);
     put_section(db, file, HPCT_META, META_MODULES, start);
 
     start = reserve(file, WIRE_Files_SIZE, 8);
-    db->files = reserve(file, 2 * WIRE_File_SIZE, 8);
+    db->files = reserve(file, 2 * STRIDE(File), 8);
     for (unsigned i = 0; i < 2; i++) {
         struct wire_File source = {.flags = i == 0 ? HPCT_FILE_COPIED : 0, .pPath = texts->files[i]};
-        lode_wire_write_File(&source, file->data + db->files + i * WIRE_File_SIZE);
+        lode_wire_write_File(&source, file->data + db->files + i * STRIDE(File));
     }
-    struct wire_Files files = {.pFiles = db->files, .nFiles = 2, .szFile = WIRE_File_SIZE};
+    struct wire_Files files = {.pFiles = db->files, .nFiles = 2, .szFile = STRIDE(File)};
     lode_wire_write_Files(&files, file->data + start);
     put_section(db, file, HPCT_META, META_FILES, start);
 }
@@ -391,17 +394,17 @@ static void put_modules_and_files(struct minidb *db, struct buffer *file, const 
 static void put_functions(struct minidb *db, struct buffer *file, const struct texts *texts)
 {
     uint64_t start = reserve(file, WIRE_Functions_SIZE, 8);
-    db->functions = reserve(file, 3 * WIRE_Function_SIZE, 8);
+    db->functions = reserve(file, 3 * STRIDE(Function), 8);
     for (unsigned i = 0; i < 3; i++) {
         struct wire_Function function = {.pName = texts->functions[i],
                                          .pModule = db->modules,
                                          .offset = 0x1000 + 0x100 * i,
-                                         .pFile = db->files + (i ? WIRE_File_SIZE : 0),
+                                         .pFile = db->files + (i ? STRIDE(File) : 0),
                                          .line = 1 + 4 * i};
-        lode_wire_write_Function(&function, file->data + db->functions + i * WIRE_Function_SIZE);
+        lode_wire_write_Function(&function, file->data + db->functions + i * STRIDE(Function));
     }
     struct wire_Functions header = {
-        .pFunctions = db->functions, .nFunctions = 3, .szFunction = WIRE_Function_SIZE};
+        .pFunctions = db->functions, .nFunctions = 3, .szFunction = STRIDE(Function)};
     lode_wire_write_Functions(&header, file->data + start);
     put_section(db, file, HPCT_META, META_FUNCTIONS, start);
 }
@@ -426,16 +429,16 @@ static void put_context(const struct minidb *db, unsigned char *at, const struct
     lode_wire_write_Context(&wire, at);
     at += WIRE_Context_SIZE;
     if (shape->flags & HPCT_CONTEXT_FUNCTION) {
-        put_u64le(at, db->functions + shape->function * WIRE_Function_SIZE);
+        put_u64le(at, db->functions + shape->function * STRIDE(Function));
         at += 8;
     }
     if (shape->flags & HPCT_CONTEXT_SOURCE) {
-        put_u64le(at, db->files + shape->file * WIRE_File_SIZE);
+        put_u64le(at, db->files + shape->file * STRIDE(File));
         put_u64le(at + 8, shape->line);
         at += 16;
     }
     if (shape->flags & HPCT_CONTEXT_POINT) {
-        put_u64le(at, db->modules + shape->module * WIRE_Module_SIZE);
+        put_u64le(at, db->modules + shape->module * STRIDE(Module));
         put_u64le(at + 8, shape->offset);
     }
 }
@@ -472,17 +475,17 @@ static uint64_t put_children(struct minidb *db, struct buffer *file, uint32_t pa
 static void put_tree(struct minidb *db, struct buffer *file, const struct texts *texts)
 {
     uint64_t start = reserve(file, WIRE_Contexts_SIZE, 8);
-    db->entries = reserve(file, 2 * WIRE_EntryPoint_SIZE, 8);
+    db->entries = reserve(file, 2 * STRIDE(EntryPoint), 8);
     for (unsigned i = 0; i < 2; i++) {
         struct wire_EntryPoint entry = {.ctxId = i == 0 ? 1 : 11,
                                         .entryPoint =
                                             i == 0 ? LODE_ENTRY_MAIN_THREAD : LODE_ENTRY_APPLICATION_THREAD,
                                         .pPrettyName = i == 0 ? texts->main_thread : texts->other_thread};
         entry.pChildren = put_children(db, file, entry.ctxId, &entry.szChildren);
-        lode_wire_write_EntryPoint(&entry, file->data + db->entries + i * WIRE_EntryPoint_SIZE);
+        lode_wire_write_EntryPoint(&entry, file->data + db->entries + i * STRIDE(EntryPoint));
     }
     struct wire_Contexts header = {
-        .pEntryPoints = db->entries, .nEntryPoints = 2, .szEntryPoint = WIRE_EntryPoint_SIZE};
+        .pEntryPoints = db->entries, .nEntryPoints = 2, .szEntryPoint = STRIDE(EntryPoint)};
     lode_wire_write_Contexts(&header, file->data + start);
     put_section(db, file, HPCT_META, META_CONTEXT, start);
 }
@@ -491,7 +494,8 @@ static void make_meta(struct minidb *db)
 {
     struct buffer file = {0};
     struct texts texts;
-    begin_file(&file, HPCT_META, WIRE_FileHeader_SIZE + META_SECTIONS * WIRE_Section_SIZE);
+    begin_file(&file, HPCT_META, db->options.extra ? HPCT_MINOR + 1 : HPCT_MINOR,
+               WIRE_FileHeader_SIZE + META_SECTIONS * WIRE_Section_SIZE);
     put_general(db, &file);
     put_id_names(db, &file);
     put_metrics(db, &file);
@@ -594,11 +598,12 @@ static void make_profiles(struct minidb *db, const double *values)
 {
     struct buffer file = {0};
     uint32_t count = profile_count(db) + 1;
-    begin_file(&file, HPCT_PROFILE, WIRE_FileHeader_SIZE + 2 * WIRE_Section_SIZE);
+    begin_file(&file, HPCT_PROFILE, db->options.extra ? HPCT_MINOR + 1 : HPCT_MINOR,
+               WIRE_FileHeader_SIZE + 2 * WIRE_Section_SIZE);
     uint64_t start = reserve(&file, WIRE_ProfileInfos_SIZE, 8);
-    db->profiles = reserve(&file, (size_t)count * WIRE_Profile_SIZE, 8);
+    db->profiles = reserve(&file, (size_t)count * STRIDE(Profile), 8);
     struct wire_ProfileInfos header = {
-        .pProfiles = db->profiles, .nProfiles = count, .szProfile = WIRE_Profile_SIZE};
+        .pProfiles = db->profiles, .nProfiles = count, .szProfile = STRIDE(Profile)};
     lode_wire_write_ProfileInfos(&header, file.data + start);
     put_section(db, &file, HPCT_PROFILE, 0, start);
     reserve(&file, 8, 8); /* a gap between the sections */
@@ -615,7 +620,7 @@ static void make_profiles(struct minidb *db, const double *values)
     put_profile_block(db, &file, &profiles[0], summary_value, &source,
                       (1 + statistic_count(db, 1)) * MINIDB_SCOPES);
     for (uint32_t p = 0; p < count; p++)
-        lode_wire_write_Profile(&profiles[p], file.data + db->profiles + p * WIRE_Profile_SIZE);
+        lode_wire_write_Profile(&profiles[p], file.data + db->profiles + p * STRIDE(Profile));
     free(profiles);
     end_file(db, &file, HPCT_PROFILE);
 }
@@ -660,17 +665,18 @@ static void make_contexts(struct minidb *db, const double *values)
     struct buffer file = {0};
     uint32_t count = max_id(db) + 1;
     /* As large as real headers are. */
-    begin_file(&file, HPCT_CCT, WIRE_FileHeader_SIZE + 2 * WIRE_Section_SIZE);
+    begin_file(&file, HPCT_CCT, db->options.extra ? HPCT_MINOR + 1 : HPCT_MINOR,
+               WIRE_FileHeader_SIZE + 2 * WIRE_Section_SIZE);
     uint64_t start = reserve(&file, WIRE_ContextInfos_SIZE, 8);
-    db->context_infos = reserve(&file, (size_t)count * WIRE_ContextInfo_SIZE, 8);
+    db->context_infos = reserve(&file, (size_t)count * STRIDE(ContextInfo), 8);
     struct wire_ContextInfos header = {
-        .pCtxs = db->context_infos, .nCtxs = count, .szCtx = WIRE_ContextInfo_SIZE};
+        .pCtxs = db->context_infos, .nCtxs = count, .szCtx = STRIDE(ContextInfo)};
     lode_wire_write_ContextInfos(&header, file.data + start);
     put_section(db, &file, HPCT_CCT, 0, start);
     for (uint32_t context = 0; context < count; context++) {
         struct wire_ContextInfo info = {0};
         put_context_block(db, &file, context, values, &info);
-        lode_wire_write_ContextInfo(&info, file.data + db->context_infos + context * WIRE_ContextInfo_SIZE);
+        lode_wire_write_ContextInfo(&info, file.data + db->context_infos + context * STRIDE(ContextInfo));
     }
     reserve(&file, 0, 4);
     end_file(db, &file, HPCT_CCT);
@@ -683,12 +689,13 @@ static void make_traces(struct minidb *db)
     static const uint32_t visited[] = {6, 10, 0, 12, 7};
     struct buffer file = {0};
     uint32_t count = profile_count(db), samples = db->options.samples;
-    begin_file(&file, HPCT_TRACE, WIRE_FileHeader_SIZE + WIRE_Section_SIZE);
+    begin_file(&file, HPCT_TRACE, db->options.extra ? HPCT_MINOR + 1 : HPCT_MINOR,
+               WIRE_FileHeader_SIZE + WIRE_Section_SIZE);
     uint64_t start = reserve(&file, WIRE_TraceInfos_SIZE, 8);
-    db->traces = reserve(&file, (size_t)count * WIRE_Trace_SIZE, 8);
+    db->traces = reserve(&file, (size_t)count * STRIDE(Trace), 8);
     struct wire_TraceInfos header = {.pTraces = db->traces,
                                      .nTraces = count,
-                                     .szTrace = WIRE_Trace_SIZE,
+                                     .szTrace = STRIDE(Trace),
                                      .minTimestamp = 1000000 + 1,
                                      .maxTimestamp = 1000000 + 10 * (uint64_t)samples + count};
     lode_wire_write_TraceInfos(&header, file.data + start);
@@ -703,7 +710,7 @@ static void make_traces(struct minidb *db)
             lode_wire_write_Sample(&sample, file.data + at);
         }
         trace.pEnd = file.size;
-        lode_wire_write_Trace(&trace, file.data + db->traces + line * WIRE_Trace_SIZE);
+        lode_wire_write_Trace(&trace, file.data + db->traces + line * STRIDE(Trace));
     }
     end_file(db, &file, HPCT_TRACE);
 }
@@ -756,7 +763,7 @@ uint64_t minidb_profile_value(struct minidb *db, uint32_t profile, uint32_t cont
 {
     const unsigned char *bytes = db->bytes[HPCT_PROFILE];
     struct wire_Profile wire;
-    lode_wire_read_Profile(&wire, bytes + db->profiles + profile * WIRE_Profile_SIZE, WIRE_Profile_SIZE);
+    lode_wire_read_Profile(&wire, bytes + db->profiles + profile * STRIDE(Profile), WIRE_Profile_SIZE);
     for (uint32_t i = 0; i < wire.nCtxs; i++) {
         struct wire_ContextIndex index, next = {.startIndex = wire.nValues};
         const unsigned char *at = bytes + wire.pCtxIndices + i * WIRE_ContextIndex_SIZE;
@@ -774,7 +781,7 @@ uint64_t minidb_context_value(struct minidb *db, uint32_t context, uint32_t metr
 {
     const unsigned char *bytes = db->bytes[HPCT_CCT];
     struct wire_ContextInfo wire;
-    lode_wire_read_ContextInfo(&wire, bytes + db->context_infos + context * WIRE_ContextInfo_SIZE,
+    lode_wire_read_ContextInfo(&wire, bytes + db->context_infos + context * STRIDE(ContextInfo),
                                WIRE_ContextInfo_SIZE);
     for (uint32_t i = 0; i < wire.nMetrics; i++) {
         struct wire_MetricIndex index, next = {.startIndex = wire.nValues};
@@ -792,7 +799,6 @@ uint64_t minidb_context_value(struct minidb *db, uint32_t context, uint32_t metr
 uint64_t minidb_sample(struct minidb *db, uint32_t line, uint64_t index)
 {
     struct wire_Trace trace;
-    lode_wire_read_Trace(&trace, db->bytes[HPCT_TRACE] + db->traces + line * WIRE_Trace_SIZE,
-                         WIRE_Trace_SIZE);
+    lode_wire_read_Trace(&trace, db->bytes[HPCT_TRACE] + db->traces + line * STRIDE(Trace), WIRE_Trace_SIZE);
     return trace.pStart + index * WIRE_Sample_SIZE;
 }

@@ -47,15 +47,13 @@ struct minidb_options {
     bool unlisted;            /* profiles have values at context 8, below 7, which meta.db does not list */
     bool statistics;          /* of metric 1: count, squares, min and max, besides the sum */
     bool empty_profile;       /* one more profile without values */
+    uint8_t extra;            /* bytes more in each record than version 4.0 has */
     struct minidb_change cct; /* in cct.db */
     struct minidb_change summary; /* in the summary profile; `metric` is the statistic's id */
 };
 #define MINIDB_OPTIONS_INIT                                                                                  \
     {                                                                                                        \
-        3, 0, 6, false, true, false, {0},                                                                    \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
+        .profiles = 3, .samples = 6, .statistics = true                                                      \
     }
 
 struct minidb {

@@ -2,6 +2,7 @@
 #include "walk.h"
 
 #include <lode/lode.h>
+#include <pthread.h>
 #include <string.h>
 
 static void mix(uint64_t *hash, uint64_t number)
@@ -201,4 +202,34 @@ uint64_t walk_database(const lode_database *db, unsigned threads)
     walk_costs(&hash, db, threads);
     walk_timeline(&hash, db, threads);
     return hash;
+}
+
+struct walker {
+    pthread_t thread;
+    const lode_database *db;
+    uint64_t result;
+};
+
+static void *walk(void *argument)
+{
+    struct walker *walker = argument;
+    walker->result = walk_database(walker->db, 2);
+    return NULL;
+}
+
+bool walk_with_threads(const lode_database *db, unsigned count)
+{
+    struct walker walkers[64];
+    uint64_t alone = walk_database(db, 1);
+    unsigned started = 0, agreed = 0;
+    for (; started < count && started < 64; started++) {
+        walkers[started] = (struct walker){.db = db};
+        if (pthread_create(&walkers[started].thread, NULL, walk, &walkers[started]) != 0)
+            break;
+    }
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(walkers[i].thread, NULL);
+        agreed += walkers[i].result == alone;
+    }
+    return agreed == count;
 }

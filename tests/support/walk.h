@@ -4,6 +4,7 @@
 #define LODE_TESTS_WALK_H
 
 #include <lode/database.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -11,5 +12,8 @@
  * the result. Equal databases give equal numbers, whatever the number of threads.
  */
 uint64_t walk_database(const lode_database *db, unsigned threads);
+
+/* Several threads walk the database at once: whether each gets what one alone gets. At most 64. */
+bool walk_with_threads(const lode_database *db, unsigned walkers);
 
 #endif

@@ -103,9 +103,10 @@ static lode_status check_structure(struct hpct_check *check)
 {
     struct hpct_database *db = check->db;
     if (db->files[HPCT_META].usable) {
+        uint64_t errors = check->report.result.errors;
         LODE_TRY(lode_hpct_load_meta(db, &check->report));
         LODE_TRY(index_metric_ids(check));
-        check->meta_sound = check->report.result.errors == 0;
+        check->meta_sound = check->tables_sound && check->report.result.errors == errors;
         check->report.result.contexts = db->base.tree.count;
     }
     LODE_TRY(lode_hpct_check_profiles(check));
@@ -130,7 +131,9 @@ static lode_status run_levels(struct hpct_check *check, const struct lode_folder
 {
     lode_check_level level = check->options->level;
     LODE_TRY(lode_hpct_open_files(check->db, folder, &check->report));
+    uint64_t errors = check->report.result.errors;
     LODE_TRY(lode_hpct_find_meta_tables(check->db, &check->report));
+    check->tables_sound = check->db->files[HPCT_META].sound && check->report.result.errors == errors;
     LODE_TRY(lode_hpct_find_value_tables(check->db, &check->report));
     /* Another layout: what the rest of the rules would say of it means nothing. */
     if (lode_report_seen(&check->report, RULE_LAYOUT_OLD) > 0)

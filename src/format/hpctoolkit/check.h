@@ -27,6 +27,7 @@ struct hpct_check {
     /* By id: values of profiles, and of summaries. */
     struct hpct_metric_id *values, *statistics;
     uint32_t value_ids; /* how many are known */
+    bool tables_sound;  /* of meta.db */
     bool meta_sound;    /* metrics and contexts were read whole: an id that is not there is unknown */
     /* Every block or line lies inside its file and is in order. */
     bool profiles_sound, contexts_sound, traces_sound;

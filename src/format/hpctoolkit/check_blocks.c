@@ -272,8 +272,12 @@ static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unl
 lode_status lode_hpct_check_profiles(struct hpct_check *check)
 {
     uint64_t count = check->db->profiles.count, errors = check->report.result.errors;
-    if (count == 0)
+    if (!check->db->profiles.found)
         return LODE_OK;
+    if (count == 0)
+        return lode_report_add(&check->report, RULE_PROFILE_SUMMARY, lode_hpct_specs[HPCT_PROFILE].name,
+                               check->db->files[HPCT_PROFILE].sections[0].offset,
+                               "there are no profiles, not even the summary");
     /* Before reading any block: blocks that overlap could cost far more time than the file has bytes. */
     LODE_TRY(lode_hpct_check_extents(check, HPCT_PROFILE, RULE_BLOCK_OVERLAP, "the block of profile", count,
                                      2, profile_extent));
@@ -356,7 +360,7 @@ static bool context_extent(const struct hpct_database *db, uint64_t index, uint6
 lode_status lode_hpct_check_contexts(struct hpct_check *check)
 {
     uint64_t count = check->db->contexts.count, errors = check->report.result.errors;
-    if (count == 0)
+    if (!check->db->contexts.found)
         return LODE_OK;
     uint64_t items = (count + CONTEXTS_PER_ITEM - 1) / CONTEXTS_PER_ITEM;
     LODE_TRY(lode_hpct_check_extents(check, HPCT_CCT, RULE_BLOCK_OVERLAP, "the block of context", count, 2,

@@ -30,6 +30,10 @@ static int compare_extents(const void *left, const void *right)
 static lode_status against_sections(const struct extents *extents, const struct extent *extent)
 {
     const struct hpct_file_spec *spec = &lode_hpct_specs[extents->file];
+    if (extent->start < WIRE_FileHeader_SIZE + (uint64_t)spec->section_count * WIRE_Section_SIZE)
+        return lode_report_add(&extents->check->report, extents->rule, spec->name, extent->start,
+                               "%s %" PRIu64 " (0x%" PRIx64 " to 0x%" PRIx64 ") overlaps the header",
+                               extents->what, extent->index, extent->start, extent->end);
     for (unsigned i = 0; i < spec->section_count; i++) {
         const struct hpct_section *section = &extents->check->db->files[extents->file].sections[i];
         if (section->bytes.size && extent->start < section->offset + section->bytes.size &&

@@ -117,7 +117,8 @@ static lode_status check_execution(struct scope_check *self, uint32_t group, con
     double stored = block_value(&self->block, at);
     double point = value_or_zero(&self->block, find_value(&self->block, group, self->scopes->point[metric]));
     double parts = self->scratch->children[at] + point;
-    bool exact = !self->has_unlisted || context->index == 0;
+    /* Without a point scope, what the context has of its own is not stored. */
+    bool exact = self->scopes->point[metric] >= 0 && (!self->has_unlisted || context->index == 0);
     if (roughly_equal(stored, parts, 0.0) || (!exact && stored > parts))
         return LODE_OK;
     return scope_finding(self, RULE_SCOPE_EXECUTION, context->id, id, stored, parts);

@@ -24,12 +24,13 @@ struct accumulator {
 };
 
 struct summary {
-    lode_block block;  /* of profile 0 */
-    uint32_t ids;      /* known metric ids: accumulators per context */
-    uint32_t contexts; /* per window */
-    uint64_t
-        *metric_seen; /* [worker][context in window][metric]: profiles that have the metric in any scope */
+    lode_block block;                 /* of profile 0 */
+    uint32_t ids;                     /* known metric ids: accumulators per context */
+    uint32_t contexts;                /* per window */
     struct accumulator *accumulators; /* [worker][context in window][id] */
+    /* [worker][context in window][metric]: profiles that have the metric in any scope. */
+    uint64_t *metric_seen;
+    uint64_t *marks; /* [worker][metric]: the last visit that met the metric */
 };
 
 /* A window under work. */
@@ -39,7 +40,8 @@ struct window {
     struct lode_report *report;
     uint32_t first, end; /* groups of the summary */
     struct accumulator *accumulators;
-    uint64_t *metric_seen;
+    uint64_t *metric_seen, *marks;
+    uint64_t visits; /* groups of profiles so far */
 };
 
 static void accumulate(struct accumulator *to, double value)
@@ -51,23 +53,22 @@ static void accumulate(struct accumulator *to, double value)
     to->count++;
 }
 
-static void add_group(const struct window *window, uint32_t position, const lode_block *block,
+static void add_group(struct window *window, uint32_t position, const lode_block *block,
                       const lode_group *group)
 {
     const struct hpct_check *check = window->check;
     struct accumulator *row = window->accumulators + (size_t)position * window->summary->ids;
     uint64_t *seen = window->metric_seen + (size_t)position * check->db->base.metric_count;
-    uint32_t last_metric = UINT32_MAX;
+    window->visits++;
     for (uint64_t i = group->first; i < group->first + group->count; i++) {
         const struct hpct_metric_id *id = &check->values[block_value_key(block, i)];
         accumulate(&row[id->position], block_value(block, i));
-        /* A metric's ids are next to each other. */
-        seen[id->metric] += id->metric != last_metric;
-        last_metric = id->metric;
+        seen[id->metric] += window->marks[id->metric] != window->visits;
+        window->marks[id->metric] = window->visits;
     }
 }
 
-static lode_status add_profile(const struct window *window, uint32_t profile)
+static lode_status add_profile(struct window *window, uint32_t profile)
 {
     const lode_block *summary = &window->summary->block;
     lode_block block;
@@ -117,10 +118,6 @@ static unsigned rule_of_difference(const lode_metric_statistic *statistic, const
 {
     enum lode_formula formula = lode_formula_of(statistic->formula);
     *why = "";
-    if (statistic->scope->type == LODE_SCOPE_CUSTOM) {
-        *why = "; hpcprof stores another value in profiles for loops without samples of their own";
-        return RULE_SUMMARY_LOOPS;
-    }
     if (formula == LODE_FORMULA_SQUARE && lode_hpct_close_enough(stored, from->sum)) {
         *why = "; hpcprof stores the plain sum here, so deviations computed from it are wrong";
         return RULE_SUMMARY_SQUARES;
@@ -129,6 +126,10 @@ static unsigned rule_of_difference(const lode_metric_statistic *statistic, const
     if (statistic->combine == LODE_COMBINE_MIN && from->count < metric_seen && forgotten) {
         *why = "; hpcprof forgets a minimum when a profile has the metric but not in this scope";
         return RULE_SUMMARY_MINIMUM;
+    }
+    if (statistic->scope->type == LODE_SCOPE_CUSTOM) {
+        *why = "; hpcprof stores another value in profiles for loops without samples of their own";
+        return RULE_SUMMARY_LOOPS;
     }
     return stored == 0.0 ? RULE_SUMMARY_LACKS : expected == 0.0 ? RULE_SUMMARY_EXTRA : RULE_SUMMARY_DIFFERS;
 }
@@ -204,6 +205,9 @@ static lode_status check_window(struct hpct_check *check, void *context, uint64_
     size_t row = (size_t)worker * summary->contexts;
     window.accumulators = summary->accumulators + row * summary->ids;
     window.metric_seen = summary->metric_seen + row * db->metric_count;
+    window.marks = summary->marks + (size_t)worker * db->metric_count;
+    for (uint32_t m = 0; m < db->metric_count; m++)
+        window.marks[m] = 0;
     for (size_t i = 0; i < (size_t)summary->contexts * summary->ids; i++)
         window.accumulators[i] = (struct accumulator){0};
     for (size_t i = 0; i < (size_t)summary->contexts * db->metric_count; i++)
@@ -244,11 +248,14 @@ lode_status lode_hpct_check_summary(struct hpct_check *check)
     size_t rows = (size_t)summary.contexts * check->threads;
     summary.accumulators = calloc(rows * summary.ids, sizeof *summary.accumulators);
     summary.metric_seen = calloc(rows * db->metric_count, sizeof *summary.metric_seen);
-    lode_status status =
-        summary.accumulators && summary.metric_seen ? LODE_OK : lode_fail_memory(check->report.error);
+    summary.marks = calloc((size_t)check->threads * db->metric_count, sizeof *summary.marks);
+    lode_status status = summary.accumulators && summary.metric_seen && summary.marks
+                             ? LODE_OK
+                             : lode_fail_memory(check->report.error);
     if (status == LODE_OK)
         status = lode_hpct_check_items(check, "recomputing the summary", items, check_window, &summary);
     free(summary.accumulators);
     free(summary.metric_seen);
+    free(summary.marks);
     return status;
 }

@@ -87,11 +87,23 @@ static bool trace_extent(const struct hpct_database *db, uint64_t index, uint64_
     return lode_hpct_trace_line(db, &trace, &line) && line.sample_count > 0;
 }
 
+/* Viewers expect a line for each profile but the summary. */
+static lode_status check_count(struct hpct_check *check)
+{
+    uint64_t lines = check->db->traces.count, profiles = check->db->profiles.count;
+    if (profiles == 0 || lines + 1 == profiles)
+        return LODE_OK;
+    return lode_report_add(
+        &check->report, RULE_TRACE_POSITION, trace_name(), check->db->files[HPCT_TRACE].sections[0].offset,
+        "there are %" PRIu64 " trace lines for %" PRIu64 " profiles and the summary", lines, profiles - 1);
+}
+
 lode_status lode_hpct_check_traces(struct hpct_check *check)
 {
     uint64_t count = check->db->traces.count, errors = check->report.result.errors;
-    if (count == 0)
+    if (!check->db->traces.found)
         return LODE_OK;
+    LODE_TRY(check_count(check));
     LODE_TRY(
         lode_hpct_check_extents(check, HPCT_TRACE, RULE_TRACE_OVERLAP, "trace line", count, 1, trace_extent));
     if (check->report.result.errors != errors)

@@ -21,12 +21,14 @@ struct hpct_section {
 struct hpct_file {
     struct lode_source source;
     bool present;
-    bool usable; /* the header is sound; sections that are not are empty */
+    bool usable; /* its identity is sound; sections that are not are empty */
+    bool sound;  /* so are its header, its footer and its sections */
     struct hpct_section sections[HPCT_MAX_SECTIONS];
 };
 
 /* An array of records of one size in a section. */
 struct hpct_table {
+    bool found; /* it is where its section says, however many records it has */
     const uint8_t *bytes;
     uint64_t offset, count, stride;
 };

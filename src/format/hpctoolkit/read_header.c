@@ -171,7 +171,10 @@ static lode_status open_file(struct hpct_database *db, enum hpct_file_id id, con
     }
     LODE_TRY(status);
     file->present = info->present = true;
-    return read_header(file, spec, info, report);
+    uint64_t errors = report->result.errors;
+    LODE_TRY(read_header(file, spec, info, report));
+    file->sound = report->result.errors == errors;
+    return LODE_OK;
 }
 
 lode_status lode_hpct_open_files(struct hpct_database *db, const struct lode_folder *folder,

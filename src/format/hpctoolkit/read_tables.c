@@ -27,7 +27,7 @@ lode_status lode_hpct_table(struct hpct_table *table, enum hpct_file_id file,
                             uint64_t count, uint64_t stride, uint64_t least, struct lode_report *report)
 {
     const char *name = lode_hpct_specs[file].name;
-    *table = (struct hpct_table){.offset = pointer, .stride = stride};
+    *table = (struct hpct_table){.found = count == 0, .offset = pointer, .stride = stride};
     if (count == 0)
         return LODE_OK;
     if (stride < least)
@@ -41,8 +41,7 @@ lode_status lode_hpct_table(struct hpct_table *table, enum hpct_file_id file,
                                "%" PRIu64 " %s of %" PRIu64 " bytes at 0x%" PRIx64
                                " are not inside their section (%" PRIu64 " bytes at 0x%" PRIx64 ")",
                                count, what, stride, pointer, section->bytes.size, section->offset);
-    table->bytes = bytes.data;
-    table->count = count;
+    *table = (struct hpct_table){true, bytes.data, pointer, count, stride};
     return LODE_OK;
 }
 
