@@ -38,15 +38,6 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
 };
 
-/* The function that a row belongs to; that of its sample, if the row has contexts of several. */
-static const char *inside_of(label *l, const lode_hotspot *row)
-{
-    const lode_function *function = row->function;
-    if (!function && row->sample)
-        function = lode_context_function(enclosing_function(row->sample));
-    return function ? label_function(l, function) : NULL;
-}
-
 static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double total, label *l)
 {
     double whole = total > 0 ? total : 1;
@@ -58,7 +49,7 @@ static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double 
     out_cell_text(o, label_place(l, row->file, row->line));
     out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
     out_cell_text(o, label_hotspot(l, row, by));
-    out_cell_text(o, inside_of(l, row));
+    out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
     out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
     out_cell_text(o, path_of_file(row->file));
     if (row->line)

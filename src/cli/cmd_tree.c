@@ -129,7 +129,7 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
     size_t count = lode_view_count(view);
     if (count == 0)
         out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
-    else if (options->shared.limit && count >= options->shared.limit)
+    else if (lode_view_is_cut(view))
         out_say(o, "The first %zu rows (--limit 0 shows all).", count);
 }
 

@@ -75,9 +75,9 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     /* A reader that goes away shows as EPIPE, which the writer knows how to take. */
     signal(SIGPIPE, SIG_IGN);
-    if (argc < 2)
-        return report("which command? 'lode help' lists them");
-    const char *name = command_name(argv[1]);
+    /* Somebody who types the name alone wants to know what it can do. */
+    const char *name = argc < 2 ? "help" : command_name(argv[1]);
     const command_spec *command = command_find(name);
-    return command ? run(command, argc - 2, argv + 2) : command_unknown(name);
+    int given = argc < 2 ? 0 : argc - 2;
+    return command ? run(command, given, argv + argc - given) : command_unknown(name);
 }

@@ -44,13 +44,10 @@ double session_metric_total(const session *s, const lode_metric *metric)
 
 int session_need_metric(session *s)
 {
-    uint32_t count = lode_database_metric_count(s->db);
-    for (uint32_t i = 0; i < count && !s->metric; i++)
-        if (session_metric_total(s, lode_database_metric(s->db, i)) > 0)
-            s->metric = lode_database_metric(s->db, i);
-    if (!s->metric && count > 0)
-        s->metric = lode_database_metric(s->db, 0);
-    return s->metric ? EXIT_DONE : report("%s: the database has no metrics", s->path);
+    lode_error error = {0};
+    if (!s->metric && lode_database_default_metric(s->db, &s->metric, &error) != LODE_OK)
+        return session_error(s, &error);
+    return EXIT_DONE;
 }
 
 int session_cost(session *s, lode_cost **cost)

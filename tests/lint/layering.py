@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The dependency law between the folders of src/, read off the #include lines:
+
+    base <- model <- {format, analysis} <- {build, export} <- api <- {cli, sql, view}
+
+Everybody may include the public headers. What stands on the public API (cli, sql, view) includes nothing of the library
+but them. One format knows nothing of another. Only crew_mpi.c knows MPI.
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+
+from public_api import without_comments  # noqa: E402
+from tap import Tap  # noqa: E402
+
+# What each layer may include besides itself.
+BELOW = {
+    "base": set(),
+    "model": {"base"},
+    "format": {"base", "model"},
+    "analysis": {"base", "model"},
+    "build": {"base", "model", "format", "analysis"},
+    "export": {"base", "model", "format", "analysis"},
+    "api": {"base", "model", "format", "analysis", "build", "export"},
+    "cli": set(),
+    "sql": set(),
+    "view": set(),
+}
+ON_THE_API = {"cli", "sql", "view"}
+GENERATED = {"lode_version.h"}
+
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[ \t]*([^\n]*)", re.MULTILINE)
+
+
+def includes(path):
+    """(line, target as written) of every #include."""
+    text = without_comments(path.read_text(encoding="utf-8"))
+    return [(text.count("\n", 0, m.start()) + 1, m.group(1).strip()) for m in INCLUDE.finditer(text)]
+
+
+def _format_of(path):
+    """hpctoolkit for format/hpctoolkit/wire.h; None for what is not inside one format's folder."""
+    return path.parts[1] if len(path.parts) > 2 and path.parts[0] == "format" else None
+
+
+def complaint(source, path, written):
+    """What is wrong with one include of the file `path` (relative to the folder `source`), or None."""
+    match = re.fullmatch(r'<([^>]+)>|"([^"]+)"', written)
+    if not match:
+        return "an include that is computed"
+    if match.group(1):
+        if match.group(1) == "mpi.h" and path.name != "crew_mpi.c":
+            return "only crew_mpi.c may include mpi.h"
+        return None
+    target = Path(match.group(2))
+    layer = path.parts[0]
+    if target.parts[0] == "lode":
+        return "a public header is included with <>"
+    if len(target.parts) == 1:
+        if (source / path.parent / target).is_file() or (target.name in GENERATED and layer not in ON_THE_API):
+            return None
+        return "a header that is not in the same folder"
+    if ".." in target.parts or not (source / target).is_file():
+        return "a header that is not in src/"
+    if layer in ON_THE_API:
+        return f"{layer} includes only <lode/...> and headers of its own folder"
+    below = target.parts[0]
+    if below != layer and below not in BELOW[layer]:
+        return f"{layer} may not know {below}"
+    if _format_of(path) and _format_of(target) and _format_of(path) != _format_of(target):
+        return f"the format {_format_of(path)} may not know the format {_format_of(target)}"
+    return None
+
+
+def violations(source):
+    """All violations below the folder `source`, and the number of includes that were read."""
+    found, count = [], 0
+    for file in sorted(source.rglob("*.[ch]")):
+        path = file.relative_to(source)
+        if len(path.parts) == 1 or path.parts[0] not in BELOW:
+            found.append(f"{path}: belongs to no layer")
+            continue
+        for line, written in includes(file):
+            count += 1
+            why = complaint(source, path, written)
+            if why:
+                found.append(f"{path}:{line}: {written}: {why}")
+    return found, count
+
+
+SOUND_TREE = {
+    "base/arena.h": "#include <lode/status.h>\n#include <stddef.h>\n",
+    "base/arena.c": '#include "base/arena.h"\n/* #include "model/context.h" */\n',
+    "model/context.h": '#include "base/arena.h"\n',
+    "format/format.h": '#include "model/context.h"\n',
+    "format/registry.c": '#include "format/format.h"\n#include "format/hpctoolkit/wire.h"\n',
+    "format/hpctoolkit/wire.h": '#include "format/format.h"\n',
+    "format/uftrace/wire.h": '#  include "base/arena.h"\n#include "wire.h"\n',
+    "analysis/diff.h": '#include "model/context.h"\n',
+    "build/crew.h": '#include "format/format.h"\n',
+    "build/crew_mpi.c": '#include <mpi.h>\n#include "build/crew.h"\n',
+    "export/pprof.h": '#include "analysis/diff.h"\n',
+    "api/open.c": '#include "build/crew.h"\n#include "lode_version.h"\n',
+    "cli/options.h": "#include <lode/lode.h>\n",
+    "cli/main.c": '#include "options.h"\n#include <stdio.h>\n',
+}
+# One more file or line each, which must be found.
+BROKEN = [
+    ("a lower layer that knows a higher one", "base/bad.c", '#include "model/context.h"\n'),
+    ("the model that knows a format", "model/bad.c", '#include "format/format.h"\n'),
+    ("a format that knows analysis", "format/hpctoolkit/bad.c", '#include "analysis/diff.h"\n'),
+    ("analysis that knows a format", "analysis/bad.c", '#include "format/format.h"\n'),
+    ("a format that knows another", "format/uftrace/bad.c", '#include "format/hpctoolkit/wire.h"\n'),
+    ("build and export that know each other", "build/bad.c", '#include "export/pprof.h"\n'),
+    ("a layer that knows the commands", "api/bad.c", '#include "cli/options.h"\n'),
+    ("the commands that know the inside", "cli/bad.c", '#include "base/arena.h"\n'),
+    ("the commands that name themselves by layer", "cli/bad.c", '#include "cli/options.h"\n'),
+    ("the commands that know a generated header", "cli/bad.c", '#include "lode_version.h"\n'),
+    ("a viewer that knows the inside", "view/bad.c", '#include "base/arena.h"\n'),
+    ("mpi.h outside crew_mpi.c", "build/bad.c", "#include <mpi.h>\n"),
+    ("a way around by ..", "format/uftrace/bad.c", '#include "../hpctoolkit/wire.h"\n'),
+    ("a public header in quotes", "api/bad.c", '#include "lode/lode.h"\n'),
+    ("a computed include", "base/bad.c", "#include HEADER\n"),
+    ("a file outside all layers", "common/bad.c", "#include <stdio.h>\n"),
+    ("a header that is not there", "api/bad.c", '#include "base/gone.h"\n'),
+]
+
+
+def _write_tree(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def self_test(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        _write_tree(Path(folder), SOUND_TREE)
+        found, _ = violations(Path(folder))
+        tap.check(not found, "self-test: a sound tree passes", found)
+    for name, path, text in BROKEN:
+        with tempfile.TemporaryDirectory() as folder:
+            _write_tree(Path(folder), {**SOUND_TREE, path: text})
+            found, _ = violations(Path(folder))
+            tap.check(len(found) == 1 and found[0].startswith(path), f"self-test: finds {name}", found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", type=Path, default=ROOT / "src")
+    options = parser.parse_args()
+    tap = Tap()
+    self_test(tap)
+    found, count = violations(options.source)
+    tap.check(not found and count > 0, f"src: {count} includes keep the dependency law", found)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
