@@ -133,8 +133,9 @@ static const lode_hotspot *find_hotspot(const lode_hotspots *hotspots, lode_grou
         if (strcmp(label, name) == 0)
             return lode_hotspots_at(hotspots, i);
     }
+    static const lode_hotspot none;
     fail_msg("no hotspot %s", name);
-    return NULL;
+    return &none;
 }
 
 static lode_hotspots *hotspots_by(const struct fixture *f, lode_group_by by)
