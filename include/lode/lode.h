@@ -17,6 +17,7 @@
 #include <lode/block.h>
 #include <lode/check.h>
 #include <lode/context.h>
+#include <lode/convert.h>
 #include <lode/cost.h>
 #include <lode/database.h>
 #include <lode/distribution.h>
@@ -26,8 +27,10 @@
 #include <lode/profile.h>
 #include <lode/selection.h>
 #include <lode/status.h>
+#include <lode/synth.h>
 #include <lode/timeline.h>
 #include <lode/trace.h>
 #include <lode/view.h>
+#include <lode/writer.h>
 
 #endif

@@ -104,6 +104,31 @@ static int parse_count(parser *p, const option_spec *option, const char *text, u
     return 0;
 }
 
+static int parse_size(parser *p, const option_spec *option, const char *text, uint64_t *into)
+{
+    static const char units[] = "KMGT";
+    char *end = NULL;
+    double value = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
+    const char *unit = end && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    const char *rest = unit ? end + 1 : end;
+    if (!end || (strcmp(rest, "") != 0 && strcmp(rest, "B") != 0 && strcmp(rest, "iB") != 0) ||
+        ldexp(value, shift) >= 0x1p63)
+        return fail(p, "--%s takes a size such as 500M or 2G, not '%.60s'", option->name, text);
+    *into = (uint64_t)ldexp(value, shift);
+    return 0;
+}
+
+static int parse_real(parser *p, const option_spec *option, const char *text, double *into)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value))
+        return fail(p, "--%s takes a number, not '%.60s'", option->name, text);
+    *into = value;
+    return 0;
+}
+
 static int parse_percent(parser *p, const option_spec *option, const char *text, double *into)
 {
     char *end = NULL;
@@ -195,6 +220,10 @@ static int store(parser *p, const option_spec *option, const char *text)
         return 0;
     case OPTION_COUNT:
         return parse_count(p, option, text, into);
+    case OPTION_SIZE:
+        return parse_size(p, option, text, into);
+    case OPTION_REAL:
+        return parse_real(p, option, text, into);
     case OPTION_PERCENT:
         return parse_percent(p, option, text, into);
     case OPTION_MOMENT:

@@ -15,6 +15,8 @@ typedef enum option_kind {
     OPTION_FLAG,    /* int: set to 1 */
     OPTION_TEXT,    /* const char * */
     OPTION_COUNT,   /* uint64_t */
+    OPTION_SIZE,    /* uint64_t: bytes */
+    OPTION_REAL,    /* double */
     OPTION_PERCENT, /* double: a fraction */
     OPTION_MOMENT,  /* time_point */
     OPTION_CHOICE,  /* int: index into `choices` */

@@ -62,3 +62,11 @@ int report_unopened(const char *path, const lode_error *error)
         return report("%s: not a HPCToolkit database: no meta.db in it", path);
     return report_error(path, error);
 }
+
+int report_unwritten(const char *path, const lode_error *error)
+{
+    struct stat status;
+    if (error->status == LODE_ERR_ARGUMENT && stat(path, &status) == 0)
+        return report("%s: it is there already; --force replaces it", path);
+    return report_error(path, error);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Converting: a database, written anew in one canonical form. */
+#ifndef LODE_CONVERT_H
+#define LODE_CONVERT_H
+
+#include <lode/database.h>
+
+LODE_BEGIN_DECLS
+
+typedef struct lode_convert_options {
+    size_t size;
+    int force;           /* replace what is there */
+    int drop_unlisted;   /* leave out values at contexts that the metadata does not list */
+    unsigned threads;    /* 0: one per processor */
+    uint64_t memory;     /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    const char *sources; /* a directory that copied source files are taken from; NULL: none are */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_convert_options;
+#define LODE_CONVERT_OPTIONS_INIT                                                                            \
+    {                                                                                                        \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL                                           \
+    }
+
+/*
+ * Writes a database that means the same, in HPCToolkit 4.0: contexts, functions, files, modules and profiles in their
+ * canonical order, summary and values by context computed. Equal content gives equal bytes, and converting the result gives
+ * the same bytes again. Values at unlisted contexts are kept, numbered behind the listed ones in their old order.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_convert(const lode_database *db, const char *path,
+                                               const lode_convert_options *options, lode_error *error);
+
+LODE_END_DECLS
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making databases of any size, to test and measure with. */
+#ifndef LODE_SYNTH_H
+#define LODE_SYNTH_H
+
+#include <lode/status.h>
+#include <stddef.h>
+
+LODE_BEGIN_DECLS
+
+typedef struct lode_synth_options {
+    size_t size;
+    uint32_t profiles; /* besides the summary */
+    uint32_t contexts; /* that meta.db lists */
+    uint32_t depth;    /* of the tree, at most; at least 4 */
+    uint32_t metrics;  /* in four scopes each */
+    double density;    /* share of the lines that have values in a profile */
+    double skew;       /* 0: all lines and profiles cost the same; 1 and more: a few cost most */
+    uint32_t samples;  /* in each trace line; 0: no trace.db */
+    uint64_t seed;
+    int force;        /* replace what is there */
+    unsigned threads; /* 0: one per processor */
+    uint64_t memory;  /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_synth_options;
+#define LODE_SYNTH_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_synth_options), 16, 1000, 20, 1, 0.5, 1.0, 100, 1, 0, 0, 0, NULL, NULL                   \
+    }
+
+/*
+ * Writes a database that was never measured but adds up: scopes over the tree, the summary over profiles. The same options
+ * give the same bytes. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_synth_database(const char *path, const lode_synth_options *options,
+                                                      lode_error *error);
+
+LODE_END_DECLS
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Output that is there whole or not at all. Files are written in a directory beside the target, under a name that begins with
+ * a dot, and nothing there opens as a store until its headers are written, which is the last thing that happens. Then
+ * the directory takes the target's name.
+ */
+#ifndef LODE_BASE_OUTPUT_H
+#define LODE_BASE_OUTPUT_H
+
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lode_output {
+    char *path;    /* of the target */
+    char *partial; /* of the directory that is written */
+    int parent;    /* the directory that both are in */
+    int directory; /* the one that is written */
+    int lock;      /* held while this process writes */
+    bool force;    /* replace what is there */
+    bool committed;
+};
+
+/*
+ * Takes the target. Fails if something is there and `force` is not set, or if another process is writing it. Clears what a
+ * process that was killed has left.
+ */
+lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error);
+/* Makes a directory below the output, with those above it. */
+lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
+/* Puts everything in place. Files must be closed. After an error the target is as it was. */
+lode_status lode_output_commit(struct lode_output *output, lode_error *error);
+/* Removes what was not committed, and frees all. */
+void lode_output_close(struct lode_output *output);
+
+/* A file of an output. */
+struct lode_output_file {
+    int fd;
+    const char *name; /* borrowed */
+    unsigned char *buffer;
+    size_t used;   /* bytes in the buffer, which go to `size` - used */
+    uint64_t size; /* of the file, with what is in the buffer */
+};
+
+lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
+                                    const char *name, lode_error *error);
+/* Appends. */
+lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
+                              lode_error *error);
+/* Appends zeros up to a multiple of `alignment`. */
+lode_status lode_output_align(struct lode_output_file *file, unsigned alignment, lode_error *error);
+/* Writes at a place; what is appended does not move. Several threads may do so at once. */
+lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
+                                 size_t size, lode_error *error);
+/* Hands over to the system what is in the buffer, so that it can be read or mapped. */
+lode_status lode_output_flush(struct lode_output_file *file, lode_error *error);
+/* Flushes, waits until all is on the disk, and closes. */
+lode_status lode_output_file_close(struct lode_output_file *file, lode_error *error);
+/* Closes without regard to what was written. */
+void lode_output_file_abandon(struct lode_output_file *file);
+
+#endif

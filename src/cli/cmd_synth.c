@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "progress.h"
+#include "report.h"
+
+#include <string.h>
+
+typedef struct synth_options {
+    shared_options shared;
+    const char *target;
+    int force;
+    uint64_t memory, profiles, contexts, depth, metrics, samples, seed;
+    double density, skew;
+} synth_options;
+
+static uint32_t at_most(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+static int make_database(const synth_options *options)
+{
+    progress shown;
+    lode_error error = {0};
+    lode_synth_options wishes = LODE_SYNTH_OPTIONS_INIT;
+    progress_init(&shown);
+    wishes.profiles = at_most(options->profiles);
+    wishes.contexts = at_most(options->contexts);
+    wishes.depth = at_most(options->depth);
+    wishes.metrics = at_most(options->metrics);
+    wishes.density = options->density;
+    wishes.skew = options->skew;
+    wishes.samples = at_most(options->samples);
+    wishes.seed = options->seed;
+    wishes.force = options->force;
+    wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    wishes.memory = options->memory;
+    wishes.on_progress = progress_report;
+    wishes.user = &shown;
+    lode_status status = lode_synth_database(options->target, &wishes, &error);
+    progress_clear(&shown);
+    return status == LODE_OK ? EXIT_DONE : report_unwritten(options->target, &error);
+}
+
+static int run_synth(const invocation *call)
+{
+    const synth_options *options = call->options;
+    if (strcmp(call->operands[0], "database") != 0)
+        return report("'%s' cannot be made; 'database' can (see 'lode help synth')", call->operands[0]);
+    if (!options->target)
+        return report("where should it go? Say -o NEW (see 'lode help synth')");
+    return make_database(options);
+}
+
+static const option_spec synth_own[] = {
+    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(synth_options, target),
+     "the directory to write; it appears only when it is complete"},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(synth_options, force), "replace what is there"},
+    {"profiles", 'p', OPTION_COUNT, "N", NULL, offsetof(synth_options, profiles), "profiles (default 16)"},
+    {"contexts", 'c', OPTION_COUNT, "N", NULL, offsetof(synth_options, contexts), "contexts (default 1000)"},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(synth_options, depth),
+     "depth of the tree, at most (default 20)"},
+    {"metrics", 'm', OPTION_COUNT, "N", NULL, offsetof(synth_options, metrics),
+     "metrics, in four scopes each (default 1)"},
+    {"density", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, density),
+     "share of the source lines that have values in a profile, up to 1 (default 0.5)"},
+    {"skew", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, skew),
+     "0: all lines cost alike; 1 and more: a few cost most (default 1)"},
+    {"samples", 's', OPTION_COUNT, "N", NULL, offsetof(synth_options, samples),
+     "samples in each trace line; 0 makes no trace.db (default 100)"},
+    {"seed", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, seed), "where chance begins (default 1)"},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(synth_options, memory),
+     "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
+    {0},
+};
+
+static const synth_options synth_defaults = {.profiles = 16,
+                                             .contexts = 1000,
+                                             .depth = 20,
+                                             .metrics = 1,
+                                             .density = 0.5,
+                                             .skew = 1.0,
+                                             .samples = 100,
+                                             .seed = 1};
+
+static const char *const synth_description[] = {
+    "Makes a database from parameters, of any size, to test and measure with. It was never measured, but it "
+    "adds up: "
+    "'lode check --level full' is clean on it. The same parameters give the same bytes.",
+    "It is written as a stream: memory grows with contexts, not with values.",
+    NULL,
+};
+
+static const command_example synth_examples[] = {
+    {"lode synth database -o small-db", "16 profiles of 1,000 contexts."},
+    {"lode synth database --profiles 100000 --contexts 2000 --memory 1G -o large-db", "About 10 GB."},
+    {NULL, NULL},
+};
+
+const command_spec command_synth = {
+    .name = "synth",
+    .summary = "a database made from parameters",
+    .operands = "database",
+    .min_operands = 1,
+    .max_operands = 1,
+    .description = synth_description,
+    .examples = synth_examples,
+    .options = {synth_own, SHARED_THREADS},
+    .options_size = sizeof(synth_options),
+    .defaults = &synth_defaults,
+    .run = run_synth,
+};

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing a database, from its beginning to its end. */
+#include "format/hpctoolkit/write.h"
+
+#include "base/pool.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- files ---- */
+
+static uint64_t header_size(enum hpct_file_id id)
+{
+    /* Readers of cct.db expect room for one section more than there is. */
+    unsigned sections = lode_hpct_specs[id].section_count + (id == HPCT_CCT);
+    return WIRE_FileHeader_SIZE + (uint64_t)sections * WIRE_Section_SIZE;
+}
+
+lode_status lode_writer_begin_file(lode_writer *writer, enum hpct_file_id id, lode_error *error)
+{
+    /* The header stays empty until the file is complete. */
+    static const uint8_t zeros[WIRE_FileHeader_SIZE + HPCT_MAX_SECTIONS * WIRE_Section_SIZE];
+    LODE_TRY(lode_output_file_create(&writer->files[id], &writer->output, lode_hpct_specs[id].name, error));
+    return lode_output_write(&writer->files[id], zeros, (size_t)header_size(id), error);
+}
+
+lode_status lode_writer_end_file(lode_writer *writer, enum hpct_file_id id,
+                                 const struct wire_Section *sections, lode_error *error)
+{
+    const struct hpct_file_spec *spec = &lode_hpct_specs[id];
+    struct lode_output_file *file = &writer->files[id];
+    uint8_t header[WIRE_FileHeader_SIZE + HPCT_MAX_SECTIONS * WIRE_Section_SIZE] = {0};
+    struct wire_FileHeader wire = {.majorVersion = HPCT_MAJOR, .minorVersion = HPCT_MINOR};
+    LODE_TRY(lode_output_align(file, 8, error));
+    LODE_TRY(lode_output_write(file, spec->footer, HPCT_FOOTER_SIZE, error));
+    lode_wire_write_FileHeader(&wire, header);
+    memcpy(header, HPCT_MAGIC, HPCT_MAGIC_SIZE);
+    memcpy(header + HPCT_MAGIC_SIZE, spec->format, HPCT_FORMAT_SIZE);
+    for (unsigned i = 0; i < spec->section_count; i++)
+        lode_wire_write_Section(&sections[i], header + WIRE_FileHeader_SIZE + i * WIRE_Section_SIZE);
+    LODE_TRY(lode_output_flush(file, error));
+    LODE_TRY(lode_output_write_at(file, 0, header, (size_t)header_size(id), error));
+    return lode_output_file_close(file, error);
+}
+
+/* ---- beginning and end of a writer ---- */
+
+static uint64_t default_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : UINT64_C(1) << 30;
+}
+
+static void init_lists(lode_writer *writer)
+{
+    lode_arena_init(&writer->arena, SIZE_MAX);
+    lode_array_init(&writer->kinds, sizeof(const char *), SIZE_MAX);
+    lode_array_init(&writer->scopes, sizeof(struct written_scope), SIZE_MAX);
+    lode_array_init(&writer->metrics, sizeof(struct written_metric), SIZE_MAX);
+    lode_array_init(&writer->modules, sizeof(struct written_module), SIZE_MAX);
+    lode_array_init(&writer->sources, sizeof(struct written_file), SIZE_MAX);
+    lode_array_init(&writer->functions, sizeof(struct written_function), SIZE_MAX);
+    lode_array_init(&writer->contexts, sizeof(struct written_context), SIZE_MAX);
+    lode_array_init(&writer->profiles, sizeof(struct written_profile), SIZE_MAX);
+    for (unsigned id = 0; id < HPCT_FILES; id++)
+        writer->files[id].fd = -1;
+}
+
+lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
+                               lode_error *error)
+{
+    *out = NULL;
+    lode_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return lode_fail_memory(error);
+    writer->options = *options;
+    if (writer->options.memory == 0)
+        writer->options.memory = default_memory();
+    writer->trace_min = UINT64_MAX;
+    init_lists(writer);
+    lode_status status = lode_output_create(&writer->output, path, options->force, error);
+    for (unsigned id = 0; id < HPCT_FILES && status == LODE_OK; id++)
+        if (id != HPCT_TRACE || options->traces)
+            status = lode_writer_begin_file(writer, (enum hpct_file_id)id, error);
+    if (status == LODE_OK)
+        *out = writer;
+    else
+        lode_writer_close(writer);
+    return status;
+}
+
+void lode_writer_close(lode_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    for (unsigned id = 0; id < HPCT_FILES; id++)
+        lode_output_file_abandon(&writer->files[id]);
+    lode_output_close(&writer->output);
+    for (uint32_t i = 0; i < writer->metrics.count; i++) {
+        lode_array_free(&WRITTEN(writer, metrics, metric, i)->scopes);
+        lode_array_free(&WRITTEN(writer, metrics, metric, i)->statistics);
+    }
+    struct lode_array *lists[] = {&writer->kinds,   &writer->scopes,    &writer->metrics,  &writer->modules,
+                                  &writer->sources, &writer->functions, &writer->contexts, &writer->profiles};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        lode_array_free(lists[i]);
+    free(writer->ids_of_values);
+    free(writer->id_of);
+    free(writer->handle_of);
+    free(writer->numbered);
+    free(writer->values_of);
+    lode_arena_free(&writer->arena);
+    free(writer);
+}
+
+lode_status lode_writer_seal(lode_writer *writer, lode_error *error)
+{
+    if (writer->sealed)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "the description is sealed");
+    writer->sealed = true;
+    return lode_writer_number(writer, error);
+}
+
+void lode_writer_set_trace_bounds(lode_writer *writer, uint64_t min, uint64_t max)
+{
+    writer->trace_min = min;
+    writer->trace_max = max;
+    writer->trace_bounds_given = true;
+}
+
+/* ---- profiles in order ---- */
+
+static int compare_profiles(const void *left, const void *right, void *argument)
+{
+    const lode_writer *writer = argument;
+    const struct written_profile *a = WRITTEN(writer, profiles, profile, *(const uint32_t *)left);
+    const struct written_profile *b = WRITTEN(writer, profiles, profile, *(const uint32_t *)right);
+    for (uint32_t i = 0; i < a->id_count && i < b->id_count; i++) {
+        const lode_id *x = &a->ids[i], *y = &b->ids[i];
+        if (x->kind != y->kind)
+            return x->kind < y->kind ? -1 : 1;
+        if (x->logical != y->logical)
+            return x->logical < y->logical ? -1 : 1;
+        if (x->physical != y->physical)
+            return x->physical < y->physical ? -1 : 1;
+    }
+    if (a->id_count != b->id_count)
+        return a->id_count < b->id_count ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static uint32_t *order_profiles(lode_writer *writer)
+{
+    size_t count = writer->profiles.count;
+    uint32_t *order = calloc(count + 1, sizeof *order);
+    for (uint32_t i = 0; order && i < count; i++)
+        order[i] = i;
+    if (order)
+        qsort_r(order, count, sizeof *order, compare_profiles, writer);
+    return order;
+}
+
+static lode_status put_id_tuples(lode_writer *writer, const uint32_t *order, lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_PROFILE];
+    for (uint32_t i = 0; i < writer->profiles.count; i++) {
+        struct written_profile *profile = WRITTEN(writer, profiles, profile, order[i]);
+        struct wire_IdTuple tuple = {.nIds = (uint16_t)profile->id_count};
+        uint8_t bytes[WIRE_Id_SIZE];
+        profile->wire.pIdTuple = file->size;
+        lode_wire_write_IdTuple(&tuple, bytes);
+        LODE_TRY(lode_output_write(file, bytes, WIRE_IdTuple_SIZE, error));
+        for (uint32_t k = 0; k < profile->id_count; k++) {
+            struct wire_Id id = {.kind = (uint8_t)profile->ids[k].kind,
+                                 .flags = (uint16_t)profile->ids[k].flags,
+                                 .logicalId = profile->ids[k].logical,
+                                 .physicalId = profile->ids[k].physical};
+            lode_wire_write_Id(&id, bytes);
+            LODE_TRY(lode_output_write(file, bytes, WIRE_Id_SIZE, error));
+        }
+    }
+    return LODE_OK;
+}
+
+/* The two sections of profile.db come behind the blocks, when all is known. */
+static lode_status end_profiles(lode_writer *writer, const uint32_t *order,
+                                const struct wire_Profile *summary, lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_PROFILE];
+    struct wire_Section sections[2];
+    uint8_t bytes[WIRE_Profile_SIZE] = {0};
+    LODE_TRY(lode_output_align(file, 8, error));
+    sections[1].p = file->size;
+    LODE_TRY(put_id_tuples(writer, order, error));
+    sections[1].sz = file->size - sections[1].p;
+    sections[0].p = file->size;
+    struct wire_ProfileInfos infos = {.pProfiles = file->size + (WIRE_ProfileInfos_SIZE + 7) / 8 * 8,
+                                      .nProfiles = (uint32_t)writer->profiles.count + 1,
+                                      .szProfile = WIRE_Profile_SIZE};
+    lode_wire_write_ProfileInfos(&infos, bytes);
+    LODE_TRY(lode_output_write(file, bytes, WIRE_ProfileInfos_SIZE, error));
+    LODE_TRY(lode_output_align(file, 8, error));
+    lode_wire_write_Profile(summary, bytes);
+    LODE_TRY(lode_output_write(file, bytes, sizeof bytes, error));
+    for (uint32_t i = 0; i < writer->profiles.count; i++) {
+        lode_wire_write_Profile(&WRITTEN(writer, profiles, profile, order[i])->wire, bytes);
+        LODE_TRY(lode_output_write(file, bytes, sizeof bytes, error));
+    }
+    sections[0].sz = file->size - sections[0].p;
+    return lode_writer_end_file(writer, HPCT_PROFILE, sections, error);
+}
+
+/* A header for every profile, in their order: viewers find them by position. */
+static lode_status end_traces(lode_writer *writer, const uint32_t *order, lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_TRACE];
+    struct wire_Section section;
+    uint8_t bytes[WIRE_TraceInfos_SIZE];
+    LODE_TRY(lode_output_align(file, 8, error));
+    section.p = file->size;
+    bool empty = writer->trace_min > writer->trace_max && !writer->trace_bounds_given;
+    struct wire_TraceInfos infos = {.pTraces = file->size + WIRE_TraceInfos_SIZE,
+                                    .nTraces = (uint32_t)writer->profiles.count,
+                                    .szTrace = WIRE_Trace_SIZE,
+                                    .minTimestamp = empty ? 0 : writer->trace_min,
+                                    .maxTimestamp = empty ? 0 : writer->trace_max};
+    lode_wire_write_TraceInfos(&infos, bytes);
+    LODE_TRY(lode_output_write(file, bytes, WIRE_TraceInfos_SIZE, error));
+    for (uint32_t i = 0; i < writer->profiles.count; i++) {
+        const struct written_profile *profile = WRITTEN(writer, profiles, profile, order[i]);
+        struct wire_Trace trace = {
+            .profIndex = i + 1, .pStart = profile->trace_start, .pEnd = profile->trace_end};
+        lode_wire_write_Trace(&trace, bytes);
+        LODE_TRY(lode_output_write(file, bytes, WIRE_Trace_SIZE, error));
+    }
+    section.sz = file->size - section.p;
+    return lode_writer_end_file(writer, HPCT_TRACE, &section, error);
+}
+
+static lode_status finish(lode_writer *writer, const uint32_t *order, lode_error *error)
+{
+    struct wire_Section meta[META_SECTIONS], cct;
+    struct wire_Profile summary;
+    LODE_TRY(lode_writer_transpose(writer, order, &summary, &cct, error));
+    LODE_TRY(end_profiles(writer, order, &summary, error));
+    LODE_TRY(lode_writer_end_file(writer, HPCT_CCT, &cct, error));
+    if (writer->options.traces)
+        LODE_TRY(end_traces(writer, order, error));
+    LODE_TRY(lode_writer_put_companions(writer, error));
+    LODE_TRY(lode_writer_put_meta(writer, meta, error));
+    /* Last of all: without the header of meta.db nothing opens. */
+    LODE_TRY(lode_writer_end_file(writer, HPCT_META, meta, error));
+    return lode_output_commit(&writer->output, error);
+}
+
+lode_status lode_writer_finish(lode_writer *writer, lode_error *error)
+{
+    if (!writer->sealed || writer->finished)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "only a sealed database can be finished, and once");
+    writer->finished = true;
+    uint32_t *order = order_profiles(writer);
+    lode_status status = order ? finish(writer, order, error) : lode_fail_memory(error);
+    free(order);
+    return status;
+}

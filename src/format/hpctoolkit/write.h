@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing the four files. Everything public about it is in lode/writer.h. */
+#ifndef LODE_FORMAT_HPCTOOLKIT_WRITE_H
+#define LODE_FORMAT_HPCTOOLKIT_WRITE_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/output.h"
+#include "format/hpctoolkit/wire.h"
+#include "model/metric.h"
+#include <lode/writer.h>
+#include <stdatomic.h>
+
+/* What was described. `rank` is the position in the file, once the description is sealed. */
+struct written_scope {
+    const char *name;
+    uint8_t type, bit;
+};
+
+struct written_metric {
+    const char *name;
+    struct lode_array scopes;     /* of struct written_metric_scope */
+    struct lode_array statistics; /* of struct written_statistic */
+};
+
+struct written_metric_scope {
+    uint32_t scope;
+    uint16_t id;
+};
+
+struct written_statistic {
+    uint32_t scope;
+    const char *formula;
+    uint8_t combine;
+    uint16_t id;
+    uint16_t value_id; /* of the metric under this scope */
+};
+
+struct written_module {
+    const char *path;
+    uint32_t rank;
+};
+
+struct written_file {
+    const char *path, *source;
+    bool copied;
+    uint32_t rank;
+};
+
+struct written_function {
+    const char *name;
+    uint32_t module, file, line;
+    uint64_t offset;
+    uint32_t rank;
+};
+
+struct written_context {
+    uint32_t parent; /* handle, or LODE_NONE */
+    uint32_t function, file, module, line;
+    uint64_t offset;
+    const char *entry_name;
+    uint16_t entry, propagation;
+    uint8_t lexical, relation;
+    bool unlisted;
+};
+
+/* A context by its id in the file: what propagation needs. */
+struct numbered_context {
+    uint32_t parent;
+    uint16_t propagation;
+    bool loop;
+};
+
+/* What a value's id stands for. */
+struct value_id {
+    uint32_t metric;
+    uint8_t type, bit;
+};
+
+/* A profile that was appended. */
+struct written_profile {
+    lode_id *ids;
+    uint32_t id_count;
+    uint32_t order; /* of appending */
+    struct wire_Profile wire;
+    uint64_t trace_start, trace_end;
+};
+
+struct lode_writer {
+    struct lode_output output;
+    struct lode_output_file files[HPCT_FILES];
+    lode_writer_options options;
+    struct lode_arena arena; /* of strings and id tuples */
+
+    struct lode_array kinds; /* of const char * */
+    struct lode_array scopes, metrics, modules, sources, functions, contexts;
+    uint32_t value_ids, statistic_ids;
+
+    bool sealed, finished;
+    struct value_id *ids_of_values;    /* by value id */
+    uint32_t *id_of;                   /* by handle: id in the file */
+    uint32_t *handle_of;               /* by id, of listed contexts; handle_of[0] is not used */
+    struct numbered_context *numbered; /* by id */
+    uint32_t listed, id_count;         /* ids 1 .. listed are in meta.db; all are below id_count */
+    _Atomic uint64_t *values_of;       /* by id: values in profiles */
+
+    struct lode_array profiles; /* of struct written_profile */
+    uint64_t trace_min, trace_max;
+    bool trace_bounds_given;
+};
+
+#define WRITTEN(writer, list, type, index) LODE_ARRAY_AT(&(writer)->list, struct written_##type, index)
+
+/* Gives all that was described its place. */
+lode_status lode_writer_number(lode_writer *writer, lode_error *error);
+/* Writes meta.db, all but its header. */
+lode_status lode_writer_put_meta(lode_writer *writer, struct wire_Section *sections, lode_error *error);
+/* Makes cct.db and the summary profile, whose record it fills in. `order` sorts the profiles. */
+lode_status lode_writer_transpose(lode_writer *writer, const uint32_t *order, struct wire_Profile *summary,
+                                  struct wire_Section *section, lode_error *error);
+/* metrics/default.yaml, FORMATS.md, copied sources. */
+lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
+
+/* Appends the header of a section to a file, and remembers where the section is. */
+lode_status lode_writer_begin_file(lode_writer *writer, enum hpct_file_id id, lode_error *error);
+/* Footer, header, fsync. */
+lode_status lode_writer_end_file(lode_writer *writer, enum hpct_file_id id,
+                                 const struct wire_Section *sections, lode_error *error);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lies beside the four files: the metric taxonomy, a note on formats, source files. */
+#include "format/hpctoolkit/write.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    COPY_BUFFER = 1 << 16
+};
+
+static const char formats_text[] =
+    "# The files of this database\n"
+    "\n"
+    "This is a performance database in the format of HPCToolkit 4.0.\n"
+    "\n"
+    "| file | holds |\n"
+    "|---|---|\n"
+    "| meta.db | metrics, load modules, source files, functions and the calling context tree |\n"
+    "| profile.db | values by profile: one profile per thread, and their summary |\n"
+    "| cct.db | the same values by context, without the summary |\n"
+    "| trace.db | what each profile did over time; not in every database |\n"
+    "| metrics/default.yaml | how viewers present the metrics |\n"
+    "| src/ | source files, if they were copied |\n"
+    "\n"
+    "Numbers are little-endian. Each *.db file begins with HPCTOOLKIT and four letters that name it, and "
+    "ends with a\n"
+    "footer of eight; between them are sections, which the header lists. The documentation of HPCToolkit and "
+    "of Lode\n"
+    "describe every structure.\n";
+
+/* ---- text files ---- */
+
+struct text_file {
+    struct lode_output_file file;
+    lode_status status;
+    lode_error *error;
+};
+
+static void put(struct text_file *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct text_file *self, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        self->status = lode_fail_memory(self->error);
+        return;
+    }
+    if (self->status == LODE_OK)
+        self->status = lode_output_write(&self->file, text, (size_t)length, self->error);
+    free(text);
+}
+
+static lode_status end_text(struct text_file *self)
+{
+    if (self->status == LODE_OK)
+        return lode_output_file_close(&self->file, self->error);
+    lode_output_file_abandon(&self->file);
+    return self->status;
+}
+
+/* A YAML string in double quotes. */
+static void put_quoted(struct text_file *self, const char *text)
+{
+    put(self, "\"");
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte == '"' || byte == '\\')
+            put(self, "\\%c", byte);
+        else if (byte < 0x20 || byte == 0x7f)
+            put(self, "\\x%02x", byte);
+        else
+            put(self, "%c", byte);
+    }
+    put(self, "\"");
+}
+
+/* ---- the taxonomy ---- */
+
+static const struct written_statistic *find_statistic(const lode_writer *writer,
+                                                      const struct written_metric *metric, int type,
+                                                      const char *formula, int combine)
+{
+    for (size_t i = 0; i < metric->statistics.count; i++) {
+        const struct written_statistic *statistic =
+            LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
+        if (WRITTEN(writer, scopes, scope, statistic->scope)->type == type && statistic->combine == combine &&
+            strcmp(statistic->formula, formula) == 0)
+            return statistic;
+    }
+    return NULL;
+}
+
+/* Every statistic is an input, anchored by its id. */
+static void put_inputs(struct text_file *self, const lode_writer *writer)
+{
+    put(self, "version: 0\ninputs:\n");
+    for (uint32_t m = 0; m < writer->metrics.count; m++) {
+        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
+        for (size_t i = 0; i < metric->statistics.count; i++) {
+            const struct written_statistic *statistic =
+                LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
+            put(self, "  - &s%u\n    metric: ", statistic->id);
+            put_quoted(self, metric->name);
+            put(self, "\n    scope: ");
+            put_quoted(self, WRITTEN(writer, scopes, scope, statistic->scope)->name);
+            put(self, "\n    formula: ");
+            put_quoted(self, statistic->formula);
+            put(self, "\n    combine: %s\n", lode_combine_name(statistic->combine));
+        }
+    }
+}
+
+/* A variant of a metric: a statistic that stands alone, or (alone == NULL) what is computed from several. */
+struct variant {
+    const char *name, *render;
+    const char *alone; /* its formula */
+    int combine;
+};
+
+static const struct variant variants[] = {
+    {"Sum", "[number, percent]", "$$", LODE_COMBINE_SUM},
+    {"Mean", "[number]", NULL, 0},
+    {"StdDev", "[number]", NULL, 0},
+    {"Min", "[number]", "$$", LODE_COMBINE_MIN},
+    {"Max", "[number]", "$$", LODE_COMBINE_MAX},
+};
+
+/* Whether all that a variant needs is there under a scope of this type; then prints it. */
+static bool put_formula(struct text_file *self, const lode_writer *writer,
+                        const struct written_metric *metric, const struct variant *variant, int type,
+                        const char *prefix)
+{
+    if (variant->alone) {
+        const struct written_statistic *alone =
+            find_statistic(writer, metric, type, variant->alone, variant->combine);
+        if (alone)
+            put(self, "%s*s%u\n", prefix, alone->id);
+        return alone != NULL;
+    }
+    const struct written_statistic *sum = find_statistic(writer, metric, type, "$$", LODE_COMBINE_SUM);
+    const struct written_statistic *count = find_statistic(writer, metric, type, "1", LODE_COMBINE_SUM);
+    const struct written_statistic *squares =
+        find_statistic(writer, metric, type, "($$^2)", LODE_COMBINE_SUM);
+    if (sum == NULL || count == NULL || squares == NULL)
+        return false;
+    put(self, "%s", prefix);
+    if (strcmp(variant->name, "Mean") == 0)
+        put(self, "{\"/\": [*s%u, *s%u]}\n", sum->id, count->id);
+    else
+        put(self, "{\"sqrt\": [{\"-\": [{\"/\": [*s%u, *s%u]}, {\"^\": [{\"/\": [*s%u, *s%u]}, 2]}]}]}\n",
+            squares->id, count->id, sum->id, count->id);
+    return true;
+}
+
+static bool has_variant(const lode_writer *writer, const struct written_metric *metric,
+                        const struct variant *variant)
+{
+    int type = LODE_SCOPE_EXECUTION;
+    if (variant->alone)
+        return find_statistic(writer, metric, type, variant->alone, variant->combine) != NULL;
+    return find_statistic(writer, metric, type, "1", LODE_COMBINE_SUM) != NULL &&
+           find_statistic(writer, metric, type, "($$^2)", LODE_COMBINE_SUM) != NULL &&
+           find_statistic(writer, metric, type, "$$", LODE_COMBINE_SUM) != NULL;
+}
+
+static void put_roots(struct text_file *self, const lode_writer *writer)
+{
+    put(self, "roots:\n");
+    for (uint32_t m = 0; m < writer->metrics.count; m++) {
+        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
+        put(self, "  - name: ");
+        put_quoted(self, metric->name);
+        put(self, "\n    description: ");
+        put_quoted(self, metric->name);
+        put(self, "\n    variants:\n");
+        for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+            if (!has_variant(writer, metric, &variants[i]))
+                continue;
+            put(self, "      %s:\n        render: %s\n        formula:\n          inclusive:\n",
+                variants[i].name, variants[i].render);
+            put_formula(self, writer, metric, &variants[i], LODE_SCOPE_EXECUTION, "            standard: ");
+            put(self, "          exclusive:\n");
+            put_formula(self, writer, metric, &variants[i], LODE_SCOPE_CUSTOM, "            custom: ");
+            if (!put_formula(self, writer, metric, &variants[i], LODE_SCOPE_TRANSITIVE,
+                             "            standard: "))
+                put_formula(self, writer, metric, &variants[i], LODE_SCOPE_POINT, "            standard: ");
+        }
+    }
+}
+
+static lode_status put_taxonomy(lode_writer *writer, lode_error *error)
+{
+    struct text_file self = {.error = error};
+    LODE_TRY(lode_output_mkdir(&writer->output, "metrics", error));
+    LODE_TRY(lode_output_file_create(&self.file, &writer->output, "metrics/default.yaml", error));
+    put_inputs(&self, writer);
+    put_roots(&self, writer);
+    return end_text(&self);
+}
+
+/* ---- sources ---- */
+
+static bool stays_inside(const char *path)
+{
+    if (path[0] == '/' || path[0] == '\0')
+        return false;
+    for (const char *at = path; at; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
+static lode_status copy_bytes(int from, struct lode_output_file *to, const char *name, lode_error *error)
+{
+    char buffer[COPY_BUFFER];
+    for (;;) {
+        ssize_t got = read(from, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return lode_fail_errno(error, name, "cannot read");
+        if (got == 0)
+            return LODE_OK;
+        LODE_TRY(lode_output_write(to, buffer, (size_t)got, error));
+    }
+}
+
+static lode_status copy_source(lode_writer *writer, const struct written_file *source, lode_error *error)
+{
+    struct lode_output_file to;
+    int from = open(source->source, O_RDONLY | O_CLOEXEC);
+    if (from < 0)
+        return lode_fail_errno(error, source->source, "cannot open the source file");
+    char *folder = strdup(source->path);
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    lode_status status = folder ? LODE_OK : lode_fail_memory(error);
+    if (slash) {
+        *slash = '\0';
+        status = lode_output_mkdir(&writer->output, folder, error);
+    }
+    free(folder);
+    if (status == LODE_OK)
+        status = lode_output_file_create(&to, &writer->output, source->path, error);
+    if (status == LODE_OK) {
+        status = copy_bytes(from, &to, source->source, error);
+        if (status == LODE_OK)
+            status = lode_output_file_close(&to, error);
+        else
+            lode_output_file_abandon(&to);
+    }
+    close(from);
+    return status;
+}
+
+lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error)
+{
+    struct text_file formats = {.error = error};
+    LODE_TRY(put_taxonomy(writer, error));
+    LODE_TRY(lode_output_file_create(&formats.file, &writer->output, "FORMATS.md", error));
+    put(&formats, "%s", formats_text);
+    LODE_TRY(end_text(&formats));
+    for (uint32_t i = 0; i < writer->sources.count; i++) {
+        const struct written_file *source = WRITTEN(writer, sources, file, i);
+        if (source->copied && source->source && stays_inside(source->path))
+            LODE_TRY(copy_source(writer, source, error));
+    }
+    return LODE_OK;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Drafts of profiles: values and samples, from what a caller says to what the files hold. */
+#include "base/blob.h"
+#include "base/bytes.h"
+#include "format/hpctoolkit/write.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct draft_value {
+    double value;
+    uint32_t context; /* id in the file */
+    uint16_t id;
+};
+
+struct draft_point {
+    double value;
+    uint32_t context, metric;
+};
+
+/* Values of one context that stand next to each other. */
+struct draft_run {
+    uint32_t context;
+    size_t first, count;
+};
+
+struct lode_draft {
+    lode_writer *writer;
+    struct lode_array ids, values, points, runs;
+    bool in_order; /* values are sorted */
+    struct lode_blob samples, encoded, indices;
+    uint64_t sample_count, last_time;
+    uint32_t group_count;
+    /* Propagation: contexts that have values, their rows, and all their values. */
+    struct lode_array touched; /* of uint32_t */
+    uint32_t *row_of;          /* by id: 1 + the row, or 0 */
+    double *matrix;            /* [row][value id] */
+    size_t matrix_size;
+};
+
+lode_status lode_draft_create(lode_draft **out, lode_writer *writer, lode_error *error)
+{
+    *out = NULL;
+    if (!writer->sealed)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "the description is not sealed");
+    lode_draft *draft = calloc(1, sizeof *draft);
+    if (draft == NULL)
+        return lode_fail_memory(error);
+    draft->writer = writer;
+    lode_array_init(&draft->ids, sizeof(lode_id), UINT16_MAX);
+    lode_array_init(&draft->values, sizeof(struct draft_value), SIZE_MAX);
+    lode_array_init(&draft->points, sizeof(struct draft_point), SIZE_MAX);
+    lode_array_init(&draft->runs, sizeof(struct draft_run), SIZE_MAX);
+    lode_array_init(&draft->touched, sizeof(uint32_t), SIZE_MAX);
+    *out = draft;
+    return LODE_OK;
+}
+
+void lode_draft_free(lode_draft *draft)
+{
+    if (draft == NULL)
+        return;
+    lode_array_free(&draft->ids);
+    lode_array_free(&draft->values);
+    lode_array_free(&draft->points);
+    lode_array_free(&draft->runs);
+    lode_array_free(&draft->touched);
+    lode_blob_free(&draft->samples);
+    lode_blob_free(&draft->encoded);
+    lode_blob_free(&draft->indices);
+    free(draft->row_of);
+    free(draft->matrix);
+    free(draft);
+}
+
+lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_count, lode_error *error)
+{
+    draft->ids.count = draft->values.count = draft->points.count = draft->runs.count = 0;
+    draft->samples.size = draft->encoded.size = draft->indices.size = 0;
+    draft->in_order = true;
+    draft->sample_count = draft->last_time = 0;
+    draft->group_count = 0;
+    if (id_count == 0)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "a profile needs an id tuple");
+    for (uint32_t i = 0; i < id_count; i++) {
+        lode_id *copy = lode_array_push(&draft->ids);
+        if (copy == NULL)
+            return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "an id tuple of %" PRIu32 " ids",
+                             id_count);
+        *copy = ids[i];
+    }
+    return LODE_OK;
+}
+
+/* The id in the file of a context that a caller names. */
+static lode_status file_id(const lode_draft *draft, uint32_t context, uint32_t *id, lode_error *error)
+{
+    if (context == LODE_NONE) {
+        *id = 0;
+        return LODE_OK;
+    }
+    if (context >= draft->writer->contexts.count)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "context %" PRIu32 " was not described", context);
+    *id = draft->writer->id_of[context];
+    return LODE_OK;
+}
+
+static lode_status push_value(lode_draft *draft, uint32_t context, uint16_t id, double value,
+                              lode_error *error)
+{
+    struct draft_value *last = draft->values.items;
+    last += draft->values.count;
+    if (draft->values.count > 0 &&
+        (last[-1].context > context || (last[-1].context == context && last[-1].id >= id)))
+        draft->in_order = false;
+    struct draft_value *added = lode_array_push(&draft->values);
+    if (added == NULL)
+        return lode_fail_memory(error);
+    *added = (struct draft_value){value, context, id};
+    return LODE_OK;
+}
+
+lode_status lode_draft_value(lode_draft *draft, uint32_t context, uint16_t id, double value,
+                             lode_error *error)
+{
+    uint32_t in_file = 0;
+    LODE_TRY(file_id(draft, context, &in_file, error));
+    if (id >= draft->writer->value_ids)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "metric id %u was not described",
+                         id);
+    return value == 0.0 ? LODE_OK : push_value(draft, in_file, id, value, error);
+}
+
+lode_status lode_draft_point(lode_draft *draft, uint32_t context, uint32_t metric, double value,
+                             lode_error *error)
+{
+    uint32_t in_file = 0;
+    LODE_TRY(file_id(draft, context, &in_file, error));
+    if (metric >= draft->writer->metrics.count)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "metric %" PRIu32 " was not described", metric);
+    if (value == 0.0)
+        return LODE_OK;
+    struct draft_point *added = lode_array_push(&draft->points);
+    if (added == NULL)
+        return lode_fail_memory(error);
+    *added = (struct draft_point){value, in_file, metric};
+    return LODE_OK;
+}
+
+lode_status lode_draft_sample(lode_draft *draft, uint64_t time, uint32_t context, lode_error *error)
+{
+    struct wire_Sample sample = {.timestamp = time};
+    LODE_TRY(file_id(draft, context, &sample.ctxId, error));
+    if (draft->sample_count > 0 && time < draft->last_time)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a sample is earlier than the one before");
+    size_t at = lode_blob_reserve(&draft->samples, WIRE_Sample_SIZE, 1);
+    if (at == LODE_BLOB_FULL)
+        return lode_fail_memory(error);
+    lode_wire_write_Sample(&sample, draft->samples.bytes + at);
+    draft->last_time = time;
+    draft->sample_count++;
+    return LODE_OK;
+}
+
+/* ---- propagation ---- */
+
+/* Gives a context and all above it a row. */
+static lode_status touch(lode_draft *draft, uint32_t context, lode_error *error)
+{
+    for (;; context = draft->writer->numbered[context].parent) {
+        if (draft->row_of[context] != 0)
+            return LODE_OK;
+        uint32_t *added = lode_array_push(&draft->touched);
+        if (added == NULL)
+            return lode_fail_memory(error);
+        *added = context;
+        draft->row_of[context] = 1;
+        if (context == 0)
+            return LODE_OK;
+    }
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static lode_status make_matrix(lode_draft *draft, lode_error *error)
+{
+    const lode_writer *writer = draft->writer;
+    if (draft->row_of == NULL)
+        draft->row_of = calloc(writer->id_count, sizeof *draft->row_of);
+    if (draft->row_of == NULL)
+        return lode_fail_memory(error);
+    for (size_t i = 0; i < draft->points.count; i++)
+        LODE_TRY(touch(draft, LODE_ARRAY_AT(&draft->points, struct draft_point, i)->context, error));
+    uint32_t *rows = draft->touched.items;
+    if (draft->touched.count > 1)
+        qsort(rows, draft->touched.count, sizeof *rows, compare_ids);
+    for (uint32_t i = 0; i < draft->touched.count; i++)
+        draft->row_of[rows[i]] = i + 1;
+    size_t needed = draft->touched.count * writer->value_ids;
+    if (needed > draft->matrix_size) {
+        free(draft->matrix);
+        draft->matrix = malloc(needed * sizeof *draft->matrix);
+        draft->matrix_size = draft->matrix ? needed : 0;
+    }
+    if (draft->matrix == NULL)
+        return lode_fail_memory(error);
+    memset(draft->matrix, 0, needed * sizeof *draft->matrix);
+    return LODE_OK;
+}
+
+static double *row(const lode_draft *draft, uint32_t context)
+{
+    return draft->matrix + (size_t)(draft->row_of[context] - 1) * draft->writer->value_ids;
+}
+
+/* Only "lex_aware" is known of the custom scopes. */
+static bool is_lexical(const struct value_id *id)
+{
+    return id->type == LODE_SCOPE_CUSTOM;
+}
+
+static void add_points(lode_draft *draft)
+{
+    const lode_writer *writer = draft->writer;
+    for (size_t i = 0; i < draft->points.count; i++) {
+        const struct draft_point *point = LODE_ARRAY_AT(&draft->points, struct draft_point, i);
+        const struct written_metric *metric = WRITTEN(writer, metrics, metric, point->metric);
+        double *values = row(draft, point->context);
+        for (size_t k = 0; k < metric->scopes.count; k++)
+            values[LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, k)->id] += point->value;
+    }
+}
+
+/* Ids are in depth-first order, so from the last to the first every context is complete before it is passed on. */
+static void pass_up(lode_draft *draft)
+{
+    const lode_writer *writer = draft->writer;
+    const uint32_t *rows = draft->touched.items;
+    for (size_t i = draft->touched.count; i-- > 0;) {
+        if (rows[i] == 0)
+            continue;
+        const struct numbered_context *context = &writer->numbered[rows[i]];
+        const double *from = row(draft, rows[i]);
+        double *to = row(draft, context->parent);
+        for (uint32_t id = 0; id < writer->value_ids; id++) {
+            const struct value_id *kind = &writer->ids_of_values[id];
+            bool inside = context->propagation & 1u;
+            bool passes = kind->type == LODE_SCOPE_EXECUTION ||
+                          (kind->type == LODE_SCOPE_TRANSITIVE && (context->propagation >> kind->bit & 1u)) ||
+                          (is_lexical(kind) && inside);
+            if (passes)
+                to[id] += from[id];
+        }
+    }
+}
+
+/* A loop's lexical value is without loops directly inside it. Parents come before their children here. */
+static void take_out_inner_loops(lode_draft *draft)
+{
+    const lode_writer *writer = draft->writer;
+    const uint32_t *rows = draft->touched.items;
+    for (size_t i = 0; i < draft->touched.count; i++) {
+        const struct numbered_context *context = &writer->numbered[rows[i]];
+        if (rows[i] == 0 || !context->loop || !writer->numbered[context->parent].loop)
+            continue;
+        const double *inner = row(draft, rows[i]);
+        double *outer = row(draft, context->parent);
+        for (uint32_t id = 0; id < writer->value_ids; id++)
+            if (is_lexical(&writer->ids_of_values[id]))
+                outer[id] -= inner[id];
+    }
+}
+
+static lode_status propagate(lode_draft *draft, lode_error *error)
+{
+    const uint32_t *rows;
+    lode_status status = make_matrix(draft, error);
+    rows = draft->touched.items;
+    if (status == LODE_OK) {
+        add_points(draft);
+        pass_up(draft);
+        take_out_inner_loops(draft);
+    }
+    for (size_t i = 0; i < draft->touched.count; i++) {
+        for (uint32_t id = 0; id < draft->writer->value_ids && status == LODE_OK; id++) {
+            double value = row(draft, rows[i])[id];
+            if (value != 0.0)
+                status = push_value(draft, rows[i], (uint16_t)id, value, error);
+        }
+        draft->row_of[rows[i]] = 0;
+    }
+    draft->touched.count = 0;
+    return status;
+}
+
+/* ---- order ---- */
+
+static int compare_values(const void *left, const void *right)
+{
+    const struct draft_value *a = left, *b = right;
+    if (a->context != b->context)
+        return a->context < b->context ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct draft_run *a = left, *b = right;
+    if (a->context != b->context)
+        return a->context < b->context ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+static lode_status find_runs(lode_draft *draft, lode_error *error)
+{
+    const struct draft_value *values = draft->values.items;
+    struct draft_run *run = NULL;
+    for (size_t i = 0; i < draft->values.count; i++) {
+        if (run == NULL || run->context != values[i].context) {
+            run = lode_array_push(&draft->runs);
+            if (run == NULL)
+                return lode_fail_memory(error);
+            *run = (struct draft_run){.context = values[i].context, .first = i};
+        }
+        run->count++;
+    }
+    return LODE_OK;
+}
+
+/* Whether no context has two runs, and no run a value out of order. */
+static bool runs_will_do(const lode_draft *draft)
+{
+    const struct draft_value *values = draft->values.items;
+    const struct draft_run *runs = draft->runs.items;
+    for (size_t i = 0; i < draft->runs.count; i++) {
+        if (i > 0 && runs[i].context == runs[i - 1].context)
+            return false;
+        for (size_t k = runs[i].first + 1; k < runs[i].first + runs[i].count; k++)
+            if (values[k].id <= values[k - 1].id)
+                return false;
+    }
+    return true;
+}
+
+/* Sorts by context. Callers mostly give the values of a context together, and then only contexts are sorted. */
+static lode_status put_in_order(lode_draft *draft, lode_error *error)
+{
+    LODE_TRY(find_runs(draft, error));
+    if (draft->in_order)
+        return LODE_OK;
+    qsort(draft->runs.items, draft->runs.count, sizeof(struct draft_run), compare_runs);
+    if (runs_will_do(draft))
+        return LODE_OK;
+    qsort(draft->values.items, draft->values.count, sizeof(struct draft_value), compare_values);
+    const struct draft_value *values = draft->values.items;
+    for (size_t i = 1; i < draft->values.count; i++)
+        if (compare_values(&values[i - 1], &values[i]) == 0)
+            return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                             "a profile has two values of metric id %u at one context", values[i].id);
+    draft->runs.count = 0;
+    return find_runs(draft, error);
+}
+
+/* ---- bytes ---- */
+
+static lode_status encode(lode_draft *draft, lode_error *error)
+{
+    const struct draft_value *values = draft->values.items;
+    const struct draft_run *runs = draft->runs.items;
+    size_t at = lode_blob_reserve(&draft->encoded, draft->values.count * WIRE_ProfileValue_SIZE, 1);
+    size_t index = lode_blob_reserve(&draft->indices, draft->runs.count * WIRE_ContextIndex_SIZE, 1);
+    if (at == LODE_BLOB_FULL || index == LODE_BLOB_FULL)
+        return lode_fail_memory(error);
+    uint8_t *value_bytes = draft->encoded.bytes, *index_bytes = draft->indices.bytes;
+    uint64_t start = 0;
+    for (size_t i = 0; i < draft->runs.count; i++) {
+        put_u32le(index_bytes + i * WIRE_ContextIndex_SIZE, runs[i].context);
+        put_u64le(index_bytes + i * WIRE_ContextIndex_SIZE + WIRE_ContextIndex_startIndex, start);
+        for (size_t k = runs[i].first; k < runs[i].first + runs[i].count; k++) {
+            put_u16le(value_bytes + start * WIRE_ProfileValue_SIZE, values[k].id);
+            put_f64le(value_bytes + start * WIRE_ProfileValue_SIZE + WIRE_ProfileValue_value,
+                      values[k].value);
+            start++;
+        }
+        atomic_fetch_add_explicit(&draft->writer->values_of[runs[i].context], runs[i].count,
+                                  memory_order_relaxed);
+    }
+    return LODE_OK;
+}
+
+lode_status lode_draft_end(lode_draft *draft, lode_error *error)
+{
+    if (draft->points.count > 0)
+        LODE_TRY(propagate(draft, error));
+    LODE_TRY(put_in_order(draft, error));
+    return encode(draft, error);
+}
+
+static lode_status append_block(lode_writer *writer, const lode_draft *draft, struct wire_Profile *wire,
+                                lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_PROFILE];
+    wire->nValues = draft->values.count;
+    wire->nCtxs = (uint32_t)draft->runs.count;
+    LODE_TRY(lode_output_align(file, 2, error));
+    wire->pValues = file->size;
+    LODE_TRY(lode_output_write(file, draft->encoded.bytes, draft->encoded.size, error));
+    LODE_TRY(lode_output_align(file, 4, error));
+    wire->pCtxIndices = file->size;
+    return lode_output_write(file, draft->indices.bytes, draft->indices.size, error);
+}
+
+static lode_status append_trace(lode_writer *writer, const lode_draft *draft, struct written_profile *profile,
+                                lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_TRACE];
+    if (!writer->options.traces)
+        return LODE_OK;
+    LODE_TRY(lode_output_align(file, 8, error));
+    profile->trace_start = file->size;
+    LODE_TRY(lode_output_write(file, draft->samples.bytes, draft->samples.size, error));
+    profile->trace_end = file->size;
+    if (draft->sample_count == 0 || writer->trace_bounds_given)
+        return LODE_OK;
+    uint64_t first = get_u64le(draft->samples.bytes);
+    writer->trace_min = first < writer->trace_min ? first : writer->trace_min;
+    writer->trace_max = draft->last_time > writer->trace_max ? draft->last_time : writer->trace_max;
+    return LODE_OK;
+}
+
+lode_status lode_writer_append(lode_writer *writer, lode_draft *draft, lode_error *error)
+{
+    if (writer->profiles.count >= UINT32_MAX - 1)
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
+                         "more profiles than the format can number");
+    struct written_profile *profile = lode_array_push(&writer->profiles);
+    lode_id *ids = lode_arena_alloc(&writer->arena, draft->ids.count, sizeof *ids);
+    if (profile == NULL || ids == NULL)
+        return lode_fail_memory(error);
+    memcpy(ids, draft->ids.items, draft->ids.count * sizeof *ids);
+    profile->ids = ids;
+    profile->id_count = (uint32_t)draft->ids.count;
+    profile->order = (uint32_t)writer->profiles.count - 1;
+    LODE_TRY(append_block(writer, draft, &profile->wire, error));
+    return append_trace(writer, draft, profile, error);
+}
