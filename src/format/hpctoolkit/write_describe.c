@@ -26,22 +26,26 @@ static lode_status copy_text(lode_writer *writer, const char *text, const char *
     return LODE_OK;
 }
 
-/* One more of something, if the description is open and the format can count that many. */
-static lode_status add(lode_writer *writer, struct lode_array *list, const char *what, uint64_t most,
-                       void **item, lode_error *error)
+/* One more of something, if the description is open and the format can count that many; else NULL, and why. */
+static void *add(lode_writer *writer, struct lode_array *list, const char *what, uint64_t most,
+                 lode_status *status, lode_error *error)
 {
+    void *item = NULL;
     if (writer->sealed)
-        return wrong(error, "the description is sealed");
-    if (list->count >= most)
-        return too_many(error, what, most);
-    *item = lode_array_push(list);
-    return *item ? LODE_OK : lode_fail_memory(error);
+        *status = wrong(error, "the description is sealed");
+    else if (list->count >= most)
+        *status = too_many(error, what, most);
+    else if ((item = lode_array_push(list)) == NULL)
+        *status = lode_fail_memory(error);
+    return item;
 }
 
 lode_status lode_writer_add_id_kind(lode_writer *writer, const char *name, unsigned *kind, lode_error *error)
 {
-    void *item = NULL;
-    LODE_TRY(add(writer, &writer->kinds, "kinds of ids", UINT8_MAX, &item, error));
+    lode_status status = LODE_OK;
+    void *item = add(writer, &writer->kinds, "kinds of ids", UINT8_MAX, &status, error);
+    if (item == NULL)
+        return status;
     if (kind)
         *kind = (unsigned)writer->kinds.count - 1;
     return copy_text(writer, name, item, error);
@@ -50,10 +54,12 @@ lode_status lode_writer_add_id_kind(lode_writer *writer, const char *name, unsig
 lode_status lode_writer_add_scope(lode_writer *writer, const char *name, int type, unsigned propagation_index,
                                   uint32_t *scope, lode_error *error)
 {
-    void *item = NULL;
+    lode_status status = LODE_OK;
     if (type == LODE_SCOPE_TRANSITIVE && propagation_index >= 16)
         return wrong(error, "a transitive scope needs a propagation index below 16");
-    LODE_TRY(add(writer, &writer->scopes, "scopes", UINT16_MAX, &item, error));
+    void *item = add(writer, &writer->scopes, "scopes", UINT16_MAX, &status, error);
+    if (item == NULL)
+        return status;
     struct written_scope *added = item;
     added->type = (uint8_t)type;
     added->bit = type == LODE_SCOPE_TRANSITIVE ? (uint8_t)propagation_index : UINT8_MAX;
@@ -63,8 +69,10 @@ lode_status lode_writer_add_scope(lode_writer *writer, const char *name, int typ
 
 lode_status lode_writer_add_metric(lode_writer *writer, const char *name, uint32_t *metric, lode_error *error)
 {
-    void *item = NULL;
-    LODE_TRY(add(writer, &writer->metrics, "metrics", UINT16_MAX, &item, error));
+    lode_status status = LODE_OK;
+    void *item = add(writer, &writer->metrics, "metrics", UINT16_MAX, &status, error);
+    if (item == NULL)
+        return status;
     struct written_metric *added = item;
     lode_array_init(&added->scopes, sizeof(struct written_metric_scope), UINT16_MAX);
     lode_array_init(&added->statistics, sizeof(struct written_statistic), UINT16_MAX);
@@ -82,12 +90,14 @@ static lode_status check_metric(const lode_writer *writer, uint32_t metric, uint
 lode_status lode_writer_add_metric_scope(lode_writer *writer, uint32_t metric, uint32_t scope, uint16_t *id,
                                          lode_error *error)
 {
-    void *item = NULL;
+    lode_status status = LODE_OK;
     LODE_TRY(check_metric(writer, metric, scope, error));
     if (writer->value_ids > UINT16_MAX)
         return too_many(error, "metrics under scopes", UINT16_MAX + 1);
-    LODE_TRY(add(writer, &WRITTEN(writer, metrics, metric, metric)->scopes, "scopes of a metric", UINT16_MAX,
-                 &item, error));
+    void *item = add(writer, &WRITTEN(writer, metrics, metric, metric)->scopes, "scopes of a metric",
+                     UINT16_MAX, &status, error);
+    if (item == NULL)
+        return status;
     struct written_metric_scope *added = item;
     added->scope = scope;
     added->id = *id = (uint16_t)writer->value_ids++;
@@ -97,7 +107,7 @@ lode_status lode_writer_add_metric_scope(lode_writer *writer, uint32_t metric, u
 lode_status lode_writer_add_statistic(lode_writer *writer, uint32_t metric, uint32_t scope,
                                       const char *formula, int combine, lode_error *error)
 {
-    void *item = NULL;
+    lode_status status = LODE_OK;
     LODE_TRY(check_metric(writer, metric, scope, error));
     if (lode_formula_of(formula) == LODE_FORMULA_OTHER || lode_combine_name(combine) == NULL)
         return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
@@ -110,7 +120,9 @@ lode_status lode_writer_add_statistic(lode_writer *writer, uint32_t metric, uint
             LODE_ARRAY_AT(&owner->scopes, struct written_metric_scope, i);
         if (instance->scope != scope)
             continue;
-        LODE_TRY(add(writer, &owner->statistics, "statistics of a metric", UINT16_MAX, &item, error));
+        void *item = add(writer, &owner->statistics, "statistics of a metric", UINT16_MAX, &status, error);
+        if (item == NULL)
+            return status;
         struct written_statistic *added = item;
         *added = (struct written_statistic){.scope = scope,
                                             .combine = (uint8_t)combine,
@@ -123,8 +135,10 @@ lode_status lode_writer_add_statistic(lode_writer *writer, uint32_t metric, uint
 
 lode_status lode_writer_add_module(lode_writer *writer, const char *path, uint32_t *module, lode_error *error)
 {
-    void *item = NULL;
-    LODE_TRY(add(writer, &writer->modules, "load modules", UINT32_MAX - 1, &item, error));
+    lode_status status = LODE_OK;
+    void *item = add(writer, &writer->modules, "load modules", UINT32_MAX - 1, &status, error);
+    if (item == NULL)
+        return status;
     *module = (uint32_t)writer->modules.count - 1;
     return copy_text(writer, path, &((struct written_module *)item)->path, error);
 }
@@ -132,8 +146,10 @@ lode_status lode_writer_add_module(lode_writer *writer, const char *path, uint32
 lode_status lode_writer_add_file(lode_writer *writer, const char *path, int copied, const char *source,
                                  uint32_t *file, lode_error *error)
 {
-    void *item = NULL;
-    LODE_TRY(add(writer, &writer->sources, "source files", UINT32_MAX - 1, &item, error));
+    lode_status status = LODE_OK;
+    void *item = add(writer, &writer->sources, "source files", UINT32_MAX - 1, &status, error);
+    if (item == NULL)
+        return status;
     struct written_file *added = item;
     added->copied = copied;
     *file = (uint32_t)writer->sources.count - 1;
@@ -151,10 +167,12 @@ static bool refers(uint32_t index, const struct lode_array *list)
 lode_status lode_writer_add_function(lode_writer *writer, const lode_writer_function *function, uint32_t *out,
                                      lode_error *error)
 {
-    void *item = NULL;
+    lode_status status = LODE_OK;
     if (!refers(function->module, &writer->modules) || !refers(function->file, &writer->sources))
         return wrong(error, "a function's module or file was not described");
-    LODE_TRY(add(writer, &writer->functions, "functions", UINT32_MAX - 1, &item, error));
+    void *item = add(writer, &writer->functions, "functions", UINT32_MAX - 1, &status, error);
+    if (item == NULL)
+        return status;
     struct written_function *added = item;
     *added = (struct written_function){.module = function->module,
                                        .file = function->file,
@@ -167,13 +185,15 @@ lode_status lode_writer_add_function(lode_writer *writer, const lode_writer_func
 lode_status lode_writer_add_context(lode_writer *writer, const lode_writer_context *context, uint32_t *out,
                                     lode_error *error)
 {
-    void *item = NULL;
+    lode_status status = LODE_OK;
     if (!refers(context->parent, &writer->contexts) || !refers(context->function, &writer->functions) ||
         !refers(context->file, &writer->sources) || !refers(context->module, &writer->modules))
         return wrong(error, "a context's parent, function, file or module was not described");
     if (context->parent != LODE_NONE && WRITTEN(writer, contexts, context, context->parent)->unlisted)
         return wrong(error, "an unlisted context has no children");
-    LODE_TRY(add(writer, &writer->contexts, "contexts", UINT32_MAX - 1, &item, error));
+    void *item = add(writer, &writer->contexts, "contexts", UINT32_MAX - 1, &status, error);
+    if (item == NULL)
+        return status;
     struct written_context *added = item;
     *added = (struct written_context){.parent = context->parent,
                                       .function = context->function,
@@ -193,11 +213,11 @@ lode_status lode_writer_add_context(lode_writer *writer, const lode_writer_conte
 
 lode_status lode_writer_add_unlisted(lode_writer *writer, uint32_t *out, lode_error *error)
 {
-    void *item = NULL;
-    LODE_TRY(add(writer, &writer->contexts, "contexts", UINT32_MAX - 1, &item, error));
+    lode_status status = LODE_OK;
+    void *item = add(writer, &writer->contexts, "contexts", UINT32_MAX - 1, &status, error);
+    if (item == NULL)
+        return status;
     struct written_context *added = item;
-    if (added == NULL)
-        return lode_fail_memory(error);
     *added = (struct written_context){.parent = LODE_NONE, .unlisted = true};
     *out = (uint32_t)writer->contexts.count - 1;
     return LODE_OK;
