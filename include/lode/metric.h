@@ -76,16 +76,16 @@ LODE_API LODE_CHECKED lode_status lode_metric_sum_id(const lode_metric *metric, 
                                                      uint16_t *id);
 
 /*
- * The metric that a person means: its index, its exact name, its name without regard to case, or a
- * part of exactly one name. LODE_NOT_FOUND, with an error text that lists the candidates, otherwise.
+ * The metric that a person means: its index, its exact name, its name without regard to case, its
+ * name without the unit, or a part of exactly one name. LODE_NOT_FOUND, with an error text that lists the candidates, otherwise.
  * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_find_metric(const lode_database *db, const char *text,
                                                             const lode_metric **out, lode_error *error);
 
 /*
- * The metric that a person most likely means who names none: CPUTIME, else REALTIME, else the first one, among those
- * with a total in the summary. LODE_NOT_FOUND if the database has no metrics or no profiles. MT: any thread.
+ * The metric that a person most likely means who names none: CPUTIME, else REALTIME, else the first in seconds, else
+ * the first one, among those with a total in the summary. LODE_NOT_FOUND if the database has no metrics or no profiles. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_default_metric(const lode_database *db,
                                                                const lode_metric **out, lode_error *error);

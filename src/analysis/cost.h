@@ -35,7 +35,7 @@ static inline uint64_t function_key(const lode_context *context)
     if (context->lexical == LODE_LEXICAL_GLOBAL)
         return UINT64_C(1) << 63;
     if (context->function)
-        return context->function->index;
+        return context->function->identity;
     if (context->module)
         return UINT64_C(3) << 62 | (uint64_t)context->module->index << 40 |
                (context->offset & UINT64_C(0xffffffffff));

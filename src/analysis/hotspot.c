@@ -56,14 +56,14 @@ static enum place function_place(const lode_context *context, struct row *key)
 {
     if (!begins_function(context))
         return PLACE_INHERITS;
-    key->hotspot.function = lode_context_function(context);
+    key->hotspot.function = function_identity(lode_context_function(context));
     if (key->hotspot.function) {
         key->hotspot.module = context->function->module;
         key->hotspot.file = context->function->file;
         key->hotspot.line = context->function->line;
     } else {
         key->hotspot.module = context->module;
-        key->offset = context->lexical == LODE_LEXICAL_ENTRY ? context->entry : context->offset;
+        key->offset = context->module ? context->offset : function_key(context);
     }
     return PLACE_KEY;
 }
@@ -165,7 +165,7 @@ static lode_status find_row(struct grouping *self, const struct row *key, const 
 static bool counts_inclusive(const struct grouping *self, const lode_context *context)
 {
     bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL ||
-                     (self->by == LODE_BY_LINE && context->file == NULL);
+                     (self->by == LODE_BY_LINE && context->lexical != LODE_LEXICAL_LINE);
     return !stands_in || self->cost->own[context->index] != 0.0;
 }
 
@@ -192,7 +192,7 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
         step.function = parent->function;
     }
     if (begins_function(context))
-        step.function = lode_context_function(context);
+        step.function = function_identity(lode_context_function(context));
     struct row key = {0};
     enum place place = find_place(self->by, context, &key);
     if (place == PLACE_NONE)
@@ -328,8 +328,14 @@ size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *b
     case LODE_BY_FILE:
         length = snprintf(buffer, capacity, "%s", hotspot->file ? hotspot->file->path : "<unknown file>");
         return length < 0 ? 0 : (size_t)length;
-    case LODE_BY_FUNCTION:
     case LODE_BY_LINE:
+        /* A loop's own costs are those of the line that it begins at. */
+        if (hotspot->sample->file == NULL)
+            return lode_context_label(hotspot->sample, buffer, capacity);
+        length = snprintf(buffer, capacity, hotspot->line ? "%s:%u" : "%s",
+                          lode_path_tail(hotspot->file->path), hotspot->line);
+        return length < 0 ? 0 : (size_t)length;
+    case LODE_BY_FUNCTION:
     case LODE_BY_LOOP:
     default:
         return lode_context_label(hotspot->sample, buffer, capacity);

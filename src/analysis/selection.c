@@ -83,9 +83,12 @@ static lode_status parse_range(struct parser *parser, int kind)
     range->last = range->first;
     if (*parser->at != '-')
         return LODE_OK;
-    parser->at++;
+    const char *last = ++parser->at;
     LODE_TRY(parse_number(parser, &range->last));
-    return range->last < range->first ? syntax_error(parser, "the range ends before it begins") : LODE_OK;
+    if (range->last >= range->first)
+        return LODE_OK;
+    parser->at = last;
+    return syntax_error(parser, "the range ends before it begins");
 }
 
 static lode_status parse_term(struct parser *parser)

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-lode_status lode_fail(lode_error *error, lode_status status, const char *file, uint64_t offset,
-                      const char *format, ...)
+void lode_describe(lode_error *error, lode_status status, const char *file, uint64_t offset,
+                   const char *format, ...)
 {
     if (error == NULL)
-        return status;
+        return;
     error->status = status;
     error->os_errno = 0;
     error->offset = offset;
@@ -20,23 +20,18 @@ lode_status lode_fail(lode_error *error, lode_status status, const char *file, u
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    return status;
 }
 
-lode_status lode_fail_errno(lode_error *error, const char *file, const char *what)
+lode_status lode_describe_errno(lode_error *error, const char *file, const char *what)
 {
     int code = errno;
     char buffer[128];
     lode_status status = code == ENOMEM ? LODE_ERR_MEMORY : LODE_ERR_IO;
-    lode_fail(error, status, file, LODE_NO_OFFSET, "%s: %s", what, strerror_r(code, buffer, sizeof buffer));
+    lode_describe(error, status, file, LODE_NO_OFFSET, "%s: %s", what,
+                  strerror_r(code, buffer, sizeof buffer));
     if (error)
         error->os_errno = code;
     return status;
-}
-
-lode_status lode_fail_memory(lode_error *error)
-{
-    return lode_fail(error, LODE_ERR_MEMORY, NULL, LODE_NO_OFFSET, "out of memory");
 }
 
 const char *lode_status_name(lode_status status)

@@ -4,18 +4,29 @@
 #define LODE_BASE_ERROR_H
 
 #include <lode/status.h>
+#include <stddef.h>
+
+/* Write the details, if `error` is not NULL. The second adds the text of errno, and returns the status it means. */
+void lode_describe(lode_error *error, lode_status status, const char *file, uint64_t offset,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+lode_status lode_describe_errno(lode_error *error, const char *file, const char *what);
 
 /*
- * Writes the details (if `error` is not NULL) and returns `status`, so that failing is one statement:
+ * Failing is one statement:
  *   return lode_fail(error, LODE_ERR_CORRUPT, "meta.db", offset, "...", ...);
+ * These show the compiler that what is returned is never LODE_OK.
  */
-lode_status lode_fail(lode_error *error, lode_status status, const char *file, uint64_t offset,
-                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define lode_fail(error, status, ...) (lode_describe(error, status, __VA_ARGS__), (status))
 
-/* The same for a failed system call: takes errno, and adds its text. */
-lode_status lode_fail_errno(lode_error *error, const char *file, const char *what);
+static inline lode_status lode_fail_errno(lode_error *error, const char *file, const char *what)
+{
+    return lode_describe_errno(error, file, what) == LODE_ERR_MEMORY ? LODE_ERR_MEMORY : LODE_ERR_IO;
+}
 
-lode_status lode_fail_memory(lode_error *error);
+static inline lode_status lode_fail_memory(lode_error *error)
+{
+    return lode_fail(error, LODE_ERR_MEMORY, NULL, LODE_NO_OFFSET, "out of memory");
+}
 
 /* Leaves the calling function with the status of `call` unless it is LODE_OK. */
 #define LODE_TRY(call)                                                                                       \

@@ -14,7 +14,7 @@ static const struct pieces {
     const char *on, *none, *fork, *end, *deeper;
 } utf8_pieces = {"│ ", "  ", "├─", "└─", "⋯"}, ascii_pieces = {"| ", "  ", "|-", "`-", "+"};
 
-static unsigned deepest(const lode_view *view)
+unsigned branches_deepest(const lode_view *view)
 {
     unsigned depth = 0;
     for (size_t i = 0; i < lode_view_count(view); i++)
@@ -41,7 +41,7 @@ static void find_last(branches *b, const lode_view *view, unsigned depth_count)
 
 void branches_init(branches *b, const lode_view *view, unsigned max_levels, int is_utf8)
 {
-    unsigned depth_count = deepest(view) + 1;
+    unsigned depth_count = branches_deepest(view) + 1;
     *b = (branches){.max_levels = max_levels, .is_utf8 = is_utf8};
     b->is_last = alloc_array(lode_view_count(view), 1);
     b->goes_on = alloc_array(depth_count, 1);
@@ -53,20 +53,19 @@ void branches_init(branches *b, const lode_view *view, unsigned max_levels, int 
 const char *branches_of(branches *b, const lode_view *view, size_t index)
 {
     const struct pieces *pieces = b->is_utf8 ? &utf8_pieces : &ascii_pieces;
-    unsigned depth = lode_view_at(view, index)->depth, first = 1;
+    unsigned depth = lode_view_at(view, index)->depth;
+    unsigned drawn = depth < b->max_levels ? depth : b->max_levels;
     size_t used = 0;
     b->text[0] = '\0';
     b->goes_on[depth] = !b->is_last[index];
-    if (depth > b->max_levels) {
-        first = depth - b->max_levels + 1;
-        used = (size_t)snprintf(b->text, b->text_capacity, "%s%u ", pieces->deeper, first - 1);
-    }
-    for (unsigned level = first; level <= depth; level++) {
+    for (unsigned level = 1; level <= drawn; level++) {
         const char *piece = level < depth       ? (b->goes_on[level] ? pieces->on : pieces->none)
                             : b->is_last[index] ? pieces->end
                                                 : pieces->fork;
         used += (size_t)snprintf(b->text + used, b->text_capacity - used, "%s", piece);
     }
+    if (depth > drawn)
+        snprintf(b->text + used, b->text_capacity - used, "%s%u", pieces->deeper, depth - drawn);
     return b->text;
 }
 

@@ -10,7 +10,8 @@ typedef struct branches {
     unsigned char *goes_on; /* by depth: the line of the current ancestor goes on below */
     char *text;             /* of the current row */
     size_t text_capacity;
-    unsigned max_levels; /* deeper ones are given by their number */
+    unsigned
+        max_levels; /* rows further down are not indented more, but say by how many levels they should be */
     int is_utf8;
 } branches;
 
@@ -18,5 +19,8 @@ void branches_init(branches *b, const lode_view *view, unsigned max_levels, int 
 /* What stands before row `index`; rows must be asked for in order. Valid until the next call. */
 const char *branches_of(branches *b, const lode_view *view, size_t index);
 void branches_free(branches *b);
+
+/* The depth of the deepest row, 0 being the first level. */
+unsigned branches_deepest(const lode_view *view);
 
 #endif

@@ -169,7 +169,7 @@ static const out_column rule_columns[] = {
     {"severity", "Severity", OUT_STRING, OUT_ALWAYS},
     {"level", "Level", OUT_STRING, OUT_ALWAYS},
     {"rule", "Rule", OUT_STRING, OUT_ALWAYS},
-    {"summary", "What it finds", OUT_STRING, OUT_ALWAYS},
+    {"summary", "What it finds", OUT_PROSE, OUT_ALWAYS},
 };
 
 static int list_rules(out *o)

@@ -46,8 +46,9 @@ static void print_matches(out *o, const session *s, const context_matches *match
     out_fact_u64(o, "match_count", matches->count);
     if (matches->count < 2)
         return;
-    out_say(o, "%zu contexts match '%s'; this is the most expensive one. Others can be asked for by number:",
-            matches->count, text);
+    out_say(o,
+            "%zu contexts match '%s'; this is the most expensive one. Others can be asked for by number%s:",
+            matches->count, text, shown < matches->count ? ", such as" : "");
     out_table(o, OUT_SIDE, "matches", match_columns, 4, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
         const lode_context *context = matches->items[i].context, *parent = lode_context_parent(context);
@@ -124,6 +125,15 @@ static void print_values(out *o, const session *s, const profile_value *values, 
     label_free(&l);
 }
 
+static void say_outliers(out *o, size_t outliers, size_t count)
+{
+    const char *meaning = "(more than 1.5 interquartile ranges beyond the quartiles)";
+    if (outliers)
+        out_say(o, "\n%zu outlier%s %s:", outliers, outliers == 1 ? "" : "s", meaning);
+    else if (count > 1)
+        out_say(o, "\nNo outliers %s", meaning);
+}
+
 static void print_rows(out *o, const session *s, const context_options *options, context_values *v,
                        metric_unit unit)
 {
@@ -132,13 +142,12 @@ static void print_rows(out *o, const session *s, const context_options *options,
     size_t shown = !options->all && limit && limit < outliers ? (size_t)limit : outliers;
     if (!options->all) {
         out_fact_u64(o, "outlier_count", outliers);
-        out_say(o, "\nOutliers, more than 1.5 interquartile ranges beyond the quartiles: %zu", outliers);
+        say_outliers(o, outliers, v->count);
     } else {
         out_gap(o);
     }
     print_values(o, s, v->items, shown, unit);
-    if (shown < outliers)
-        out_say(o, "%zu of %zu outliers (--limit 0 shows all)", shown, outliers);
+    out_shown(o, shown, outliers, "outliers");
 }
 
 static void print_spread(out *o, const session *s, const context_options *options, const target *t,

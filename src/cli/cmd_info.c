@@ -150,7 +150,7 @@ static const out_column metric_columns[] = {
 static void say_metrics(out *o, const session *s, int is_verbose)
 {
     uint32_t hidden = 0;
-    out_table(o, OUT_SIDE, "metrics", metric_columns, 5, UNIT_COUNT);
+    out_table(o, OUT_MAIN, "metrics", metric_columns, 5, UNIT_COUNT);
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++) {
         const lode_metric *metric = lode_database_metric(s->db, i);
         const char *name = lode_metric_name(metric);
@@ -171,9 +171,10 @@ static void say_metrics(out *o, const session *s, int is_verbose)
     }
     out_table_end(o);
     if (hidden)
-        out_say(o, "%u metrics without a total (shown with --verbose)", hidden);
+        out_say(o, "%u metric%s without a total (shown with --verbose)", hidden, hidden == 1 ? "" : "s");
 }
 
+/* Text, or CSV, which is all metrics and nothing else. */
 static void print_text(out *o, const session *s, const info_facts *facts, int is_verbose)
 {
     const char *title = lode_database_title(s->db), *description = lode_database_description(s->db);
@@ -187,7 +188,7 @@ static void print_text(out *o, const session *s, const info_facts *facts, int is
     say_profiles(o, s->db, facts);
     say_traces(o, s->db, facts);
     out_gap(o);
-    say_metrics(o, s, is_verbose);
+    say_metrics(o, s, is_verbose || out_format_of(o) == OUT_CSV);
 }
 
 static void json_files(out *o, const lode_database *db)
@@ -355,7 +356,7 @@ const command_spec command_info = {
     .max_operands = 1,
     .description = info_description,
     .examples = info_examples,
-    .options = {info_own, SHARED_JSON | SHARED_COLOR},
+    .options = {info_own, SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(info_options),
     .run = run_info,
 };

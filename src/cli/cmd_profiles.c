@@ -117,6 +117,8 @@ static void distribution(lode_distribution *d, const profile_rows *rows)
     free(values);
 }
 
+#define BAR_WIDTH 20
+
 static const out_column columns[] = {
     {"profile", "#", OUT_NUMBER, OUT_ALWAYS},
     {"value", "Total", OUT_REAL, OUT_ALWAYS},
@@ -125,27 +127,36 @@ static const out_column columns[] = {
     {"name", "Profile", OUT_STRING, OUT_ALWAYS},
 };
 
+/* Bars of values that are all about the same say nothing. */
+static int are_bars_worth_it(const profile_row *rows, size_t count, double max)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].value < max * (1 - 1.0 / BAR_WIDTH))
+            return 1;
+    return 0;
+}
+
 static void print_rows(out *o, const session *s, const profile_rows *rows, const lode_distribution *d)
 {
     uint64_t limit = s->shared->limit;
     size_t shown = limit && limit < rows->count ? (size_t)limit : rows->count;
+    int has_bars = are_bars_worth_it(rows->items, shown, d->max);
     label l = {0};
     out_table(o, OUT_MAIN, "rows", columns, 5, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
         const profile_row *row = &rows->items[i];
         char bar[BAR_SIZE];
-        spread_bar(bar, d->max > 0 ? row->value / d->max : 0, 20, out_is_utf8(o));
+        spread_bar(bar, d->max > 0 ? row->value / d->max : 0, BAR_WIDTH, out_is_utf8(o));
         out_row(o, STYLE_PLAIN);
         out_cell_u64(o, row->profile);
         out_cell_real(o, row->value);
         out_cell_real(o, d->mean != 0 ? row->value / d->mean : 0);
-        out_cell_text(o, bar);
+        out_cell_text(o, has_bars ? bar : NULL);
         out_cell_text(o, label_profile(&l, s->db, row->profile));
         out_row_end(o);
     }
     out_table_end(o);
-    if (shown < rows->count)
-        out_say(o, "%zu of %zu profiles (--limit 0 shows all)", shown, rows->count);
+    out_shown(o, shown, rows->count, "profiles");
     label_free(&l);
 }
 

@@ -88,8 +88,7 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     for (size_t i = 0; i < shown; i++)
         write_row(o, lode_hotspots_at(rows, i), by, lode_cost_total(cost), &l);
     out_table_end(o);
-    if (shown < count)
-        out_say(o, "%zu of %zu rows (--limit 0 shows all)", shown, count);
+    out_shown(o, shown, count, "rows");
     if (count == 0)
         out_say(o, "No %s has a cost.", by_choices[by]);
     label_free(&l);

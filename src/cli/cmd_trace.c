@@ -56,8 +56,7 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
             continue;
         }
         write_share(o, key->letters[i], share, total,
-                    trace_is_idle(share) ? "(not running)"
-                                         : label_context(&l, enclosing_function(share->context)));
+                    trace_is_idle(share) ? "(not running)" : label_context(&l, share->context));
     }
     if (other_count) {
         char name[64];
@@ -136,7 +135,7 @@ static void print_trace(out *o, const session *s, const trace_options *options, 
     if (out_format_of(o) == OUT_JSON)
         trace_write(o, timeline, s->db, &key, columns);
     else if (out_format_of(o) == OUT_TEXT)
-        trace_draw(o, timeline, lines, &key, columns, options->rows);
+        trace_draw(o, timeline, lines, &key, columns, options->rows, start);
     out_gap(o);
     print_shares(o, timeline, &key, options->shared.limit);
     out_end(o);
@@ -189,7 +188,7 @@ static const option_spec trace_own[] = {
     {"rows", 'r', OPTION_COUNT, "N", NULL, offsetof(trace_options, rows),
      "trace lines to draw; 0 draws all (default 40)"},
     {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, columns),
-     "parts to cut the time into; the default fits the terminal"},
+     "parts to cut the time into; the default fits the terminal, and is 100 in JSON"},
     {0},
 };
 

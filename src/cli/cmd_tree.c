@@ -20,7 +20,16 @@ typedef struct tree_options {
     const char *focus;
 } tree_options;
 
-static const out_column columns[] = {
+enum {
+    COLUMN_SHARE = 0,
+    COLUMN_COST = 1,
+    COLUMN_EXCLUSIVE = 2,
+    COLUMN_SITE = 4,
+    COLUMN_TREE = 6,
+    COLUMN_COUNT = 17
+};
+
+static const out_column all_columns[COLUMN_COUNT] = {
     {"inclusive_percent", "Incl %", OUT_PERCENT, OUT_ALWAYS},
     {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
     {"exclusive_percent", "Excl %", OUT_PERCENT, OUT_ALWAYS},
@@ -39,7 +48,11 @@ static const out_column columns[] = {
     {"call_file", "", OUT_STRING, OUT_DATA_ONLY},
     {"call_line", "", OUT_NUMBER, OUT_DATA_ONLY},
 };
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+/* Columns of the terminal: what stands before the tree, what call sites take, what names should have. */
+#define NUMBERS_WIDTH 32
+#define SITE_WIDTH    24
+#define NAME_WIDTH    16
 
 typedef struct tree_writer {
     out *out;
@@ -51,7 +64,7 @@ typedef struct tree_writer {
 } tree_writer;
 
 /* The tree's own column: branches, name, and what is special about it. */
-static const char *tree_line(tree_writer *w, const lode_view *view, size_t index, const char *name)
+static void tree_cell(tree_writer *w, const lode_view *view, size_t index, const char *name)
 {
     const lode_view_row *row = lode_view_at(view, index);
     const char *branch = branches_of(&w->branches, view, index);
@@ -63,7 +76,7 @@ static const char *tree_line(tree_writer *w, const lode_view *view, size_t index
              !row->folded          ? ""
              : out_is_utf8(w->out) ? " …"
                                    : " ...");
-    return w->line;
+    out_cell_branch(w->out, w->line, strlen(branch));
 }
 
 static void cell_number_or_none(out *o, uint64_t number)
@@ -86,7 +99,7 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_cell_real(o, row->exclusive);
     out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
     out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
-    out_cell_text(o, tree_line(w, view, index, name));
+    tree_cell(w, view, index, name);
     out_cell_u64(o, row->depth);
     out_cell_u64(o, row->hot != 0);
     out_cell_u64(o, row->folded != 0);
@@ -100,19 +113,38 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_row_end(o);
 }
 
-/* Branches leave room for the numbers before them and for a name behind. */
-static unsigned level_bound(const out *o)
+/* How many levels of branches leave room for the numbers before them and for a name behind. */
+static unsigned level_bound(const out *o, unsigned site_width)
 {
-    unsigned width = out_width(o, 0), taken = 54;
+    unsigned width = out_width(o, 0), taken = NUMBERS_WIDTH + site_width + NAME_WIDTH;
     if (width == 0)
         return 100;
     return width > taken + 10 ? (width - taken) / 2 : 5;
 }
 
-static void write_rows(out *o, const lode_view *view, const lode_cost *cost)
+/* Call sites go before names do; a row by callers, or below the row of a line, has none. */
+static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites)
+{
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        columns[i] = all_columns[i];
+    if (!has_sites)
+        columns[COLUMN_SITE].visibility = OUT_NEVER;
+    if (options->callers) {
+        columns[COLUMN_SHARE].title = "%";
+        columns[COLUMN_COST].title = "Cost";
+        columns[COLUMN_EXCLUSIVE].visibility = OUT_DATA_ONLY;
+        columns[COLUMN_TREE].title = "Function, and who calls it";
+    }
+}
+
+static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
 {
     tree_writer w = {.out = o, .total = lode_cost_total(cost) > 0 ? lode_cost_total(cost) : 1};
-    branches_init(&w.branches, view, level_bound(o), out_is_utf8(o));
+    out_column columns[COLUMN_COUNT];
+    int has_sites =
+        !options->lines && !options->callers && branches_deepest(view) <= level_bound(o, SITE_WIDTH);
+    set_columns(columns, options, has_sites);
+    branches_init(&w.branches, view, level_bound(o, has_sites ? SITE_WIDTH : 0), out_is_utf8(o));
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
     for (size_t i = 0; i < lode_view_count(view); i++)
@@ -130,7 +162,7 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
     if (count == 0)
         out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
     else if (lode_view_is_cut(view))
-        out_say(o, "The first %zu rows (--limit 0 shows all).", count);
+        out_say(o, "The first %zu rows (--limit 0 shows all)", count);
 }
 
 static int print_tree(const invocation *call, session *s, const lode_cost *cost)
@@ -155,7 +187,7 @@ static int print_tree(const invocation *call, session *s, const lode_cost *cost)
     out_fact_text(call->out, "mode", options->callers ? "callers" : "top-down");
     out_fact_text(call->out, "focus", options->focus);
     out_fact_real(call->out, "min_percent", options->min_fraction * 100);
-    write_rows(call->out, view, cost);
+    write_rows(call->out, view, cost, options);
     say_what_is_left_out(call->out, view, options);
     costs_footing(call->out, cost);
     out_end(call->out);
@@ -197,9 +229,11 @@ static const tree_options tree_defaults = {.shared = {.limit = 100}, .min_fracti
 
 static const char *const tree_description[] = {
     "Prints the calling context tree with the cost of each call path, the most expensive path first. "
-    "Contexts of "
-    "the same function below the same caller are one row. The hot path, from the first row down the most "
-    "expensive callee, is marked. Rows that end with an ellipsis have callees that are not shown.",
+    "Contexts of the same function below the same caller are one row. The hot path is marked: from the first "
+    "row down the most expensive callee, as long as that has at least half of its caller's cost.",
+    "Rows that end with an ellipsis have callees that are not shown. Rows that begin with a number are so "
+    "many "
+    "levels further in than the width allows to draw.",
     "With --callers the tree is turned round: the first level holds functions by exclusive cost, and "
     "each level below says through whom that cost was reached.",
     NULL,

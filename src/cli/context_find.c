@@ -31,7 +31,7 @@ static int is_named(const lode_function *function, const char *text, int is_exac
     const char *symbol = lode_function_name(function), *name = label_function(l, function);
     if (is_exact)
         return strcmp(name, text) == 0 || (symbol && strcmp(symbol, text) == 0);
-    return strstr(name, text) || (symbol && strstr(symbol, text));
+    return strcasestr(name, text) || (symbol && strcasestr(symbol, text));
 }
 
 static void find_by_function(context_matches *matches, const lode_cost *cost, const char *text, int is_exact)
@@ -58,7 +58,7 @@ static void find_by_label(context_matches *matches, const lode_cost *cost, const
     label l = {0};
     for (uint32_t i = 0; i < lode_database_context_count(db); i++) {
         const lode_context *context = lode_database_context_at(db, i);
-        if (strstr(label_context(&l, context), text))
+        if (strcasestr(label_context(&l, context), text))
             add(matches, cost, context);
     }
     label_free(&l);

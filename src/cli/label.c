@@ -89,10 +89,17 @@ const char *path_of_module(const lode_module *module)
     return module ? lode_module_path(module) : NULL;
 }
 
+/* Code without a known function is called too: then an instruction stands for it. */
+static int begins_function(const lode_context *context)
+{
+    return lode_context_relation(context) != LODE_RELATION_LEXICAL || lode_context_function(context) ||
+           !lode_context_parent(context);
+}
+
 const lode_context *enclosing_function(const lode_context *context)
 {
     const lode_context *at = context;
-    while (at && !lode_context_function(at))
+    while (!begins_function(at))
         at = lode_context_parent(at);
-    return at ? at : context;
+    return at;
 }

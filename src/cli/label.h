@@ -24,7 +24,7 @@ void label_free(label *l);
 const char *path_of_file(const lode_file *file);
 const char *path_of_module(const lode_module *module);
 
-/* The nearest context, upwards, that is a function; the context itself if there is none. */
+/* The nearest context, upwards, that begins a function, whether that has a name or not. */
 const lode_context *enclosing_function(const lode_context *context);
 
 #endif

@@ -31,7 +31,8 @@ static void format_seconds(char buffer[NUMBER_SIZE], double seconds)
 {
     static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
     static const char *const names[] = {"s", "ms", "us", "ns"};
-    if (seconds == 0)
+    /* Some databases have denormal numbers, which stand for "there is something". */
+    if (fabs(seconds) < 0.5e-12)
         snprintf(buffer, NUMBER_SIZE, "0 s");
     else
         format_scaled(buffer, seconds, scales, names, 4, 3);

@@ -20,7 +20,7 @@ static const struct shared_spec {
     {SHARED_METRIC,
      {"metric", 'm', OPTION_TEXT, "METRIC", NULL, offsetof(shared_options, metric),
       "the metric: its name, a part of it that no other name has, or its number in 'lode info'; the default "
-      "is the first one with values"}},
+      "is CPUTIME, else REALTIME, else the first one with values"}},
     {SHARED_PROFILES,
      {"profiles", 'p', OPTION_TEXT, "SELECTION", NULL, offsetof(shared_options, profiles),
       "only these profiles, such as rank=0-3,thread=0: terms joined by commas must all hold, ranges are "

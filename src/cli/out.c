@@ -238,6 +238,15 @@ void out_entry(out *o, const char *label, const char *format, ...)
     free(text);
 }
 
+void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun)
+{
+    char part[NUMBER_SIZE], all[NUMBER_SIZE];
+    format_count(part, shown);
+    format_count(all, count);
+    if (shown < count)
+        out_say(o, "%s of %s %s (--limit 0 shows all)", part, all, noun);
+}
+
 void out_gap(out *o)
 {
     if (o->format == OUT_TEXT)
@@ -342,6 +351,11 @@ static void cell(out *o, const out_value *value)
 void out_cell_text(out *o, const char *value)
 {
     cell(o, &(out_value){.is_none = value == NULL, .text = value});
+}
+
+void out_cell_branch(out *o, const char *value, size_t fixed)
+{
+    cell(o, &(out_value){.text = value, .fixed = fixed});
 }
 
 void out_cell_u64(out *o, uint64_t value)

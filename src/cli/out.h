@@ -80,6 +80,8 @@ void out_say(out *o, const char *format, ...) __attribute__((format(printf, 2, 3
 void out_line(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_entry(out *o, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void out_heading(out *o, const char *title);
+/* Says, if not all of them are shown, how many there are: "20 of 1,458 rows (--limit 0 shows all)". */
+void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun);
 /* Ends a line of pieces, or leaves one empty. */
 void out_gap(out *o);
 /* A piece of a line that out_line ends. */
@@ -87,6 +89,7 @@ void out_piece(out *o, out_style style, const char *text);
 
 typedef enum out_kind {
     OUT_STRING,
+    OUT_PROSE,   /* a string that is broken into lines, rather than shortened, as the last column */
     OUT_INTEGER, /* a count or a size of something; grouped in text */
     OUT_NUMBER,  /* an integer that names something: never grouped */
     OUT_REAL,    /* an amount in the unit of the table */
@@ -131,6 +134,8 @@ void out_row(out *o, out_style style);
 void out_row_end(out *o);
 /* NULL is a cell without a value. */
 void out_cell_text(out *o, const char *value);
+/* A text that, where it does not fit, is shortened only after its first `fixed` bytes. */
+void out_cell_branch(out *o, const char *value, size_t fixed);
 void out_cell_u64(out *o, uint64_t value);
 void out_cell_real(out *o, double value);
 void out_cell_none(out *o);

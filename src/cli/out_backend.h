@@ -9,6 +9,7 @@
 typedef struct out_value {
     int is_none;
     const char *text;
+    size_t fixed; /* bytes at the beginning of the text that are never shortened */
     uint64_t integer;
     double real;
 } out_value;

@@ -61,6 +61,7 @@ static void csv_cell(out *o, const out_column *column, const out_value *value)
         return;
     switch (column->kind) {
     case OUT_STRING:
+    case OUT_PROSE:
         put_field(o, value->text);
         break;
     case OUT_INTEGER:

@@ -14,6 +14,7 @@
 
 typedef struct text_cell {
     size_t start; /* in the bytes */
+    size_t fixed; /* bytes at its beginning that are never shortened */
     size_t width;
     size_t unit_width; /* of what follows the number, 0 if nothing does */
 } text_cell;
@@ -166,7 +167,7 @@ static void text_row(out *o, out_style style)
     for (size_t i = 0; i < o->column_count; i++) {
         table->cells =
             alloc_grow(table->cells, &table->cell_capacity, table->cell_count, sizeof *table->cells);
-        table->cells[table->cell_count++] = (text_cell){SIZE_MAX, 0, 0};
+        table->cells[table->cell_count++] = (text_cell){.start = SIZE_MAX};
     }
 }
 
@@ -177,11 +178,17 @@ static size_t unit_width_of(const char *number)
     return space ? strlen(space + 1) : 0;
 }
 
+static int is_text(const out_column *column)
+{
+    return column->kind == OUT_STRING || column->kind == OUT_PROSE;
+}
+
 static void format_cell(const out *o, const out_column *column, const out_value *value,
                         char buffer[NUMBER_SIZE])
 {
     switch (column->kind) {
     case OUT_STRING:
+    case OUT_PROSE:
         break;
     case OUT_INTEGER:
         format_count(buffer, value->integer);
@@ -211,9 +218,9 @@ static void text_cell_add(out *o, const out_column *column, const out_value *val
 {
     text_table *table = o->text;
     char number[NUMBER_SIZE] = "";
-    if (!value->is_none && column->kind != OUT_STRING)
+    if (!value->is_none && !is_text(column))
         format_cell(o, column, value, number);
-    const char *text = !value->is_none && column->kind == OUT_STRING ? value->text : number;
+    const char *text = !value->is_none && is_text(column) ? value->text : number;
     size_t index = (size_t)(column - o->columns), size = strlen(text) + 1;
     table->bytes = alloc_grow(table->bytes, &table->byte_capacity, table->byte_count + size, 1);
     char *copy = table->bytes + table->byte_count;
@@ -221,6 +228,7 @@ static void text_cell_add(out *o, const out_column *column, const out_value *val
     utf8_clean(copy);
     text_cell *cell = &table->cells[table->cell_count - o->column_count + index];
     cell->start = table->byte_count;
+    cell->fixed = value->fixed;
     cell->width = utf8_width(copy);
     cell->unit_width = unit_width_of(number);
     table->byte_count += size;
@@ -295,24 +303,35 @@ static size_t fit_columns(out *o, size_t *last)
     return left > LAST_MINIMUM ? left : LAST_MINIMUM;
 }
 
-static void put_elided(out *o, const char *text, size_t width)
+/* Shortens what follows the first `fixed` bytes. */
+static void put_elided(out *o, const char *text, size_t fixed, size_t width)
 {
     size_t capacity = strlen(text) + 4;
     char *copy = alloc_array(capacity, 1);
-    memcpy(copy, text, strlen(text));
-    utf8_elide(copy, capacity, width, o->is_utf8 ? "…" : "...");
+    memcpy(copy, text, fixed);
+    size_t taken = utf8_width(copy);
+    memcpy(copy + fixed, text + fixed, strlen(text + fixed));
+    utf8_elide(copy + fixed, capacity - fixed, width > taken ? width - taken : 0, o->is_utf8 ? "…" : "...");
     put(o, copy);
     free(copy);
 }
 
 /* Text after the blanks that are due before it; blanks at the end of a line are never written. */
-static void put_after(out *o, size_t *blanks, const char *text, size_t width)
+static void put_after(out *o, size_t *blanks, const char *text, size_t fixed, size_t width)
 {
     if (text[0] == '\0')
         return;
     put_spaces(o, *blanks);
     *blanks = 0;
-    put_elided(o, text, width);
+    put_elided(o, text, fixed, width);
+}
+
+/* The last column as prose: lines of `width` columns below each other. */
+static void put_prose(out *o, size_t blanks, const char *text, size_t width)
+{
+    size_t indent = width < o->width ? o->width - width : 0;
+    put_spaces(o, blanks);
+    wrap_paragraph(o, text, strlen(text), indent, indent, o->width);
 }
 
 /* One line of a table; NULL for `cells` writes the titles. Numbers stand to the right, units below each other. */
@@ -321,7 +340,8 @@ static void put_line(out *o, const text_cell *cells, size_t last, size_t last_wi
     const text_table *table = o->text;
     size_t blanks = 0;
     for (size_t i = 0; i <= last; i++) {
-        text_cell cell = {SIZE_MAX, cells ? cells[i].width : utf8_width(o->columns[i].title), 0};
+        text_cell cell = {.start = SIZE_MAX,
+                          .width = cells ? cells[i].width : utf8_width(o->columns[i].title)};
         const char *text = cells ? "" : o->columns[i].title;
         if (!table->is_shown[i])
             continue;
@@ -330,9 +350,12 @@ static void put_line(out *o, const text_cell *cells, size_t last, size_t last_wi
             text = table->bytes + cell.start;
         }
         size_t padding = table->widths[i] - cell.width;
-        int is_string = o->columns[i].kind == OUT_STRING;
+        int is_string = is_text(&o->columns[i]);
         blanks += is_string ? 0 : padding;
-        put_after(o, &blanks, text, i == last ? last_width : SIZE_MAX);
+        if (i == last && o->columns[i].kind == OUT_PROSE)
+            put_prose(o, blanks, text, last_width);
+        else
+            put_after(o, &blanks, text, cell.fixed, i == last ? last_width : SIZE_MAX);
         blanks += COLUMN_GAP + (is_string ? padding : 0);
         if (cell.unit_width)
             blanks += table->unit_widths[i] - cell.unit_width;

@@ -24,7 +24,7 @@ void session_close(session *s);
 /* Says what the library said about this database. */
 int session_error(session *s, const lode_error *error);
 
-/* Takes the first metric with values, if none was asked for. */
+/* Takes the default metric, if none was asked for. */
 int session_need_metric(session *s);
 /* The sum over all profiles of a metric, execution scope, at the global context; 0 where there is none. */
 double session_metric_total(const session *s, const lode_metric *metric);

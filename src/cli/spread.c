@@ -32,7 +32,7 @@ static void print_json(out *o, const char *key, const lode_distribution *d)
 static const out_column columns[] = {
     {"min", "Min", OUT_REAL, OUT_ALWAYS},       {"p25", "p25", OUT_REAL, OUT_ALWAYS},
     {"median", "Median", OUT_REAL, OUT_ALWAYS}, {"p75", "p75", OUT_REAL, OUT_ALWAYS},
-    {"p95", "p95", OUT_REAL, OUT_ALWAYS},       {"p99", "p99", OUT_REAL, OUT_ALWAYS},
+    {"p95", "p95", OUT_REAL, OUT_IF_WIDE},      {"p99", "p99", OUT_REAL, OUT_IF_WIDE},
     {"max", "Max", OUT_REAL, OUT_ALWAYS},
 };
 
@@ -42,11 +42,15 @@ static void print_text(out *o, const lode_distribution *d, metric_unit unit)
     const double cells[] = {d->min, d->p25, d->p50, d->p75, d->p95, d->p99, d->max};
     format_count(count, d->count);
     format_amount(sum, d->sum, unit);
+    if (d->count == 1) {
+        out_say(o, "a single value: %s", sum);
+        return;
+    }
     format_amount(mean, d->mean, unit);
     format_amount(stddev, d->stddev, unit);
     format_percent(imbalance, d->imbalance);
     out_say(o, "count %s, sum %s, mean %s, standard deviation %s", count, sum, mean, stddev);
-    out_say(o, "imbalance %s (how far the largest value is above the mean)", imbalance);
+    out_say(o, "imbalance %s: the largest value exceeds the mean by as much", imbalance);
     out_table(o, OUT_SIDE, "", columns, 7, unit);
     out_row(o, STYLE_PLAIN);
     for (size_t i = 0; i < 7; i++)

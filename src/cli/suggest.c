@@ -35,7 +35,8 @@ const char *suggest(const char *word, const char *const *candidates, size_t coun
 {
     const char *best = NULL;
     size_t length = strlen(word);
-    unsigned closest = length < 3 ? 1 : (unsigned)length / 3 + 1;
+    unsigned closest =
+        length < 6 ? 2 : (unsigned)length / 3 + 1; /* one edit in three letters, at least one */
     if (length == 0 || length > WORD_MAX)
         return NULL;
     for (size_t i = 0; i < count; i++) {
@@ -44,7 +45,7 @@ const char *suggest(const char *word, const char *const *candidates, size_t coun
             continue;
         int is_beginning = length >= 2 && strncmp(word, candidates[i], length) == 0;
         unsigned edits = is_beginning ? 0 : distance(word, candidates[i]);
-        if (edits < closest || (edits == closest && !best && edits < candidate_length)) {
+        if (edits < closest && edits < candidate_length) {
             closest = edits;
             best = candidates[i];
         }

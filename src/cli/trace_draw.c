@@ -15,6 +15,7 @@
 #define FRAME_WIDTH   3
 #define DEFAULT_WIDTH 100
 #define MINIMUM_WIDTH 10
+#define AXIS_STEP     20 /* columns between times; the longest, "999.999 ms", takes half of it */
 
 int trace_is_idle(const lode_timeline_share *share)
 {
@@ -129,6 +130,8 @@ void trace_lines_free(trace_lines *lines)
 unsigned trace_columns(const out *o, const trace_lines *lines)
 {
     unsigned width = out_width(o, DEFAULT_WIDTH), frame = lines->width + FRAME_WIDTH;
+    if (out_format_of(o) != OUT_TEXT)
+        return DEFAULT_WIDTH;
     return width > frame + MINIMUM_WIDTH ? width - frame : MINIMUM_WIDTH;
 }
 
@@ -167,8 +170,31 @@ static void draw_row(out *o, const trace_line_name *line, unsigned name_width, c
     out_gap(o);
 }
 
+/* Below the rows: when some of the columns begin, counted from `start`. */
+static void draw_axis(out *o, const lode_timeline *timeline, unsigned name_width, unsigned columns,
+                      uint64_t start)
+{
+    uint64_t from, to;
+    size_t margin = name_width + FRAME_WIDTH - 1, used = 0;
+    char *line = alloc_array(margin + columns + 1, 1);
+    lode_timeline_window(timeline, &from, &to);
+    for (unsigned column = 0; column < columns; column += AXIS_STEP) {
+        char time[NUMBER_SIZE];
+        uint64_t begin = from + (uint64_t)((double)(to - from) / columns * column);
+        format_duration(time, begin > start ? begin - start : 0);
+        if (column + strlen(time) > columns)
+            break;
+        memset(line + used, ' ', margin + column - used);
+        used = margin + column + strlen(time);
+        memcpy(line + margin + column, time, strlen(time));
+    }
+    if (used > 0)
+        out_line(o, "%s", line);
+    free(line);
+}
+
 void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
-                unsigned columns, uint64_t limit)
+                unsigned columns, uint64_t limit, uint64_t start)
 {
     char *cells = alloc_array((size_t)columns + 1, 1);
     uint64_t drawn = 0, empty = 0, left_out = 0;
@@ -182,6 +208,8 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
             drawn++;
         }
     }
+    if (drawn)
+        draw_axis(o, timeline, lines->width, columns, start);
     if (left_out)
         out_say(o, "%llu further trace line%s not shown (see --rows and --profiles)",
                 (unsigned long long)left_out, left_out == 1 ? " is" : "s are");

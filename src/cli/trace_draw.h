@@ -42,9 +42,12 @@ void trace_lines_free(trace_lines *lines);
 /* How many intervals fit into a line of the output. */
 unsigned trace_columns(const out *o, const trace_lines *lines);
 
-/* Text: up to `limit` lines, 0 being all. JSON: an array of all lines in the order of the file. */
+/*
+ * Text: up to `limit` lines, 0 being all, above an axis of times since `start`. JSON: an array of all lines in the order
+ * of the file.
+ */
 void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
-                unsigned columns, uint64_t limit);
+                unsigned columns, uint64_t limit, uint64_t start);
 void trace_write(out *o, const lode_timeline *timeline, const lode_database *db, const trace_key *key,
                  unsigned columns);
 

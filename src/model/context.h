@@ -21,6 +21,7 @@ struct lode_file {
 
 struct lode_function {
     uint32_t index;
+    uint32_t identity; /* the index of the first function that is the same: writers repeat records */
     uint32_t line;
     const char *name; /* NULL: anonymous */
     const lode_module *module;
@@ -57,6 +58,15 @@ struct lode_context_tree {
     uint32_t *by_id;
     uint64_t table_size; /* 0: sorted */
 };
+
+/* The first function that is the same as this one. */
+static inline const lode_function *function_identity(const lode_function *function)
+{
+    return function ? function - (function->index - function->identity) : NULL;
+}
+
+/* Sets the identity of all functions: the same name, module, offset, file and line. */
+lode_status lode_identify_functions(struct lode_function *functions, uint32_t count, lode_error *error);
 
 /* What lode_context_tree_index_ids calls for a context whose id an earlier one has. */
 typedef lode_status (*lode_duplicate_fn)(void *user, const lode_context *context);

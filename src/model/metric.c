@@ -143,6 +143,18 @@ static lode_status metric_by_number(const lode_database *db, const char *text, c
     return LODE_OK;
 }
 
+/* "CPUTIME" for "CPUTIME (sec)", though there may be a "CPUTIME:2 (sec)" too. */
+static lode_status metric_without_unit(const lode_database *db, const char *text, const lode_metric **out)
+{
+    size_t length = strlen(text);
+    for (uint32_t i = 0; i < db->metric_count; i++) {
+        *out = &db->metrics[i];
+        if (strncasecmp((*out)->name, text, length) == 0 && strncmp((*out)->name + length, " (", 2) == 0)
+            return LODE_OK;
+    }
+    return LODE_NOT_FOUND;
+}
+
 static lode_status metric_not_found(const lode_database *db, const char *text, uint32_t matches,
                                     lode_error *error)
 {
@@ -155,10 +167,9 @@ static lode_status metric_not_found(const lode_database *db, const char *text, u
             snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", db->metrics[i].name);
         used += length > 0 ? (size_t)length : 0;
     }
-    lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "%s metric '%s'; %s: %s%s",
-              matches > 0 ? "more than one" : "no", text, matches > 0 ? "which of" : "there are", list,
-              used >= sizeof list ? "..." : "");
-    return LODE_NOT_FOUND;
+    return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "%s metric '%s'; %s: %s%s",
+                     matches > 0 ? "more than one" : "no", text, matches > 0 ? "which of" : "there are", list,
+                     used >= sizeof list ? "..." : "");
 }
 
 lode_status lode_database_find_metric(const lode_database *db, const char *text, const lode_metric **out,
@@ -174,7 +185,7 @@ lode_status lode_database_find_metric(const lode_database *db, const char *text,
         if (strcasecmp((*out)->name, text) == 0)
             return LODE_OK;
     }
-    if (metric_by_number(db, text, out) == LODE_OK)
+    if (metric_by_number(db, text, out) == LODE_OK || metric_without_unit(db, text, out) == LODE_OK)
         return LODE_OK;
     uint32_t matches = 0;
     for (uint32_t i = 0; i < db->metric_count; i++) {
@@ -196,7 +207,7 @@ static bool has_total(const lode_metric *metric, const lode_block *summary)
 
 lode_status lode_database_default_metric(const lode_database *db, const lode_metric **out, lode_error *error)
 {
-    static const char *const preferred[] = {"CPUTIME", "REALTIME", ""};
+    static const char *const preferred[] = {"CPUTIME", "REALTIME", "(sec)", ""};
     lode_block summary;
     if (db->metric_count == 0 || db->profile_count == 0)
         return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
@@ -205,7 +216,7 @@ lode_status lode_database_default_metric(const lode_database *db, const lode_met
     for (size_t k = 0; k < sizeof preferred / sizeof *preferred; k++) {
         for (uint32_t i = 0; i < db->metric_count; i++) {
             *out = &db->metrics[i];
-            if (strncmp((*out)->name, preferred[k], strlen(preferred[k])) == 0 && has_total(*out, &summary))
+            if (strstr((*out)->name, preferred[k]) != NULL && has_total(*out, &summary))
                 return LODE_OK;
         }
     }

@@ -1,7 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions, files and modules: the public face. */
+#include "base/error.h"
+#include "base/map.h"
 #include "model/context.h"
 #include "model/database.h"
+#include <string.h>
+
+static uint64_t function_hash(const lode_function *function)
+{
+    uint64_t hash = function->offset * 31 + function->line;
+    hash = hash * 1000003 + (function->module ? function->module->index + UINT64_C(1) : 0);
+    hash = hash * 1000003 + (function->file ? function->file->index + UINT64_C(1) : 0);
+    /* The beginning is enough: equal hashes are compared, and hostile names may be very long. */
+    for (size_t i = 0; function->name && function->name[i] && i < 64; i++)
+        hash = hash * 31 + (unsigned char)function->name[i];
+    return hash;
+}
+
+static bool same_function(const lode_function *a, const lode_function *b)
+{
+    bool same_name = a->name == b->name || (a->name && b->name && strcmp(a->name, b->name) == 0);
+    return a->offset == b->offset && a->line == b->line && a->module == b->module && a->file == b->file &&
+           same_name;
+}
+
+lode_status lode_identify_functions(struct lode_function *functions, uint32_t count, lode_error *error)
+{
+    struct lode_map first;
+    lode_status status = LODE_OK;
+    lode_map_init(&first);
+    for (uint32_t i = 0; i < count && status == LODE_OK; i++) {
+        const uint32_t *slot = lode_map_add(&first, function_hash(&functions[i]), i, NULL);
+        if (slot == NULL)
+            status = lode_fail_memory(error);
+        /* Different functions with one hash stay apart, at worst without being merged with their own kind. */
+        else
+            functions[i].identity = same_function(&functions[i], &functions[*slot]) ? *slot : i;
+    }
+    lode_map_free(&first);
+    return status;
+}
 
 uint32_t lode_database_function_count(const lode_database *db)
 {

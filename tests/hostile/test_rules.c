@@ -336,7 +336,7 @@ BREAK(value_zero)
 }
 BREAK(value_finite)
 {
-    change_everywhere(v, 2, 6, LEX_AWARE, INFINITY);
+    change_everywhere(v, 2, 6, LEX_AWARE, (double)INFINITY);
 }
 BREAK(context_unlisted)
 {

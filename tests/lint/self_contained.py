@@ -18,8 +18,8 @@ from tap import Tap  # noqa: E402
 C_SUFFIXES = {".c", ".h"}
 SCRIPT_SUFFIXES = {".py", ".sh"}
 MANY_LINES = 600
-# Absolute paths only: src/home/... inside a database is not one.
-MACHINE_PATH = re.compile(r"(?<![\w.~*-])/(?:work|root|home)/")
+# Absolute paths only: src/home/... inside a database is not one. Nobody is called "user".
+MACHINE_PATH = re.compile(r"(?<![\w.~*-])/(?:work|root|home(?!/user/))/")
 OWN_MACHINE_PATH = re.compile(r"(?<![\w.~*-])/(?:work|root)/")
 OPEN_WORK = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')

@@ -9,6 +9,7 @@
 #include "base/source.h"
 #include "base/utf8.h"
 #include "unit.h"
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static void arena_memory_is_zeroed_aligned_and_bounded(void **state)
     for (size_t size = 1; size < 3000; size += 7) {
         unsigned char *memory = lode_arena_alloc(&arena, 1, size);
         assert_non_null(memory);
-        assert_int_equal((uintptr_t)memory % 16, 0);
+        assert_int_equal((uintptr_t)memory % alignof(max_align_t), 0);
         for (size_t i = 0; i < size; i++)
             assert_int_equal(memory[i], 0);
         memset(memory, 0xff, size);
@@ -173,7 +174,7 @@ static void errors_hold_what_happened(void **state)
     char name[300];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    lode_fail(&error, LODE_ERR_IO, name, 0, "%s%s", name, name);
+    lode_describe(&error, LODE_ERR_IO, name, 0, "%s%s", name, name);
     assert_int_equal(strlen(error.file), sizeof error.file - 1);
     assert_int_equal(strlen(error.text), sizeof error.text - 1);
 }

@@ -83,7 +83,8 @@ static lode_status load_function(struct hpct_database *db, uint32_t index, const
 {
     struct lode_function *function = &db->base.functions[index];
     uint64_t offset = db->functions.offset + index * db->functions.stride;
-    *function = (struct lode_function){.index = index, .line = wire->line, .offset = wire->offset};
+    *function =
+        (struct lode_function){.index = index, .identity = index, .line = wire->line, .offset = wire->offset};
     if (wire->pName)
         LODE_TRY(lode_hpct_string(db, META_STRINGS, wire->pName, "the name of a function", &function->name,
                                   report));
@@ -124,6 +125,7 @@ lode_status lode_hpct_load_symbols(struct hpct_database *db, struct lode_report 
                     db->functions.offset + i * db->functions.stride + WIRE_Function_flags);
     }
     db->base.function_count = (uint32_t)count;
+    LODE_TRY(lode_identify_functions(db->base.functions, (uint32_t)count, report->error));
     return garbage_report(&garbage, RULE_RESERVED_GARBAGE, "reserved flags of functions are not zero",
                           report);
 }

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what the other steps need.
+set -euo pipefail
+
+packages=(
+    meson ninja-build pkg-config git gcc g++ binutils              # build
+    clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
+    libcmocka-dev python3 python3-yaml tmux procps util-linux      # tests
+    gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
+    man-db groff-base                                              # the manual pages can be read
+    gzip ca-certificates
+)
+missing=()
+for package in "${packages[@]}"; do
+    if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed'; then
+        missing+=("$package")
+    fi
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "installing: ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update
+    apt-get install -y --no-install-recommends "${missing[@]}"
+fi
+meson --version
+gcc --version | head -n 1
+clang --version | head -n 1

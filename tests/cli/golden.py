@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What the program prints, compared with files in golden/ that were read by a person: a line with the command, what it
+prints, what it says on standard error if anything, and its exit status. --update writes them anew; then read the diff.
+
+  $ COLUMNS=80 lode top --limit 2 made-small
+  ...
+  [status 0]
+
+Databases are named as in the corpus, where the commands run.
+"""
+
+import difflib
+import shlex
+import sys
+from pathlib import Path
+
+import cli
+
+FOLDER = Path(__file__).resolve().parent / "golden"
+
+
+def split_command(line):
+    """Changes of the environment, and arguments of the program."""
+    words = shlex.split(line[len("$ "):])
+    at = words.index("lode")
+    return dict(word.split("=", 1) for word in words[:at]), words[at + 1:]
+
+
+def transcript(program, command):
+    """What a golden file holds. Carriage returns show, as they would not survive every editor."""
+    env, arguments = split_command(command)
+    result = program.run(*arguments, env=env)
+    errors = f"[stderr]\n{result.err}" if result.err else ""
+    return f"{command}\n{result.out}{errors}[status {result.status}]\n".replace("\r", "\\r")
+
+
+def compare(program, path):
+    wanted = path.read_text(encoding="utf-8")
+    found = transcript(program, wanted.splitlines()[0])
+    if program.update:
+        path.write_text(found, encoding="utf-8")
+    difference = difflib.unified_diff(wanted.splitlines(), found.splitlines(), "wanted", "found", lineterm="")
+    program.check(program.update or wanted == found, f"{path.stem}: {wanted.splitlines()[0]}", difference)
+
+
+def golden_files(program):
+    program.databases()
+    for path in sorted(FOLDER.glob("*.txt")):
+        compare(program, path)
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, golden_files, flags=["update"]))

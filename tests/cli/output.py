@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where output goes: full disks and readers that leave are noticed, and a file is there whole or not at all."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import cli
+
+LARGE = "viewer-issue-233"
+SMALL = "made-small"
+
+
+def calls():
+    """One call of every command that prints something; the formats take turns."""
+    return [[*cli.arguments_of(command, SMALL), *options] for command in cli.COMMANDS
+            for options in ([], ["--json"]) if command not in ("help", "version", "dump")] + [
+        ["dump", SMALL], ["help"], ["version"], ["help", "--man", "top"], ["check", "--rules", "--csv"]]
+
+
+def full_disk(program):
+    for call in calls():
+        with open("/dev/full", "wb") as full:
+            result = program.run(*call, stdout=full)
+        program.says(result, 2, "standard output: No space left on device", f"lode {' '.join(call)} > /dev/full")
+    program.says(program.run("dump", SMALL, "-o", "/dev/full"), 2, "/dev/full: No space left on device",
+                 "lode dump -o /dev/full")
+
+
+def closed_pipe(program):
+    """Who looks at the first lines only must not be told that something went wrong."""
+    for call in (*calls(), ["dump", LARGE]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = program.run(*call, stdout=writer)
+        os.close(writer)
+        program.check(result.status == 2 and not result.err, f"lode {' '.join(call)} | true", [result])
+
+
+def a_pipe_that_closes_ends_the_work(program):
+    child = subprocess.Popen([program.lode, "dump", LARGE], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             cwd=program.databases(), env=cli.environment())
+    child.stdout.read(100)
+    child.stdout.close()
+    program.equal((child.wait(timeout=cli.SECONDS), child.stderr.read()), (2, b""), "lode dump | head -c 100")
+    child.stderr.close()
+
+
+def closed_standard_output(program):
+    result = program.run("info", SMALL, preexec_fn=lambda: os.close(1))
+    program.says(result, 2, "standard output: Bad file descriptor", "lode info >&-")
+
+
+def dump_to_a_file(program):
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "db.json"
+        target.write_text("old")
+        before = os.umask(0o027)
+        result = program.run("dump", SMALL, "-o", target)
+        os.umask(before)
+        program.check(result == (0, "", "") and target.read_text() == program.run("dump", SMALL).out,
+                      "lode dump -o FILE is what goes to standard output", [result])
+        program.equal(target.stat().st_mode & 0o777, 0o640, "lode dump -o FILE respects the umask")
+        program.equal(os.listdir(folder), ["db.json"], "lode dump -o FILE leaves nothing else")
+
+
+def dump_that_fails(program):
+    """What was there before stays, and nothing half done is left: no database, no room, no folder."""
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (70000, 70000))
+
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "db.json"
+        target.write_text("old")
+        for name, options, message in (("nowhere", {}, "nowhere: no such directory"),
+                                       (LARGE, {"preexec_fn": limited}, f"{target}: File too large")):
+            program.says(program.run("dump", name, "-o", target, **options), 2, message, f"lode dump {name} -o FILE")
+            program.equal((os.listdir(folder), target.read_text()), (["db.json"], "old"),
+                          f"lode dump {name} -o FILE: the old file is still there, and nothing else")
+        program.says(program.run("dump", SMALL, "-o", f"{folder}/nowhere/x"), 2,
+                     f"{folder}/nowhere/x: No such file or directory", "lode dump -o into a folder that is not there")
+
+
+def dump_that_is_interrupted(program):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with tempfile.TemporaryDirectory() as folder:
+            child = subprocess.Popen([program.lode, "dump", LARGE, "-o", f"{folder}/db.json"],
+                                     cwd=program.databases(), env=cli.environment())
+            while not os.listdir(folder) and child.poll() is None:
+                time.sleep(0.0005)
+            child.send_signal(number)
+            status = child.wait(timeout=cli.SECONDS)
+            wanted = ["db.json"] if status == 0 else []  # it may have been faster
+            program.check(status in (0, -number) and os.listdir(folder) == wanted,
+                          f"lode dump -o FILE, {number.name}: all or nothing", [status, os.listdir(folder)])
+
+
+def dump_in_parts(program):
+    whole = cli.parse_json(program.run("dump", SMALL).out)
+    for part, keys in {"meta": ["meta"], "profiles": ["profiles"], "contexts": ["contexts", "context_block_count"],
+                       "traces": ["traces"], "meta,traces": ["meta", "traces"]}.items():
+        found = cli.parse_json(program.run("dump", "--only", part, SMALL).out)
+        program.equal(found, {key: whole[key] for key in ["format", *keys]}, f"lode dump --only {part}")
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, full_disk, closed_pipe, a_pipe_that_closes_ends_the_work, closed_standard_output,
+                      dump_to_a_file, dump_that_fails, dump_that_is_interrupted, dump_in_parts))

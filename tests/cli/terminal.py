@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""On a terminal: colours, if they are wanted; lines that fit; progress only where somebody watches."""
+
+import sys
+import unicodedata
+
+import cli
+
+LARGE = "viewer-issue-233"
+# Every kind of table that people see.
+VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LARGE], ["top", "--by", "line", LARGE],
+         ["top", "--by", "loop", LARGE], ["top", "--by", "module", LARGE], ["top", "--by", "file", LARGE],
+         ["tree", "--limit", "0", LARGE], ["tree", "--lines", LARGE], ["tree", "--callers", LARGE],
+         ["tree", "--min-percent", "0", "viewer-issue-328"], ["profiles", LARGE],
+         ["profiles", "made-loops-cputime-t-mpi3ranks"], ["context", LARGE, "main"], ["context", LARGE, "__brk"],
+         ["trace", LARGE], ["trace", "viewer-issue-328"], ["trace", "made-merged-5-measurements"],
+         ["check", "made-small"], ["check", "--rules"], ["help"], ["help", "top"])
+
+
+def width(line):
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in cli.ESCAPE.sub("", line)
+               if not unicodedata.combining(character))
+
+
+def lines_fit(program):
+    for columns in (80, 100, 132, 200):
+        for view in VIEWS:
+            result = program.on_terminal(*view, columns=columns)
+            too_long = [line for line in result.out.splitlines() if width(line) > columns]
+            program.check(result.status == 0 and result.out and not too_long,
+                          f"lode {' '.join(view)} fits {columns} columns", too_long)
+
+
+def lines_end_without_blanks(program):
+    """Other than in a timeline, where blanks are times without samples."""
+    for view in VIEWS:
+        lines = program.on_terminal(*view, env={"NO_COLOR": "1"}).out.splitlines()
+        program.check(all(line == line.rstrip() for line in lines), f"lode {' '.join(view)}: no blanks at line ends",
+                      [repr(line) for line in lines if line != line.rstrip()])
+
+
+def colours_on_a_terminal(program):
+    for view in (["top", LARGE], ["tree", LARGE], ["trace", LARGE], ["check", "made-small"], ["help", "top"]):
+        coloured, plain = program.on_terminal(*view), program.on_terminal(*view, env={"NO_COLOR": "1"})
+        program.check("\033[" in coloured.out and "\033" not in plain.out
+                      and cli.ESCAPE.sub("", coloured.out) == plain.out,
+                      f"lode {' '.join(view)}: colours change nothing else, and NO_COLOR takes them away")
+        every_line = [line for line in coloured.out.splitlines() if line.count("\033[") != 2 * line.count("\033[0m")]
+        program.check(not every_line, f"lode {' '.join(view)}: every colour ends with its line", every_line[:5])
+
+
+def colours_only_where_they_are_wanted(program):
+    colour = "\033["
+    wishes = ((program.run, [], {"NO_COLOR": None, "TERM": "xterm"}, False, "a pipe"),
+              (program.run, ["--color", "always"], {}, True, "a pipe with --color always"),
+              (program.on_terminal, ["--color=never"], {}, False, "a terminal with --color=never"),
+              (program.on_terminal, ["--color", "auto"], {"NO_COLOR": ""}, True, "a terminal, NO_COLOR empty"),
+              (program.on_terminal, ["--color", "always"], {"NO_COLOR": "1"}, True, "NO_COLOR, --color always"),
+              (program.on_terminal, [], {"TERM": "dumb"}, False, "a dumb terminal"),
+              (program.on_terminal, ["--json"], {}, False, "a terminal with --json"),
+              (program.on_terminal, ["--csv"], {}, False, "a terminal with --csv"))
+    for run, options, env, is_coloured, where in wishes:
+        result = run("top", LARGE, *options, env=env)
+        program.check(result.status == 0 and (colour in result.out) == is_coloured, f"colours on {where}")
+
+
+def width_without_a_terminal(program):
+    for columns, bound in (("60", 60), ("120", 120), (None, None), ("nonsense", None), ("-5", None)):
+        lines = program.run("top", LARGE, env={"COLUMNS": columns}).out.splitlines()
+        longest = max(map(width, lines))
+        program.check(longest <= bound if bound else longest > 120, f"COLUMNS={columns} in a pipe", [longest])
+
+
+def machines_get_the_same_everywhere(program):
+    for command in ("top", "tree", "trace"):
+        wanted = program.run(command, LARGE, "--json").out
+        program.equal(program.on_terminal(command, LARGE, "--json", columns=61).out, wanted,
+                      f"lode {command} --json does not depend on the terminal")
+
+
+def progress_is_for_terminals(program):
+    for call in (["check", "--level", "full", LARGE], ["dump", LARGE], ["top", "--profiles", "rank=0-26", LARGE],
+                 ["trace", LARGE]):
+        on_terminal = program.on_terminal(*call)
+        program.check(on_terminal.status == 0 and not on_terminal.err, f"lode {' '.join(call)}: no progress in a pipe",
+                      [on_terminal.err])
+
+
+def names_without_utf8(program):
+    for view in VIEWS:
+        result = program.on_terminal(*view, env={"LANG": "C"})
+        program.check(result.status == 0 and result.out.isascii(), f"lode {' '.join(view)} in the C locale is ASCII")
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, lines_fit, lines_end_without_blanks, colours_on_a_terminal,
+                      colours_only_where_they_are_wanted, width_without_a_terminal, machines_get_the_same_everywhere,
+                      progress_is_for_terminals, names_without_utf8))

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the program takes what people type: wrong commands and options get one helpful line; help says what there is."""
+
+import re
+import shutil
+import string
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cli
+
+LISTED = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)", re.MULTILINE)
+DATABASE = "made-small"
+
+# What is typed after the program's name, and what it says; no database is needed to know that these are wrong.
+WRONG_USAGE = {
+    "topp x": r"unknown command 'topp'; did you mean 'top'\? \(see 'lode help'\)",
+    "profile x": r"unknown command 'profile'; did you mean 'profiles'\? \(see 'lode help'\)",
+    "foo": r"unknown command 'foo' \(see 'lode help'\)",
+    "--limit 3 top": r"unknown option '--limit'; options come after the command \(see 'lode help'\)",
+    "help foo": r"unknown command 'foo' \(see 'lode help'\)",
+    "top --limt 3 x": r"unknown option '--limt' for 'lode top'; did you mean --limit\? \(see 'lode help top'\)",
+    "top --colour always x": r"unknown option '--colour' for 'lode top'; did you mean --color\? .*",
+    "top --nonsense x": r"unknown option '--nonsense' for 'lode top' \(see 'lode help top'\)",
+    "top -z x": r"unknown option '-z' for 'lode top' \(see 'lode help top'\)",
+    "top --limit x y": r"--limit takes a whole number, not 'x' \(see 'lode help top'\)",
+    "top --limit -1 x": r"--limit takes a whole number, not '-1' \(see 'lode help top'\)",
+    "top --limit=99999999999999999999 x": r"--limit takes a whole number, not '9+' \(see 'lode help top'\)",
+    "top --limit": r"--limit needs an argument: N \(see 'lode help top'\)",
+    "top -n": r"--limit needs an argument: N \(see 'lode help top'\)",
+    "top --json=1 x": r"--json takes no argument \(see 'lode help top'\)",
+    "top --by functions x": r"--by is function, .* or file, not 'functions'; did you mean function\? .*",
+    "tree --min-percent 200 x": r"--min-percent takes a percentage from 0 to 100, not '200' \(see 'lode help tree'\)",
+    "trace --from noon x": r"--from takes a time such as 1.5s, 250ms or 10us, or @NANOSECONDS, not 'noon' .*",
+    "dump --only values x": r"--only is meta, profiles, contexts or traces, not 'values' \(see 'lode help dump'\)",
+    "dump --only profil x": r"--only is meta, .*, not 'profil'; did you mean profiles\? .*",
+    "top --json --csv x": r"--json and --csv exclude each other \(see 'lode help top'\)",
+    "top": r"'lode top' needs DB \(see 'lode help top'\)",
+    "context x": r"'lode context' needs DB CONTEXT \(see 'lode help context'\)",
+    "top x y": r"'lode top' has no use for 'y' \(see 'lode help top'\)",
+    "check": r"'lode check' needs either DB or --rules \(see 'lode help check'\)",
+    "check --rules x": r"'lode check' needs either DB or --rules \(see 'lode help check'\)",
+}
+
+# The same, where it takes a database to know; {0} is its name.
+WRONG_QUESTIONS = {
+    "{0}": r"'{0}' is a directory, not a command; try 'lode info {0}' \(see 'lode help'\)",
+    "top --metric 99 {0}": r"{0}: no metric '99'; there are: 'CPUTIME \(sec\)'",
+    "top --profiles rank=7 {0}": r"{0}: the selection has no profiles",
+    "top --profiles color=7 {0}": r"{0}: this database has no such kind of id at 'color=7' .*",
+    "top --profiles rank {0}": r"{0}: '=' is missing at 'rank' .* write it like rank=0-15\+20,thread=0",
+    "top --profiles thread=x {0}": r"{0}: a number is missing at 'x' .*",
+    "top --profiles thread=3-1 {0}": r"{0}: the range ends before it begins .*",
+    "profiles --profiles thread=0; {0}": r"{0}: unexpected text at ';' .*",
+    "tree --focus nobody {0}": r"{0}: no function's name contains 'nobody'",
+    "context {0} nobody": r"{0}: no context's name contains 'nobody'",
+    "context {0} 4711": r"{0}: there is no context 4711",
+    "context --scope wide {0} main": r"{0}: metric 'CPUTIME \(sec\)' has no scope 'wide'; it has point, function, .*",
+    "trace --from 5s --to 1s {0}": r"{0}: --from must be before --to and before the end of the traces",
+    "trace --from 1h {0}": r"{0}: --from must be before --to and before the end of the traces",
+    "trace made-small-notraces": r"made-small-notraces: the database has no traces",
+}
+
+
+def wrong_usage_gets_one_helpful_line(program):
+    for line, message in WRONG_USAGE.items():
+        program.says(program.run(*line.split(), cwd=None), 2, message, f"lode {line}")
+
+
+def wrong_questions_get_one_helpful_line(program):
+    for line, message in WRONG_QUESTIONS.items():
+        command = line.format(DATABASE)
+        program.says(program.run(*command.split()), 2, message.format(DATABASE), f"lode {command}")
+
+
+def options_listed(program, command):
+    """The names and letters in the help of a command."""
+    listed = LISTED.findall(program.run("help", command, cwd=None).out)
+    return {name for _, name in listed}, {letter for letter, _ in listed if letter}
+
+
+def is_taken(program, command, option):
+    """Whether the parser knows an option; what else is wrong with the call does not matter."""
+    return "unknown option" not in program.run(command, option, cwd=None).err
+
+
+def help_lists_what_the_parser_takes(program):
+    listed = {command: options_listed(program, command) for command in cli.COMMANDS}
+    everywhere = set.union(*(names for names, _ in listed.values()))
+    for command, (names, letters) in listed.items():
+        taken = {name for name in everywhere if is_taken(program, command, f"--{name}")}
+        program.equal(taken, names, f"lode help {command}: all options that it takes")
+        taken = {letter for letter in string.ascii_letters if is_taken(program, command, f"-{letter}")}
+        program.equal(taken, letters, f"lode help {command}: all letters that it takes")
+
+
+def help_is_the_same_by_any_way(program):
+    overview = program.run("help", cwd=None)
+    program.check(overview.status == 0 and all(f"\n  {name} " in overview.out for name in cli.COMMANDS),
+                  "lode help lists all commands")
+    for arguments in ([], ["--help"], ["-h"]):
+        program.equal(program.run(*arguments, cwd=None), overview, f"lode {' '.join(arguments)}")
+    for command in cli.COMMANDS:
+        page = program.run("help", command, cwd=None)
+        same = [program.run(command, option, cwd=None) for option in ("--help", "-h")]
+        too_long = [line for line in page.out.splitlines() if len(line) > 80]
+        program.check(same == [page, page] and page.status == 0 and not too_long,
+                      f"lode {command} --help is lode help {command}", too_long)
+
+
+def examples_in_the_help_are_valid(program):
+    """They name files that are not there, so that is all that may be wrong with them."""
+    for command in cli.COMMANDS:
+        lines = re.findall(r"^  lode (.*)$", program.run("help", command, cwd=None).out, re.MULTILINE)
+        for line in lines:
+            words = re.sub(r" [|>].*", "", line).split()
+            with tempfile.TemporaryDirectory() as folder:
+                result = program.run(*words, cwd=folder)
+            program.check(result.status == 0 or "no such directory" in result.err, f"example: lode {line}", [result])
+
+
+def version(program):
+    found = program.run("--version", cwd=None)
+    meson = (cli.ROOT / "meson.build").read_text(encoding="utf-8")
+    wanted = re.search(r"^ *version: '([^']+)'", meson, re.MULTILINE).group(1)
+    program.equal(found, (0, f"lode {wanted}\n", ""), "lode --version")
+    program.check(found == program.run("version", cwd=None) == program.run("-V", cwd=None), "lode version, lode -V")
+
+
+def manual_pages_render(program):
+    pages = {"lode": [], **{f"lode-{command}": [command] for command in cli.COMMANDS}}
+    for name, arguments in pages.items():
+        page = program.run("help", "--man", *arguments, cwd=None)
+        sections = re.findall(r"^\.SH (.*)$", page.out, re.MULTILINE)
+        program.check(page.status == 0 and {"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS"} <= {*sections},
+                      f"{name}.1 has all sections", sections)
+        if shutil.which("groff") is None:
+            program.skip(f"{name}.1 renders", "there is no groff")
+            continue
+        render = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=78n"], input=page.out.encode(),
+                                capture_output=True, timeout=cli.SECONDS)
+        text = cli.ESCAPE.sub("", render.stdout.decode())
+        program.check(render.returncode == 0 and not render.stderr and all(word in text for word in arguments),
+                      f"{name}.1 renders without warnings", [render.stderr.decode()])
+
+
+def manual_pages_name_every_option(program):
+    for command in cli.COMMANDS:
+        page = program.run("help", "--man", command, cwd=None).out.replace("\\-", "-")
+        missing = [name for name in options_listed(program, command)[0] if f"--{name}" not in page]
+        program.equal(missing, [], f"lode-{command}.1 names every option")
+
+
+def options_may_come_anywhere(program):
+    wanted = program.run("top", "--limit", "2", "--by", "line", DATABASE)
+    for line in (f"top {DATABASE} --limit 2 --by line", f"top --limit=2 {DATABASE} --by=line",
+                 f"top -n2 -bline {DATABASE}", f"top -n 2 -b line -- {DATABASE}"):
+        program.equal(program.run(*line.split()), wanted, f"lode {line}")
+
+
+def names_that_look_like_options(program):
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "--limit").symlink_to(program.databases() / DATABASE)
+        result = program.run("top", "--json", "--", "--limit", cwd=folder)
+    program.equal(cli.parse_json(result.out)["database"], "--limit", "lode top -- --limit")
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, wrong_usage_gets_one_helpful_line, wrong_questions_get_one_helpful_line,
+                      help_lists_what_the_parser_takes, help_is_the_same_by_any_way, examples_in_the_help_are_valid,
+                      version, manual_pages_render, manual_pages_name_every_option, options_may_come_anywhere,
+                      names_that_look_like_options))
