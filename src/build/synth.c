@@ -285,11 +285,8 @@ lode_status lode_synth_database(const char *path, const lode_synth_options *opti
     self.files = calloc(self.function_count, sizeof *self.files);
     self.contexts = calloc(options->contexts, sizeof *self.contexts);
     self.lines = calloc(options->contexts, sizeof *self.lines);
-    lode_status status = LODE_ERR_MEMORY;
-    if (self.functions && self.files && self.contexts && self.lines)
-        status = synthesise(&self, path, error);
-    else
-        lode_fail_memory(error);
+    bool enough = self.functions && self.files && self.contexts && self.lines;
+    lode_status status = enough ? synthesise(&self, path, error) : lode_fail_memory(error);
     lode_writer_close(self.writer);
     free(self.functions);
     free(self.files);
