@@ -6,6 +6,7 @@
 #include <lode/synth.h>
 #include <lode/writer.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
