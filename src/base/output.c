@@ -14,10 +14,12 @@
 
 enum {
     OUTPUT_BUFFER = 1 << 20,
-    OUTPUT_MAX_DEPTH = 64 /* of directories that are cleared */
+    OUTPUT_MAX_DEPTH = 64,  /* of directories below the output */
+    OUTPUT_MAX_TRIES = 1000 /* to take a holder that others take and clear */
 };
 
-static const char lock_name[] = ".lock";
+/* In the holder. */
+static const char lock_name[] = "lock", new_name[] = "new", old_name[] = "old";
 
 /* ---- names ---- */
 
@@ -65,80 +67,177 @@ static lode_status open_parent(struct lode_output *output, lode_error *error)
     return status;
 }
 
+static bool is_there(int directory, const char *name)
+{
+    struct stat status;
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool target_is_there(const struct lode_output *output)
+{
+    return is_there(output->parent, base_name(output));
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 /* ---- clearing ---- */
 
-static void clear_directory(int parent, const char *name, unsigned depth)
+/* All but `except` goes. Returns the errno of what went wrong first, or 0. */
+static int clear_inside(int parent, const char *name, const char *except, unsigned depth)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     if (directory == NULL) {
-        if (fd >= 0)
-            close(fd);
-        return;
+        int code = errno;
+        close_fd(&fd);
+        return code;
     }
+    int first = 0;
     while ((entry = readdir(directory)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        if (is_dots(entry->d_name) || (except && strcmp(entry->d_name, except) == 0))
             continue;
-        if (unlinkat(dirfd(directory), entry->d_name, 0) != 0 && depth < OUTPUT_MAX_DEPTH)
-            clear_directory(dirfd(directory), entry->d_name, depth + 1);
+        int code = unlinkat(fd, entry->d_name, 0) == 0 ? 0 : errno;
+        if (code == EISDIR && depth < OUTPUT_MAX_DEPTH) {
+            code = clear_inside(fd, entry->d_name, NULL, depth + 1);
+            if (unlinkat(fd, entry->d_name, AT_REMOVEDIR) != 0 && code == 0)
+                code = errno;
+        }
+        first = first == 0 ? code : first;
     }
     closedir(directory);
-    unlinkat(parent, name, AT_REMOVEDIR);
+    return first;
+}
+
+/* The lock goes last: whoever finds the holder meanwhile finds it locked. */
+static void remove_holder(struct lode_output *output)
+{
+    clear_inside(output->parent, output->partial, lock_name, 0);
+    unlinkat(output->holder, lock_name, 0);
+    unlinkat(output->parent, output->partial, AT_REMOVEDIR);
+    output->held = false;
 }
 
 /* ---- beginning ---- */
 
-static bool exists(const struct lode_output *output)
+/* Whether the lock is the one that others find: the process that had it may just have removed it. */
+static bool lock_counts(const struct lode_output *output)
 {
-    struct stat status;
-    return fstatat(output->parent, base_name(output), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    struct stat found, locked;
+    return fstatat(output->holder, lock_name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstat(output->lock, &locked) == 0 && found.st_ino == locked.st_ino;
 }
 
-/* A partial directory whose lock is free was left by a process that is gone. */
-static lode_status lock_partial(struct lode_output *output, lode_error *error)
+/* Where files cannot be locked, who makes the holder has it. */
+static lode_status lock_holder(struct lode_output *output, bool made, lode_error *error)
 {
-    output->directory =
-        openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (output->directory < 0)
-        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
-    output->lock = openat(output->directory, lock_name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (output->lock < 0)
-        return lode_fail_errno(error, output->path, "cannot make a lock");
     if (flock(output->lock, LOCK_EX | LOCK_NB) == 0)
         return LODE_OK;
+    if (errno == EWOULDBLOCK)
+        return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
+                         "another process is writing it (%s is locked)", output->partial);
+    if (errno != ENOSYS && errno != EOPNOTSUPP)
+        return lode_fail_errno(error, output->path, "cannot lock the directory for parts of it");
+    if (made)
+        return LODE_OK;
+    bool moved = !target_is_there(output) && is_there(output->holder, old_name);
     return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                     "another process is writing it (%s is locked)", output->partial);
+                     "another process is writing it, or was killed; files cannot be locked here. If nobody "
+                     "writes, %sremove %s",
+                     moved ? "move back what was there, which is old in it, and " : "", output->partial);
 }
 
-static lode_status make_partial(struct lode_output *output, lode_error *error)
+/* Sets `held`, unless the holder was removed meanwhile. */
+static lode_status try_holder(struct lode_output *output, lode_error *error)
 {
-    if (mkdirat(output->parent, output->partial, 0777) == 0)
-        return lock_partial(output, error);
-    if (errno != EEXIST)
+    bool made = mkdirat(output->parent, output->partial, 0777) == 0;
+    if (!made && errno != EEXIST)
         return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
-    LODE_TRY(lock_partial(output, error));
-    close(output->directory);
-    close(output->lock);
-    output->directory = output->lock = -1;
-    clear_directory(output->parent, output->partial, 0);
-    if (mkdirat(output->parent, output->partial, 0777) != 0)
+    output->holder = openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (output->holder < 0 && errno != ENOENT)
+        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
+    if (output->holder < 0)
+        return LODE_OK;
+    output->lock = openat(output->holder, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (output->lock < 0 && errno != ENOENT) {
+        lode_fail_errno(error, output->path, "cannot make a lock");
+        unlinkat(output->parent, output->partial, AT_REMOVEDIR);
+        return LODE_ERR_IO;
+    }
+    if (output->lock < 0)
+        return LODE_OK;
+    LODE_TRY(lock_holder(output, made, error));
+    output->held = lock_counts(output);
+    return LODE_OK;
+}
+
+static lode_status take_holder(struct lode_output *output, lode_error *error)
+{
+    for (unsigned i = 0; i < OUTPUT_MAX_TRIES; i++) {
+        LODE_TRY(try_holder(output, error));
+        if (output->held)
+            return LODE_OK;
+        close_fd(&output->lock);
+        close_fd(&output->holder);
+    }
+    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET, "other processes are writing it");
+}
+
+/* What was moved away for a replacement that never came goes back. */
+static lode_status restore(struct lode_output *output, lode_error *error)
+{
+    if (target_is_there(output) || !is_there(output->holder, old_name))
+        return LODE_OK;
+    if (renameat(output->holder, old_name, output->parent, base_name(output)) == 0)
+        return LODE_OK;
+    output->held = false;
+    return lode_fail_errno(error, output->path, "cannot take back what a killed process moved away");
+}
+
+static lode_status make_directory(struct lode_output *output, lode_error *error)
+{
+    errno = clear_inside(output->parent, output->partial, lock_name, 0);
+    if (errno != 0)
+        return lode_fail_errno(error, output->path, "cannot clear what a killed process left");
+    if (mkdirat(output->holder, new_name, 0777) != 0)
         return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
-    return lock_partial(output, error);
+    output->directory = openat(output->holder, new_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (output->directory < 0)
+        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
+    return LODE_OK;
+}
+
+static lode_status refuse_to_replace(const struct lode_output *output, lode_error *error)
+{
+    if (output->force || !target_is_there(output))
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_ARGUMENT, output->path, LODE_NO_OFFSET,
+                     "it is there already; it is replaced only by force");
 }
 
 lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error)
 {
-    *output = (struct lode_output){.parent = -1, .directory = -1, .lock = -1, .force = force};
+    *output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1, .force = force};
     output->path = copy_path(path);
     if (output->path == NULL)
         return lode_fail_memory(error);
     LODE_TRY(open_parent(output, error));
-    if (!force && exists(output))
-        return lode_fail(error, LODE_ERR_ARGUMENT, output->path, LODE_NO_OFFSET,
-                         "it is there already; it is replaced only by force");
+    LODE_TRY(refuse_to_replace(output, error));
     LODE_TRY(name_partial(output, error));
-    return make_partial(output, error);
+    LODE_TRY(take_holder(output, error));
+    LODE_TRY(restore(output, error));
+    LODE_TRY(refuse_to_replace(output, error));
+    return make_directory(output, error);
 }
 
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error)
@@ -162,71 +261,146 @@ lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode
 
 /* ---- ending ---- */
 
-static lode_status sync_directory(int fd, const char *name, lode_error *error)
+/* The errno of it, or 0. Some file systems write directories at once and refuse to be asked for it. */
+static int sync_directory(int fd)
 {
-    return fsync(fd) == 0 ? LODE_OK : lode_fail_errno(error, name, "cannot write the directory");
+    return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
 }
 
-/* Replaces what is there in one step where the file system can, else in two. */
-static lode_status replace(struct lode_output *output, lode_error *error)
+/* A file is on the disk when it was closed; its name, when its directory is. */
+static lode_status sync_tree(int parent, const char *name, const char *path, unsigned depth,
+                             lode_error *error)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && depth > 0 && (errno == ENOTDIR || errno == ELOOP))
+        return LODE_OK;
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry;
+    if (directory == NULL) {
+        lode_status status = lode_fail_errno(error, path, "cannot open a directory of it");
+        close_fd(&fd);
+        return status;
+    }
+    lode_status status = LODE_OK;
+    while (status == LODE_OK && (entry = readdir(directory)) != NULL)
+        if (!is_dots(entry->d_name) && depth < OUTPUT_MAX_DEPTH)
+            status = sync_tree(fd, entry->d_name, path, depth + 1, error);
+    if (status == LODE_OK && sync_directory(fd) != 0)
+        status = lode_fail_errno(error, path, "cannot write a directory of it");
+    closedir(directory);
+    return status;
+}
+
+enum placing {
+    PLACED_ALONE,    /* nothing was there */
+    PLACED_EXCHANGE, /* what was there is `new` in the holder */
+    PLACED_IN_STEPS  /* what was there is `old` in the holder */
+};
+
+static bool without_flags(void)
+{
+    return errno == EINVAL || errno == ENOSYS;
+}
+
+static lode_status place_alone(const struct lode_output *output, lode_error *error)
 {
     const char *name = base_name(output);
-    if (renameat2(output->parent, output->partial, output->parent, name, RENAME_EXCHANGE) == 0)
+    if (renameat2(output->holder, new_name, output->parent, name, RENAME_NOREPLACE) == 0)
         return LODE_OK;
-    if (errno != EINVAL && errno != ENOSYS)
-        return lode_fail_errno(error, output->path, "cannot take its name");
-    char *old;
-    if (asprintf(&old, ".%s.old", name) < 0)
-        return lode_fail_memory(error);
-    clear_directory(output->parent, old, 0);
-    lode_status status = LODE_OK;
-    if (renameat(output->parent, name, output->parent, old) != 0) {
-        status = lode_fail_errno(error, output->path, "cannot move what is there");
-    } else if (renameat(output->parent, output->partial, output->parent, name) != 0) {
-        status = lode_fail_errno(error, output->path, "cannot take its name");
-        if (renameat(output->parent, old, output->parent, name) != 0)
-            status =
-                lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET, "what was there is now %s", old);
-    } else {
-        clear_directory(output->parent, old, 0);
+    if (without_flags()) {
+        bool taken = target_is_there(output);
+        errno = EEXIST;
+        if (!taken && renameat(output->holder, new_name, output->parent, name) == 0)
+            return LODE_OK;
     }
-    free(old);
-    return status;
+    return lode_fail_errno(error, output->path, "cannot take its name");
+}
+
+/* Names are not as they were, and cannot be changed back. Nothing is cleared. */
+static lode_status fail_astray(struct lode_output *output, int code, const char *what, lode_error *error)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s %s", what, output->partial);
+    output->held = false;
+    errno = code;
+    return lode_fail_errno(error, output->path, text);
+}
+
+static lode_status place_in_steps(struct lode_output *output, lode_error *error)
+{
+    const char *name = base_name(output);
+    if (renameat(output->parent, name, output->holder, old_name) != 0)
+        return lode_fail_errno(error, output->path, "cannot move what is there");
+    if (renameat(output->holder, new_name, output->parent, name) == 0)
+        return LODE_OK;
+    int code = errno;
+    if (renameat(output->holder, old_name, output->parent, name) == 0) {
+        errno = code;
+        return lode_fail_errno(error, output->path, "cannot take its name");
+    }
+    return fail_astray(output, code, "cannot take its name, and what was there is now in", error);
+}
+
+/* Takes the target's name: in one step where the file system can, else in two. */
+static lode_status place(struct lode_output *output, enum placing *how, lode_error *error)
+{
+    *how = PLACED_ALONE;
+    if (!output->force || !target_is_there(output))
+        return place_alone(output, error);
+    *how = PLACED_EXCHANGE;
+    if (renameat2(output->holder, new_name, output->parent, base_name(output), RENAME_EXCHANGE) == 0)
+        return LODE_OK;
+    if (!without_flags())
+        return lode_fail_errno(error, output->path, "cannot take its name");
+    *how = PLACED_IN_STEPS;
+    return place_in_steps(output, error);
+}
+
+static bool unplace(const struct lode_output *output, enum placing how)
+{
+    const char *name = base_name(output);
+    if (how == PLACED_EXCHANGE)
+        return renameat2(output->holder, new_name, output->parent, name, RENAME_EXCHANGE) == 0;
+    return renameat(output->parent, name, output->holder, new_name) == 0 &&
+           (how == PLACED_ALONE || renameat(output->holder, old_name, output->parent, name) == 0);
+}
+
+/* A name that a crash may take back is not given. */
+static lode_status give_back(struct lode_output *output, enum placing how, int code, lode_error *error)
+{
+    bool undone = unplace(output, how);
+    if (!undone && how != PLACED_ALONE)
+        return fail_astray(output, code,
+                           "cannot write its directory nor change names back; what was there is in", error);
+    errno = code;
+    return lode_fail_errno(error, output->path,
+                           undone ? "cannot write its directory"
+                                  : "it is there, but cannot write its directory");
 }
 
 lode_status lode_output_commit(struct lode_output *output, lode_error *error)
 {
-    LODE_TRY(sync_directory(output->directory, output->path, error));
-    unlinkat(output->directory, lock_name, 0);
-    if (output->force && exists(output)) {
-        LODE_TRY(replace(output, error));
-    } else if (renameat2(output->parent, output->partial, output->parent, base_name(output),
-                         RENAME_NOREPLACE) != 0) {
-        bool unsupported = errno == EINVAL || errno == ENOSYS;
-        if (!unsupported || exists(output) ||
-            renameat(output->parent, output->partial, output->parent, base_name(output)) != 0)
-            return lode_fail_errno(error, output->path, "cannot take its name");
-    }
-    output->committed = true;
-    LODE_TRY(sync_directory(output->parent, output->path, error));
-    /* After an exchange, what was there has the partial name. */
-    clear_directory(output->parent, output->partial, 0);
+    enum placing how;
+    LODE_TRY(sync_tree(output->holder, new_name, output->path, 0, error));
+    LODE_TRY(place(output, &how, error));
+    int code = sync_directory(output->parent);
+    if (code != 0)
+        return give_back(output, how, code, error);
+    remove_holder(output);
     return LODE_OK;
 }
 
 void lode_output_close(struct lode_output *output)
 {
-    if (!output->committed && output->lock >= 0)
-        clear_directory(output->parent, output->partial, 0);
-    if (output->lock >= 0)
-        close(output->lock);
-    if (output->directory >= 0)
-        close(output->directory);
-    if (output->parent >= 0)
-        close(output->parent);
+    if (output->held)
+        remove_holder(output);
+    close_fd(&output->directory);
+    close_fd(&output->lock);
+    close_fd(&output->holder);
+    close_fd(&output->parent);
     free(output->path);
     free(output->partial);
-    *output = (struct lode_output){.parent = -1, .directory = -1, .lock = -1};
+    *output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
 }
 
 /* ---- files ---- */
@@ -239,7 +413,11 @@ lode_status lode_output_file_create(struct lode_output_file *file, struct lode_o
     if (file->buffer == NULL)
         return lode_fail_memory(error);
     file->fd = openat(output->directory, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return file->fd < 0 ? lode_fail_errno(error, name, "cannot create") : LODE_OK;
+    if (file->fd >= 0)
+        return LODE_OK;
+    lode_status status = lode_fail_errno(error, name, "cannot create");
+    lode_output_file_abandon(file);
+    return status;
 }
 
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,

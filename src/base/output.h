@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Output that is there whole or not at all. Files are written in a directory beside the target, under a name that begins with
- * a dot, and nothing there opens as a store until its headers are written, which is the last thing that happens. Then
- * the directory takes the target's name.
+ * Output that is there whole or not at all. It is written in a directory of its own inside a holder beside the target, .NAME.partial,
+ * which nobody can take for a store. When all is on the disk, the directory takes the target's name in one step.
+ *
+ * The holder has
+ *   lock  locked while a process writes; a holder whose lock is free was left by a process that is gone
+ *   new   what is written; behind an exchange, what was replaced
+ *   old   what is being replaced, where the file system cannot exchange two names: it goes back if the process was killed
  */
 #ifndef LODE_BASE_OUTPUT_H
 #define LODE_BASE_OUTPUT_H
@@ -13,12 +17,13 @@
 
 struct lode_output {
     char *path;    /* of the target */
-    char *partial; /* of the directory that is written */
+    char *partial; /* name of the holder */
     int parent;    /* the directory that both are in */
+    int holder;
+    int lock;
     int directory; /* the one that is written */
-    int lock;      /* held while this process writes */
     bool force;    /* replace what is there */
-    bool committed;
+    bool held;     /* the holder is ours, and to be cleared */
 };
 
 /*
@@ -28,7 +33,10 @@ struct lode_output {
 lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error);
 /* Makes a directory below the output, with those above it. */
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
-/* Puts everything in place. Files must be closed. After an error the target is as it was. */
+/*
+ * Puts everything in place. Files must be closed. After an error the target is as it was; if the disk does not even let the name
+ * be given back, the error says where everything is.
+ */
 lode_status lode_output_commit(struct lode_output *output, lode_error *error);
 /* Removes what was not committed, and frees all. */
 void lode_output_close(struct lode_output *output);

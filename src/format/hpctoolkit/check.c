@@ -71,6 +71,23 @@ lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, u
     return status;
 }
 
+enum {
+    MOST_CONTEXTS_PER_ITEM = 4096,
+    LEAST_ITEMS = 128
+};
+
+uint64_t lode_hpct_contexts_per_item(const struct hpct_check *check)
+{
+    uint64_t size = check->db->contexts.count / LEAST_ITEMS + 1;
+    return size < MOST_CONTEXTS_PER_ITEM ? size : MOST_CONTEXTS_PER_ITEM;
+}
+
+uint64_t lode_hpct_context_items(const struct hpct_check *check)
+{
+    uint64_t size = lode_hpct_contexts_per_item(check);
+    return (check->db->contexts.count + size - 1) / size;
+}
+
 /* ---- metric ids ---- */
 
 static lode_status index_metric_ids(struct hpct_check *check)
@@ -99,9 +116,24 @@ static lode_status index_metric_ids(struct hpct_check *check)
 
 /* ---- levels ---- */
 
+static lode_status find_measured(struct hpct_check *check)
+{
+    uint64_t count = check->db->profiles.count;
+    check->measured = calloc((size_t)count + 1, sizeof *check->measured);
+    if (check->measured == NULL)
+        return lode_fail_memory(check->report.error);
+    for (uint32_t i = 1; i < count; i++) {
+        struct wire_Profile profile;
+        lode_hpct_profile(check->db, i, &profile);
+        check->measured[i] = !(profile.flags & HPCT_PROFILE_SUMMARY);
+    }
+    return LODE_OK;
+}
+
 static lode_status check_structure(struct hpct_check *check)
 {
     struct hpct_database *db = check->db;
+    LODE_TRY(find_measured(check));
     if (db->files[HPCT_META].usable) {
         uint64_t errors = check->report.result.errors;
         LODE_TRY(lode_hpct_load_meta(db, &check->report));
@@ -160,6 +192,7 @@ lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_o
     lode_report_close(&check.report);
     free(check.values);
     free(check.statistics);
+    free(check.measured);
     lode_hpct_close(check.db);
     return status;
 }

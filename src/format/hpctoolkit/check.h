@@ -18,6 +18,26 @@ struct hpct_metric_id {
     uint32_t position; /* counts known ids from 0 */
 };
 
+/*
+ * A sum over values that does not depend on their order: two files with the same values have the same one, and others
+ * with a probability of about 2 to the -128.
+ */
+struct hpct_sum {
+    uint64_t low, high, count;
+};
+
+static inline void hpct_sum_add(struct hpct_sum *sum, uint32_t context, uint32_t metric, uint32_t profile,
+                                uint64_t bits)
+{
+    uint64_t key = (uint64_t)context << 32 | profile;
+    uint64_t x = (bits ^ key * UINT64_C(0x9e3779b97f4a7c15)) + metric * UINT64_C(0xd1b54a32d192ed03);
+    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    uint64_t y = ((x ^ x >> 29) + key) * UINT64_C(0x94d049bb133111eb);
+    sum->low += x ^ x >> 31;
+    sum->high += y ^ y >> 30;
+    sum->count++;
+}
+
 /* What the parts of a check share. */
 struct hpct_check {
     struct hpct_database *db;
@@ -27,8 +47,11 @@ struct hpct_check {
     /* By id: values of profiles, and of summaries. */
     struct hpct_metric_id *values, *statistics;
     uint32_t value_ids; /* how many are known */
-    bool tables_sound;  /* of meta.db */
-    bool meta_sound;    /* metrics and contexts were read whole: an id that is not there is unknown */
+    uint8_t *measured;  /* by profile: 1 unless it is a summary */
+    struct hpct_sum profile_sum,
+        context_sum;   /* of all values of profile.db without summaries, and of cct.db */
+    bool tables_sound; /* of meta.db */
+    bool meta_sound;   /* metrics and contexts were read whole: an id that is not there is unknown */
     /* Every block or line lies inside its file and is in order. */
     bool profiles_sound, contexts_sound, traces_sound;
 };
@@ -44,6 +67,10 @@ typedef lode_status (*hpct_check_fn)(struct hpct_check *check, void *context, ui
                                      struct lode_report *report);
 lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
                                   hpct_check_fn work, void *context);
+
+/* Contexts of cct.db, cut into items: enough of them to share out, whatever the number of threads. */
+uint64_t lode_hpct_contexts_per_item(const struct hpct_check *check);
+uint64_t lode_hpct_context_items(const struct hpct_check *check);
 
 /* Bytes of a file that a piece of something occupies; false if it is empty. */
 typedef bool (*hpct_extent_fn)(const struct hpct_database *db, uint64_t index, uint64_t *start,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 enum {
-    CONTEXTS_PER_ITEM = 4096,
     MAX_PADDING = 7 /* bytes between the two arrays of a block */
 };
 
@@ -21,6 +20,7 @@ struct block_check {
     uint64_t values_offset, record_offset;
     const struct hpct_metric_id *metrics; /* that metric ids are looked up in; NULL if meta.db is unusable */
     uint64_t unlisted_values;
+    struct hpct_sum sum;
 };
 
 static lode_status block_finding(struct block_check *self, unsigned rule, uint64_t offset, const char *what,
@@ -80,46 +80,26 @@ static lode_status check_group_keys(struct block_check *self)
     return LODE_OK;
 }
 
-static lode_status check_value_order(struct block_check *self, const lode_group *group)
+static lode_status odd_number(struct block_check *self, uint64_t index)
 {
-    for (uint64_t i = group->first + 1; i < group->first + group->count; i++)
-        if (block_value_key(&self->block, i) <= block_value_key(&self->block, i - 1))
-            return block_finding(self, RULE_VALUE_ORDER, value_offset(self, i),
-                                 "a value whose key is not above the last one's",
-                                 block_value_key(&self->block, i));
-    return LODE_OK;
+    double value = block_value(&self->block, index);
+    return lode_report_add(self->report, value == 0.0 ? RULE_VALUE_ZERO : RULE_VALUE_FINITE, self->block.file,
+                           value_offset(self, index), "%s %" PRIu32 ": a value is %g", self->what,
+                           self->index, value);
 }
 
-static lode_status check_numbers(struct block_check *self)
+static lode_status out_of_order(struct block_check *self, uint64_t index)
 {
-    for (uint64_t i = 0; i < self->block.value_count; i++) {
-        double value = block_value(&self->block, i);
-        if (isfinite(value) && value != 0.0)
-            continue;
-        LODE_TRY(lode_report_add(self->report, value == 0.0 ? RULE_VALUE_ZERO : RULE_VALUE_FINITE,
-                                 self->block.file, value_offset(self, i), "%s %" PRIu32 ": a value is %g",
-                                 self->what, self->index, value));
-    }
-    return LODE_OK;
+    return block_finding(self, RULE_VALUE_ORDER, value_offset(self, index),
+                         "a value whose key is not above the last one's",
+                         block_value_key(&self->block, index));
 }
 
-/* Keys, order and numbers of a block that lies inside its file. `check_keys` looks at what the keys mean. */
-static lode_status check_block(struct block_check *self,
-                               lode_status (*check_keys)(struct block_check *self, const lode_group *group))
+/* Zero, infinite or not a number. */
+static inline bool is_odd(uint64_t bits)
 {
-    bool starts_sound;
-    LODE_TRY(check_layout(self));
-    LODE_TRY(check_group_keys(self));
-    LODE_TRY(check_starts(self, &starts_sound));
-    LODE_TRY(check_numbers(self));
-    for (uint32_t i = 0; i < self->block.group_count && starts_sound; i++) {
-        lode_group group;
-        LODE_TRY(lode_block_group(&self->block, i, &group, self->report->error));
-        LODE_TRY(check_value_order(self, &group));
-        LODE_TRY(check_keys(self, &group));
-    }
-    self->report->result.values += self->block.value_count;
-    return LODE_OK;
+    const uint64_t exponent = UINT64_C(0x7ff0000000000000);
+    return (bits & exponent) == exponent || bits << 1 == 0;
 }
 
 static lode_status unknown_metric(struct block_check *self, uint32_t id, uint64_t offset)
@@ -127,16 +107,69 @@ static lode_status unknown_metric(struct block_check *self, uint32_t id, uint64_
     return block_finding(self, RULE_VALUE_METRIC, offset, "a metric that meta.db does not list", id);
 }
 
+/* A group under check: its key, and which values it has. */
+typedef lode_status (*group_fn)(struct block_check *self, uint32_t key, uint64_t first, uint64_t end);
+
+/* Keys, order and numbers of a block that lies inside its file. `check_group` looks at the values of each group. */
+static lode_status check_block(struct block_check *self, group_fn check_group)
+{
+    const lode_block *block = &self->block;
+    bool starts_sound;
+    LODE_TRY(check_layout(self));
+    LODE_TRY(check_group_keys(self));
+    LODE_TRY(check_starts(self, &starts_sound));
+    self->report->result.values += block->value_count;
+    for (uint32_t i = 0; i < block->group_count && starts_sound; i++) {
+        uint64_t end = i + 1 < block->group_count ? block_group_start(block, i + 1) : block->value_count;
+        LODE_TRY(check_group(self, block_group_key(block, i), block_group_start(block, i), end));
+    }
+    return LODE_OK;
+}
+
+/* What a pass over a file gathers. */
+struct pass {
+    uint64_t *unlisted;    /* by profile: values at unlisted contexts */
+    struct hpct_sum *sums; /* by worker */
+};
+
+static void add_sum(struct hpct_sum *to, const struct hpct_sum *from)
+{
+    to->low += from->low;
+    to->high += from->high;
+    to->count += from->count;
+}
+
+/* The order in which workers are added up does not matter. */
+static struct hpct_sum total_sum(const struct hpct_sum *sums, unsigned workers)
+{
+    struct hpct_sum total = {0};
+    for (unsigned i = 0; i < workers; i++)
+        add_sum(&total, &sums[i]);
+    return total;
+}
+
 /* ---- profile.db ---- */
 
-static lode_status check_profile_keys(struct block_check *self, const lode_group *group)
+static lode_status check_profile_group(struct block_check *self, uint32_t context, uint64_t first,
+                                       uint64_t end)
 {
     const struct hpct_check *check = self->check;
-    if (check->meta_sound && lode_context_tree_find(&check->db->base.tree, group->key) == LODE_NO_INDEX)
-        self->unlisted_values += group->count;
-    for (uint64_t i = group->first; self->metrics && i < group->first + group->count; i++)
-        if (!self->metrics[block_value_key(&self->block, i)].known)
-            LODE_TRY(unknown_metric(self, block_value_key(&self->block, i), value_offset(self, i)));
+    const uint8_t *at = self->block.values + first * WIRE_ProfileValue_SIZE;
+    uint32_t last = 0;
+    if (check->meta_sound && lode_context_tree_find(&check->db->base.tree, context) == LODE_NO_INDEX)
+        self->unlisted_values += end - first;
+    for (uint64_t i = first; i < end; i++, at += WIRE_ProfileValue_SIZE) {
+        uint32_t metric = get_u16le(at);
+        uint64_t bits = get_u64le(at + WIRE_ProfileValue_value);
+        if (i > first && metric <= last)
+            LODE_TRY(out_of_order(self, i));
+        if (is_odd(bits))
+            LODE_TRY(odd_number(self, i));
+        if (self->metrics && !self->metrics[metric].known)
+            LODE_TRY(unknown_metric(self, metric, value_offset(self, i)));
+        hpct_sum_add(&self->sum, context, metric, self->index, bits);
+        last = metric;
+    }
     return LODE_OK;
 }
 
@@ -192,10 +225,9 @@ static lode_status check_tuple(struct hpct_check *check, uint32_t index, const s
 static lode_status check_profile(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
                                  struct lode_report *report)
 {
-    uint64_t *unlisted = context;
+    struct pass *pass = context;
     uint32_t index = (uint32_t)item;
     struct wire_Profile profile;
-    (void)worker;
     lode_hpct_profile(check->db, index, &profile);
     uint64_t offset = check->db->profiles.offset + index * check->db->profiles.stride;
     bool summary = profile.flags & HPCT_PROFILE_SUMMARY;
@@ -224,8 +256,10 @@ static lode_status check_profile(struct hpct_check *check, void *context, uint64
                                "profile %" PRIu32 ": %" PRIu64 " values at 0x%" PRIx64 " and %" PRIu32
                                " indices at 0x%" PRIx64 " are not inside the file",
                                index, profile.nValues, profile.pValues, profile.nCtxs, profile.pCtxIndices);
-    LODE_TRY(check_block(&self, check_profile_keys));
-    unlisted[index] = self.unlisted_values;
+    LODE_TRY(check_block(&self, check_profile_group));
+    pass->unlisted[index] = self.unlisted_values;
+    if (check->measured[index])
+        add_sum(&pass->sums[worker], &self.sum);
     return LODE_OK;
 }
 
@@ -283,13 +317,17 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
                                      2, profile_extent));
     if (check->report.result.errors != errors)
         return LODE_OK;
-    uint64_t *unlisted = calloc((size_t)count, sizeof *unlisted);
-    if (unlisted == NULL)
-        return lode_fail_memory(check->report.error);
-    lode_status status = lode_hpct_check_items(check, "checking profile.db", count, check_profile, unlisted);
+    struct pass pass = {.unlisted = calloc((size_t)count, sizeof(uint64_t)),
+                        .sums = calloc(check->threads, sizeof(struct hpct_sum))};
+    lode_status status = pass.unlisted && pass.sums ? LODE_OK : lode_fail_memory(check->report.error);
     if (status == LODE_OK)
-        status = report_unlisted(check, unlisted);
-    free(unlisted);
+        status = lode_hpct_check_items(check, "checking profile.db", count, check_profile, &pass);
+    if (status == LODE_OK)
+        status = report_unlisted(check, pass.unlisted);
+    if (status == LODE_OK)
+        check->profile_sum = total_sum(pass.sums, check->threads);
+    free(pass.unlisted);
+    free(pass.sums);
     LODE_TRY(status);
     check->profiles_sound = check->report.result.errors == errors;
     return LODE_OK;
@@ -297,22 +335,33 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
 
 /* ---- cct.db ---- */
 
-static lode_status check_context_keys(struct block_check *self, const lode_group *group)
+static lode_status check_context_group(struct block_check *self, uint32_t metric, uint64_t first,
+                                       uint64_t end)
 {
-    const struct hpct_database *db = self->check->db;
-    if (self->metrics && !self->metrics[group->key].known)
-        LODE_TRY(unknown_metric(self, group->key, self->record_offset));
-    for (uint64_t i = group->first; db->profiles.count && i < group->first + group->count; i++) {
-        uint32_t profile = block_value_key(&self->block, i);
-        if (profile < db->profiles.count && !lode_profile_is_summary(&db->base, profile))
-            continue;
-        LODE_TRY(block_finding(self, RULE_VALUE_PROFILE, value_offset(self, i),
-                               "a profile that is not there, or a summary", profile));
+    const struct hpct_check *check = self->check;
+    const uint8_t *at = self->block.values + first * WIRE_ContextValue_SIZE;
+    uint64_t profiles = check->db->profiles.count;
+    uint32_t last = 0;
+    if (self->metrics && !self->metrics[metric].known)
+        LODE_TRY(unknown_metric(self, metric, self->record_offset));
+    for (uint64_t i = first; i < end; i++, at += WIRE_ContextValue_SIZE) {
+        uint32_t profile = get_u32le(at);
+        uint64_t bits = get_u64le(at + WIRE_ContextValue_value);
+        if (i > first && profile <= last)
+            LODE_TRY(out_of_order(self, i));
+        if (is_odd(bits))
+            LODE_TRY(odd_number(self, i));
+        if (profiles > 0 && (profile >= profiles || !check->measured[profile]))
+            LODE_TRY(block_finding(self, RULE_VALUE_PROFILE, value_offset(self, i),
+                                   "a profile that is not there, or a summary", profile));
+        hpct_sum_add(&self->sum, self->index, metric, profile, bits);
+        last = profile;
     }
     return LODE_OK;
 }
 
-static lode_status check_context(struct hpct_check *check, uint32_t index, struct lode_report *report)
+static lode_status check_context(struct hpct_check *check, uint32_t index, struct hpct_sum *sum,
+                                 struct lode_report *report)
 {
     struct wire_ContextInfo context;
     lode_hpct_context(check->db, index, &context);
@@ -330,17 +379,18 @@ static lode_status check_context(struct hpct_check *check, uint32_t index, struc
                                " and %u indices at 0x%" PRIx64 " are not inside the file",
                                index, context.nValues, context.pValues, context.nMetrics,
                                context.pMetricIndices);
-    return check_block(&self, check_context_keys);
+    LODE_TRY(check_block(&self, check_context_group));
+    add_sum(sum, &self.sum);
+    return LODE_OK;
 }
 
 static lode_status check_context_range(struct hpct_check *check, void *context, uint64_t item,
                                        unsigned worker, struct lode_report *report)
 {
-    uint64_t first = item * CONTEXTS_PER_ITEM, end = first + CONTEXTS_PER_ITEM;
-    (void)context;
-    (void)worker;
+    struct pass *pass = context;
+    uint64_t size = lode_hpct_contexts_per_item(check), first = item * size, end = first + size;
     for (uint64_t i = first; i < end && i < check->db->contexts.count; i++)
-        LODE_TRY(check_context(check, (uint32_t)i, report));
+        LODE_TRY(check_context(check, (uint32_t)i, &pass->sums[worker], report));
     return LODE_OK;
 }
 
@@ -362,12 +412,18 @@ lode_status lode_hpct_check_contexts(struct hpct_check *check)
     uint64_t count = check->db->contexts.count, errors = check->report.result.errors;
     if (!check->db->contexts.found)
         return LODE_OK;
-    uint64_t items = (count + CONTEXTS_PER_ITEM - 1) / CONTEXTS_PER_ITEM;
     LODE_TRY(lode_hpct_check_extents(check, HPCT_CCT, RULE_BLOCK_OVERLAP, "the block of context", count, 2,
                                      context_extent));
     if (check->report.result.errors != errors)
         return LODE_OK;
-    LODE_TRY(lode_hpct_check_items(check, "checking cct.db", items, check_context_range, NULL));
+    struct pass pass = {.sums = calloc(check->threads, sizeof(struct hpct_sum))};
+    if (pass.sums == NULL)
+        return lode_fail_memory(check->report.error);
+    lode_status status = lode_hpct_check_items(check, "checking cct.db", lode_hpct_context_items(check),
+                                               check_context_range, &pass);
+    check->context_sum = total_sum(pass.sums, check->threads);
+    free(pass.sums);
+    LODE_TRY(status);
     check->contexts_sound = check->report.result.errors == errors;
     return LODE_OK;
 }

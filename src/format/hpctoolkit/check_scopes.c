@@ -19,10 +19,18 @@
 
 #define NO_VALUE UINT64_MAX
 
+/* A group of the block, read once. */
+struct group {
+    const lode_context *context; /* NULL if meta.db does not list it */
+    uint64_t first, end;         /* values */
+};
+
 struct scratch {
     uint32_t *group_of; /* by index of context: 1 + its group in the block, or 0 */
     double *children;   /* by value: what listed children add to it */
     size_t capacity;    /* of children */
+    struct group *groups;
+    size_t group_capacity;
     double *point_sums; /* by metric: all points, and the execution value of the global context */
 };
 
@@ -46,31 +54,31 @@ struct scope_check {
 
 static bool roughly_equal(double a, double b, double scale)
 {
-    return fabs(a - b) <= 1e-9 * fmax(fabs(scale), fmax(fabs(a), fabs(b)));
+    return a == b || fabs(a - b) <= 1e-9 * fmax(fabs(scale), fmax(fabs(a), fabs(b)));
 }
 
-/* The position of a metric's value in a group, or NO_VALUE. */
-static uint64_t find_value(const lode_block *block, uint32_t group_index, int32_t metric_id)
+/* The position of a metric's value in a group, or NO_VALUE. Groups are short. */
+static inline uint64_t find_value(const lode_block *block, const struct group *group, int32_t metric_id)
 {
-    uint64_t first = block_group_start(block, group_index);
-    uint64_t end =
-        group_index + 1 < block->group_count ? block_group_start(block, group_index + 1) : block->value_count;
-    for (uint64_t i = first; metric_id >= 0 && i < end; i++)
-        if (block_value_key(block, i) == (uint32_t)metric_id)
+    for (uint64_t i = group->first; metric_id >= 0 && i < group->end; i++)
+        if (get_u16le(block->values + i * WIRE_ProfileValue_SIZE) == (uint32_t)metric_id)
             return i;
     return NO_VALUE;
 }
 
-static double value_or_zero(const lode_block *block, uint64_t position)
+static inline double value_at(const lode_block *block, uint64_t position)
 {
-    return position == NO_VALUE ? 0.0 : block_value(block, position);
+    return get_f64le(block->values + position * WIRE_ProfileValue_SIZE + WIRE_ProfileValue_value);
 }
 
-static const lode_context *group_context(const struct scope_check *self, uint32_t group)
+static inline uint32_t id_at(const lode_block *block, uint64_t position)
 {
-    const struct lode_context_tree *tree = &self->check->db->base.tree;
-    uint32_t index = lode_context_tree_find(tree, block_group_key(&self->block, group));
-    return index == LODE_NO_INDEX ? NULL : &tree->nodes[index];
+    return get_u16le(block->values + position * WIRE_ProfileValue_SIZE);
+}
+
+static double value_or_zero(const lode_block *block, uint64_t position)
+{
+    return position == NO_VALUE ? 0.0 : value_at(block, position);
 }
 
 static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32_t context, uint32_t metric,
@@ -83,38 +91,39 @@ static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32
 }
 
 /* Adds the values of a context to what its parent has from its children. */
-static lode_status add_to_parent(struct scope_check *self, uint32_t group, const lode_context *context)
+static lode_status add_to_parent(struct scope_check *self, const struct group *group)
 {
-    const lode_context *parent = lode_context_parent(context);
-    if (parent == NULL)
-        return LODE_OK;
+    const lode_context *context = group->context, *parent = context - (context->index - context->parent);
+    const lode_block *block = &self->block;
+    static const struct group none;
     uint32_t parent_group = self->scratch->group_of[parent->index];
-    lode_group values;
-    LODE_TRY(lode_block_group(&self->block, group, &values, self->report->error));
-    for (uint64_t i = values.first; i < values.first + values.count; i++) {
-        uint32_t id = block_value_key(&self->block, i);
+    const struct group *above = parent_group ? &self->scratch->groups[parent_group - 1] : &none;
+    uint64_t at = above->first; /* ids rise in both groups */
+    for (uint64_t i = group->first; i < group->end; i++) {
+        uint32_t id = id_at(block, i);
         const struct hpct_metric_id *metric = &self->check->values[id];
         bool passes = metric->type == LODE_SCOPE_EXECUTION ||
                       (metric->type == LODE_SCOPE_TRANSITIVE && (context->propagation >> metric->bit & 1));
         if (!passes)
             continue;
-        uint64_t at = parent_group ? find_value(&self->block, parent_group - 1, (int32_t)id) : NO_VALUE;
-        if (at != NO_VALUE)
-            self->scratch->children[at] += block_value(&self->block, i);
-        else if (block_value(&self->block, i) != 0.0)
+        while (at < above->end && id_at(block, at) < id)
+            at++;
+        if (at < above->end && id_at(block, at) == id)
+            self->scratch->children[at] += value_at(block, i);
+        else if (value_at(block, i) != 0.0)
             LODE_TRY(scope_finding(
                 self, metric->type == LODE_SCOPE_EXECUTION ? RULE_SCOPE_EXECUTION : RULE_SCOPE_FUNCTION,
-                parent->id, id, 0.0, block_value(&self->block, i)));
+                parent->id, id, 0.0, value_at(block, i)));
     }
     return LODE_OK;
 }
 
-static lode_status check_execution(struct scope_check *self, uint32_t group, const lode_context *context,
-                                   uint64_t at)
+static lode_status check_execution(struct scope_check *self, const struct group *group, uint64_t at)
 {
-    uint32_t id = block_value_key(&self->block, at);
+    const lode_context *context = group->context;
+    uint32_t id = id_at(&self->block, at);
     uint32_t metric = self->check->values[id].metric;
-    double stored = block_value(&self->block, at);
+    double stored = value_at(&self->block, at);
     double point = value_or_zero(&self->block, find_value(&self->block, group, self->scopes->point[metric]));
     double parts = self->scratch->children[at] + point;
     /* Without a point scope, what the context has of its own is not stored. */
@@ -125,8 +134,8 @@ static lode_status check_execution(struct scope_check *self, uint32_t group, con
 }
 
 /* `id` is a transitive scope of the metric whose execution value is at `at`. */
-static lode_status check_transitive(struct scope_check *self, uint32_t group, const lode_context *context,
-                                    uint64_t at, uint16_t id)
+static lode_status check_transitive(struct scope_check *self, const struct group *group, uint64_t at,
+                                    uint16_t id)
 {
     double inclusive = value_or_zero(&self->block, at);
     double own = at == NO_VALUE ? 0.0 : inclusive - self->scratch->children[at];
@@ -135,30 +144,28 @@ static lode_status check_transitive(struct scope_check *self, uint32_t group, co
     double stored = value_or_zero(&self->block, position);
     if (roughly_equal(stored, own + children, inclusive))
         return LODE_OK;
-    return scope_finding(self, RULE_SCOPE_FUNCTION, context->id, id, stored, own + children);
+    return scope_finding(self, RULE_SCOPE_FUNCTION, group->context->id, id, stored, own + children);
 }
 
-static lode_status check_group(struct scope_check *self, uint32_t group, const lode_context *context)
+static lode_status check_group(struct scope_check *self, const struct group *group)
 {
     const lode_database *db = &self->check->db->base;
-    lode_group values;
-    LODE_TRY(lode_block_group(&self->block, group, &values, self->report->error));
-    for (uint64_t i = values.first; i < values.first + values.count; i++) {
-        const struct hpct_metric_id *id = &self->check->values[block_value_key(&self->block, i)];
-        const lode_metric *metric = &db->metrics[id->metric];
+    for (uint64_t i = group->first; i < group->end; i++) {
+        uint32_t number = id_at(&self->block, i);
+        const struct hpct_metric_id *id = &self->check->values[number];
         if (id->type == LODE_SCOPE_TRANSITIVE) {
             /* Without an inclusive value beside it, its parts are not known. */
             int32_t execution = self->scopes->execution[id->metric];
             if (execution >= 0 && find_value(&self->block, group, execution) == NO_VALUE)
-                LODE_TRY(check_transitive(self, group, context, NO_VALUE,
-                                          (uint16_t)block_value_key(&self->block, i)));
+                LODE_TRY(check_transitive(self, group, NO_VALUE, (uint16_t)number));
         }
         if (id->type != LODE_SCOPE_EXECUTION)
             continue;
-        LODE_TRY(check_execution(self, group, context, i));
+        const lode_metric *metric = &db->metrics[id->metric];
+        LODE_TRY(check_execution(self, group, i));
         for (uint32_t k = 0; k < metric->scope_count; k++)
             if (metric->scopes[k].scope->type == LODE_SCOPE_TRANSITIVE)
-                LODE_TRY(check_transitive(self, group, context, i, metric->scopes[k].id));
+                LODE_TRY(check_transitive(self, group, i, metric->scopes[k].id));
     }
     return LODE_OK;
 }
@@ -171,9 +178,9 @@ static lode_status check_point_sums(struct scope_check *self)
     for (uint32_t m = 0; m < db->metric_count; m++)
         sums[m] = 0.0;
     for (uint64_t i = 0; i < block->value_count; i++) {
-        const struct hpct_metric_id *id = &self->check->values[block_value_key(block, i)];
+        const struct hpct_metric_id *id = &self->check->values[id_at(block, i)];
         if (id->type == LODE_SCOPE_POINT)
-            sums[id->metric] += block_value(block, i);
+            sums[id->metric] += value_at(block, i);
     }
     for (uint32_t m = 0; m < db->metric_count; m++) {
         int32_t execution = self->scopes->execution[m];
@@ -189,39 +196,55 @@ static lode_status check_point_sums(struct scope_check *self)
     return LODE_OK;
 }
 
-static lode_status check_tree(struct scope_check *self)
+static void read_groups(struct scope_check *self)
 {
+    const struct lode_context_tree *tree = &self->check->db->base.tree;
     const lode_block *block = &self->block;
     for (uint32_t g = 0; g < block->group_count; g++) {
-        const lode_context *context = group_context(self, g);
-        if (context)
-            self->scratch->group_of[context->index] = g + 1;
+        struct group *group = &self->scratch->groups[g];
+        uint32_t index = lode_context_tree_find(tree, block_group_key(block, g));
+        group->context = index == LODE_NO_INDEX ? NULL : &tree->nodes[index];
+        group->first = block_group_start(block, g);
+        group->end = block->value_count;
+        if (g > 0)
+            group[-1].end = group->first;
+        if (group->context)
+            self->scratch->group_of[index] = g + 1;
         else
             self->has_unlisted = true;
     }
-    for (uint32_t g = 0; g < block->group_count; g++) {
-        const lode_context *context = group_context(self, g);
-        if (context)
-            LODE_TRY(add_to_parent(self, g, context));
-    }
-    for (uint32_t g = 0; g < block->group_count; g++) {
-        const lode_context *context = group_context(self, g);
-        if (context)
-            LODE_TRY(check_group(self, g, context));
-    }
+}
+
+static lode_status check_tree(struct scope_check *self)
+{
+    const struct group *groups = self->scratch->groups;
+    read_groups(self);
+    for (uint32_t g = 0; g < self->block.group_count; g++)
+        if (groups[g].context && groups[g].context->index > 0)
+            LODE_TRY(add_to_parent(self, &groups[g]));
+    for (uint32_t g = 0; g < self->block.group_count; g++)
+        if (groups[g].context)
+            LODE_TRY(check_group(self, &groups[g]));
     return LODE_OK;
 }
 
-static lode_status reset_children(struct scratch *scratch, uint64_t count, lode_error *error)
+/* Room for a profile, and nothing yet from children. */
+static lode_status reset_scratch(struct scratch *scratch, const lode_block *block, lode_error *error)
 {
-    if (count > scratch->capacity) {
-        double *larger = realloc(scratch->children, (size_t)count * sizeof *larger);
-        if (larger == NULL)
-            return lode_fail_memory(error);
-        scratch->children = larger;
-        scratch->capacity = (size_t)count;
+    size_t values = (size_t)block->value_count;
+    if (values > scratch->capacity) {
+        free(scratch->children);
+        scratch->children = malloc(values * sizeof *scratch->children);
+        scratch->capacity = scratch->children ? values : 0;
     }
-    for (uint64_t i = 0; i < count; i++)
+    if (block->group_count > scratch->group_capacity) {
+        free(scratch->groups);
+        scratch->groups = malloc(block->group_count * sizeof *scratch->groups);
+        scratch->group_capacity = scratch->groups ? block->group_count : 0;
+    }
+    if (scratch->capacity < values || scratch->group_capacity < block->group_count)
+        return lode_fail_memory(error);
+    for (size_t i = 0; i < values; i++)
         scratch->children[i] = 0.0;
     return LODE_OK;
 }
@@ -238,13 +261,11 @@ static lode_status check_profile_scopes(struct hpct_check *check, void *context,
     if (lode_profile_is_summary(&check->db->base, self.profile))
         return LODE_OK;
     LODE_TRY(lode_profile_block(&check->db->base, self.profile, &self.block, report->error));
-    LODE_TRY(reset_children(self.scratch, self.block.value_count, report->error));
+    LODE_TRY(reset_scratch(self.scratch, &self.block, report->error));
     lode_status status = check_tree(&self);
-    for (uint32_t g = 0; g < self.block.group_count; g++) {
-        const lode_context *listed = group_context(&self, g);
-        if (listed)
-            self.scratch->group_of[listed->index] = 0;
-    }
+    for (uint32_t g = 0; g < self.block.group_count; g++)
+        if (self.scratch->groups[g].context)
+            self.scratch->group_of[self.scratch->groups[g].context->index] = 0;
     return status == LODE_OK ? check_point_sums(&self) : status;
 }
 
@@ -282,6 +303,7 @@ lode_status lode_hpct_check_scopes(struct hpct_check *check)
     for (unsigned i = 0; scopes.workers && i < scopes.worker_count; i++) {
         free(scopes.workers[i].group_of);
         free(scopes.workers[i].children);
+        free(scopes.workers[i].groups);
         free(scopes.workers[i].point_sums);
     }
     free(scopes.workers);

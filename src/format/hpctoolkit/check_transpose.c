@@ -2,7 +2,8 @@
 /*
  * Is cct.db exactly the transpose of profile.db without its summaries?
  *
- * Every value of cct.db is looked up in profile.db. Contexts are visited in rising order, so a cursor per profile only
+ * Sums over all values, made while the structure was checked, say so if they are equal. Only if they are not, the
+ * differences are looked for: every value of cct.db is looked up in profile.db. Contexts are visited in rising order, so a cursor per profile only
  * moves forward, and no value is copied. Keys are unique on both sides (that is the structure), so if all values of
  * cct.db are found and their number is that of profile.db, the two hold the same.
  *
@@ -12,10 +13,6 @@
 #include "model/block.h"
 #include <inttypes.h>
 #include <stdlib.h>
-
-enum {
-    CONTEXTS_PER_ITEM = 1024
-};
 
 struct transpose {
     uint32_t profile_count;
@@ -75,7 +72,7 @@ static lode_status compare_context(struct hpct_check *check, struct transpose *s
 static lode_status compare_range(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
                                  struct lode_report *report)
 {
-    uint64_t first = item * CONTEXTS_PER_ITEM, end = first + CONTEXTS_PER_ITEM;
+    uint64_t size = lode_hpct_contexts_per_item(check), first = item * size, end = first + size;
     for (uint64_t i = first; i < end && i < check->db->contexts.count; i++)
         LODE_TRY(compare_context(check, context, worker, (uint32_t)i, report));
     return LODE_OK;
@@ -136,6 +133,9 @@ static void place_profiles(const struct hpct_database *db, struct transpose *sel
 lode_status lode_hpct_check_transpose(struct hpct_check *check)
 {
     const struct hpct_database *db = check->db;
+    const struct hpct_sum *a = &check->profile_sum, *b = &check->context_sum;
+    if (a->low == b->low && a->high == b->high && a->count == b->count)
+        return LODE_OK;
     struct transpose self = {.profile_count = (uint32_t)db->profiles.count};
     size_t slots = (size_t)self.profile_count * check->threads;
     self.profiles = calloc(self.profile_count, sizeof *self.profiles);
@@ -145,10 +145,9 @@ lode_status lode_hpct_check_transpose(struct hpct_check *check)
     if (self.profiles == NULL || self.cursors == NULL || self.found == NULL)
         status = lode_fail_memory(check->report.error);
     if (status == LODE_OK) {
-        uint64_t items = (db->contexts.count + CONTEXTS_PER_ITEM - 1) / CONTEXTS_PER_ITEM;
         place_profiles(db, &self);
-        status =
-            lode_hpct_check_items(check, "comparing cct.db with profile.db", items, compare_range, &self);
+        status = lode_hpct_check_items(check, "comparing cct.db with profile.db",
+                                       lode_hpct_context_items(check), compare_range, &self);
     }
     if (status == LODE_OK)
         status = compare_counts(check, &self);
