@@ -66,7 +66,7 @@ LODE_API LODE_CHECKED lode_status lode_writer_add_module(lode_writer *writer, co
                                                          uint32_t *module, lode_error *error);
 /*
  * A source file. With `copied`, its path is relative to the database; `source` is a file to copy there, or NULL if it is not to
- * be had.
+ * be had. Only what is to be below src/ is copied.
  */
 LODE_API LODE_CHECKED lode_status lode_writer_add_file(lode_writer *writer, const char *path, int copied,
                                                        const char *source, uint32_t *file, lode_error *error);
@@ -106,9 +106,10 @@ LODE_API LODE_CHECKED lode_status lode_writer_seal(lode_writer *writer, lode_err
 
 /*
  * Profiles. A draft is filled by one thread, several drafts by several threads at once. Contexts are named by the numbers
- * of the description, or LODE_NONE for the global context.
+ * of the description, or LODE_NONE for the global context. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_draft_create(lode_draft **out, lode_writer *writer, lode_error *error);
+/* NULL is allowed. MT: one thread. */
 LODE_API void lode_draft_free(lode_draft *draft);
 /* Empties a draft and names the profile that it is for. MT: one thread. */
 LODE_API LODE_CHECKED lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_count,
@@ -118,11 +119,12 @@ LODE_API LODE_CHECKED lode_status lode_draft_value(lode_draft *draft, uint32_t c
                                                    double value, lode_error *error);
 /*
  * One point value of a metric, from which the values of all its scopes are computed: point, execution, transitive, and
- * the custom scope "lex_aware" (as transitive along bit 0, but loops without inner loops). MT: one thread.
+ * the custom scope "lex_aware" (as transitive along bit 0, but loops without inner loops). Refused at unlisted contexts,
+ * and LODE_ERR_UNSUPPORTED for metrics with other custom scopes. MT: one thread.
  */
 LODE_API LODE_CHECKED lode_status lode_draft_point(lode_draft *draft, uint32_t context, uint32_t metric,
                                                    double value, lode_error *error);
-/* One sample; times rise. MT: one thread. */
+/* One sample, at a listed context; times rise. MT: one thread. */
 LODE_API LODE_CHECKED lode_status lode_draft_sample(lode_draft *draft, uint64_t time, uint32_t context,
                                                     lode_error *error);
 /* Puts a draft into the form it has in the file. MT: one thread, while other drafts are filled. */
@@ -131,7 +133,7 @@ LODE_API LODE_CHECKED lode_status lode_draft_end(lode_draft *draft, lode_error *
 LODE_API LODE_CHECKED lode_status lode_writer_append(lode_writer *writer, lode_draft *draft,
                                                      lode_error *error);
 
-/* Bounds of time for trace.db; by default those of the samples. MT: one thread. */
+/* Bounds of time for trace.db, besides those of the samples. MT: one thread. */
 LODE_API void lode_writer_set_trace_bounds(lode_writer *writer, uint64_t min, uint64_t max);
 /* Completes the database and puts it in place. MT: one thread. */
 LODE_API LODE_CHECKED lode_status lode_writer_finish(lode_writer *writer, lode_error *error);

@@ -63,6 +63,12 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     gathering->profiles = calloc((size_t)db->profile_count + 1, sizeof *gathering->profiles);
     if (gathering->profiles == NULL)
         return lode_fail_memory(error);
+    if (gathering->from_summary) {
+        /* Its profile is 0; looking at all the others would cost more than reading it. */
+        gathering->profile_count = 1;
+        gathering->cost->profiles = db->profile_count - 1;
+        return LODE_OK;
+    }
     for (uint32_t p = 1; p < db->profile_count; p++) {
         int selected;
         LODE_TRY(lode_selection_has(options->selection, db, p, &selected, error));
@@ -72,10 +78,6 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     gathering->cost->profiles = gathering->profile_count;
     if (gathering->profile_count == 0 && options->selection)
         return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "the selection has no profiles");
-    if (gathering->from_summary) {
-        gathering->profiles[0] = 0;
-        gathering->profile_count = 1;
-    }
     return LODE_OK;
 }
 

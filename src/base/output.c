@@ -138,8 +138,8 @@ static bool lock_counts(const struct lode_output *output)
            fstat(output->lock, &locked) == 0 && found.st_ino == locked.st_ino;
 }
 
-/* Where files cannot be locked, who makes the holder has it. */
-static lode_status lock_holder(struct lode_output *output, bool made, lode_error *error)
+/* Where files cannot be locked, who makes the holder has it. `created`: the lock is no one else's. */
+static lode_status lock_holder(struct lode_output *output, bool made, bool created, lode_error *error)
 {
     if (flock(output->lock, LOCK_EX | LOCK_NB) == 0)
         return LODE_OK;
@@ -150,6 +150,8 @@ static lode_status lock_holder(struct lode_output *output, bool made, lode_error
         return lode_fail_errno(error, output->path, "cannot lock the directory for parts of it");
     if (made)
         return LODE_OK;
+    if (created)
+        unlinkat(output->holder, lock_name, 0);
     bool moved = !target_is_there(output) && is_there(output->holder, old_name);
     return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
                      "another process is writing it, or was killed; files cannot be locked here. If nobody "
@@ -158,27 +160,36 @@ static lode_status lock_holder(struct lode_output *output, bool made, lode_error
 }
 
 /* Sets `held`, unless the holder was removed meanwhile. */
+static lode_status open_holder(struct lode_output *output, bool made, lode_error *error)
+{
+    output->holder = openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (output->holder < 0 && errno == ENOENT)
+        return LODE_OK;
+    if (output->holder < 0)
+        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
+    output->lock = openat(output->holder, lock_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    bool created = output->lock < 0 && errno == ENOENT;
+    if (created)
+        output->lock =
+            openat(output->holder, lock_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (created && output->lock < 0 && (errno == EEXIST || errno == ENOENT))
+        return LODE_OK;
+    if (output->lock < 0)
+        return lode_fail_errno(error, output->path, "cannot make a lock");
+    LODE_TRY(lock_holder(output, made, created, error));
+    output->held = lock_counts(output);
+    return LODE_OK;
+}
+
 static lode_status try_holder(struct lode_output *output, lode_error *error)
 {
     bool made = mkdirat(output->parent, output->partial, 0777) == 0;
     if (!made && errno != EEXIST)
         return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
-    output->holder = openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (output->holder < 0 && errno != ENOENT)
-        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
-    if (output->holder < 0)
-        return LODE_OK;
-    output->lock = openat(output->holder, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (output->lock < 0 && errno != ENOENT) {
-        lode_fail_errno(error, output->path, "cannot make a lock");
+    lode_status status = open_holder(output, made, error);
+    if (status != LODE_OK && made)
         unlinkat(output->parent, output->partial, AT_REMOVEDIR);
-        return LODE_ERR_IO;
-    }
-    if (output->lock < 0)
-        return LODE_OK;
-    LODE_TRY(lock_holder(output, made, error));
-    output->held = lock_counts(output);
-    return LODE_OK;
+    return status;
 }
 
 static lode_status take_holder(struct lode_output *output, lode_error *error)
@@ -267,6 +278,11 @@ static int sync_directory(int fd)
     return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
 }
 
+static bool may_be_directory(const struct dirent *entry)
+{
+    return (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) && !is_dots(entry->d_name);
+}
+
 /* A file is on the disk when it was closed; its name, when its directory is. */
 static lode_status sync_tree(int parent, const char *name, const char *path, unsigned depth,
                              lode_error *error)
@@ -283,7 +299,7 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
     }
     lode_status status = LODE_OK;
     while (status == LODE_OK && (entry = readdir(directory)) != NULL)
-        if (!is_dots(entry->d_name) && depth < OUTPUT_MAX_DEPTH)
+        if (may_be_directory(entry) && depth < OUTPUT_MAX_DEPTH)
             status = sync_tree(fd, entry->d_name, path, depth + 1, error);
     if (status == LODE_OK && sync_directory(fd) != 0)
         status = lode_fail_errno(error, path, "cannot write a directory of it");

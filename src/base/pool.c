@@ -134,7 +134,8 @@ lode_status lode_pool_run(unsigned threads, const struct lode_job *job, lode_err
     threads = lode_pool_threads(threads, job->items);
     if (threads <= 1)
         return pool_run_inline(job, error);
-    struct pool pool = {.job = job, .failed = job->items, .window = lode_pool_window(threads)};
+    struct pool pool = {
+        .job = job, .failed = job->items, .window = job->window ? job->window : lode_pool_window(threads)};
     struct worker *workers = calloc(threads, sizeof *workers);
     pool.done = calloc(pool.window, sizeof *pool.done);
     if (workers == NULL || pool.done == NULL) {

@@ -12,9 +12,11 @@ struct lode_job {
     /* Optional. Runs for item 0, 1, 2... in this order, never twice at once, after the item's work is done. */
     lode_status (*finish)(void *context, uint64_t item, lode_error *error);
     void *context;
+    /* How many items may be under way or wait for an earlier one to finish; 0: lode_pool_window. */
+    unsigned window;
 };
 
-/* How many items may be under way or wait for an earlier one to finish. */
+/* The usual number: enough that a slow item does not stop the others. */
 unsigned lode_pool_window(unsigned threads);
 
 /*

@@ -8,42 +8,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
-CHAINS, SAMPLES, REPEATS = 2500, 20000, 3
+from measure import run
 
-
-def anonymous_peak(process):
-    """The most anonymous memory the process had, in MiB: mapped files are the kernel's to drop."""
-    peak = 0
-    while process.poll() is None:
-        try:
-            with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
-                for line in status:
-                    if line.startswith("RssAnon:"):
-                        peak = max(peak, int(line.split()[1]))
-        except OSError:
-            break
-        time.sleep(0.005)
-    return peak / 1024
-
-
-def run(command):
-    """The best time of several runs, and the largest memory."""
-    best, memory = float("inf"), 0.0
-    for _ in range(REPEATS):
-        start = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        peaks = []
-        watcher = threading.Thread(target=lambda: peaks.append(anonymous_peak(process)))
-        watcher.start()
-        if process.wait() != 0:
-            sys.exit(f"failed: {' '.join(command)}")
-        best = min(best, time.monotonic() - start)
-        watcher.join()
-        memory = max(memory, peaks[0])
-    return best, memory
+CHAINS, SAMPLES = 2500, 20000
 
 
 def measure(build, profiles):
@@ -53,7 +21,7 @@ def measure(build, profiles):
                         str(SAMPLES)], check=True)
         files = [os.path.join(directory, name) for name in ("meta.db", "profile.db", "cct.db", "trace.db")]
         size = sum(map(os.path.getsize, files)) / 2**20
-        bare, _ = run([os.path.join(build, "tests/bench/bare_pass"), *files])
+        bare, _ = run([os.path.join(build, "tests/bench/bare_pass"), "scan", "1", *files])
         print(f"{profiles} profiles, {size:.0f} MiB; a bare pass takes {bare * 1e3:.0f} ms")
         steps = [("check quick", ["check", "--level", "quick"]), ("check structure", ["check"])]
         steps += [(f"check full, {n} threads", ["check", "--level", "full", "--threads", str(n)]) for n in (1, 2)]

@@ -465,6 +465,23 @@ static void distributions_are_right(void **state)
     assert_true(d.p99 == 1 && d.stddev == 0);
 }
 
+static void large_distributions_are_sorted_like_small_ones(void **state)
+{
+    enum {
+        COUNT = 5000
+    };
+    static double values[COUNT];
+    lode_distribution d;
+    (void)state;
+    /* A permutation of -2500 .. 2499, divided: negative numbers, zero, many digits. */
+    for (uint32_t i = 0; i < COUNT; i++)
+        values[i] = ((double)(i * 1237u % COUNT) - 2500.0) / 7.0;
+    lode_distribution_of(&d, values, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_true(values[i] == ((double)i - 2500.0) / 7.0);
+    assert_true(d.min == -2500.0 / 7.0 && d.max == 2499.0 / 7.0);
+}
+
 static void histograms_count_every_value_once(void **state)
 {
     const double values[] = {0, 0.9, 1, 2.5, 4, -1, 5};
@@ -520,6 +537,7 @@ int main(void)
         cmocka_unit_test(timelines_of_a_window_hold_what_it_holds),
         cmocka_unit_test(timelines_can_stop_at_a_call_depth),
         cmocka_unit_test(distributions_are_right),
+        cmocka_unit_test(large_distributions_are_sorted_like_small_ones),
         cmocka_unit_test(histograms_count_every_value_once),
         cmocka_unit_test(selections_say_what_is_wrong_with_them),
     };

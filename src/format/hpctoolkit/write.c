@@ -67,10 +67,26 @@ static void init_lists(lode_writer *writer)
         writer->files[id].fd = -1;
 }
 
+/* Whether a path ends in a name, which a new directory can take: "", "/", "." and ".." do not. */
+static bool ends_in_name(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    size_t dots = 0;
+    while (dots < end && path[end - 1 - dots] == '.')
+        dots++;
+    bool only_dots = dots == end || path[end - 1 - dots] == '/';
+    return end > 0 && !(only_dots && dots <= 2);
+}
+
 lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
                                lode_error *error)
 {
     *out = NULL;
+    if (!ends_in_name(path))
+        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
+                         "a new directory cannot have this name");
     lode_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return lode_fail_memory(error);
@@ -80,6 +96,10 @@ lode_status lode_writer_create(lode_writer **out, const char *path, const lode_w
     writer->trace_min = UINT64_MAX;
     init_lists(writer);
     lode_status status = lode_output_create(&writer->output, path, options->force, error);
+    if (status == LODE_OK && options->title)
+        status = lode_writer_text(writer, options->title, &writer->options.title, error);
+    if (status == LODE_OK && options->description)
+        status = lode_writer_text(writer, options->description, &writer->options.description, error);
     for (unsigned id = 0; id < HPCT_FILES && status == LODE_OK; id++)
         if (id != HPCT_TRACE || options->traces)
             status = lode_writer_begin_file(writer, (enum hpct_file_id)id, error);
@@ -116,17 +136,18 @@ void lode_writer_close(lode_writer *writer)
 
 lode_status lode_writer_seal(lode_writer *writer, lode_error *error)
 {
-    if (writer->sealed)
+    if (writer->described)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "the description is sealed");
+    writer->described = true;
+    LODE_TRY(lode_writer_number(writer, error));
     writer->sealed = true;
-    return lode_writer_number(writer, error);
+    return LODE_OK;
 }
 
 void lode_writer_set_trace_bounds(lode_writer *writer, uint64_t min, uint64_t max)
 {
-    writer->trace_min = min;
-    writer->trace_max = max;
-    writer->trace_bounds_given = true;
+    writer->trace_min = min < writer->trace_min ? min : writer->trace_min;
+    writer->trace_max = max > writer->trace_max ? max : writer->trace_max;
 }
 
 /* ---- profiles in order ---- */
@@ -219,7 +240,7 @@ static lode_status end_traces(lode_writer *writer, const uint32_t *order, lode_e
     uint8_t bytes[WIRE_TraceInfos_SIZE];
     LODE_TRY(lode_output_align(file, 8, error));
     section.p = file->size;
-    bool empty = writer->trace_min > writer->trace_max && !writer->trace_bounds_given;
+    bool empty = writer->trace_min > writer->trace_max;
     struct wire_TraceInfos infos = {.pTraces = file->size + WIRE_TraceInfos_SIZE,
                                     .nTraces = (uint32_t)writer->profiles.count,
                                     .szTrace = WIRE_Trace_SIZE,
@@ -259,6 +280,9 @@ lode_status lode_writer_finish(lode_writer *writer, lode_error *error)
     if (!writer->sealed || writer->finished)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "only a sealed database can be finished, and once");
+    if (writer->broken)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a profile could not be appended, so that the database cannot be finished");
     writer->finished = true;
     uint32_t *order = order_profiles(writer);
     lode_status status = order ? finish(writer, order, error) : lode_fail_memory(error);

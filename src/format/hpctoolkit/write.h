@@ -11,6 +11,14 @@
 #include <lode/writer.h>
 #include <stdatomic.h>
 
+/* hpcviewer reads these numbers as signed ones, so that half of what their fields can hold is the limit. */
+enum {
+    WRITTEN_MAX_KINDS = INT8_MAX,
+    WRITTEN_MAX_METRICS = INT16_MAX,
+    WRITTEN_MAX_METRIC_IDS = INT16_MAX + 1,
+    WRITTEN_MAX_ENTRIES = INT16_MAX
+};
+
 /* What was described. `rank` is the position in the file, once the description is sealed. */
 struct written_scope {
     const char *name;
@@ -21,6 +29,7 @@ struct written_metric {
     const char *name;
     struct lode_array scopes;     /* of struct written_metric_scope */
     struct lode_array statistics; /* of struct written_statistic */
+    bool opaque; /* has a scope whose rule is not known, so that points cannot be propagated */
 };
 
 struct written_metric_scope {
@@ -75,6 +84,7 @@ struct numbered_context {
 struct value_id {
     uint32_t metric;
     uint8_t type, bit;
+    uint32_t loopless; /* of a custom scope: the column where values without inner loops are gathered */
 };
 
 /* A profile that was appended. */
@@ -94,10 +104,12 @@ struct lode_writer {
 
     struct lode_array kinds; /* of const char * */
     struct lode_array scopes, metrics, modules, sources, functions, contexts;
-    uint32_t value_ids, statistic_ids;
+    uint32_t value_ids, statistic_ids, entries;
 
-    bool sealed, finished;
+    bool described, sealed, finished;
+    bool broken;                       /* a profile could not be appended */
     struct value_id *ids_of_values;    /* by value id */
+    uint32_t columns;                  /* of a draft's matrix: value ids, and one more for each custom one */
     uint32_t *id_of;                   /* by handle: id in the file */
     uint32_t *handle_of;               /* by id, of listed contexts; handle_of[0] is not used */
     struct numbered_context *numbered; /* by id */
@@ -106,11 +118,12 @@ struct lode_writer {
 
     struct lode_array profiles; /* of struct written_profile */
     uint64_t trace_min, trace_max;
-    bool trace_bounds_given;
 };
 
 #define WRITTEN(writer, list, type, index) LODE_ARRAY_AT(&(writer)->list, struct written_##type, index)
 
+/* A copy that lives as long as the writer. */
+lode_status lode_writer_text(lode_writer *writer, const char *text, const char **out, lode_error *error);
 /* Gives all that was described its place. */
 lode_status lode_writer_number(lode_writer *writer, lode_error *error);
 /* Writes meta.db, all but its header. */

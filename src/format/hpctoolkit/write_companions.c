@@ -101,7 +101,7 @@ static const struct written_statistic *find_statistic(const lode_writer *writer,
 /* Every statistic is an input, anchored by its id. */
 static void put_inputs(struct text_file *self, const lode_writer *writer)
 {
-    put(self, "version: 0\ninputs:\n");
+    put(self, "version: 0\ninputs:%s\n", writer->statistic_ids ? "" : " []");
     for (uint32_t m = 0; m < writer->metrics.count; m++) {
         const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
         for (size_t i = 0; i < metric->statistics.count; i++) {
@@ -132,6 +132,7 @@ static const struct variant variants[] = {
     {"Min", "[number]", "$$", LODE_COMBINE_MIN},
     {"Max", "[number]", "$$", LODE_COMBINE_MAX},
 };
+#define VARIANTS (sizeof variants / sizeof *variants)
 
 /* Whether all that a variant needs is there under a scope of this type; then prints it. */
 static bool put_formula(struct text_file *self, const lode_writer *writer,
@@ -171,29 +172,52 @@ static bool has_variant(const lode_writer *writer, const struct written_metric *
            find_statistic(writer, metric, type, "$$", LODE_COMBINE_SUM) != NULL;
 }
 
+static void put_variant(struct text_file *self, const lode_writer *writer,
+                        const struct written_metric *metric, const struct variant *variant)
+{
+    static const char standard[] = "            standard: ";
+    put(self, "      %s:\n        render: %s\n        formula:\n          inclusive:\n", variant->name,
+        variant->render);
+    put_formula(self, writer, metric, variant, LODE_SCOPE_EXECUTION, standard);
+    put(self, "          exclusive:\n");
+    put_formula(self, writer, metric, variant, LODE_SCOPE_CUSTOM, "            custom: ");
+    if (!put_formula(self, writer, metric, variant, LODE_SCOPE_TRANSITIVE, standard))
+        put_formula(self, writer, metric, variant, LODE_SCOPE_POINT, standard);
+}
+
+static void put_root(struct text_file *self, const lode_writer *writer, const struct written_metric *metric)
+{
+    put(self, "  - name: ");
+    put_quoted(self, metric->name);
+    put(self, "\n    description: ");
+    put_quoted(self, metric->name);
+    put(self, "\n    variants:\n");
+    for (size_t i = 0; i < VARIANTS; i++)
+        if (has_variant(writer, metric, &variants[i]))
+            put_variant(self, writer, metric, &variants[i]);
+}
+
+/* Metrics without a variant are not shown: hpcviewer expects that those listed have one. */
+static bool has_variants(const lode_writer *writer, const struct written_metric *metric)
+{
+    for (size_t i = 0; i < VARIANTS; i++)
+        if (has_variant(writer, metric, &variants[i]))
+            return true;
+    return false;
+}
+
 static void put_roots(struct text_file *self, const lode_writer *writer)
 {
-    put(self, "roots:\n");
+    uint32_t shown = 0;
+    put(self, "roots:");
     for (uint32_t m = 0; m < writer->metrics.count; m++) {
         const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
-        put(self, "  - name: ");
-        put_quoted(self, metric->name);
-        put(self, "\n    description: ");
-        put_quoted(self, metric->name);
-        put(self, "\n    variants:\n");
-        for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-            if (!has_variant(writer, metric, &variants[i]))
-                continue;
-            put(self, "      %s:\n        render: %s\n        formula:\n          inclusive:\n",
-                variants[i].name, variants[i].render);
-            put_formula(self, writer, metric, &variants[i], LODE_SCOPE_EXECUTION, "            standard: ");
-            put(self, "          exclusive:\n");
-            put_formula(self, writer, metric, &variants[i], LODE_SCOPE_CUSTOM, "            custom: ");
-            if (!put_formula(self, writer, metric, &variants[i], LODE_SCOPE_TRANSITIVE,
-                             "            standard: "))
-                put_formula(self, writer, metric, &variants[i], LODE_SCOPE_POINT, "            standard: ");
-        }
+        if (!has_variants(writer, metric))
+            continue;
+        put(self, "%s", shown++ == 0 ? "\n" : "");
+        put_root(self, writer, metric);
     }
+    put(self, "%s", shown == 0 ? " []\n" : "");
 }
 
 static lode_status put_taxonomy(lode_writer *writer, lode_error *error)
@@ -208,9 +232,10 @@ static lode_status put_taxonomy(lode_writer *writer, lode_error *error)
 
 /* ---- sources ---- */
 
+/* Below src/, where the format has them, and not above it again: the files of the database itself are out of reach. */
 static bool stays_inside(const char *path)
 {
-    if (path[0] == '/' || path[0] == '\0')
+    if (strncmp(path, "src/", 4) != 0)
         return false;
     for (const char *at = path; at; at = strchr(at, '/')) {
         at += *at == '/';

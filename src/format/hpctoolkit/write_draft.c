@@ -24,8 +24,15 @@ struct draft_run {
     size_t first, count;
 };
 
+enum draft_phase {
+    DRAFT_EMPTY,
+    DRAFT_OPEN, /* begun */
+    DRAFT_ENDED
+};
+
 struct lode_draft {
     lode_writer *writer;
+    enum draft_phase phase;
     struct lode_array ids, values, points, runs;
     bool in_order; /* values are sorted */
     struct lode_blob samples, encoded, indices;
@@ -34,15 +41,16 @@ struct lode_draft {
     /* Propagation: contexts that have values, their rows, and all their values. */
     struct lode_array touched; /* of uint32_t */
     uint32_t *row_of;          /* by id: 1 + the row, or 0 */
-    double *matrix;            /* [row][value id] */
+    double *matrix;            /* [row][column]; columns are value ids, and those of value_id.loopless */
     size_t matrix_size;
 };
 
 lode_status lode_draft_create(lode_draft **out, lode_writer *writer, lode_error *error)
 {
     *out = NULL;
-    if (!writer->sealed)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "the description is not sealed");
+    if (!writer->sealed || writer->finished)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "profiles are made when the description is sealed and the database is not finished");
     lode_draft *draft = calloc(1, sizeof *draft);
     if (draft == NULL)
         return lode_fail_memory(error);
@@ -73,28 +81,54 @@ void lode_draft_free(lode_draft *draft)
     free(draft);
 }
 
+static lode_status expect_phase(const lode_draft *draft, enum draft_phase phase, lode_error *error)
+{
+    static const char *const names[] = {"empty", "begun", "ended"};
+    if (draft->phase == phase)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "the draft of a profile is %s, not %s",
+                     names[draft->phase], names[phase]);
+}
+
+static lode_status check_tuple(const lode_writer *writer, const lode_id *ids, uint32_t id_count,
+                               lode_error *error)
+{
+    if (id_count == 0)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "a profile needs an id tuple");
+    if (id_count > UINT16_MAX)
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "an id tuple of %" PRIu32 " ids",
+                         id_count);
+    for (uint32_t i = 0; i < id_count; i++)
+        if (ids[i].kind >= writer->kinds.count || ids[i].flags > UINT16_MAX)
+            return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                             "an id is of kind %u with flags %u; kinds must be described, flags have 16 bits",
+                             ids[i].kind, ids[i].flags);
+    return LODE_OK;
+}
+
 lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_count, lode_error *error)
 {
+    draft->phase = DRAFT_EMPTY;
     draft->ids.count = draft->values.count = draft->points.count = draft->runs.count = 0;
     draft->samples.size = draft->encoded.size = draft->indices.size = 0;
     draft->in_order = true;
     draft->sample_count = draft->last_time = 0;
     draft->group_count = 0;
-    if (id_count == 0)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "a profile needs an id tuple");
+    LODE_TRY(check_tuple(draft->writer, ids, id_count, error));
     for (uint32_t i = 0; i < id_count; i++) {
         lode_id *copy = lode_array_push(&draft->ids);
         if (copy == NULL)
-            return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "an id tuple of %" PRIu32 " ids",
-                             id_count);
+            return lode_fail_memory(error);
         *copy = ids[i];
     }
+    draft->phase = DRAFT_OPEN;
     return LODE_OK;
 }
 
 /* The id in the file of a context that a caller names. */
 static lode_status file_id(const lode_draft *draft, uint32_t context, uint32_t *id, lode_error *error)
 {
+    LODE_TRY(expect_phase(draft, DRAFT_OPEN, error));
     if (context == LODE_NONE) {
         *id = 0;
         return LODE_OK;
@@ -109,11 +143,12 @@ static lode_status file_id(const lode_draft *draft, uint32_t context, uint32_t *
 static lode_status push_value(lode_draft *draft, uint32_t context, uint16_t id, double value,
                               lode_error *error)
 {
-    struct draft_value *last = draft->values.items;
-    last += draft->values.count;
-    if (draft->values.count > 0 &&
-        (last[-1].context > context || (last[-1].context == context && last[-1].id >= id)))
-        draft->in_order = false;
+    if (draft->values.count > 0) {
+        const struct draft_value *last =
+            LODE_ARRAY_AT(&draft->values, struct draft_value, draft->values.count - 1);
+        if (last->context > context || (last->context == context && last->id >= id))
+            draft->in_order = false;
+    }
     struct draft_value *added = lode_array_push(&draft->values);
     if (added == NULL)
         return lode_fail_memory(error);
@@ -140,6 +175,12 @@ lode_status lode_draft_point(lode_draft *draft, uint32_t context, uint32_t metri
     if (metric >= draft->writer->metrics.count)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "metric %" PRIu32 " was not described", metric);
+    if (in_file > draft->writer->listed)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a point value is at an unlisted context, and nobody knows what is above it");
+    if (WRITTEN(draft->writer, metrics, metric, metric)->opaque)
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                         "points cannot be propagated to all scopes of metric %" PRIu32, metric);
     if (value == 0.0)
         return LODE_OK;
     struct draft_point *added = lode_array_push(&draft->points);
@@ -153,6 +194,9 @@ lode_status lode_draft_sample(lode_draft *draft, uint64_t time, uint32_t context
 {
     struct wire_Sample sample = {.timestamp = time};
     LODE_TRY(file_id(draft, context, &sample.ctxId, error));
+    if (sample.ctxId > draft->writer->listed)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a sample is at an unlisted context, where nobody finds it");
     if (draft->sample_count > 0 && time < draft->last_time)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "a sample is earlier than the one before");
@@ -203,24 +247,25 @@ static lode_status make_matrix(lode_draft *draft, lode_error *error)
         qsort(rows, draft->touched.count, sizeof *rows, compare_ids);
     for (uint32_t i = 0; i < draft->touched.count; i++)
         draft->row_of[rows[i]] = i + 1;
-    size_t needed = draft->touched.count * writer->value_ids;
+    size_t needed = draft->touched.count * writer->columns;
     if (needed > draft->matrix_size) {
         free(draft->matrix);
         draft->matrix = malloc(needed * sizeof *draft->matrix);
         draft->matrix_size = draft->matrix ? needed : 0;
+        if (draft->matrix == NULL)
+            return lode_fail_memory(error);
     }
-    if (draft->matrix == NULL)
-        return lode_fail_memory(error);
-    memset(draft->matrix, 0, needed * sizeof *draft->matrix);
+    if (needed > 0)
+        memset(draft->matrix, 0, needed * sizeof *draft->matrix);
     return LODE_OK;
 }
 
 static double *row(const lode_draft *draft, uint32_t context)
 {
-    return draft->matrix + (size_t)(draft->row_of[context] - 1) * draft->writer->value_ids;
+    return draft->matrix + (size_t)(draft->row_of[context] - 1) * draft->writer->columns;
 }
 
-/* Only "lex_aware" is known of the custom scopes. */
+/* Only "lex_aware" is known of the custom scopes, and points are only of metrics whose scopes are known. */
 static bool is_lexical(const struct value_id *id)
 {
     return id->type == LODE_SCOPE_CUSTOM;
@@ -233,8 +278,12 @@ static void add_points(lode_draft *draft)
         const struct draft_point *point = LODE_ARRAY_AT(&draft->points, struct draft_point, i);
         const struct written_metric *metric = WRITTEN(writer, metrics, metric, point->metric);
         double *values = row(draft, point->context);
-        for (size_t k = 0; k < metric->scopes.count; k++)
-            values[LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, k)->id] += point->value;
+        for (size_t k = 0; k < metric->scopes.count; k++) {
+            uint16_t id = LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, k)->id;
+            values[id] += point->value;
+            if (is_lexical(&writer->ids_of_values[id]))
+                values[writer->ids_of_values[id].loopless] += point->value;
+        }
     }
 }
 
@@ -257,25 +306,18 @@ static void pass_up(lode_draft *draft)
                           (is_lexical(kind) && inside);
             if (passes)
                 to[id] += from[id];
+            if (is_lexical(kind) && inside && !context->loop)
+                to[kind->loopless] += from[kind->loopless];
         }
     }
 }
 
-/* A loop's lexical value is without loops directly inside it. Parents come before their children here. */
-static void take_out_inner_loops(lode_draft *draft)
+/* A loop's lexical value is without the loops inside it. These were never added, so that nothing of them remains. */
+static double propagated_value(const lode_draft *draft, uint32_t context, uint32_t id)
 {
-    const lode_writer *writer = draft->writer;
-    const uint32_t *rows = draft->touched.items;
-    for (size_t i = 0; i < draft->touched.count; i++) {
-        const struct numbered_context *context = &writer->numbered[rows[i]];
-        if (rows[i] == 0 || !context->loop || !writer->numbered[context->parent].loop)
-            continue;
-        const double *inner = row(draft, rows[i]);
-        double *outer = row(draft, context->parent);
-        for (uint32_t id = 0; id < writer->value_ids; id++)
-            if (is_lexical(&writer->ids_of_values[id]))
-                outer[id] -= inner[id];
-    }
+    const struct value_id *kind = &draft->writer->ids_of_values[id];
+    bool loopless = is_lexical(kind) && draft->writer->numbered[context].loop;
+    return row(draft, context)[loopless ? kind->loopless : id];
 }
 
 static lode_status propagate(lode_draft *draft, lode_error *error)
@@ -286,11 +328,10 @@ static lode_status propagate(lode_draft *draft, lode_error *error)
     if (status == LODE_OK) {
         add_points(draft);
         pass_up(draft);
-        take_out_inner_loops(draft);
     }
     for (size_t i = 0; i < draft->touched.count; i++) {
         for (uint32_t id = 0; id < draft->writer->value_ids && status == LODE_OK; id++) {
-            double value = row(draft, rows[i])[id];
+            double value = propagated_value(draft, rows[i], id);
             if (value != 0.0)
                 status = push_value(draft, rows[i], (uint16_t)id, value, error);
         }
@@ -397,10 +438,14 @@ static lode_status encode(lode_draft *draft, lode_error *error)
 
 lode_status lode_draft_end(lode_draft *draft, lode_error *error)
 {
+    LODE_TRY(expect_phase(draft, DRAFT_OPEN, error));
+    draft->phase = DRAFT_EMPTY;
     if (draft->points.count > 0)
         LODE_TRY(propagate(draft, error));
     LODE_TRY(put_in_order(draft, error));
-    return encode(draft, error);
+    LODE_TRY(encode(draft, error));
+    draft->phase = DRAFT_ENDED;
+    return LODE_OK;
 }
 
 static lode_status append_block(lode_writer *writer, const lode_draft *draft, struct wire_Profile *wire,
@@ -427,7 +472,7 @@ static lode_status append_trace(lode_writer *writer, const lode_draft *draft, st
     profile->trace_start = file->size;
     LODE_TRY(lode_output_write(file, draft->samples.bytes, draft->samples.size, error));
     profile->trace_end = file->size;
-    if (draft->sample_count == 0 || writer->trace_bounds_given)
+    if (draft->sample_count == 0)
         return LODE_OK;
     uint64_t first = get_u64le(draft->samples.bytes);
     writer->trace_min = first < writer->trace_min ? first : writer->trace_min;
@@ -435,7 +480,7 @@ static lode_status append_trace(lode_writer *writer, const lode_draft *draft, st
     return LODE_OK;
 }
 
-lode_status lode_writer_append(lode_writer *writer, lode_draft *draft, lode_error *error)
+static lode_status append(lode_writer *writer, const lode_draft *draft, lode_error *error)
 {
     if (writer->profiles.count >= UINT32_MAX - 1)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
@@ -450,4 +495,17 @@ lode_status lode_writer_append(lode_writer *writer, lode_draft *draft, lode_erro
     profile->order = (uint32_t)writer->profiles.count - 1;
     LODE_TRY(append_block(writer, draft, &profile->wire, error));
     return append_trace(writer, draft, profile, error);
+}
+
+lode_status lode_writer_append(lode_writer *writer, lode_draft *draft, lode_error *error)
+{
+    if (draft->writer != writer || writer->finished)
+        return lode_fail(
+            error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+            "a profile is appended to the database that it was made for, before that is finished");
+    LODE_TRY(expect_phase(draft, DRAFT_ENDED, error));
+    draft->phase = DRAFT_EMPTY;
+    lode_status status = append(writer, draft, error);
+    writer->broken |= status != LODE_OK;
+    return status;
 }

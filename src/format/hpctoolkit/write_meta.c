@@ -373,9 +373,6 @@ static lode_status lay_out(struct meta_writer *self, struct layout *layout)
             layout->size[writer->numbered[id].parent] +=
                 WIRE_Context_SIZE + 8 * (uint64_t)words_of(flags_of(context));
     }
-    if (layout->entries > UINT16_MAX)
-        return lode_fail(self->error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d entry points",
-                         UINT16_MAX);
     uint64_t at =
         layout->base + (WIRE_Contexts_SIZE + 7) / 8 * 8 + (uint64_t)layout->entries * WIRE_EntryPoint_SIZE;
     for (uint32_t id = 1; id <= writer->listed; id++) {

@@ -229,13 +229,18 @@ static lode_status index_value_ids(lode_writer *writer, lode_error *error)
     writer->ids_of_values = calloc((size_t)writer->value_ids + 1, sizeof *writer->ids_of_values);
     if (writer->ids_of_values == NULL)
         return lode_fail_memory(error);
+    writer->columns = writer->value_ids;
     for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
+        struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
         for (size_t i = 0; i < metric->scopes.count; i++) {
             const struct written_metric_scope *instance =
                 LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i);
             const struct written_scope *scope = WRITTEN(writer, scopes, scope, instance->scope);
-            writer->ids_of_values[instance->id] = (struct value_id){m, scope->type, scope->bit};
+            writer->ids_of_values[instance->id] = (struct value_id){m, scope->type, scope->bit, 0};
+            if (scope->type == LODE_SCOPE_CUSTOM)
+                writer->ids_of_values[instance->id].loopless = writer->columns++;
+            metric->opaque |= lode_scope_type_name(scope->type) == NULL ||
+                              (scope->type == LODE_SCOPE_CUSTOM && strcmp(scope->name, "lex_aware") != 0);
         }
     }
     return LODE_OK;

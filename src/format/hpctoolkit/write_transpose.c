@@ -21,6 +21,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+enum {
+    WINDOWS_PER_THREAD = 2 /* one that is worked on, and one that waits for an earlier one */
+};
+
 struct window_range {
     uint32_t first, end; /* ids of contexts */
 };
@@ -30,7 +34,6 @@ struct window {
     struct lode_blob region, infos, statistics, indices;
     uint32_t *counts;  /* [context][value id] */
     uint64_t *cursors; /* [context][value id]: where the next value goes in the region */
-    uint32_t *starts;  /* by profile: the first group that is in the window */
     uint64_t statistic_count;
 };
 
@@ -42,7 +45,9 @@ struct transpose {
     uint32_t profiles;
     struct lode_array ranges; /* of struct window_range */
     struct window *slots;     /* by item % slot_count */
-    unsigned slot_count;
+    unsigned threads, slot_count;
+    /* [worker][profile]: the first group of the worker's window; its next window lies behind. */
+    uint32_t *starts;
     uint64_t table; /* where context records are in cct.db */
     struct wire_Profile *summary;
     struct lode_blob summary_indices;
@@ -91,18 +96,15 @@ static lode_status allocate_window(const struct transpose *self, struct window *
     size_t cells = (size_t)(range->end - range->first) * self->writer->value_ids;
     window->counts = calloc(cells + 1, sizeof *window->counts);
     window->cursors = calloc(cells + 1, sizeof *window->cursors);
-    window->starts = calloc((size_t)self->profiles + 1, sizeof *window->starts);
-    return window->counts && window->cursors && window->starts ? LODE_OK : lode_fail_memory(error);
+    return window->counts && window->cursors ? LODE_OK : lode_fail_memory(error);
 }
 
 static void release_work(struct window *window)
 {
     free(window->counts);
     free(window->cursors);
-    free(window->starts);
     window->counts = NULL;
     window->cursors = NULL;
-    window->starts = NULL;
 }
 
 static void release_window(struct window *window)
@@ -123,11 +125,11 @@ static uint64_t group_end(const lode_block *block, uint32_t group)
 }
 
 static void count_profile(const struct transpose *self, struct window *window,
-                          const struct window_range *range, uint32_t profile)
+                          const struct window_range *range, uint32_t profile, uint32_t *start)
 {
     const lode_block *block = &self->blocks[profile];
     uint32_t ids = self->writer->value_ids;
-    uint32_t group = window->starts[profile] = lode_block_seek(block, 0, range->first);
+    uint32_t group = *start = lode_block_seek(block, *start, range->first);
     for (; group < block->group_count; group++) {
         uint32_t context = block_group_key(block, group);
         if (context >= range->end)
@@ -140,12 +142,12 @@ static void count_profile(const struct transpose *self, struct window *window,
 }
 
 static void place_profile(const struct transpose *self, struct window *window,
-                          const struct window_range *range, uint32_t profile)
+                          const struct window_range *range, uint32_t profile, uint32_t start)
 {
     const lode_block *block = &self->blocks[profile];
     uint32_t ids = self->writer->value_ids;
     uint8_t *region = window->region.bytes;
-    for (uint32_t group = window->starts[profile]; group < block->group_count; group++) {
+    for (uint32_t group = start; group < block->group_count; group++) {
         uint32_t context = block_group_key(block, group);
         if (context >= range->end)
             return;
@@ -333,13 +335,13 @@ static lode_status work_window(void *context, uint64_t item, unsigned worker, lo
     struct transpose *self = context;
     struct window *window = &self->slots[item % self->slot_count];
     const struct window_range *range = LODE_ARRAY_AT(&self->ranges, struct window_range, item);
-    (void)worker;
+    uint32_t *starts = self->starts + (size_t)worker * self->profiles;
     LODE_TRY(allocate_window(self, window, range, error));
     for (uint32_t p = 0; p < self->profiles; p++)
-        count_profile(self, window, range, p);
+        count_profile(self, window, range, p, &starts[p]);
     LODE_TRY(lay_out(self, window, range, error));
     for (uint32_t p = 0; p < self->profiles; p++)
-        place_profile(self, window, range, p);
+        place_profile(self, window, range, p, starts[p]);
     for (uint32_t id = range->first; id < range->end; id++)
         LODE_TRY(summarise(self, window, range, id, error));
     release_work(window);
@@ -435,21 +437,27 @@ static lode_status begin_section(struct transpose *self, struct wire_Section *se
 
 static lode_status run_windows(struct transpose *self, lode_error *error)
 {
-    unsigned threads = lode_pool_threads(self->writer->options.threads, self->ranges.count);
-    self->slot_count = lode_pool_window(threads);
     self->slots = calloc(self->slot_count, sizeof *self->slots);
-    if (self->slots == NULL)
+    self->starts = calloc((size_t)self->threads * self->profiles + 1, sizeof *self->starts);
+    if (self->slots == NULL || self->starts == NULL) {
+        free(self->slots);
+        free(self->starts);
         return lode_fail_memory(error);
+    }
     self->progress = (struct lode_progress){.report = self->writer->options.on_progress,
                                             .user = self->writer->options.user,
                                             .phase = "transposing",
                                             .total = self->ranges.count};
-    struct lode_job job = {
-        .items = self->ranges.count, .work = work_window, .finish = finish_window, .context = self};
-    lode_status status = lode_pool_run(threads, &job, error);
+    struct lode_job job = {.items = self->ranges.count,
+                           .work = work_window,
+                           .finish = finish_window,
+                           .context = self,
+                           .window = self->slot_count};
+    lode_status status = lode_pool_run(self->threads, &job, error);
     for (unsigned i = 0; i < self->slot_count; i++)
         release_window(&self->slots[i]);
     free(self->slots);
+    free(self->starts);
     return status;
 }
 
@@ -458,7 +466,8 @@ static lode_status transpose(struct transpose *self, const uint32_t *order, stru
 {
     lode_writer *writer = self->writer;
     struct lode_output_file *profiles = &writer->files[HPCT_PROFILE];
-    unsigned threads = writer->options.threads ? writer->options.threads : lode_pool_processors();
+    self->threads = writer->options.threads ? writer->options.threads : lode_pool_processors();
+    self->slot_count = self->threads * WINDOWS_PER_THREAD;
     LODE_TRY(lode_output_align(profiles, 2, error));
     LODE_TRY(lode_output_flush(profiles, error));
     self->summary->pValues = profiles->size;
@@ -466,7 +475,7 @@ static lode_status transpose(struct transpose *self, const uint32_t *order, stru
     LODE_TRY(map_profiles(self, order, error));
     LODE_TRY(begin_section(self, section, error));
     /* Windows that wait for an earlier one hold their memory. */
-    LODE_TRY(cut_windows(self, writer->options.memory / lode_pool_window(threads), error));
+    LODE_TRY(cut_windows(self, writer->options.memory / self->slot_count, error));
     LODE_TRY(run_windows(self, error));
     LODE_TRY(lode_output_align(profiles, 4, error));
     self->summary->pCtxIndices = profiles->size;

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every call by which the writer changes the file system fails in turn.
+
+Usage: faults.py --lode PROGRAM --shim SHIM [--only TEXT] [--every N]
+
+For each way of writing (a scenario), for each call in turn, and for each fault (the disk is full from here on; an I/O error, once; a
+short write; an interrupted one; SIGKILL), the program writes a small database. It must either succeed with the same bytes as
+undisturbed, or say why not and change nothing. The next run, undisturbed, must succeed and leave nothing behind.
+"""
+import argparse
+import concurrent.futures
+import errno
+import os
+import re
+import shutil
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from outcome import NAME, PARTIAL, Program, Situation, beside, fingerprint  # noqa: E402
+from tap import Tap  # noqa: E402
+
+# Buffers that fill up while profiles are added.
+NEW = ["--profiles", "40", "--contexts", "300", "--samples", "2500", "--seed", "7"]
+# Several windows of the transpose; without, its pieces are larger than a buffer.
+LITTLE = ["--memory", "50K"]
+OLD = ["--profiles", "3", "--contexts", "40", "--samples", "10", "--seed", "8"]
+SOURCE = "source"
+JOBS = 2
+
+
+class Scenario:
+    """A way of writing: what is there before, the arguments, and settings of the shim."""
+
+    def __init__(self, name, arguments, previous=False, in_place=False, leftover=None, **settings):
+        self.name, self.arguments, self.settings = name, arguments, settings
+        self.previous = previous or in_place
+        self.in_place = in_place  # the source is what is replaced
+        self.leftover = leftover  # the number of the call at which an earlier run was killed
+        self.plain = bool(settings.get("plain"))
+
+
+def scenarios():
+    synth = ["synth", "database", *NEW, *LITTLE]
+    convert = ["convert", SOURCE]
+    return [
+        Scenario("synth", [*synth, "--threads", "1"]),
+        Scenario("synth over a database", [*synth, "--threads", "1", "--force"], previous=True),
+        Scenario("synth with 2 threads over a database", [*synth, "--threads", "2", "--force"], previous=True),
+        Scenario("synth after a killed run", [*synth, "--threads", "1"], leftover=40),
+        Scenario("convert", [*convert, "--threads", "1"]),
+        Scenario("convert over a database", [*convert, "--threads", "2", "--force"], previous=True),
+        Scenario("convert over itself", ["convert", *LITTLE, NAME, "--threads", "1", "--force"], in_place=True),
+        Scenario("synth on a plain file system", [*synth, "--threads", "1"], plain=1),
+        Scenario("synth over a database on a plain file system", [*synth, "--threads", "1", "--force"], previous=True,
+                 plain=1),
+    ]
+
+
+class Fault:
+    def __init__(self, name, mode, code=0, classes=("room", "write", "other")):
+        self.name, self.mode, self.code, self.classes = name, mode, code, classes
+
+
+FAULTS = [
+    Fault("a full disk", "full", errno.ENOSPC, ("room", "write")),
+    Fault("an I/O error", "fail", errno.EIO),
+    Fault("a short write", "short", classes=("write",)),
+    Fault("an interrupted write", "fail", errno.EINTR, ("write",)),
+    Fault("SIGKILL", "kill"),
+]
+
+
+def copy_sources(database):
+    """Turns the source files that a database names into files that were copied into it."""
+    meta = os.path.join(database, "meta.db")
+    with open(meta, "rb") as stream:
+        data = bytearray(stream.read())
+    for found in re.finditer(rb"\0/opt/synthetic/(src/file[0-9]+\.c)\0", data):
+        start, name = found.start() + 1, found.group(1)
+        data[start:found.end()] = name.ljust(found.end() - start, b"\0")
+        record = data.index(struct.pack("<IIQ", 0, 0, start))
+        data[record:record + 4] = struct.pack("<I", 1)
+        os.makedirs(os.path.join(database, "src"), exist_ok=True)
+        with open(os.path.join(database, name.decode()), "wb") as stream:
+            stream.write(b"int synthetic;\n" * 9000)
+    with open(meta, "wb") as stream:
+        stream.write(data)
+
+
+class Bench:
+    """The databases to start from, and what a scenario should give."""
+
+    def __init__(self, program, root):
+        self.program, self.root = program, root
+        self.made = {}
+        for name, parameters in (("new", NEW), ("old", OLD)):
+            path = os.path.join(root, name)
+            run = program.run(["synth", "database", *parameters, "-o", path])
+            if run.status != 0:
+                raise SystemExit(f"cannot make a database: {run.message}")
+            self.made[name] = path
+        copy_sources(self.made["new"])
+        self.prints = {name: fingerprint(path) for name, path in self.made.items()}
+
+    def prepare(self, scenario, parent):
+        """A directory as it is before the program runs."""
+        os.makedirs(parent)
+        if scenario.previous:
+            shutil.copytree(self.made["new" if scenario.in_place else "old"], os.path.join(parent, NAME))
+        if scenario.leftover:
+            self.program.run(self.arguments(scenario, parent), mode="kill", at=scenario.leftover)
+
+    def arguments(self, scenario, parent):
+        target = os.path.join(parent, NAME)
+        places = {SOURCE: self.made["new"], NAME: target}
+        return [*(places.get(word, word) for word in scenario.arguments), "-o", target]
+
+    def situation(self, scenario, parent, expected):
+        previous = self.prints["new" if scenario.in_place else "old"] if scenario.previous else None
+        return Situation(self.program, parent, expected, previous, self.made["new"])
+
+    def undisturbed(self, scenario):
+        """The calls of a run without faults, and what it writes."""
+        parent = os.path.join(self.root, "undisturbed")
+        self.prepare(scenario, parent)
+        run = self.program.run(self.arguments(scenario, parent), log=os.path.join(self.root, "log"), **scenario.settings)
+        expected = fingerprint(os.path.join(parent, NAME))
+        complaints = list(self.situation(scenario, parent, expected).succeeded(run))
+        if expected is None:
+            complaints.append("nothing was written")
+        shutil.rmtree(parent)
+        return run.calls, expected, complaints
+
+    def disturb(self, scenario, fault, number, expected):
+        """One run with a fault, and the next one. Returns complaints, and what became of the run."""
+        parent = os.path.join(self.root, f"{fault.mode}-{fault.code}-{number}")
+        self.prepare(scenario, parent)
+        situation = self.situation(scenario, parent, expected)
+        run = self.program.run(self.arguments(scenario, parent), log=parent + ".log", mode=fault.mode, at=number,
+                               errno=fault.code, **scenario.settings)
+        complaints, outcome = [], "killed"
+        if len(run.calls) < number:
+            complaints.append(f"only {len(run.calls)} calls were made")
+        elif fault.mode == "kill":
+            complaints += situation.killed(in_steps=scenario.plain)
+        else:
+            outcome = "succeeded" if run.status == 0 else "failed"
+            complaints += judge(situation, scenario, fault, run, run.calls[number - 1])
+        complaints += self.next_runs(situation, scenario)
+        shutil.rmtree(parent)
+        os.unlink(parent + ".log")
+        return [f"{fault.name} at call {number} ({describe(run, number)}): {text}" for text in complaints], outcome
+
+    def next_runs(self, situation, scenario):
+        """What was left is cleared. A run that may not replace anything comes first: it brings back what was moved away."""
+        arguments = self.arguments(scenario, situation.parent)
+        if scenario.plain and beside(situation.parent):
+            yield from self.refused_run(situation, scenario)
+        if scenario.previous and fingerprint(situation.target) is None:
+            self.program.run([word for word in arguments if word != "--force"])
+            if fingerprint(situation.target) != situation.previous:
+                yield "the next run did not bring back the previous output"
+        if os.path.lexists(situation.target) and "--force" not in arguments:
+            arguments.append("--force")
+        yield from (f"next run: {text}" for text in situation.succeeded(self.program.run(arguments)))
+
+    def refused_run(self, situation, scenario):
+        """Where files cannot be locked, nobody can tell a killed process from one that writes."""
+        before = fingerprint(situation.parent)
+        run = self.program.run(self.arguments(scenario, situation.parent), **scenario.settings)
+        refused = situation.told(run, "cannot be locked") if "--force" in scenario.arguments else ()
+        yield from (f"refused run: {text}" for text in refused)
+        if fingerprint(situation.parent) != before:
+            yield "refused run: it changed something"
+
+
+def judge(situation, scenario, fault, run, call):
+    """Complaints about a run that was not killed; `call` is the one that was disturbed."""
+    reason = os.strerror(fault.code)
+    # Where clearing is what failed, or where it was too early for it.
+    may_leave = call[1] == "other" or (scenario.leftover and call[2] in (PARTIAL, "lock"))
+    if run.status == 0:
+        yield from situation.succeeded(run, may_leave)
+    elif fault.mode == "short" or fault.code == errno.EINTR:
+        yield f"it failed: {run.message.strip()}"
+    elif fault.mode == "full" and may_go_astray(call, situation, scenario):
+        yield from situation.astray(run, reason)
+    else:
+        yield from situation.failed(run, reason, may_leave)
+
+
+def may_go_astray(call, situation, scenario):
+    """On a disk that is full for good, what was renamed cannot be renamed back."""
+    if call[0] == "fsync":
+        return call[2] == os.path.realpath(situation.parent)
+    return scenario.plain and scenario.previous and call[0] == "renameat" and call[2] == NAME
+
+
+def describe(run, number):
+    if number > len(run.calls):
+        return "not reached"
+    name, _, about = run.calls[number - 1]
+    at = about.find(PARTIAL)
+    return f"{name} {about[at:] if at >= 0 else os.path.basename(about)}"
+
+
+def test_scenario(tap, bench, scenario, every, offset):
+    calls, expected, complaints = bench.undisturbed(scenario)
+    if not tap.check(not complaints and len(calls) > 20, f"{scenario.name}: undisturbed, {len(calls)} calls", complaints):
+        return
+    for fault in FAULTS:
+        numbers = [i for i, call in enumerate(calls, 1) if call[1] in fault.classes and i % every == offset % every]
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            results = list(pool.map(lambda n: bench.disturb(scenario, fault, n, expected), numbers))
+        complaints = [text for found, _ in results for text in found]
+        outcomes = [outcome for _, outcome in results]
+        counts = ", ".join(f"{outcomes.count(word)} {word}" for word in dict.fromkeys(sorted(outcomes)))
+        tap.check(not complaints, f"{scenario.name}: {fault.name} at each of {len(numbers)} calls: {counts}", complaints)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--shim", required=True)
+    parser.add_argument("--only", default="", help="only scenarios whose name contains this")
+    parser.add_argument("--every", type=int, default=1, help="only each N-th call, another one in each scenario")
+    options = parser.parse_args()
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="lode-") as root:
+        bench = Bench(Program(options.lode, options.shim), root)
+        for i, scenario in enumerate(scenarios()):
+            if options.only in scenario.name:
+                test_scenario(tap, bench, scenario, options.every, i)
+        tap.check(fingerprint(bench.made["new"]) == bench.prints["new"], "what is converted stays as it is")
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
