@@ -24,8 +24,9 @@ typedef struct lode_convert_options {
 
 /*
  * Writes a database that means the same, in HPCToolkit 4.0: contexts, functions, files, modules and profiles in their
- * canonical order, summary and values by context computed. Equal content gives equal bytes, and converting the result gives
- * the same bytes again. Values at unlisted contexts are kept, numbered behind the listed ones in their old order.
+ * canonical order, summary and values by context computed. Equal content gives equal bytes, as
+ * far as it has one order (metrics, identical siblings and profiles with equal ids keep theirs), and converting the result
+ * gives the same bytes again. Values at unlisted contexts are kept, numbered behind the listed ones in their old order.
  * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_convert(const lode_database *db, const char *path,

@@ -22,7 +22,7 @@ typedef struct lode_draft lode_draft;
 
 typedef struct lode_writer_options {
     size_t size;
-    int force;         /* replace what is there */
+    int force;         /* replace a database, or an empty directory, that is there */
     int traces;        /* write trace.db, with a line for every profile */
     unsigned threads;  /* 0: one per processor */
     uint64_t memory;   /* bytes that may be used for work on values; 0: a quarter of the machine's */

@@ -44,9 +44,10 @@ static int run_convert(const invocation *call)
 static const option_spec convert_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
      "the directory to write; it appears only when it is complete"},
-    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force), "replace what is there"},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
+     "replace a database that is there"},
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(convert_options, drop_unlisted),
-     "leave out values at contexts that meta.db does not list"},
+     "leave out values at contexts that meta.db does not list; what is left does not add up to the totals"},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory),
      "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
     {0},

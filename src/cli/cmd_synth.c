@@ -55,7 +55,8 @@ static int run_synth(const invocation *call)
 static const option_spec synth_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(synth_options, target),
      "the directory to write; it appears only when it is complete"},
-    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(synth_options, force), "replace what is there"},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(synth_options, force),
+     "replace a database that is there"},
     {"profiles", 'p', OPTION_COUNT, "N", NULL, offsetof(synth_options, profiles), "profiles (default 16)"},
     {"contexts", 'c', OPTION_COUNT, "N", NULL, offsetof(synth_options, contexts), "contexts (default 1000)"},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(synth_options, depth),

@@ -16,10 +16,9 @@ import re
 import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from outcome import NAME, PARTIAL, Program, Situation, beside, fingerprint  # noqa: E402
+from outcome import NAME, PARTIAL, Program, Situation, beside, fingerprint, scratch  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # Buffers that fill up while profiles are added.
@@ -229,7 +228,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="only each N-th call, another one in each scenario")
     options = parser.parse_args()
     tap = Tap()
-    with tempfile.TemporaryDirectory(prefix="lode-") as root:
+    with scratch() as root:
         bench = Bench(Program(options.lode, options.shim), root)
         for i, scenario in enumerate(scenarios()):
             if options.only in scenario.name:

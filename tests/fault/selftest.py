@@ -13,11 +13,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from faults import Bench, Fault, scenarios  # noqa: E402
-from outcome import NAME, PARTIAL, Program, Run, Situation, fingerprint  # noqa: E402
+from outcome import NAME, PARTIAL, Program, Run, Situation, fingerprint, scratch  # noqa: E402
 from tap import Tap  # noqa: E402
 
 FULL = os.strerror(errno.ENOSPC)
@@ -158,7 +157,7 @@ def main():
     parser.add_argument("--library")
     options = parser.parse_args()
     program, tap = Program(options.lode, options.shim), Tap()
-    with tempfile.TemporaryDirectory(prefix="lode-") as root:
+    with scratch() as root:
         place = Place(program, root)
         test_opens(tap, place)
         for name, complaints, word in bad_ends(place):
@@ -167,7 +166,7 @@ def main():
         for name, complaints in good_ends(place):
             found = list(complaints)
             tap.check(not found, f"not complained about: {name}", found)
-    with tempfile.TemporaryDirectory(prefix="lode-") as root:
+    with scratch() as root:
         test_lost_writes(tap, program, root)
     if options.nm:
         test_symbols(tap, options)

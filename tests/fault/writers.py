@@ -14,10 +14,9 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from outcome import NAME, PARTIAL, Program, Run, beside, differences, fingerprint  # noqa: E402
+from outcome import NAME, PARTIAL, Program, Run, beside, differences, fingerprint, scratch  # noqa: E402
 from tap import Tap  # noqa: E402
 
 JOBS, CROWD, ROUNDS = 2, 5, 20
@@ -102,7 +101,7 @@ class Pair:
 
 
 def test_pair(tap, program, name, previous, plain):
-    with tempfile.TemporaryDirectory(prefix="lode-") as root:
+    with scratch() as root:
         pair = Pair(program, root, previous, plain)
         count = pair.count_calls()
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
@@ -116,7 +115,7 @@ def test_pair(tap, program, name, previous, plain):
 
 def test_refused(tap, program):
     """Without --force, the one that comes later is told that the output is there."""
-    with tempfile.TemporaryDirectory(prefix="lode-") as parent:
+    with scratch() as parent:
         target = os.path.join(parent, NAME)
         first = program.run(arguments(parent, FIRST, force=False))
         made = fingerprint(target)
@@ -128,7 +127,7 @@ def test_refused(tap, program):
 def test_crowd(tap, program):
     """Some processes at once: one at least writes, the others say why not."""
     complaints, wrote = [], 0
-    with tempfile.TemporaryDirectory(prefix="lode-") as root:
+    with scratch() as root:
         parent = os.path.join(root, "crowd")
         os.makedirs(parent)
         made = []

@@ -56,6 +56,26 @@ static void what_is_there_stays_without_force(void **state)
     leave_place(&place);
 }
 
+static void force_does_not_remove_what_is_no_database(void **state)
+{
+    struct place place;
+    lode_writer *writer;
+    lode_writer_options options = LODE_WRITER_OPTIONS_INIT;
+    (void)state;
+    enter_place(&place);
+    options.force = 1;
+    assert_int_equal(mkdir(place.target, 0777), 0);
+    char *precious = name_in(place.target, "precious");
+    FILE *stream = fopen(precious, "w");
+    assert_non_null(stream);
+    fclose(stream);
+    REFUSED(&place, LODE_ERR_UNSUPPORTED, lode_writer_create(&writer, place.target, &options, &place.error));
+    assert_int_equal(access(precious, F_OK), 0);
+    assert_int_equal(count_entries(place.folder), 1);
+    free(precious);
+    leave_place(&place);
+}
+
 /* Something that comes to be there while the database is written is not replaced either. */
 static void a_latecomer_stays(void **state)
 {
@@ -334,6 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_there_stays_without_force),
+        cmocka_unit_test(force_does_not_remove_what_is_no_database),
         cmocka_unit_test(a_latecomer_stays),
         cmocka_unit_test(nothing_is_left_of_what_is_not_finished),
         cmocka_unit_test(a_cancelled_database_is_not_there),

@@ -3,6 +3,8 @@
 #include "format/hpctoolkit/write.h"
 
 #include "base/pool.h"
+#include "format/hpctoolkit/hpctoolkit.h"
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,24 @@ static bool ends_in_name(const char *path)
     return end > 0 && !(only_dots && dots <= 2);
 }
 
+/* Force is for replacing a database, not for removing whatever has the name. */
+static bool may_be_replaced(const char *path)
+{
+    struct lode_folder folder;
+    struct dirent *entry;
+    DIR *directory = opendir(path);
+    bool empty = directory != NULL, database = false;
+    while (directory && (entry = readdir(directory)) != NULL)
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    if (directory)
+        closedir(directory);
+    if (directory && !empty && lode_folder_open(&folder, path, NULL) == LODE_OK) {
+        database = lode_format_hpctoolkit.probe(&folder);
+        lode_folder_close(&folder);
+    }
+    return access(path, F_OK) != 0 || empty || database;
+}
+
 lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
                                lode_error *error)
 {
@@ -87,6 +107,9 @@ lode_status lode_writer_create(lode_writer **out, const char *path, const lode_w
     if (!ends_in_name(path))
         return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
                          "a new directory cannot have this name");
+    if (options->force && !may_be_replaced(path))
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
+                         "it is not a database, so it is not replaced");
     lode_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return lode_fail_memory(error);
