@@ -16,7 +16,7 @@ typedef enum lode_severity {
 typedef enum lode_check_level {
     LODE_CHECK_QUICK,     /* headers, sections, footers: a few pages of each file */
     LODE_CHECK_STRUCTURE, /* every pointer, count, string, order and bound: reads every file once */
-    LODE_CHECK_FULL /* what the data means: reads profile.db four times in all, cct.db and trace.db twice */
+    LODE_CHECK_FULL       /* what the data means: reads profile.db three times in all, trace.db twice */
 } lode_check_level;
 
 /* One thing that is wrong with a store. Strings are valid during the callback only. */
