@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,38 +31,31 @@ static char *copy_path(const char *path)
     return strndup(path, length);
 }
 
-static lode_status name_partial(struct lode_output *output, lode_error *error)
-{
-    char *copy = strdup(output->path);
-    int length = -1;
-    if (copy) {
-        const char *base = strrchr(copy, '/');
-        length = asprintf(&output->partial, ".%s.partial", base ? base + 1 : copy);
-    }
-    free(copy);
-    if (length < 0) {
-        output->partial = NULL;
-        return lode_fail_memory(error);
-    }
-    return LODE_OK;
-}
-
 static const char *base_name(const struct lode_output *output)
 {
     const char *slash = strrchr(output->path, '/');
     return slash ? slash + 1 : output->path;
 }
 
+static lode_status name_partial(struct lode_output *output, lode_error *error)
+{
+    if (asprintf(&output->partial, ".%s.partial", base_name(output)) >= 0)
+        return LODE_OK;
+    output->partial = NULL;
+    return lode_fail_memory(error);
+}
+
 static lode_status open_parent(struct lode_output *output, lode_error *error)
 {
-    char *copy = strdup(output->path);
-    if (copy == NULL)
+    size_t length = (size_t)(base_name(output) - output->path);
+    char *folder = length > 0 ? strndup(output->path, length) : strdup(".");
+    if (folder == NULL)
         return lode_fail_memory(error);
-    output->parent = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    output->parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     lode_status status = LODE_OK;
     if (output->parent < 0)
         status = lode_fail_errno(error, output->path, "cannot open the directory that it should be in");
-    free(copy);
+    free(folder);
     return status;
 }
 
@@ -83,6 +75,16 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+/* The stream is ours alone, which is all that readdir asks for. */
+static struct dirent *next_entry(DIR *directory)
+{
+    struct dirent *entry;
+    do
+        entry = readdir(directory); /* NOLINT(concurrency-mt-unsafe) */
+    while (entry && is_dots(entry->d_name));
+    return entry;
+}
+
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
@@ -93,6 +95,7 @@ static void close_fd(int *fd)
 /* ---- clearing ---- */
 
 /* All but `except` goes. Returns the errno of what went wrong first, or 0. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than OUTPUT_MAX_DEPTH */
 static int clear_inside(int parent, const char *name, const char *except, unsigned depth)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -104,8 +107,8 @@ static int clear_inside(int parent, const char *name, const char *except, unsign
         return code;
     }
     int first = 0;
-    while ((entry = readdir(directory)) != NULL) {
-        if (is_dots(entry->d_name) || (except && strcmp(entry->d_name, except) == 0))
+    while ((entry = next_entry(directory)) != NULL) {
+        if (except && strcmp(entry->d_name, except) == 0)
             continue;
         int code = unlinkat(fd, entry->d_name, 0) == 0 ? 0 : errno;
         if (code == EISDIR && depth < OUTPUT_MAX_DEPTH) {
@@ -280,10 +283,11 @@ static int sync_directory(int fd)
 
 static bool may_be_directory(const struct dirent *entry)
 {
-    return (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) && !is_dots(entry->d_name);
+    return entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
 }
 
 /* A file is on the disk when it was closed; its name, when its directory is. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than OUTPUT_MAX_DEPTH */
 static lode_status sync_tree(int parent, const char *name, const char *path, unsigned depth,
                              lode_error *error)
 {
@@ -298,7 +302,7 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
         return status;
     }
     lode_status status = LODE_OK;
-    while (status == LODE_OK && (entry = readdir(directory)) != NULL)
+    while (status == LODE_OK && (entry = next_entry(directory)) != NULL)
         if (may_be_directory(entry) && depth < OUTPUT_MAX_DEPTH)
             status = sync_tree(fd, entry->d_name, path, depth + 1, error);
     if (status == LODE_OK && sync_directory(fd) != 0)

@@ -3,11 +3,13 @@
 #include "format/hpctoolkit/write.h"
 
 #include "base/pool.h"
-#include "format/hpctoolkit/hpctoolkit.h"
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- files ---- */
@@ -82,22 +84,44 @@ static bool ends_in_name(const char *path)
     return end > 0 && !(only_dots && dots <= 2);
 }
 
-/* Force is for replacing a database, not for removing whatever has the name. */
-static bool may_be_replaced(const char *path)
+static bool holds_database(const char *path)
 {
-    struct lode_folder folder;
-    struct dirent *entry;
+    for (unsigned id = 0; id < HPCT_FILES; id++) {
+        char *name;
+        if (asprintf(&name, "%s/%s", path, lode_hpct_specs[id].name) < 0)
+            return false;
+        bool found = access(name, F_OK) == 0;
+        free(name);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* Nothing but itself and its parent. The stream is the caller's own, which is all that readdir asks for. */
+static bool is_empty(DIR *directory)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(directory)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return false;
+    return true;
+}
+
+/* Force is for replacing a database, not for removing whatever has the name. */
+static lode_status check_replaceable(const char *path, lode_error *error)
+{
+    if (access(path, F_OK) != 0 || holds_database(path))
+        return LODE_OK;
     DIR *directory = opendir(path);
-    bool empty = directory != NULL, database = false;
-    while (directory && (entry = readdir(directory)) != NULL)
-        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    if (directory == NULL && errno != ENOTDIR)
+        return lode_fail_errno(error, path, "cannot look into what is there");
+    bool empty = directory && is_empty(directory);
     if (directory)
         closedir(directory);
-    if (directory && !empty && lode_folder_open(&folder, path, NULL) == LODE_OK) {
-        database = lode_format_hpctoolkit.probe(&folder);
-        lode_folder_close(&folder);
-    }
-    return access(path, F_OK) != 0 || empty || database;
+    return empty ? LODE_OK
+                 : lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
+                             "it is not a database, so it is not replaced");
 }
 
 lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
@@ -107,9 +131,8 @@ lode_status lode_writer_create(lode_writer **out, const char *path, const lode_w
     if (!ends_in_name(path))
         return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
                          "a new directory cannot have this name");
-    if (options->force && !may_be_replaced(path))
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                         "it is not a database, so it is not replaced");
+    if (options->force)
+        LODE_TRY(check_replaceable(path, error));
     lode_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return lode_fail_memory(error);
