@@ -171,7 +171,7 @@ static lode_status describe_unlisted(struct conversion *self, lode_error *error)
 
 static int compare_profiles(const void *left, const void *right, void *argument)
 {
-    const lode_database *db = argument;
+    const lode_database *db = ((const struct conversion *)argument)->db;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right, x_count = 0, y_count = 0;
     lode_id x[MAX_IDS], y[MAX_IDS];
     /* Tuples were read once before sorting, so that they cannot fail here. */
@@ -206,7 +206,7 @@ static lode_status order_profiles(struct conversion *self, lode_error *error)
                              MAX_IDS);
         self->order[self->profile_count++] = p;
     }
-    qsort_r(self->order, self->profile_count, sizeof *self->order, compare_profiles, (void *)(uintptr_t)db);
+    qsort_r(self->order, self->profile_count, sizeof *self->order, compare_profiles, self);
     for (uint32_t p = 0; p < db->profile_count; p++)
         self->trace_of[p] = LODE_NONE;
     for (uint32_t i = 0; i < db->trace_count; i++) {

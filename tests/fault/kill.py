@@ -97,9 +97,11 @@ class Campaign:
 
     def run_or_kill(self, situation, delay):
         """Complaints about one run, and whether it was killed."""
+        start = time.monotonic()
         process = self.program.start(self.arguments(situation))
         try:
             _, message = process.communicate(timeout=delay)
+            self.seconds = min(self.seconds, time.monotonic() - start)
             return list(situation.succeeded(Run(process.returncode, message))), False
         except subprocess.TimeoutExpired:
             process.kill()

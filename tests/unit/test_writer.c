@@ -130,7 +130,7 @@ static void points_propagate_to_all_scopes(void **state)
         uint32_t id = propagated[i].line       ? id_at_line(db, propagated[i].line)
                       : propagated[i].function ? id_of_function(db, propagated[i].function)
                                                : 0;
-        for (uint16_t scope = 0; scope < SCOPES; scope++) {
+        for (uint16_t scope = 0; scope < (uint16_t)SCOPES; scope++) {
             assert_true(value_of(db, 1, id, scope) == propagated[i].values[scope]);
             assert_true(value_in_cct(db, 1, id, scope) == propagated[i].values[scope]);
             assert_true(value_of(db, 0, id, scope) == propagated[i].values[scope]);
@@ -252,7 +252,7 @@ static void statistics_are_computed(void **state)
     lode_database *db = open_target(&place);
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
         uint32_t id = statistics[i].line ? id_at_line(db, statistics[i].line) : 0;
-        for (uint16_t k = 0; k < STATISTICS; k++) {
+        for (uint16_t k = 0; k < (uint16_t)STATISTICS; k++) {
             assert_true(value_of(db, 0, id, k) == statistics[i].point[k]);
             assert_true(value_of(db, 0, id, STATISTICS + k) == statistics[i].execution[k]);
         }
@@ -439,7 +439,7 @@ static void unlisted_contexts_come_last(void **state)
     DONE(&place, begin_thread(&place, draft, 0));
     /* What they are below is not known, so that their values cannot be propagated. */
     REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_point(draft, unlisted[0], metric, 1.0, error));
-    for (uint16_t id = POINT; id <= EXECUTION; id++) {
+    for (uint16_t id = POINT; id <= (uint16_t)EXECUTION; id++) {
         DONE(&place, lode_draft_value(draft, unlisted[1], id, 2.0, error));
         DONE(&place, lode_draft_value(draft, unlisted[0], id, 1.0, error));
         DONE(&place, lode_draft_value(draft, line, id, id == POINT ? 0.0 : 3.0, error));

@@ -42,7 +42,7 @@ lode_status lode_writer_end_file(lode_writer *writer, enum hpct_file_id id,
     memcpy(header, HPCT_MAGIC, HPCT_MAGIC_SIZE);
     memcpy(header + HPCT_MAGIC_SIZE, spec->format, HPCT_FORMAT_SIZE);
     for (unsigned i = 0; i < spec->section_count; i++)
-        lode_wire_write_Section(&sections[i], header + WIRE_FileHeader_SIZE + i * WIRE_Section_SIZE);
+        lode_wire_write_Section(&sections[i], header + WIRE_FileHeader_SIZE + (size_t)i * WIRE_Section_SIZE);
     LODE_TRY(lode_output_flush(file, error));
     LODE_TRY(lode_output_write_at(file, 0, header, (size_t)header_size(id), error));
     return lode_output_file_close(file, error);
@@ -262,7 +262,7 @@ static lode_status end_profiles(lode_writer *writer, const uint32_t *order,
     LODE_TRY(put_id_tuples(writer, order, error));
     sections[1].sz = file->size - sections[1].p;
     sections[0].p = file->size;
-    struct wire_ProfileInfos infos = {.pProfiles = file->size + (WIRE_ProfileInfos_SIZE + 7) / 8 * 8,
+    struct wire_ProfileInfos infos = {.pProfiles = file->size + WRITTEN_PADDED(ProfileInfos),
                                       .nProfiles = (uint32_t)writer->profiles.count + 1,
                                       .szProfile = WIRE_Profile_SIZE};
     lode_wire_write_ProfileInfos(&infos, bytes);

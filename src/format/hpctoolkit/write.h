@@ -19,6 +19,9 @@ enum {
     WRITTEN_MAX_ENTRIES = INT16_MAX
 };
 
+/* The size of a section's header, up to where 8-byte numbers may follow. */
+#define WRITTEN_PADDED(table) ((uint64_t)(WIRE_##table##_SIZE + 7) / 8 * 8)
+
 /* What was described. `rank` is the position in the file, once the description is sealed. */
 struct written_scope {
     const char *name;

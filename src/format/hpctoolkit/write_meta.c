@@ -148,8 +148,8 @@ static lode_status put_statistics(struct meta_writer *self, struct section_blob 
         const struct written_statistic *statistic =
             LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
         size_t at = tables->statistics + i * WIRE_Summary_SIZE;
-        struct wire_Summary wire = {.pScope =
-                                        section->base + tables->scopes + statistic->scope * WIRE_Scope_SIZE,
+        struct wire_Summary wire = {.pScope = section->base + tables->scopes +
+                                              (uint64_t)statistic->scope * WIRE_Scope_SIZE,
                                     .combine = statistic->combine,
                                     .statMetricId = statistic->id};
         lode_wire_write_Summary(&wire, section->blob.bytes + at);
@@ -162,7 +162,7 @@ static lode_status put_metric(struct meta_writer *self, struct section_blob *sec
                               struct metric_tables *tables)
 {
     const struct written_metric *metric = WRITTEN(self->writer, metrics, metric, index);
-    size_t at = tables->metrics + index * WIRE_Metric_SIZE;
+    size_t at = tables->metrics + (size_t)index * WIRE_Metric_SIZE;
     struct wire_Metric wire = {.pScopeInsts = section->base + tables->instances,
                                .pSummaries = section->base + tables->statistics,
                                .nScopeInsts = (uint16_t)metric->scopes.count,
@@ -172,8 +172,8 @@ static lode_status put_metric(struct meta_writer *self, struct section_blob *sec
     for (size_t i = 0; i < metric->scopes.count; i++) {
         const struct written_metric_scope *instance =
             LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i);
-        struct wire_ScopeInst scope = {.pScope =
-                                           section->base + tables->scopes + instance->scope * WIRE_Scope_SIZE,
+        struct wire_ScopeInst scope = {.pScope = section->base + tables->scopes +
+                                                 (uint64_t)instance->scope * WIRE_Scope_SIZE,
                                        .propMetricId = instance->id};
         lode_wire_write_ScopeInst(&scope, section->blob.bytes + tables->instances + i * WIRE_ScopeInst_SIZE);
     }
@@ -191,7 +191,7 @@ static lode_status fill_metrics(struct meta_writer *self, struct section_blob *s
     LODE_TRY(skip_strings(self, section));
     for (uint32_t i = 0; i < writer->scopes.count; i++) {
         const struct written_scope *scope = WRITTEN(writer, scopes, scope, i);
-        size_t at = tables.scopes + i * WIRE_Scope_SIZE;
+        size_t at = tables.scopes + (size_t)i * WIRE_Scope_SIZE;
         struct wire_Scope wire = {.type = scope->type, .propagationIndex = scope->bit};
         lode_wire_write_Scope(&wire, section->blob.bytes + at);
         LODE_TRY(put_text(self, section, scope->name, at + WIRE_Scope_pScopeName));
@@ -282,7 +282,7 @@ static lode_status fill_files(struct meta_writer *self, struct section_blob *sec
         const struct written_file *source = WRITTEN(self->writer, sources, file, i);
         struct wire_File record = {.flags = source->copied ? HPCT_FILE_COPIED : 0,
                                    .pPath = texts->files[source->rank]};
-        lode_wire_write_File(&record, section->blob.bytes + table + source->rank * WIRE_File_SIZE);
+        lode_wire_write_File(&record, section->blob.bytes + table + (size_t)source->rank * WIRE_File_SIZE);
     }
     return LODE_OK;
 }
@@ -326,7 +326,8 @@ static lode_status fill_functions(struct meta_writer *self, struct section_blob 
                                        .offset = function->offset,
                                        .pFile = file_pointer(self, function->file),
                                        .line = function->line};
-        lode_wire_write_Function(&record, section->blob.bytes + table + function->rank * WIRE_Function_SIZE);
+        lode_wire_write_Function(&record,
+                                 section->blob.bytes + table + (size_t)function->rank * WIRE_Function_SIZE);
     }
     return LODE_OK;
 }
@@ -373,8 +374,7 @@ static lode_status lay_out(struct meta_writer *self, struct layout *layout)
             layout->size[writer->numbered[id].parent] +=
                 WIRE_Context_SIZE + 8 * (uint64_t)words_of(flags_of(context));
     }
-    uint64_t at =
-        layout->base + (WIRE_Contexts_SIZE + 7) / 8 * 8 + (uint64_t)layout->entries * WIRE_EntryPoint_SIZE;
+    uint64_t at = layout->base + WRITTEN_PADDED(Contexts) + (uint64_t)layout->entries * WIRE_EntryPoint_SIZE;
     for (uint32_t id = 1; id <= writer->listed; id++) {
         layout->offset[id] = layout->size[id] ? at : 0;
         at += layout->size[id];
@@ -389,7 +389,7 @@ static lode_status put_entries(struct meta_writer *self, const struct layout *la
     const lode_writer *writer = self->writer;
     struct lode_output_file *file = &self->writer->files[HPCT_META];
     uint8_t bytes[WIRE_EntryPoint_SIZE];
-    struct wire_Contexts header = {.pEntryPoints = layout->base + (WIRE_Contexts_SIZE + 7) / 8 * 8,
+    struct wire_Contexts header = {.pEntryPoints = layout->base + WRITTEN_PADDED(Contexts),
                                    .nEntryPoints = (uint16_t)layout->entries,
                                    .szEntryPoint = WIRE_EntryPoint_SIZE};
     lode_wire_write_Contexts(&header, bytes);

@@ -39,7 +39,7 @@ struct window {
 
 struct transpose {
     lode_writer *writer;
-    const uint8_t *mapped; /* profile.db */
+    uint8_t *mapped; /* profile.db, to be read */
     size_t mapped_size;
     lode_block *blocks; /* by profile, in their order; blocks[0] is the first behind the summary */
     uint32_t profiles;
@@ -490,7 +490,7 @@ lode_status lode_writer_transpose(lode_writer *writer, const uint32_t *order, st
     *summary = (struct wire_Profile){0};
     lode_status status = transpose(&self, order, section, error);
     if (self.mapped)
-        munmap((void *)(uintptr_t)self.mapped, self.mapped_size);
+        munmap(self.mapped, self.mapped_size);
     free(self.blocks);
     lode_array_free(&self.ranges);
     lode_blob_free(&self.summary_indices);
