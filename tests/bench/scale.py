@@ -14,7 +14,7 @@ import tempfile
 from measure import run, run_once
 
 # What doc/scale.md notes for 100,000 profiles, as ratios to the bare limit; memory in MiB.
-NOTED = {"transpose": 4.0, "check full": 20.0, "top": 1.3, "tree": 1.3}
+NOTED = {"transpose": 2.0, "check full": 15.5, "top": 1.3, "tree": 1.3}
 SAMPLES = 50
 
 

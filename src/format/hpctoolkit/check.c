@@ -19,39 +19,51 @@ bool lode_hpct_close_enough(double a, double b)
 
 struct items {
     struct hpct_check *check;
-    struct lode_report *slots; /* reports of items under way, by item % window */
+    struct lode_report *slots; /* reports of batches under way, by batch % window */
     unsigned window;
+    uint64_t count, batch; /* items, and how many a thread takes at once */
     hpct_check_fn work;
     void *context;
     struct lode_progress progress;
 };
 
-static lode_status work_item(void *context, uint64_t item, unsigned worker, lode_error *error)
+/* Items may be small: a batch of them is worth the trouble of taking it. */
+enum {
+    LEAST_BATCHES = 512
+};
+
+static lode_status work_batch(void *context, uint64_t number, unsigned worker, lode_error *error)
 {
     struct items *items = context;
-    struct lode_report *report = &items->slots[item % items->window];
+    struct lode_report *report = &items->slots[number % items->window];
+    uint64_t first = number * items->batch, end = first + items->batch;
     report->error = error;
-    return items->work(items->check, items->context, item, worker, report);
+    for (uint64_t item = first; item < end && item < items->count; item++)
+        LODE_TRY(items->work(items->check, items->context, item, worker, report));
+    return LODE_OK;
 }
 
-static lode_status finish_item(void *context, uint64_t item, lode_error *error)
+static lode_status finish_batch(void *context, uint64_t number, lode_error *error)
 {
     struct items *items = context;
     struct lode_report *to = &items->check->report;
     lode_error *before = to->error;
     to->error = error;
-    lode_status status = lode_report_flush(&items->slots[item % items->window], to);
+    lode_status status = lode_report_flush(&items->slots[number % items->window], to);
     to->error = before;
-    return status == LODE_OK ? lode_progress_add(&items->progress, 1, error) : status;
+    return status == LODE_OK ? lode_progress_add(&items->progress, items->batch, error) : status;
 }
 
 lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
                                   hpct_check_fn work, void *context)
 {
     lode_error *error = check->report.error;
-    unsigned threads = lode_pool_threads(check->threads, count);
+    uint64_t batch = count / LEAST_BATCHES + 1, batches = (count + batch - 1) / batch;
+    unsigned threads = lode_pool_threads(check->threads, batches);
     struct items items = {.check = check,
                           .window = lode_pool_window(threads),
+                          .count = count,
+                          .batch = batch,
                           .work = work,
                           .context = context,
                           .progress = {.report = check->options->on_progress,
@@ -62,7 +74,7 @@ lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, u
     lode_status status = items.slots ? LODE_OK : lode_fail_memory(error);
     for (unsigned i = 0; i < items.window && status == LODE_OK; i++)
         status = lode_report_keep(&items.slots[i], &check->report, error);
-    struct lode_job job = {.items = count, .work = work_item, .finish = finish_item, .context = &items};
+    struct lode_job job = {.items = batches, .work = work_batch, .finish = finish_batch, .context = &items};
     if (status == LODE_OK)
         status = lode_pool_run(threads, &job, error);
     for (unsigned i = 0; items.slots && i < items.window; i++)
