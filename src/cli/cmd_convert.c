@@ -58,7 +58,7 @@ static const char *const convert_description[] = {
     "siblings in a "
     "fixed order, profiles in the order of their ids, and the summary and the values by context computed "
     "again. What it "
-    "means stays the same. Equal content gives equal bytes, whatever wrote it before and however many "
+    "means stays the same. Equal content in the same order gives equal bytes, however many "
     "threads are used.",
     "Values at contexts that meta.db does not list are kept, numbered behind the listed ones, unless "
     "--drop-unlisted is "

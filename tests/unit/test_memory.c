@@ -71,14 +71,9 @@ static struct cost measure(uint32_t profiles)
     return cost;
 }
 
-#endif
-
 static void memory_does_not_grow_with_values(void **state)
 {
     (void)state;
-#ifdef SANITIZED
-    print_message("# not measured under a sanitizer, which keeps freed memory\n");
-#else
     struct cost few = measure(FEW_PROFILES), many = measure(MANY_PROFILES);
     print_message(
         "# %llu values: %zu bytes to check, %zu to open; %llu values: %zu bytes to check, %zu to open\n",
@@ -88,13 +83,18 @@ static void memory_does_not_grow_with_values(void **state)
     assert_true(many.check <
                 few.check + (size_t)(MANY_PROFILES - FEW_PROFILES) * BYTES_PER_PROFILE + (128 << 10));
     assert_true(many.open < few.open + 4096);
-#endif
 }
+#endif
 
 int main(void)
 {
+#ifdef SANITIZED
+    puts("1..1\nok 1 - memory_does_not_grow_with_values # SKIP a sanitizer keeps freed memory");
+    return 0;
+#else
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_does_not_grow_with_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+#endif
 }
