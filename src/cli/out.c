@@ -55,6 +55,32 @@ static void find_terminal(out *o, int color)
         o->width = columns_of_environment();
 }
 
+/* Signals wait until there is somebody to remove the file: it must not be there before. */
+static int create_unfinished(out *o)
+{
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    o->fd = mkostemp(o->unfinished_file, O_CLOEXEC);
+    if (o->fd >= 0) {
+        unfinished = o->unfinished_file;
+        signal(SIGINT, remove_unfinished);
+        signal(SIGTERM, remove_unfinished);
+        signal(SIGHUP, remove_unfinished);
+    }
+    int code = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    if (o->fd < 0)
+        return -1;
+    mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(o->fd, 0666 & ~mask);
+}
+
 /* Devices, pipes and links are written to as they are; anything else gets a new file that takes the name at the end. */
 static int open_file(out *o)
 {
@@ -66,16 +92,7 @@ static int open_file(out *o)
     size_t size = strlen(o->file) + sizeof ".XXXXXX";
     o->unfinished_file = alloc_array(size, 1);
     snprintf(o->unfinished_file, size, "%s.XXXXXX", o->file);
-    o->fd = mkostemp(o->unfinished_file, O_CLOEXEC);
-    if (o->fd < 0)
-        return -1;
-    mode_t mask = umask(0);
-    umask(mask);
-    unfinished = o->unfinished_file;
-    signal(SIGINT, remove_unfinished);
-    signal(SIGTERM, remove_unfinished);
-    signal(SIGHUP, remove_unfinished);
-    return fchmod(o->fd, 0666 & ~mask);
+    return create_unfinished(o);
 }
 
 out *out_open(const out_settings *settings)
