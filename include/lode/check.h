@@ -48,12 +48,13 @@ typedef struct lode_check_options {
 /* Counts of findings, passed on or not, and of what was looked at. */
 typedef struct lode_check_result {
     uint64_t errors, warnings, notes;
-    uint64_t suppressed; /* findings beyond limit_per_rule */
-    uint64_t contexts, profiles, values, samples;
+    uint64_t suppressed;                          /* findings beyond limit_per_rule */
+    uint64_t contexts, profiles, values, samples; /* of a database */
+    uint64_t tracks, events;                      /* of a recording */
 } lode_check_result;
 
 /*
- * Checks a database. LODE_OK when the check was carried out, whatever it found. The findings, and their order, do not
+ * Checks a store. LODE_OK when the check was carried out, whatever it found. The findings, and their order, do not
  * depend on the number of threads. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converting: a database, written anew in one canonical form. */
+/* Converting: a store, written anew. */
 #ifndef LODE_CONVERT_H
 #define LODE_CONVERT_H
 
-#include <lode/database.h>
+#include <lode/recording.h>
 
 LODE_BEGIN_DECLS
 
@@ -31,6 +31,29 @@ typedef struct lode_convert_options {
  */
 LODE_API LODE_CHECKED lode_status lode_convert(const lode_database *db, const char *path,
                                                const lode_convert_options *options, lode_error *error);
+
+typedef struct lode_rewrite_options {
+    size_t size;
+    int force;                  /* replace what is there */
+    unsigned threads;           /* 0: one per processor */
+    lode_finding_fn on_finding; /* what was repaired, and what could not be taken over; may be NULL */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_rewrite_options;
+#define LODE_REWRITE_OPTIONS_INIT                                                                            \
+    {                                                                                                        \
+        sizeof(lode_rewrite_options), 0, 0, NULL, NULL, NULL                                                 \
+    }
+
+/*
+ * Writes recordings, or a slice of each, as one uftrace recording. Calls that reach out of the slice are cut off at its ends,
+ * damage is repaired, and times are those of the first recording: the others are shifted by the difference of their offsets
+ * from UTC. Process and thread ids that are taken get new ones. Of several recordings, `slice->tracks` must be NULL. Slice and
+ * options may be NULL. The same input gives the same bytes. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_rewrite(const lode_recording *const *recordings, size_t count,
+                                               const char *path, const lode_slice *slice,
+                                               const lode_rewrite_options *options, lode_error *error);
 
 LODE_END_DECLS
 #endif

@@ -5,7 +5,7 @@
  * Conventions
  *  - A function that can fail returns lode_status; details go into an optional lode_error.
  *  - `T **out` comes first and is yours to close. `const T *` and strings are borrowed from the
- *    database that gave them, until it closes.
+ *    store that gave them, until it closes.
  *  - Option structs are filled by their initialiser macro, then changed field by field.
  *  - "MT: any thread" functions may run at the same time on the same objects. "MT: one thread" functions
  *    must not run at the same time as any other on the same object.
@@ -15,18 +15,23 @@
 #define LODE_LODE_H
 
 #include <lode/block.h>
+#include <lode/calls.h>
+#include <lode/calltree.h>
 #include <lode/check.h>
 #include <lode/context.h>
 #include <lode/convert.h>
 #include <lode/cost.h>
 #include <lode/database.h>
 #include <lode/distribution.h>
+#include <lode/event.h>
 #include <lode/hotspot.h>
 #include <lode/metric.h>
 #include <lode/name.h>
 #include <lode/profile.h>
+#include <lode/recording.h>
 #include <lode/selection.h>
 #include <lode/status.h>
+#include <lode/store.h>
 #include <lode/synth.h>
 #include <lode/timeline.h>
 #include <lode/trace.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making databases of any size, to test and measure with. */
+/* Making stores of any size, to test and measure with. */
 #ifndef LODE_SYNTH_H
 #define LODE_SYNTH_H
 
@@ -35,6 +35,32 @@ typedef struct lode_synth_options {
  */
 LODE_API LODE_CHECKED lode_status lode_synth_database(const char *path, const lode_synth_options *options,
                                                       lode_error *error);
+
+typedef struct lode_synth_recording_options {
+    size_t size;
+    uint32_t tasks;
+    uint64_t records;   /* of all tasks together: entries and exits */
+    uint32_t functions; /* that the program has */
+    uint32_t depth;     /* of calls, at most */
+    uint64_t seed;
+    int arguments;    /* give some functions arguments and results */
+    int force;        /* replace what is there */
+    unsigned threads; /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_synth_recording_options;
+#define LODE_SYNTH_RECORDING_OPTIONS_INIT                                                                    \
+    {                                                                                                        \
+        sizeof(lode_synth_recording_options), 4, 1000000, 1000, 24, 1, 0, 0, 0, NULL, NULL                   \
+    }
+
+/*
+ * Writes a uftrace recording of a program that was never run; uftrace reads it too. The same options give the same bytes.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_synth_recording(const char *path,
+                                                       const lode_synth_recording_options *options,
+                                                       lode_error *error);
 
 LODE_END_DECLS
 #endif

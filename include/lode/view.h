@@ -38,6 +38,7 @@ typedef struct lode_view_row {
     double inclusive;
     double exclusive;
     uint32_t contexts;           /* how many contexts it stands for */
+    uint64_t calls;              /* of a call tree, top-down: how many calls; else 0 */
     const lode_context *context; /* the first of them: names the row */
     uint32_t call_line;          /* the line it is called from, if it is the same for all; else 0 */
     const lode_file *call_file;

@@ -161,7 +161,7 @@ static lode_status gather(struct gathering *gathering, unsigned threads, lode_er
 /* Nodes are in depth-first order: children after their parent. */
 static void complete(lode_cost *cost, bool inclusive_known)
 {
-    const struct lode_context_tree *tree = &cost->db->tree;
+    const struct lode_context_tree *tree = cost->tree;
     for (uint32_t i = 0; i < tree->count; i++)
         if (inclusive_known)
             cost->own[i] = cost->inclusive[i];
@@ -203,6 +203,7 @@ lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lo
     if (cost == NULL)
         return lode_fail_memory(error);
     cost->db = db;
+    cost->tree = &db->tree;
     cost->inclusive = calloc(db->tree.count, sizeof *cost->inclusive);
     cost->own = calloc(db->tree.count, sizeof *cost->own);
     lode_status status =

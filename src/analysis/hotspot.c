@@ -282,7 +282,7 @@ static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, 
 lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost, lode_group_by by,
                                   lode_hotspot_sort sort, lode_error *error)
 {
-    const struct lode_context_tree *tree = &cost->db->tree;
+    const struct lode_context_tree *tree = cost->tree;
     struct grouping self = {.cost = cost, .by = by};
     lode_status status = LODE_OK;
     *out = NULL;

@@ -338,7 +338,7 @@ lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_v
     lode_array_init(&view->rows, sizeof(lode_view_row), SIZE_MAX);
     struct builder self = {.cost = cost,
                            .options = options,
-                           .tree = &cost->db->tree,
+                           .tree = cost->tree,
                            .least = options->min_fraction * cost->inclusive[0],
                            .view = view,
                            .error = error};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls: what the functions of a recording took, by function and by track. */
+#ifndef LODE_CALLS_H
+#define LODE_CALLS_H
+
+#include <lode/recording.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_calls_sort {
+    LODE_CALLS_BY_TOTAL,
+    LODE_CALLS_BY_SELF,
+    LODE_CALLS_BY_CALLS,
+    LODE_CALLS_BY_MEAN,
+    LODE_CALLS_BY_MIN,
+    LODE_CALLS_BY_MAX,
+    LODE_CALLS_BY_NAME
+} lode_calls_sort;
+
+typedef struct lode_calls_options {
+    size_t size;
+    lode_calls_sort sort;
+    unsigned threads;           /* 0: one per processor */
+    int strict;                 /* fail at the first error, rather than repair and go on */
+    lode_finding_fn on_finding; /* repairs, in the order of tracks; may be NULL */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_calls_options;
+#define LODE_CALLS_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL                              \
+    }
+
+/*
+ * One function, by module and address. Times are in nanoseconds. Total counts a recursive function once, at its outermost
+ * call; self is without what it calls and without the time off the processor, where that was recorded. The rest is over all
+ * calls, each with its whole time. Percentiles are those of a call whose time is within LODE_PERCENTILE_ERROR of the true one.
+ */
+typedef struct lode_call_row {
+    const lode_function *function;
+    uint64_t calls, total, self, min, max;
+    double mean, deviation; /* of the whole population */
+    uint64_t p50, p95, p99;
+} lode_call_row;
+#define LODE_PERCENTILE_ERROR 0.008 /* relative */
+
+/* What one track took. */
+typedef struct lode_track_row {
+    uint32_t track;
+    uint64_t calls;
+    uint64_t total; /* of its outermost calls */
+    uint64_t out;   /* of that, off the processor */
+    uint64_t events, repairs;
+    uint64_t begin, end; /* times of its first and last event; 0 and 0 if it has none */
+} lode_track_row;
+
+typedef struct lode_calls lode_calls;
+
+/* Reads the slice once. The result does not depend on the number of threads. Either may be NULL. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording,
+                                                     const lode_slice *slice,
+                                                     const lode_calls_options *options, lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_calls_free(lode_calls *calls);
+/* All of these: MT: any thread. */
+LODE_API size_t lode_calls_count(const lode_calls *calls);
+/* NULL if the index is out of range. */
+LODE_API const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index);
+/* The time that a share `q` of the calls does not exceed, 0 <= q <= 1. */
+LODE_API uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q);
+LODE_API uint32_t lode_calls_track_count(const lode_calls *calls);
+LODE_API const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index);
+
+LODE_END_DECLS
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stores: directories that Lode opens, whatever is in them. */
+#ifndef LODE_STORE_H
+#define LODE_STORE_H
+
+#include <lode/status.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_store_kind {
+    LODE_STORE_DATABASE, /* what analysis wrote: lode_database_open */
+    LODE_STORE_RECORDING /* what a tracer wrote: lode_recording_open */
+} lode_store_kind;
+
+/* What a directory holds, by a look at the names in it; it may still be damaged. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_store_probe(const char *path, lode_store_kind *kind,
+                                                   lode_error *error);
+
+LODE_END_DECLS
+#endif

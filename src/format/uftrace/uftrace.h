@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uftrace recordings: what is known of one when it is open. */
+#ifndef LODE_FORMAT_UFTRACE_H
+#define LODE_FORMAT_UFTRACE_H
+
+#include "base/source.h"
+#include "format/format.h"
+#include "format/uftrace/args.h"
+#include "format/uftrace/debug.h"
+#include "format/uftrace/perf.h"
+#include "format/uftrace/rules.h"
+#include "model/recording.h"
+
+extern const struct lode_format lode_format_uftrace;
+
+/* feat_mask */
+enum {
+    UFT_FEATURE_PLT = 1 << 0,
+    UFT_FEATURE_TASKS = 1 << 1,
+    UFT_FEATURE_KERNEL = 1 << 2,
+    UFT_FEATURE_ARGUMENTS = 1 << 3,
+    UFT_FEATURE_RESULTS = 1 << 4,
+    UFT_FEATURE_RELATIVE = 1 << 5, /* symbols are offsets in their module */
+    UFT_FEATURE_MAX_STACK = 1 << 6,
+    UFT_FEATURE_EVENTS = 1 << 7,
+    UFT_FEATURE_PERF = 1 << 8,
+    UFT_FEATURE_AUTO_ARGUMENTS = 1 << 9,
+    UFT_FEATURE_DEBUG = 1 << 10,
+    UFT_FEATURE_ESTIMATED = 1 << 11, /* times of exits are guesses */
+    UFT_FEATURE_SYMBOL_SIZES = 1 << 12,
+    UFT_FEATURE_CALL_SITES = 1 << 13,
+    UFT_FEATURES_KNOWN = (1 << 14) - 1
+};
+
+/* info_mask: the lines behind the header, in this order. */
+enum {
+    UFT_INFO_EXE,
+    UFT_INFO_BUILD_ID,
+    UFT_INFO_EXIT,
+    UFT_INFO_COMMAND,
+    UFT_INFO_CPU,
+    UFT_INFO_MEMORY,
+    UFT_INFO_OS,
+    UFT_INFO_TASKS,
+    UFT_INFO_USAGE,
+    UFT_INFO_LOAD,
+    UFT_INFO_ARGUMENTS,
+    UFT_INFO_DATE,
+    UFT_INFO_PATTERN,
+    UFT_INFO_VERSION,
+    UFT_INFO_UTC_OFFSET,
+    UFT_INFO_SYSCTL,
+    UFT_INFO_KNOWN
+};
+
+#define UFT_HEADER_SIZE 40
+#define UFT_RECORD_SIZE 16
+
+struct uft_info {
+    uint32_t version;
+    uint16_t header_size;
+    uint16_t max_stack; /* 1024 if it is not said */
+    uint64_t features, lines;
+    bool big_endian;
+    unsigned word;          /* bytes of an address: 4 or 8 */
+    struct lode_span text;  /* all lines behind the header */
+    int32_t *tids;          /* in the order of the file */
+    uint32_t tid_count;
+    struct lode_uft_spec_texts specs;
+};
+
+/* A symbol of a module. Names lie in the file's text: they are not terminated. */
+struct uft_symbol {
+    uint64_t address; /* offset in the module */
+    uint32_t size;
+    uint32_t name_length;
+    const char *name;
+    char type; /* as in nm; P: a slot of the linkage table */
+};
+
+struct uft_symbols {
+    struct lode_source source;
+    struct uft_symbol *items; /* by rising address */
+    uint32_t count;
+    const char *file; /* its name; NULL: there is none */
+};
+
+/* A module, and its names. Index and path are in the recording's list of modules, at the same index. */
+struct uft_module {
+    const lode_module *module;
+    const char *build_id; /* "" if it is not known */
+    struct uft_symbols symbols;
+    const char *debug_file; /* name of the .dbg file; NULL: there is none */
+    struct lode_source debug_source;
+    struct lode_uft_debug debug;
+};
+
+/* A mapped module. */
+struct uft_map {
+    uint64_t start, end;
+    uint32_t module;
+};
+
+/* A program image: the modules that addresses lie in. */
+struct uft_session {
+    const char *id; /* as in task.txt */
+    const char *program;
+    int32_t pid;
+    uint64_t time;
+    struct uft_map *maps; /* by rising start */
+    uint32_t map_count;
+    uint64_t kernel_base; /* 0: not known */
+};
+
+/* A library that was loaded while the program ran. */
+struct uft_dlopen {
+    uint64_t time, base;
+    uint32_t session, module;
+    int32_t tid;
+};
+
+/* Beside the lode_track of the same index. */
+struct uft_task {
+    const char *file;  /* name of the data file; NULL: there is none */
+    uint64_t time;     /* of its first TASK line; 0: none */
+    int32_t parent;    /* pid that forked it, or 0 */
+    bool is_forked;
+    const struct lode_uft_perf_thread *perf; /* or NULL */
+    /* Sessions of this task by time: session i from times[i] on. */
+    uint32_t *sessions;
+    uint64_t *times;
+    uint32_t session_count;
+};
+
+/* A function, and what its records carry. */
+struct uft_function {
+    struct lode_function function;
+    const struct lode_uft_spec *arguments, *result; /* or NULL */
+    char type;                                      /* of the symbol; 0: there is none */
+    bool is_jump;                                   /* longjmp and its like */
+};
+
+struct uft_recording {
+    struct lode_recording base;
+    struct lode_folder folder; /* a duplicate of the caller's */
+    struct uft_info info;
+    struct lode_source info_source;
+    struct lode_uft_specs *specs;
+    struct uft_module *modules;
+    struct uft_session *sessions;
+    uint32_t session_count;
+    struct uft_dlopen *dlopens; /* by rising time */
+    uint32_t dlopen_count;
+    struct uft_task *tasks; /* by track */
+    struct lode_uft_perf perf;
+    struct lode_source *perf_sources;
+    size_t perf_count;
+    /* Names of user events, from events.txt: (id, name), by rising id. */
+    struct uft_event_name {
+        uint64_t id;
+        const char *name;
+    } *event_names;
+    uint32_t event_name_count;
+    const lode_function *scheduled_out, *preempted;
+    bool is_qemu; /* written by the plug-in of QEMU: the depth of an exit may be one less */
+};
+
+static inline const struct uft_recording *uft_of(const lode_recording *recording)
+{
+    return (const struct uft_recording *)recording;
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/functions.h"
+
+#include <stdlib.h>
+
+enum {
+    FIRST_SEGMENT = 64
+};
+
+void lode_function_table_init(struct lode_function_table *table, size_t item_size)
+{
+    *table = (struct lode_function_table){.item_size = item_size};
+    pthread_mutex_init(&table->lock, NULL);
+    lode_map_init(&table->index);
+    lode_arena_init(&table->names, SIZE_MAX);
+}
+
+void lode_function_table_free(struct lode_function_table *table)
+{
+    for (unsigned i = 0; i < LODE_FUNCTION_SEGMENTS; i++)
+        free(table->segments[i]);
+    lode_map_free(&table->index);
+    lode_arena_free(&table->names);
+    pthread_mutex_destroy(&table->lock);
+}
+
+/* Segment s begins at index 64 * (2^s - 1). */
+static void *item_at(const struct lode_function_table *table, uint32_t index)
+{
+    uint32_t n = index / FIRST_SEGMENT + 1;
+    unsigned segment = 31u - (unsigned)__builtin_clz(n);
+    uint32_t first = FIRST_SEGMENT * ((1u << segment) - 1);
+    return (char *)table->segments[segment] + (size_t)(index - first) * table->item_size;
+}
+
+static lode_function *append(struct lode_function_table *table)
+{
+    uint32_t index = table->count;
+    unsigned segment = 31u - (unsigned)__builtin_clz(index / FIRST_SEGMENT + 1);
+    if (index >= LODE_FUNCTIONS_MAX || segment >= LODE_FUNCTION_SEGMENTS)
+        return NULL;
+    if (table->segments[segment] == NULL)
+        table->segments[segment] = calloc((size_t)FIRST_SEGMENT << segment, table->item_size);
+    if (table->segments[segment] == NULL)
+        return NULL;
+    lode_function *function = item_at(table, index);
+    function->index = function->identity = index;
+    table->count++;
+    return function;
+}
+
+static uint64_t key_of(const lode_module *module, uint64_t offset)
+{
+    uint64_t number = module ? module->index + UINT64_C(1) : 0;
+    return (offset ^ number << 48) * UINT64_C(0x9e3779b97f4a7c15) + number;
+}
+
+/* Functions whose keys are equal though they differ stand one behind the other: key, key + 1, ... */
+static const lode_function *find_locked(struct lode_function_table *table, const lode_module *module,
+                                        uint64_t offset, lode_function_make make, void *user)
+{
+    for (uint64_t key = key_of(module, offset);; key++) {
+        const uint32_t *slot = lode_map_get(&table->index, key);
+        if (slot) {
+            const lode_function *found = item_at(table, *slot);
+            if (found->module == module && found->offset == offset)
+                return found;
+            continue;
+        }
+        lode_function *made = append(table);
+        if (made == NULL)
+            return NULL;
+        made->module = module;
+        made->offset = offset;
+        if (!make(table, made, user) || lode_map_add(&table->index, key, made->index, NULL) == NULL)
+            return NULL;
+        return made;
+    }
+}
+
+const lode_function *lode_function_table_find(struct lode_function_table *table, const lode_module *module,
+                                              uint64_t offset, lode_function_make make, void *user)
+{
+    pthread_mutex_lock(&table->lock);
+    const lode_function *function = find_locked(table, module, offset, make, user);
+    pthread_mutex_unlock(&table->lock);
+    return function;
+}
+
+const lode_function *lode_function_table_at(const struct lode_function_table *table, uint32_t index)
+{
+    return item_at(table, index);
+}
+
+uint32_t lode_function_table_count(struct lode_function_table *table)
+{
+    pthread_mutex_lock(&table->lock);
+    uint32_t count = table->count;
+    pthread_mutex_unlock(&table->lock);
+    return count;
+}

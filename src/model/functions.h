@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions that are found while events are read: each (module, offset) becomes one lode_function, whichever thread meets it first.
+ * A function stays where it is, and its index is dense, so that accumulators can be arrays.
+ */
+#ifndef LODE_MODEL_FUNCTIONS_H
+#define LODE_MODEL_FUNCTIONS_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "model/context.h"
+#include <pthread.h>
+
+enum {
+    LODE_FUNCTION_SEGMENTS = 26, /* segment s holds 64 << s functions */
+    LODE_FUNCTIONS_MAX = 1 << 28
+};
+
+struct lode_function_table {
+    pthread_mutex_t lock;
+    size_t item_size; /* of a format's struct, which begins with a struct lode_function */
+    void *segments[LODE_FUNCTION_SEGMENTS];
+    uint32_t count;
+    struct lode_map index; /* from a hash of the key to the newest function that has it */
+    struct lode_arena names;
+};
+
+void lode_function_table_init(struct lode_function_table *table, size_t item_size);
+void lode_function_table_free(struct lode_function_table *table);
+
+/*
+ * Finds the function at (module, offset), or calls `make` to fill in a new one: module, offset, index and identity are set, the
+ * rest is zero. Names for it come from table->names. NULL if there is no memory. MT: any thread; `make` runs under the lock.
+ */
+typedef bool (*lode_function_make)(struct lode_function_table *table, lode_function *function, void *user);
+const lode_function *lode_function_table_find(struct lode_function_table *table, const lode_module *module,
+                                              uint64_t offset, lode_function_make make, void *user);
+/* The function of an index below `count` that a caller has got from a function. */
+const lode_function *lode_function_table_at(const struct lode_function_table *table, uint32_t index);
+/* How many there are, now. MT: any thread. */
+uint32_t lode_function_table_count(struct lode_function_table *table);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recordings: the public face. */
+#include "model/recording.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+void lode_recording_close(lode_recording *recording)
+{
+    if (recording)
+        recording->ops->close(recording);
+}
+
+const char *lode_recording_format(const lode_recording *recording)
+{
+    return recording->format;
+}
+
+int64_t lode_recording_utc_offset(const lode_recording *recording)
+{
+    return recording->utc_offset;
+}
+
+size_t lode_recording_fact_count(const lode_recording *recording)
+{
+    return recording->fact_count;
+}
+
+const lode_fact *lode_recording_fact(const lode_recording *recording, size_t index)
+{
+    return index < recording->fact_count ? &recording->facts[index] : NULL;
+}
+
+uint32_t lode_recording_track_count(const lode_recording *recording)
+{
+    return recording->track_count;
+}
+
+const lode_track *lode_recording_track(const lode_recording *recording, uint32_t index)
+{
+    return index < recording->track_count ? &recording->tracks[index] : NULL;
+}
+
+uint32_t lode_recording_module_count(const lode_recording *recording)
+{
+    return recording->module_count;
+}
+
+const lode_module *lode_recording_module(const lode_recording *recording, uint32_t index)
+{
+    return index < recording->module_count ? &recording->modules[index] : NULL;
+}
+
+static lode_status check_track(const lode_recording *recording, uint32_t track, lode_error *error)
+{
+    if (track < recording->track_count)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is no track %u; there are %u",
+                     track, recording->track_count);
+}
+
+lode_status lode_track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
+                            lode_error *error)
+{
+    LODE_TRY(check_track(recording, track, error));
+    return recording->ops->track_span(recording, track, begin, end, error);
+}
+
+lode_status lode_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                             const lode_cursor_options *options, lode_error *error)
+{
+    static const lode_cursor_options defaults = LODE_CURSOR_OPTIONS_INIT;
+    *out = NULL;
+    LODE_TRY(check_track(recording, track, error));
+    return recording->ops->cursor_open(out, recording, track, options ? options : &defaults, error);
+}
+
+lode_status lode_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count, lode_error *error)
+{
+    return cursor->recording->ops->cursor_next(cursor, events, count, error);
+}
+
+void lode_cursor_close(lode_cursor *cursor)
+{
+    if (cursor)
+        cursor->recording->ops->cursor_close(cursor);
+}
+
+const char *lode_event_name(const lode_recording *recording, const lode_event *event)
+{
+    return recording->ops->event_name(recording, event->id);
+}
+
+lode_status lode_event_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
+                                 lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
+{
+    *count = 0;
+    if (event->data_size == 0)
+        return LODE_OK;
+    return recording->ops->arguments(recording, track, event, arguments, capacity, count, error);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A recording in memory: its tracks, the functions that were seen, and the format's way to events, which stay in the files. */
+#ifndef LODE_MODEL_RECORDING_H
+#define LODE_MODEL_RECORDING_H
+
+#include "base/arena.h"
+#include "model/context.h"
+#include "model/functions.h"
+#include <lode/event.h>
+
+/* What each format provides. All but close and the cursor's own may be called by several threads at once. */
+struct lode_recording_ops {
+    lode_status (*track_span)(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
+                              lode_error *error);
+    lode_status (*cursor_open)(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                               const lode_cursor_options *options, lode_error *error);
+    lode_status (*cursor_next)(lode_cursor *cursor, const lode_event **events, size_t *count,
+                               lode_error *error);
+    void (*cursor_close)(lode_cursor *cursor);
+    lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
+                             lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
+    const char *(*event_name)(const lode_recording *recording, uint64_t id);
+    void (*close)(lode_recording *recording);
+};
+
+/* What a format's cursor begins with. */
+struct lode_cursor {
+    const lode_recording *recording;
+    uint64_t repairs; /* findings of any kind so far */
+};
+
+struct lode_recording {
+    const struct lode_recording_ops *ops;
+    const char *format;
+    struct lode_arena arena; /* of all arrays below */
+    int64_t utc_offset;      /* nanoseconds */
+    lode_fact *facts;
+    size_t fact_count;
+    lode_track *tracks;
+    uint32_t track_count;
+    struct lode_module *modules;
+    uint32_t module_count;
+    /* Events of no track, in the order of time. */
+    lode_event *messages;
+    size_t message_count;
+    struct lode_function_table functions; /* grows while cursors read, under its lock */
+    const lode_rule *rules;               /* of the format, for findings of cursors */
+    size_t rule_count;
+};
+
+#endif
