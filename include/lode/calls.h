@@ -22,7 +22,8 @@ typedef struct lode_calls_options {
     lode_calls_sort sort;
     unsigned threads;           /* 0: one per processor */
     int strict;                 /* fail at the first error, rather than repair and go on */
-    lode_finding_fn on_finding; /* repairs, in the order of tracks; may be NULL */
+    /* Repairs, in the order of tracks; of a track, the first 100 of each rule. May be NULL. */
+    lode_finding_fn on_finding;
     lode_progress_fn on_progress;
     void *user;
 } lode_calls_options;

@@ -39,7 +39,8 @@ typedef struct lode_neighbours lode_neighbours;
 
 /*
  * The callers or callees of all functions whose name is `name`, or contains it if none is, longest total first. Of callers,
- * the row is what the function in question took when called by them. LODE_NOT_FOUND if there is no such function. MT: any thread.
+ * the row is what the function in question took when called by them. Total counts calls inside others of the same row once.
+ * LODE_NOT_FOUND if there is no such function. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree,
                                                           const char *name, lode_neighbour which,

@@ -91,7 +91,7 @@ LODE_API const char *lode_event_name(const lode_recording *recording, const lode
 
 typedef enum lode_value_kind {
     LODE_VALUE_SIGNED,
-    LODE_VALUE_UNSIGNED,
+    LODE_VALUE_UNSIGNED, /* hexadecimal if it is large and has no unit */
     LODE_VALUE_HEX,
     LODE_VALUE_OCTAL,
     LODE_VALUE_AUTO, /* signed, or hexadecimal if it is large */
@@ -100,7 +100,8 @@ typedef enum lode_value_kind {
     LODE_VALUE_TEXT,
     LODE_VALUE_POINTER, /* `label` names what is there, if that is known */
     LODE_VALUE_ENUM,
-    LODE_VALUE_BYTES /* a structure; `label` names its type, if that is known */
+    LODE_VALUE_BYTES, /* a structure; `label` names its type, if that is known */
+    LODE_VALUE_CHANGE /* signed, by how much something changed */
 } lode_value_kind;
 
 /* An argument, a result, or a field of a point. */
@@ -109,12 +110,12 @@ typedef struct lode_argument {
     lode_value_kind kind;
     unsigned bits; /* of the value as recorded */
     union {
-        int64_t signed_value;    /* SIGNED, AUTO, CHARACTER, ENUM */
+        int64_t signed_value;    /* SIGNED, AUTO, CHARACTER, ENUM, CHANGE */
         uint64_t unsigned_value; /* UNSIGNED, HEX, OCTAL, POINTER */
         double real;
     };
-    const char *label;
-    const void *bytes; /* TEXT, BYTES: not terminated */
+    const char *label; /* of a number, its unit; of TEXT, what stands behind the quotes; NULL: none */
+    const void *bytes; /* TEXT, BYTES: not terminated; NULL: a TEXT that is none */
     size_t length;
     const void *type; /* of ENUM: for lode_argument_text */
 } lode_argument;
@@ -126,7 +127,7 @@ typedef struct lode_argument {
 LODE_API LODE_CHECKED lode_status lode_event_arguments(const lode_recording *recording, uint32_t track,
                                                        const lode_event *event, lode_argument *arguments,
                                                        size_t capacity, size_t *count, lode_error *error);
-/* A value for people, such as `"name"`, `0x7ffe` or `PROT_READ|PROT_WRITE`; lengths as in lode/name.h. MT: any thread. */
+/* A value for people, such as `"name"`, `0x7ffe` or `PROT_WRITE|PROT_READ`; lengths as in lode/name.h. MT: any thread. */
 LODE_API size_t lode_argument_text(const lode_argument *argument, char *buffer, size_t capacity);
 
 LODE_END_DECLS

@@ -15,6 +15,8 @@ LODE_BEGIN_DECLS
 
 /* A symbol in its C++ form if it has one, else as it is. */
 LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity);
+/* The same without parameters, template arguments and result types, as tracers print it: "app::run". */
+LODE_API size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity);
 /* A function: its name, or what is known of it, such as "[libm.so.6+0x1c20]". */
 LODE_API size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity);
 /* A context: "main", "loop at lulesh.cc:1052", "lulesh.cc:17", "libm.so.6+0x1c20", "main thread". */

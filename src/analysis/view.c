@@ -122,6 +122,8 @@ static lode_status add_shown(struct builder *self, const lode_context *context)
 {
     struct node *node = add_child(self, meaning(context), context);
     LODE_TRY(add_member(self, node, context, self->cost->inclusive[context->index]));
+    if (self->cost->calls)
+        node->row.calls += self->cost->calls[context->index];
     note_call(node, context);
     return LODE_OK;
 }
@@ -164,6 +166,12 @@ static int compare_nodes(const void *left, const void *right)
     return i < k ? -1 : i > k;
 }
 
+/* A call is worth a row even if the clock did not see it take time. */
+static bool is_empty(const lode_view_row *row)
+{
+    return !(row->inclusive > 0.0) && row->calls == 0;
+}
+
 static void begin_children(struct builder *self)
 {
     self->children.count = 0;
@@ -179,11 +187,11 @@ static lode_status keep_children(struct builder *self, lode_view_row *parent, un
         qsort(nodes, count, sizeof *nodes, compare_nodes);
     bool too_deep = self->options->depth > 0 && depth > self->options->depth;
     while (kept < count && !too_deep && nodes[kept].row.inclusive >= self->least &&
-           nodes[kept].row.inclusive > 0.0)
+           !is_empty(&nodes[kept].row))
         kept++;
     for (size_t i = kept; i < count; i++) {
         if (parent)
-            parent->folded = parent->folded || nodes[i].row.inclusive > 0.0;
+            parent->folded = parent->folded || !is_empty(&nodes[i].row);
         node_free(&nodes[i]);
     }
     for (size_t i = kept; i-- > 0;) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/source.h"
 
+#include "base/array.h"
 #include "base/error.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,6 +28,106 @@ void lode_folder_close(struct lode_folder *folder)
     if (folder->directory >= 0)
         close(folder->directory);
     folder->directory = -1;
+}
+
+lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,
+                             struct lode_arena *arena, lode_error *error)
+{
+    *copy = *folder;
+    if (folder->directory >= 0) {
+        copy->directory = fcntl(folder->directory, F_DUPFD_CLOEXEC, 0);
+        return copy->directory < 0 ? lode_fail_errno(error, NULL, "cannot keep the directory open") : LODE_OK;
+    }
+    lode_memory_file *files = lode_arena_alloc(arena, folder->file_count, sizeof *files);
+    if (files == NULL)
+        return lode_fail_memory(error);
+    if (folder->file_count > 0)
+        memcpy(files, folder->files, folder->file_count * sizeof *files);
+    copy->files = files;
+    return LODE_OK;
+}
+
+static bool add_name(struct lode_array *names, struct lode_arena *arena, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    char *copy = lode_arena_alloc(arena, size, 1);
+    const char **slot = copy ? lode_array_push(names) : NULL;
+    if (slot == NULL)
+        return false;
+    memcpy(copy, name, size);
+    *slot = copy;
+    return true;
+}
+
+static lode_status list_directory(int directory, struct lode_array *names, struct lode_arena *arena,
+                                  lode_error *error)
+{
+    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (stream == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return lode_fail_errno(error, NULL, "cannot list the directory");
+    }
+    bool fits = true;
+    const struct dirent *entry;
+    errno = 0;
+    /* Each stream belongs to one thread, which is all that readdir asks for. */
+    while (fits && (entry = readdir(stream)) != NULL) // NOLINT(concurrency-mt-unsafe)
+        fits = add_name(names, arena, entry->d_name);
+    lode_status status = !fits   ? lode_fail_memory(error)
+                         : errno ? lode_fail_errno(error, NULL, "cannot list the directory")
+                                 : LODE_OK;
+    closedir(stream);
+    return status;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena *arena, const char ***names,
+                             size_t *count, lode_error *error)
+{
+    struct lode_array found;
+    lode_status status = LODE_OK;
+    lode_array_init(&found, sizeof(const char *), SIZE_MAX);
+    if (folder->directory >= 0)
+        status = list_directory(folder->directory, &found, arena, error);
+    for (size_t i = 0; folder->directory < 0 && i < folder->file_count && status == LODE_OK; i++)
+        if (!add_name(&found, arena, folder->files[i].name))
+            status = lode_fail_memory(error);
+    *names = status == LODE_OK ? lode_arena_alloc(arena, found.count, sizeof **names) : NULL;
+    *count = 0;
+    if (status == LODE_OK && *names == NULL)
+        status = lode_fail_memory(error);
+    if (status == LODE_OK && found.count > 0) {
+        qsort(found.items, found.count, sizeof(const char *), compare_names);
+        memcpy(*names, found.items, found.count * sizeof(const char *));
+        *count = found.count;
+    }
+    lode_array_free(&found);
+    return status;
+}
+
+lode_status lode_folder_size(const struct lode_folder *folder, const char *name, uint64_t *size,
+                             lode_error *error)
+{
+    struct stat status;
+    *size = 0;
+    if (folder->directory < 0) {
+        struct lode_source source;
+        LODE_TRY(lode_source_open(&source, folder, name, error));
+        *size = source.bytes.size;
+        return LODE_OK;
+    }
+    if (fstatat(folder->directory, name, &status, 0) != 0)
+        return errno == ENOENT ? LODE_ABSENT : lode_fail_errno(error, name, "cannot stat");
+    if (!S_ISREG(status.st_mode))
+        return LODE_ABSENT;
+    *size = (uint64_t)status.st_size;
+    return LODE_OK;
 }
 
 static lode_status source_map(struct lode_source *source, int fd, lode_error *error)

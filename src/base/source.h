@@ -3,6 +3,7 @@
 #ifndef LODE_BASE_SOURCE_H
 #define LODE_BASE_SOURCE_H
 
+#include "base/arena.h"
 #include "base/span.h"
 #include <lode/database.h>
 
@@ -21,6 +22,15 @@ struct lode_folder {
 
 lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_error *error);
 void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count);
+/* Another hold on the same folder. Names in memory are shared; the list of them is copied into the arena. */
+lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,
+                             struct lode_arena *arena, lode_error *error);
+/* All names in the folder, sorted by bytes, in the arena. */
+lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena *arena, const char ***names,
+                             size_t *count, lode_error *error);
+/* The size of a file; LODE_ABSENT, without an error text, if there is none of this name, or it is no regular file. */
+lode_status lode_folder_size(const struct lode_folder *folder, const char *name, uint64_t *size,
+                             lode_error *error);
 void lode_folder_close(struct lode_folder *folder);
 
 /* LODE_ABSENT, without an error text, if the folder has no such file. `name` must outlive the source. */

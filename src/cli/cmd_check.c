@@ -5,7 +5,6 @@
 #include "report.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 typedef struct check_options {
     shared_options shared;
@@ -18,6 +17,7 @@ typedef struct check_options {
 typedef struct check_job {
     const check_options *options;
     out *out;
+    int is_recording;
     progress progress;
 } check_job;
 
@@ -82,17 +82,31 @@ static void count_of(char buffer[96], uint64_t count, const char *noun)
     snprintf(buffer, 96, "%s %s%s", number, noun, count == 1 ? "" : "s");
 }
 
+/* What was looked at. */
+static void say_extent(const check_job *job, const lode_check_result *result)
+{
+    const char *level = lode_check_level_name((lode_check_level)job->options->level);
+    char first[96], second[96], third[96], fourth[96];
+    if (job->is_recording) {
+        count_of(first, result->tracks, "task");
+        count_of(second, result->events, "event");
+        out_say(job->out, "checked at level %s: %s, %s", level, first, second);
+        return;
+    }
+    count_of(first, result->contexts, "context");
+    count_of(second, result->profiles, "profile");
+    count_of(third, result->values, "value");
+    count_of(fourth, result->samples, "sample");
+    out_say(job->out, "checked at level %s: %s, %s, %s, %s", level, first, second, third, fourth);
+}
+
 static void say_result(const check_job *job, const char *path, const lode_check_result *result)
 {
-    char errors[96], warnings[96], notes[96], contexts[96], profiles[96], values[96], samples[96], more[96];
+    char errors[96], warnings[96], notes[96], more[96];
     int hides_notes = result->notes > 0 && !job->options->verbose;
     count_of(errors, result->errors, "error");
     count_of(warnings, result->warnings, "warning");
     count_of(notes, result->notes, "note");
-    count_of(contexts, result->contexts, "context");
-    count_of(profiles, result->profiles, "profile");
-    count_of(values, result->values, "value");
-    count_of(samples, result->samples, "sample");
     if (result->suppressed) {
         count_of(more, result->suppressed, "further finding");
         out_say(job->out, "%s of the same rules not listed (--limit 0 lists all)", more);
@@ -100,13 +114,12 @@ static void say_result(const check_job *job, const char *path, const lode_check_
     out_piece(job->out, result->errors ? STYLE_ERROR : STYLE_HEADING, result->errors ? "damaged" : "sound");
     out_line(job->out, ": %s: %s, %s, %s%s", path, errors, warnings, notes,
              hides_notes ? " (shown with --verbose)" : "");
-    out_say(job->out, "checked at level %s: %s, %s, %s, %s",
-            lode_check_level_name((lode_check_level)job->options->level), contexts, profiles, values,
-            samples);
+    say_extent(job, result);
 }
 
-static void write_result(out *o, const lode_check_result *result)
+static void write_result(const check_job *job, const lode_check_result *result)
 {
+    out *o = job->out;
     if (out_format_of(o) != OUT_JSON)
         return;
     json_line(o);
@@ -116,10 +129,15 @@ static void write_result(out *o, const lode_check_result *result)
     json_u64(o, "warnings", result->warnings);
     json_u64(o, "notes", result->notes);
     json_u64(o, "suppressed", result->suppressed);
-    json_u64(o, "contexts", result->contexts);
-    json_u64(o, "profiles", result->profiles);
-    json_u64(o, "values", result->values);
-    json_u64(o, "samples", result->samples);
+    if (job->is_recording) {
+        json_u64(o, "tracks", result->tracks);
+        json_u64(o, "events", result->events);
+    } else {
+        json_u64(o, "contexts", result->contexts);
+        json_u64(o, "profiles", result->profiles);
+        json_u64(o, "values", result->values);
+        json_u64(o, "samples", result->samples);
+    }
     json_object_end(o);
 }
 
@@ -154,7 +172,7 @@ static int check(check_job *job, const char *path)
     if (is_table)
         out_table_end(job->out);
     if (status == LODE_OK) {
-        write_result(job->out, &result);
+        write_result(job, &result);
         say_result(job, path, &result);
     } else {
         write_failure(job->out, &error);
@@ -190,20 +208,23 @@ static int list_rules(out *o)
     return EXIT_DONE;
 }
 
+static int check_usage(const invocation *call)
+{
+    const check_options *options = call->options;
+    if (options->rules == (call->operand_count > 0))
+        return report("'lode check' needs either STORE or --rules (see 'lode help check')");
+    return EXIT_DONE;
+}
+
 static int run_check(const invocation *call)
 {
     const check_options *options = call->options;
-    check_job job = {.options = options, .out = call->out};
-    struct stat status;
-    if (options->rules && call->operand_count == 0)
+    check_job job = {
+        .options = options, .out = call->out, .is_recording = call->kind == LODE_STORE_RECORDING};
+    if (options->rules)
         return list_rules(call->out);
-    if (options->rules || call->operand_count == 0)
-        return report("'lode check' needs either DB or --rules (see 'lode help check')");
-    const char *path = call->operands[0];
-    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return report_unopened(path, &(lode_error){.offset = LODE_NO_OFFSET});
     progress_init(&job.progress);
-    return check(&job, path);
+    return check(&job, call->operands[0]);
 }
 
 static const char *const level_choices[] = {"quick", "structure", "full", NULL};
@@ -212,24 +233,25 @@ static const option_spec check_own[] = {
     {"level", 'l', OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level),
      "how far to look: quick reads headers and footers; structure, the default, reads every byte once and "
      "tests "
-     "every pointer, count, string and order; full also compares what the parts say about each other"},
+     "every pointer, count, string and order, or every record; full also compares what the parts of a "
+     "database say about each other"},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
      "findings to list per rule; the rest is counted; 0 lists all (default 20)"},
     {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(check_options, verbose), "list notes too"},
     {"rules", 0, OPTION_FLAG, NULL, NULL, offsetof(check_options, rules),
-     "list all rules instead of checking a database"},
+     "list all rules instead of checking a store"},
     {0},
 };
 
 static const check_options check_defaults = {.shared = {.limit = 20}, .level = LODE_CHECK_STRUCTURE};
 
 static const char *const check_description[] = {
-    "Reads a database and says what is wrong with it. Each finding is a line with its severity, the rule it "
+    "Reads a store and says what is wrong with it. Each finding is a line with its severity, the rule it "
     "breaks, the file and the byte offset, and what was found there. Errors are damage; warnings are data "
     "that "
-    "contradicts itself without making the database unreadable; notes are known peculiarities of the "
-    "programs that "
-    "write databases.",
+    "contradicts itself without making the store unreadable; notes are known peculiarities of the programs "
+    "that "
+    "write stores, and calls that the recorder could not see whole.",
     "The exit status is 0 if no error was found, 1 if there are errors, and 2 if the check could not be "
     "carried "
     "out.",
@@ -238,6 +260,7 @@ static const char *const check_description[] = {
 
 static const command_example check_examples[] = {
     {"lode check hpctoolkit-app-database", "Is this database whole?"},
+    {"lode check --verbose uftrace.data", "What was repaired in a recording, and where."},
     {"lode check --level full --json db > findings.json",
      "Everything that can be tested, for a program to read."},
     {"lode check --rules", "What is tested."},
@@ -246,13 +269,15 @@ static const command_example check_examples[] = {
 
 const command_spec command_check = {
     .name = "check",
-    .summary = "whether a database is whole and consistent",
-    .operands = "DB",
+    .summary = "whether a store is whole and consistent",
+    .operands = "STORE",
     .max_operands = 1,
+    .stores = FOR_ALL,
     .description = check_description,
     .examples = check_examples,
-    .options = {check_own, SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options = {.own = check_own, .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(check_options),
     .defaults = &check_defaults,
+    .usage = check_usage,
     .run = run_check,
 };

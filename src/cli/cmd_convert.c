@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
 #include "command.h"
+#include "rec_session.h"
 #include "report.h"
 #include "session.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define STORES_MAX SIZE_MAX
 
 typedef struct convert_options {
     shared_options shared;
     const char *target;
     int force, drop_unlisted;
+    int to; /* TO_... */
     uint64_t memory;
 } convert_options;
+
+/* In the order of the choices of --to; the first is what holds if nobody says. */
+enum {
+    TO_SAME = -1,
+    TO_HPCTOOLKIT,
+    TO_UFTRACE
+};
+static const char *const to_choices[] = {"hpctoolkit", "uftrace", NULL};
 
 /* Nothing is printed when all went well: what was asked for is there. */
 static int convert(session *s, const convert_options *options)
@@ -28,12 +44,15 @@ static int convert(session *s, const convert_options *options)
     return report_unwritten(options->target, &error);
 }
 
-static int run_convert(const invocation *call)
+static int convert_database(const invocation *call)
 {
     const convert_options *options = call->options;
     session s;
-    if (!options->target)
-        return report("where should the new database go? Say -o NEW (see 'lode help convert')");
+    if (options->to == TO_UFTRACE)
+        return report("%s is a database, which cannot be written as a uftrace recording", call->operands[0]);
+    if (call->operand_count > 1)
+        return report("%s is a database; only recordings can be merged (see 'lode help convert')",
+                      call->operands[0]);
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = convert(&s, options);
@@ -41,11 +60,96 @@ static int run_convert(const invocation *call)
     return status;
 }
 
+/* Recordings that become one. The first has the slice, and takes the findings and the progress of all. */
+typedef struct merger {
+    rec_session *sessions;
+    const lode_recording **recordings;
+    size_t count;
+} merger;
+
+static int rewrite(merger *m, const convert_options *options, out *o)
+{
+    rec_session *s = &m->sessions[0];
+    lode_error error = {0};
+    lode_rewrite_options wishes = LODE_REWRITE_OPTIONS_INIT;
+    wishes.force = options->force;
+    wishes.threads = rec_threads(s);
+    wishes.on_finding = rec_on_finding;
+    wishes.on_progress = rec_on_progress;
+    wishes.user = s;
+    lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
+    progress_clear(&s->progress);
+    if (status != LODE_OK)
+        return report_unwritten(options->target, &error);
+    rec_say_findings(o, s, 0);
+    return EXIT_DONE;
+}
+
+static int open_recording(merger *m, const invocation *call, size_t index)
+{
+    lode_store_kind kind;
+    lode_error error = {0};
+    rec_session *s = &m->sessions[index];
+    const char *path = call->operands[index];
+    if (lode_store_probe(path, &kind, &error) != LODE_OK)
+        return report_unopened(path, &error);
+    if (kind != LODE_STORE_RECORDING)
+        return report("%s is a database, and %s a recording; they cannot be merged", path, call->operands[0]);
+    int status = index == 0 ? rec_open_slice(s, path, call->shared) : rec_open(s, path, call->shared);
+    m->count++;
+    m->recordings[index] = s->recording;
+    return status;
+}
+
+static int convert_recordings(const invocation *call)
+{
+    const convert_options *options = call->options;
+    merger m = {0};
+    int status = EXIT_DONE;
+    if (options->to == TO_HPCTOOLKIT)
+        return report("%s is a recording, which cannot be written as a HPCToolkit database",
+                      call->operands[0]);
+    if (call->operand_count > 1 && call->shared->tasks)
+        return report("--task can be used with one recording only (see 'lode help convert')");
+    m.sessions = alloc_array(call->operand_count, sizeof *m.sessions);
+    m.recordings = alloc_array(call->operand_count, sizeof *m.recordings);
+    for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
+        status = open_recording(&m, call, i);
+    for (size_t i = 1; i < m.count; i++)
+        tally_merge(&m.sessions[0].opening, &m.sessions[i].opening, LODE_NOTE);
+    if (status == EXIT_DONE)
+        status = rewrite(&m, options, call->out);
+    for (size_t i = 0; i < m.count; i++)
+        rec_close(&m.sessions[i]);
+    free(m.sessions);
+    free(m.recordings);
+    return status;
+}
+
+static int convert_usage(const invocation *call)
+{
+    const convert_options *options = call->options;
+    if (!options->target)
+        return report("where should the new store go? Say -o NEW (see 'lode help convert')");
+    return EXIT_DONE;
+}
+
+static int run_convert(const invocation *call)
+{
+    return call->kind == LODE_STORE_RECORDING ? convert_recordings(call) : convert_database(call);
+}
+
 static const option_spec convert_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
      "the directory to write; it appears only when it is complete"},
+    {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to),
+     "the format to write; the default is that of the store: HPCToolkit 4.0 or uftrace"},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
-     "replace a database that is there"},
+     "replace a store that is there"},
+    {0},
+};
+
+static const option_spec convert_of_databases[] = {
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(convert_options, drop_unlisted),
      "leave out values at contexts that meta.db does not list; what is left does not add up to the totals"},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory),
@@ -53,35 +157,49 @@ static const option_spec convert_own[] = {
     {0},
 };
 
+static const convert_options convert_defaults = {.to = TO_SAME};
+
 static const char *const convert_description[] = {
     "Writes a database anew in one canonical form of HPCToolkit 4.0: contexts in depth-first order with "
     "siblings in a "
     "fixed order, profiles in the order of their ids, and the summary and the values by context computed "
     "again. What it "
-    "means stays the same. Equal content in the same order gives equal bytes, however many "
-    "threads are used.",
+    "means stays the same. Equal content in the same order gives equal bytes, however many threads are used. "
     "Values at contexts that meta.db does not list are kept, numbered behind the listed ones, unless "
     "--drop-unlisted is "
     "given. Source files that were copied into the database come along.",
-    "The new database is there whole or not at all; what a killed run has left is cleared by the next one.",
+    "Writes a recording, or a slice of it, as a uftrace recording: what was damaged is repaired, and calls "
+    "that reach "
+    "out of the slice are cut off at its ends. Several recordings become one: ids that are taken get new "
+    "ones, and "
+    "times are brought to the clock of the first, as far as the recordings say how theirs differ.",
+    "The new store is there whole or not at all; what a killed run has left is cleared by the next one.",
     NULL,
 };
 
 static const command_example convert_examples[] = {
     {"lode convert db -o canonical-db", "A copy that compares byte by byte with other copies."},
     {"lode convert --drop-unlisted --memory 1G db -o smaller-db", "Without values that no viewer shows."},
+    {"lode convert --from 2s --to 2.1s --min-time 1us uftrace.data -o slice.data",
+     "A tenth of a second of a recording, without the shortest calls."},
+    {"lode convert rank0.data rank1.data -o both.data --to uftrace", "Two recordings as one."},
     {NULL, NULL},
 };
 
 const command_spec command_convert = {
     .name = "convert",
-    .summary = "a database written anew in canonical form",
-    .operands = "DB",
+    .summary = "a store written anew: in canonical form, sliced, or merged",
+    .operands = "STORE...",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = STORES_MAX,
+    .stores = FOR_ALL,
     .description = convert_description,
     .examples = convert_examples,
-    .options = {convert_own, SHARED_THREADS},
+    .options = {.own = convert_own,
+                .of_databases = convert_of_databases,
+                .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT | SHARED_THREADS},
     .options_size = sizeof(convert_options),
+    .defaults = &convert_defaults,
+    .usage = convert_usage,
     .run = run_convert,
 };

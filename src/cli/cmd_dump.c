@@ -77,9 +77,10 @@ const command_spec command_dump = {
     .operands = "DB",
     .min_operands = 1,
     .max_operands = 1,
+    .stores = FOR_DATABASES,
     .description = dump_description,
     .examples = dump_examples,
-    .options = {dump_own, 0},
+    .options = {.own = dump_own},
     .options_size = sizeof(dump_options),
     .run = run_dump,
 };

@@ -40,7 +40,7 @@ const command_spec command_help = {
     .operands = "[COMMAND]",
     .max_operands = 1,
     .description = help_description,
-    .options = {help_own, 0},
+    .options = {.own = help_own},
     .options_size = sizeof(help_options),
     .run = run_help,
 };
@@ -67,7 +67,7 @@ const command_spec command_version = {
     .summary = "the version of lode",
     .operands = "",
     .description = version_description,
-    .options = {NULL, SHARED_JSON},
+    .options = {.shared = SHARED_JSON},
     .options_size = sizeof(shared_options),
     .run = run_version,
 };

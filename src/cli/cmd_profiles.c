@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "label.h"
+#include "profiles_recording.h"
 #include "report.h"
 #include "session.h"
 #include "spread.h"
@@ -22,12 +23,6 @@ typedef struct profile_rows {
     uint32_t without; /* profiles with values, but not of this metric */
 } profile_rows;
 
-/* In the order of the choices of --sort. */
-enum {
-    SORT_VALUE,
-    SORT_NAME,
-    SORT_INDEX
-};
 static const char *const sort_choices[] = {"value", "name", "index", NULL};
 
 static lode_status add_profile(profile_rows *rows, const session *s, uint32_t profile, uint16_t metric_id,
@@ -191,7 +186,7 @@ static void print_profiles(out *o, const session *s, const profile_rows *rows)
     out_end(o);
 }
 
-static int run_profiles(const invocation *call)
+static int profiles_database(const invocation *call)
 {
     session s;
     profile_rows rows = {0};
@@ -211,6 +206,11 @@ static int run_profiles(const invocation *call)
     return status;
 }
 
+static int run_profiles(const invocation *call)
+{
+    return call->kind == LODE_STORE_RECORDING ? profiles_recording(call) : profiles_database(call);
+}
+
 static const option_spec profiles_own[] = {
     {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
      "the order of the rows (default value, largest first)"},
@@ -219,14 +219,25 @@ static const option_spec profiles_own[] = {
     {0},
 };
 
+static const option_spec profiles_of_recordings[] = {
+    {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads),
+     "threads to work with; 0, the default, is one per processor"},
+    {0},
+};
+
 static const shared_options profiles_defaults = {.limit = 20};
 
 static const char *const profiles_description[] = {
-    "Lists what a metric amounts to in each profile: one per application thread or GPU stream. The "
-    "distribution "
-    "below tells how evenly the work is spread: imbalance is how much the largest value exceeds the mean. "
-    "Profiles "
-    "without the metric are counted apart.",
+    "Of a database: lists what a metric amounts to in each profile, one per application thread or GPU "
+    "stream. "
+    "Profiles without the metric are counted apart.",
+    "Of a recording: lists the tasks, which are its threads, with the time of their outermost calls, how "
+    "much of it "
+    "they were running, where that was recorded, how many calls there were, and how many repairs were "
+    "needed.",
+    "The distribution below tells how evenly the work is spread: imbalance is how much the largest value "
+    "exceeds "
+    "the mean.",
     NULL,
 };
 
@@ -234,18 +245,23 @@ static const command_example profiles_examples[] = {
     {"lode profiles db", "The threads that took longest, and how even the work is."},
     {"lode profiles --sort name --limit 0 --profiles thread=0 --csv db",
      "The first thread of every rank, in order, for a spreadsheet."},
+    {"lode profiles uftrace.data", "The tasks of a recording."},
     {NULL, NULL},
 };
 
 const command_spec command_profiles = {
     .name = "profiles",
-    .summary = "the cost of each profile, and how evenly it is spread",
-    .operands = "DB",
+    .summary = "the cost of each profile or task, and how evenly it is spread",
+    .operands = "STORE",
     .min_operands = 1,
     .max_operands = 1,
+    .stores = FOR_ALL,
     .description = profiles_description,
     .examples = profiles_examples,
-    .options = {profiles_own, SHARED_METRIC | SHARED_PROFILES | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options = {.own = profiles_own,
+                .of_recordings = profiles_of_recordings,
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT |
+                          SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(shared_options),
     .defaults = &profiles_defaults,
     .run = run_profiles,

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "costs.h"
 #include "label.h"
+#include "rec_session.h"
 #include "report.h"
 #include "session.h"
 
@@ -24,9 +25,10 @@ enum {
     COLUMN_SHARE = 0,
     COLUMN_COST = 1,
     COLUMN_EXCLUSIVE = 2,
-    COLUMN_SITE = 4,
-    COLUMN_TREE = 6,
-    COLUMN_COUNT = 17
+    COLUMN_CALLS = 4,
+    COLUMN_SITE = 5,
+    COLUMN_TREE = 7,
+    COLUMN_COUNT = 18
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -34,6 +36,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
     {"exclusive_percent", "Excl %", OUT_PERCENT, OUT_ALWAYS},
     {"exclusive", "", OUT_REAL, OUT_DATA_ONLY},
+    {"calls", "Calls", OUT_INTEGER, OUT_NEVER},
     {"call_site", "Called at", OUT_STRING, OUT_TEXT_IF_WIDE},
     {"mark", "", OUT_STRING, OUT_TEXT_ONLY},
     {"tree", "Call tree", OUT_STRING, OUT_TEXT_ONLY},
@@ -52,6 +55,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
 /* Columns of the terminal: what stands before the tree, what call sites take, what names should have. */
 #define NUMBERS_WIDTH 32
 #define SITE_WIDTH    24
+#define CALLS_WIDTH   12
 #define NAME_WIDTH    16
 
 typedef struct tree_writer {
@@ -61,6 +65,7 @@ typedef struct tree_writer {
     char *line;
     size_t line_capacity;
     double total;
+    int names; /* NAMES_... */
 } tree_writer;
 
 /* The tree's own column: branches, name, and what is special about it. */
@@ -87,16 +92,26 @@ static void cell_number_or_none(out *o, uint64_t number)
         out_cell_none(o);
 }
 
+/* Contexts of a database have more to their names than a function. */
+static const char *name_of(tree_writer *w, const lode_context *context)
+{
+    const lode_function *function = lode_context_function(context);
+    if (w->names == NAMES_FULL || !function)
+        return label_context(&w->name, context);
+    return label_name(&w->name, function, w->names);
+}
+
 static void write_row(tree_writer *w, const lode_view *view, size_t index)
 {
     const lode_view_row *row = lode_view_at(view, index);
     out *o = w->out;
-    const char *name = label_context(&w->name, row->context);
+    const char *name = name_of(w, row->context);
     out_row(o, row->hot ? STYLE_HOT : STYLE_PLAIN);
     out_cell_real(o, row->inclusive / w->total);
     out_cell_real(o, row->inclusive);
     out_cell_real(o, row->exclusive / w->total);
     out_cell_real(o, row->exclusive);
+    out_cell_u64(o, row->calls);
     out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
     out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
     tree_cell(w, view, index, name);
@@ -123,12 +138,15 @@ static unsigned level_bound(const out *o, unsigned site_width)
 }
 
 /* Call sites go before names do; a row by callers, or below the row of a line, has none. */
-static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites)
+static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites,
+                        int has_calls)
 {
     for (int i = 0; i < COLUMN_COUNT; i++)
         columns[i] = all_columns[i];
     if (!has_sites)
         columns[COLUMN_SITE].visibility = OUT_NEVER;
+    if (has_calls && !options->callers)
+        columns[COLUMN_CALLS].visibility = OUT_ALWAYS;
     if (options->callers) {
         columns[COLUMN_SHARE].title = "%";
         columns[COLUMN_COST].title = "Cost";
@@ -137,16 +155,29 @@ static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *op
     }
 }
 
+/* A cost without a metric is the time of calls. */
+static metric_unit unit_of(const lode_cost *cost)
+{
+    const lode_metric *metric = lode_cost_metric(cost);
+    return metric ? unit_of_metric(lode_metric_name(metric)) : UNIT_NANOSECONDS;
+}
+
 static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
 {
-    tree_writer w = {.out = o, .total = lode_cost_total(cost) > 0 ? lode_cost_total(cost) : 1};
+    int has_calls = !lode_cost_metric(cost);
+    tree_writer w = {.out = o,
+                     .total = lode_cost_total(cost) > 0 ? lode_cost_total(cost) : 1,
+                     .names = has_calls ? options->shared.names : NAMES_FULL};
     out_column columns[COLUMN_COUNT];
-    int has_sites =
-        !options->lines && !options->callers && branches_deepest(view) <= level_bound(o, SITE_WIDTH);
-    set_columns(columns, options, has_sites);
-    branches_init(&w.branches, view, level_bound(o, has_sites ? SITE_WIDTH : 0), out_is_utf8(o));
-    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
-              unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
+    int has_sites = !has_calls && !options->lines && !options->callers &&
+                    branches_deepest(view) <= level_bound(o, SITE_WIDTH);
+    set_columns(columns, options, has_sites, has_calls);
+    branches_init(&w.branches, view,
+                  level_bound(o, has_sites   ? SITE_WIDTH
+                                 : has_calls ? CALLS_WIDTH
+                                             : 0),
+                  out_is_utf8(o));
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, unit_of(cost));
     for (size_t i = 0; i < lode_view_count(view); i++)
         write_row(&w, view, i);
     out_table_end(o);
@@ -165,9 +196,9 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
         out_say(o, "The first %zu rows (--limit 0 shows all)", count);
 }
 
-static int print_tree(const invocation *call, session *s, const lode_cost *cost)
+/* NULL after a message. */
+static lode_view *build_view(const char *path, const lode_cost *cost, const tree_options *options)
 {
-    const tree_options *options = call->options;
     lode_view_options wishes = LODE_VIEW_OPTIONS_INIT;
     lode_view *view = NULL;
     lode_error error = {0};
@@ -179,34 +210,89 @@ static int print_tree(const invocation *call, session *s, const lode_cost *cost)
     wishes.max_rows = (size_t)options->shared.limit;
     lode_status status = lode_view_build(&view, cost, &wishes, &error);
     if (status == LODE_NOT_FOUND)
-        return report("%s: no function's name contains '%s'", s->path, options->focus);
-    if (status != LODE_OK)
-        return session_error(s, &error);
-    out_begin(call->out, "tree", s->path);
-    costs_heading(call->out, s, cost);
-    out_fact_text(call->out, "mode", options->callers ? "callers" : "top-down");
-    out_fact_text(call->out, "focus", options->focus);
-    out_fact_real(call->out, "min_percent", options->min_fraction * 100);
-    write_rows(call->out, view, cost, options);
-    say_what_is_left_out(call->out, view, options);
-    costs_footing(call->out, cost);
-    out_end(call->out);
+        report("%s: no function's name contains '%s'", path, options->focus);
+    else if (status != LODE_OK)
+        report_error(path, &error);
+    return view;
+}
+
+static void print_view(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
+{
+    out_fact_text(o, "mode", options->callers ? "callers" : "top-down");
+    out_fact_text(o, "focus", options->focus);
+    out_fact_real(o, "min_percent", options->min_fraction * 100);
+    write_rows(o, view, cost, options);
+    say_what_is_left_out(o, view, options);
+}
+
+static int tree_database(const invocation *call)
+{
+    session s;
+    lode_cost *cost = NULL;
+    lode_view *view = NULL;
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = session_cost(&s, &cost);
+    if (status == EXIT_DONE && !(view = build_view(s.path, cost, call->options)))
+        status = EXIT_TROUBLE;
+    if (status == EXIT_DONE) {
+        out_begin(call->out, "tree", s.path);
+        costs_heading(call->out, &s, cost);
+        print_view(call->out, view, cost, call->options);
+        costs_footing(call->out, cost);
+        out_end(call->out);
+    }
     lode_view_free(view);
-    return EXIT_DONE;
+    lode_cost_free(cost);
+    session_close(&s);
+    return status;
+}
+
+static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, const lode_view *view,
+                           const tree_options *options)
+{
+    const lode_cost *cost = lode_calltree_cost(tree);
+    char total[NUMBER_SIZE], contexts[NUMBER_SIZE], tracks[NUMBER_SIZE];
+    format_amount(total, lode_cost_total(cost), UNIT_NANOSECONDS);
+    format_count(contexts, lode_calltree_context_count(tree));
+    format_count(tracks, rec_track_count(s));
+    out_begin(o, "tree", s->path);
+    rec_write_slice(o, s);
+    out_fact_text(o, "unit", "ns");
+    out_fact_real(o, "total", lode_cost_total(cost));
+    out_fact_u64(o, "context_count", lode_calltree_context_count(tree));
+    out_say(o, "%s in %s task%s, %s call paths\n", total, tracks, rec_track_count(s) == 1 ? "" : "s",
+            contexts);
+    print_view(o, view, cost, options);
+    rec_say_findings(o, s, 0);
+    out_end(o);
+}
+
+static int tree_recording(const invocation *call)
+{
+    rec_session s;
+    lode_calltree *tree = NULL;
+    lode_view *view = NULL;
+    lode_error error = {0};
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    lode_calls_options options = rec_calls_options(&s);
+    if (status == EXIT_DONE &&
+        lode_calltree_compute(&tree, s.recording, &s.slice, &options, &error) != LODE_OK)
+        status = rec_error(&s, &error);
+    progress_clear(&s.progress);
+    if (status == EXIT_DONE && !(view = build_view(s.path, lode_calltree_cost(tree), call->options)))
+        status = EXIT_TROUBLE;
+    if (status == EXIT_DONE)
+        print_calltree(call->out, &s, tree, view, call->options);
+    lode_view_free(view);
+    lode_calltree_free(tree);
+    rec_close(&s);
+    return status;
 }
 
 static int run_tree(const invocation *call)
 {
-    session s;
-    lode_cost *cost = NULL;
-    int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE)
-        status = session_cost(&s, &cost);
-    if (status == EXIT_DONE)
-        status = print_tree(call, &s, cost);
-    lode_cost_free(cost);
-    session_close(&s);
-    return status;
+    return call->kind == LODE_STORE_RECORDING ? tree_recording(call) : tree_database(call);
 }
 
 static const option_spec tree_own[] = {
@@ -218,10 +304,14 @@ static const option_spec tree_own[] = {
      "levels to show; 0, the default, shows all"},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction),
      "leave out what is below this share of the total (default 1)"},
-    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines),
-     "show source lines as rows of their own"},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
      "rows to show; 0 shows all (default 100)"},
+    {0},
+};
+
+static const option_spec tree_of_databases[] = {
+    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines),
+     "show source lines as rows of their own"},
     {0},
 };
 
@@ -236,6 +326,9 @@ static const char *const tree_description[] = {
     "levels further in than the width allows to draw.",
     "With --callers the tree is turned round: the first level holds functions by exclusive cost, and "
     "each level below says through whom that cost was reached.",
+    "Of a recording, costs are times: all calls are read into one tree for all tasks, with the number of "
+    "calls in "
+    "each row.",
     NULL,
 };
 
@@ -243,19 +336,23 @@ static const command_example tree_examples[] = {
     {"lode tree db", "Where the time goes, from the entry points down."},
     {"lode tree --callers --depth 4 db", "Who calls the most expensive functions."},
     {"lode tree --focus MPI_Wait --min-percent 0.1 db", "What MPI_Waitall and its like wait for."},
+    {"lode tree --min-time 1ms uftrace.data", "The long calls of a recording."},
     {NULL, NULL},
 };
 
 const command_spec command_tree = {
     .name = "tree",
     .summary = "the calling context tree, top-down or by callers",
-    .operands = "DB",
+    .operands = "STORE",
     .min_operands = 1,
     .max_operands = 1,
+    .stores = FOR_ALL,
     .description = tree_description,
     .examples = tree_examples,
-    .options = {tree_own,
-                SHARED_METRIC | SHARED_PROFILES | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options = {.own = tree_own,
+                .of_databases = tree_of_databases,
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_NAMES | SHARED_STRICT |
+                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,
     .run = run_tree,

@@ -6,6 +6,8 @@
 #include "option.h"
 #include "out.h"
 
+#include <lode/lode.h>
+
 typedef struct command_spec command_spec;
 
 /* One call of a command. */
@@ -15,6 +17,8 @@ typedef struct invocation {
     const shared_options *shared; /* the beginning of the same */
     const char *const *operands;
     size_t operand_count;
+    uint32_t given;       /* options, as in option_result */
+    lode_store_kind kind; /* of the store that the first operand names, if the command is for stores */
     out *out;
 } invocation;
 
@@ -28,17 +32,20 @@ struct command_spec {
     const char *summary;  /* a phrase that completes "lode NAME: " */
     const char *operands; /* as in a synopsis */
     size_t min_operands, max_operands;
+    unsigned stores;                /* FOR_...: what the first operand may be; 0: not a store */
     const char *const *description; /* paragraphs, the last one NULL */
     const command_example *examples;
     option_set options;
     size_t options_size;
     const void *defaults; /* NULL: all zero */
+    /* May be NULL. Says what is wrong with the call before the store is looked at; EXIT_DONE if nothing is. */
+    int (*usage)(const invocation *call);
     int (*run)(const invocation *call);
 };
 
 extern const command_spec command_info, command_check, command_top, command_tree, command_profiles,
-    command_context, command_trace, command_dump, command_convert, command_synth, command_help,
-    command_version;
+    command_replay, command_context, command_trace, command_dump, command_convert, command_synth,
+    command_help, command_version;
 
 /* NULL past the last. */
 const command_spec *command_at(size_t index);

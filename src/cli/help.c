@@ -9,16 +9,23 @@
 #define HELP_WIDTH 79
 
 const char *const help_about[] = {
-    "Lode reads the performance databases that HPCToolkit writes (format 4.0): directories with a meta.db, a "
-    "profile.db and, if they were made, a cct.db and a trace.db. It checks that they are whole, and shows "
-    "where "
-    "the time went, by function, by call path, by profile and over time.",
+    "Lode reads what profilers and tracers leave behind, checks that it is whole, and shows where the time "
+    "went. A "
+    "store is a directory of one of two kinds:",
+    "A database is what HPCToolkit's hpcprof writes (format 4.0): a meta.db, a profile.db and, if they were "
+    "made, a "
+    "cct.db and a trace.db. It holds costs by function, call path, profile and time.",
+    "A recording is what 'uftrace record' writes, a directory such as uftrace.data: every call of a program, "
+    "with "
+    "its time and, if they were recorded, its arguments. Damaged recordings are repaired while they are "
+    "read, and "
+    "each repair is counted.",
     NULL,
 };
 
 const help_term help_exit_statuses[] = {
     {"0", "what was asked for was done; a check found no error"},
-    {"1", "a check found errors in the database"},
+    {"1", "a check found errors in the store"},
     {"2", "wrong usage, a file that could not be read, or output that could not be written"},
     {NULL, NULL},
 };
@@ -43,18 +50,57 @@ static void print_term(out *o, const char *term, const char *meaning, size_t ind
     out_wrap(o, meaning, indent, indent, HELP_WIDTH);
 }
 
-static void print_options(out *o, const option_set *set)
+static void print_option(out *o, const option_spec *option)
 {
-    const option_spec *list[OPTION_LIST_MAX];
-    size_t count = option_list(set, list);
-    out_heading(o, "Options");
-    for (size_t i = 0; i < count; i++) {
-        char argument[96], term[192], letter[8] = "    ";
-        option_argument(list[i], argument, sizeof argument);
-        if (list[i]->letter)
-            snprintf(letter, sizeof letter, "-%c, ", list[i]->letter);
-        snprintf(term, sizeof term, "  %s--%s%s%s", letter, list[i]->name, argument[0] ? " " : "", argument);
-        print_term(o, term, list[i]->help, 26);
+    char argument[96], term[192], letter[8] = "    ";
+    option_argument(option, argument, sizeof argument);
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(term, sizeof term, "  %s--%s%s%s", letter, option->name, argument[0] ? " " : "", argument);
+    print_term(o, term, option->help, 26);
+}
+
+/* A command that is for one kind of store needs no headings to say so. */
+static int is_grouped(const command_spec *command)
+{
+    return command->stores == FOR_ALL || command->stores == 0;
+}
+
+int help_option_groups(const command_spec *command, help_group groups[HELP_GROUP_COUNT])
+{
+    static const help_group all[HELP_GROUP_COUNT] = {{"Options", FOR_ALL},
+                                                     {"Options for databases", FOR_DATABASES},
+                                                     {"Options for recordings", FOR_RECORDINGS}};
+    option_entry list[OPTION_LIST_MAX];
+    size_t count = option_list(&command->options, list);
+    int group_count = 0;
+    for (int i = 0; i < HELP_GROUP_COUNT; i++) {
+        int is_filled = i == 0;
+        for (size_t k = 0; k < count; k++)
+            is_filled |= is_grouped(command) && list[k].stores == all[i].stores;
+        if (is_filled)
+            groups[group_count++] = all[i];
+    }
+    return group_count;
+}
+
+int help_is_in_group(const command_spec *command, const option_entry *entry, const help_group *group)
+{
+    return is_grouped(command) ? entry->stores == group->stores : group->stores == FOR_ALL;
+}
+
+static void print_options(out *o, const command_spec *command)
+{
+    option_entry list[OPTION_LIST_MAX];
+    help_group groups[HELP_GROUP_COUNT];
+    size_t count = option_list(&command->options, list);
+    int group_count = help_option_groups(command, groups);
+    for (int i = 0; i < group_count; i++) {
+        out_write(o, "\n", 1);
+        out_heading(o, groups[i].title);
+        for (size_t k = 0; k < count; k++)
+            if (help_is_in_group(command, &list[k], &groups[i]))
+                print_option(o, list[k].option);
     }
 }
 
@@ -67,8 +113,7 @@ int help_command(out *o, const command_spec *command)
         out_write(o, "\n", 1);
         out_wrap(o, command->description[i], 0, 0, HELP_WIDTH);
     }
-    out_write(o, "\n", 1);
-    print_options(o, &command->options);
+    print_options(o, command);
     if (command->examples) {
         out_write(o, "\n", 1);
         out_heading(o, "Examples");
@@ -83,7 +128,7 @@ int help_command(out *o, const command_spec *command)
 int help_overview(out *o)
 {
     const command_spec *command;
-    out_print(o, "Usage: lode COMMAND [OPTION]... DATABASE\n\n");
+    out_print(o, "Usage: lode COMMAND [OPTION]... STORE\n\n");
     for (size_t i = 0; help_about[i]; i++) {
         out_wrap(o, help_about[i], 0, 0, HELP_WIDTH);
         out_write(o, "\n", 1);

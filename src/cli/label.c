@@ -2,9 +2,11 @@
 #include "label.h"
 
 #include "alloc.h"
+#include "option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_CAPACITY 256
 
@@ -22,6 +24,30 @@ const char *label_function(label *l, const lode_function *function)
         reserve(l, length);
         lode_function_label(function, l->text, l->capacity);
     }
+    return l->text;
+}
+
+static const char *label_simple(label *l, const char *symbol)
+{
+    reserve(l, 0);
+    size_t length = lode_simple_name(symbol, l->text, l->capacity);
+    if (length >= l->capacity) {
+        reserve(l, length);
+        lode_simple_name(symbol, l->text, l->capacity);
+    }
+    return l->text;
+}
+
+const char *label_name(label *l, const lode_function *function, int names)
+{
+    const char *symbol = lode_function_name(function);
+    if (names == NAMES_FULL || !symbol || !symbol[0])
+        return label_function(l, function);
+    if (names == NAMES_SIMPLE)
+        return label_simple(l, symbol);
+    size_t size = strlen(symbol) + 1;
+    reserve(l, size);
+    memcpy(l->text, symbol, size);
     return l->text;
 }
 

@@ -20,7 +20,34 @@ static int check_usage(const invocation *call)
     if (call->operand_count > command->max_operands)
         return report("'lode %s' has no use for '%s' (see 'lode help %s')", name,
                       call->operands[command->max_operands], name);
+    return command->usage ? command->usage(call) : EXIT_DONE;
+}
+
+/* A command that is for one kind of store, or an option that is, is refused for another. */
+static int check_kind(const invocation *call)
+{
+    const command_spec *command = call->command;
+    int is_recording = call->kind == LODE_STORE_RECORDING;
+    unsigned store = is_recording ? FOR_RECORDINGS : FOR_DATABASES;
+    const char *is = is_recording ? "a recording" : "a database", *path = call->operands[0];
+    const char *wanted = is_recording ? "databases" : "recordings";
+    const option_spec *misplaced = option_misplaced(&command->options, call->given, store);
+    if (!(command->stores & store))
+        return report("%s is %s; 'lode %s' is for %s (see 'lode help')", path, is, command->name, wanted);
+    if (misplaced)
+        return report("%s is %s; --%s is for %s (see 'lode help %s')", path, is, misplaced->name, wanted,
+                      command->name);
     return EXIT_DONE;
+}
+
+static int find_kind(invocation *call)
+{
+    lode_error error = {0};
+    if (!call->command->stores || call->operand_count == 0)
+        return EXIT_DONE;
+    if (lode_store_probe(call->operands[0], &call->kind, &error) != LODE_OK)
+        return report_unopened(call->operands[0], &error);
+    return check_kind(call);
 }
 
 static int run_with_output(invocation *call)
@@ -28,6 +55,7 @@ static int run_with_output(invocation *call)
     const shared_options *shared = call->shared;
     out_settings settings = {.color = shared->color, .file = shared->output};
     settings.format = shared->json ? OUT_JSON : shared->csv ? OUT_CSV : OUT_TEXT;
+    settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";
     call->out = out_open(&settings);
     if (!call->out)
         return EXIT_TROUBLE;
@@ -50,8 +78,11 @@ static int run(const command_spec *command, int count, char **arguments)
                            .options = parsed.values,
                            .shared = parsed.values,
                            .operands = parsed.operands,
-                           .operand_count = parsed.operand_count};
+                           .operand_count = parsed.operand_count,
+                           .given = parsed.given};
         status = call.shared->help ? EXIT_DONE : check_usage(&call);
+        if (status == EXIT_DONE && !call.shared->help)
+            status = find_kind(&call);
         if (status == EXIT_DONE)
             status = run_with_output(&call);
     }

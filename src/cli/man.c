@@ -64,23 +64,34 @@ static void man_paragraphs(out *o, const char *const *paragraphs)
     }
 }
 
-static void man_options(out *o, const option_set *set)
+static void man_option(out *o, const option_spec *option)
 {
-    const option_spec *list[OPTION_LIST_MAX];
-    size_t count = option_list(set, list);
+    char argument[96];
+    option_argument(option, argument, sizeof argument);
+    out_print(o, ".TP\n");
+    if (option->letter)
+        out_print(o, "\\fB\\-%c\\fR, ", option->letter);
+    out_print(o, "\\fB\\-\\-");
+    man_text(o, option->name);
+    out_print(o, "\\fR%s\\fI", argument[0] ? " " : "");
+    man_text(o, argument);
+    out_print(o, "\\fR\n");
+    man_line(o, option->help);
+}
+
+static void man_options(out *o, const command_spec *command)
+{
+    option_entry list[OPTION_LIST_MAX];
+    help_group groups[HELP_GROUP_COUNT];
+    size_t count = option_list(&command->options, list);
+    int group_count = help_option_groups(command, groups);
     out_print(o, ".SH OPTIONS\n");
-    for (size_t i = 0; i < count; i++) {
-        char argument[96];
-        option_argument(list[i], argument, sizeof argument);
-        out_print(o, ".TP\n");
-        if (list[i]->letter)
-            out_print(o, "\\fB\\-%c\\fR, ", list[i]->letter);
-        out_print(o, "\\fB\\-\\-");
-        man_text(o, list[i]->name);
-        out_print(o, "\\fR%s\\fI", argument[0] ? " " : "");
-        man_text(o, argument);
-        out_print(o, "\\fR\n");
-        man_line(o, list[i]->help);
+    for (int i = 0; i < group_count; i++) {
+        if (i > 0)
+            out_print(o, ".SS %s\n", groups[i].title);
+        for (size_t k = 0; k < count; k++)
+            if (help_is_in_group(command, &list[k], &groups[i]))
+                man_option(o, list[k].option);
     }
 }
 
@@ -112,8 +123,8 @@ static void man_program(out *o)
 {
     const command_spec *command;
     man_title(o, "lode");
-    out_print(o, ".SH NAME\nlode \\- reads HPCToolkit performance databases\n");
-    out_print(o, ".SH SYNOPSIS\n.B lode\n.I COMMAND\n[\\fIOPTION\\fR]...\n.I DATABASE\n");
+    out_print(o, ".SH NAME\nlode \\- reads what profilers and tracers leave behind\n");
+    out_print(o, ".SH SYNOPSIS\n.B lode\n.I COMMAND\n[\\fIOPTION\\fR]...\n.I STORE\n");
     out_print(o, ".SH DESCRIPTION\n");
     man_paragraphs(o, help_about);
     out_print(o, ".SH COMMANDS\n");
@@ -138,7 +149,7 @@ static void man_command(out *o, const command_spec *command)
         out_print(o, ".I %s\n", command->operands);
     out_print(o, ".SH DESCRIPTION\n");
     man_paragraphs(o, command->description);
-    man_options(o, &command->options);
+    man_options(o, command);
     man_examples(o, command->examples);
     man_terms(o, "EXIT STATUS", help_exit_statuses);
     man_terms(o, "ENVIRONMENT", help_environment);

@@ -38,6 +38,17 @@ static void format_seconds(char buffer[NUMBER_SIZE], double seconds)
         format_scaled(buffer, seconds, scales, names, 4, 3);
 }
 
+/* Whole nanoseconds need no smaller unit than microseconds. */
+static void format_nanoseconds(char buffer[NUMBER_SIZE], double nanoseconds)
+{
+    static const double scales[] = {1e9, 1e6, 1e3};
+    static const char *const names[] = {"s", "ms", "us"};
+    if (nanoseconds == 0)
+        snprintf(buffer, NUMBER_SIZE, "0 s");
+    else
+        format_scaled(buffer, nanoseconds, scales, names, 3, 3);
+}
+
 static void format_size(char buffer[NUMBER_SIZE], double bytes)
 {
     static const double scales[] = {0x1p50, 0x1p40, 0x1p30, 0x1p20, 0x1p10};
@@ -67,6 +78,8 @@ void format_amount(char buffer[NUMBER_SIZE], double value, metric_unit unit)
         snprintf(buffer, NUMBER_SIZE, "%g", value);
     else if (unit == UNIT_SECONDS)
         format_seconds(buffer, value);
+    else if (unit == UNIT_NANOSECONDS)
+        format_nanoseconds(buffer, value);
     else if (unit == UNIT_BYTES)
         format_size(buffer, value);
     else
@@ -92,7 +105,7 @@ void format_bytes(char buffer[NUMBER_SIZE], uint64_t value)
 
 void format_duration(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
 {
-    format_seconds(buffer, (double)nanoseconds / 1e9);
+    format_nanoseconds(buffer, (double)nanoseconds);
 }
 
 void format_percent(char buffer[NUMBER_SIZE], double fraction)

@@ -12,6 +12,7 @@
 typedef enum metric_unit {
     UNIT_COUNT,
     UNIT_SECONDS,
+    UNIT_NANOSECONDS,
     UNIT_BYTES
 } metric_unit;
 

@@ -13,45 +13,103 @@
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
+static const char *const names_choices[] = {"simple", "full", "raw", NULL};
+
 static const struct shared_spec {
     unsigned bit; /* 0: in every command */
+    unsigned stores;
     option_spec option;
 } shared_specs[] = {
     {SHARED_METRIC,
+     FOR_DATABASES,
      {"metric", 'm', OPTION_TEXT, "METRIC", NULL, offsetof(shared_options, metric),
       "the metric: its name, a part of it that no other name has, or its number in 'lode info'; the default "
       "is CPUTIME, else REALTIME, else the first one with values"}},
     {SHARED_PROFILES,
+     FOR_DATABASES,
      {"profiles", 'p', OPTION_TEXT, "SELECTION", NULL, offsetof(shared_options, profiles),
       "only these profiles, such as rank=0-3,thread=0: terms joined by commas must all hold, ranges are "
       "joined by '+', and the kinds of ids are those that 'lode info' lists, or 'profile' for the number"}},
+    {SHARED_SLICE,
+     FOR_RECORDINGS,
+     {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from),
+      "begin here: a time after the first event, such as 1.5s, 250ms, 10us or plain seconds, or "
+      "@NANOSECONDS in the clock of the recording"}},
+    {SHARED_SLICE,
+     FOR_RECORDINGS,
+     {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to), "end before this time"}},
+    {SHARED_SLICE,
+     FOR_RECORDINGS,
+     {"task", 't', OPTION_TEXT, "TASK[,TASK]...", NULL, offsetof(shared_options, tasks),
+      "only these tasks: thread ids, pid=N for all threads of a process, or names, as 'lode info' lists "
+      "them"}},
+    {SHARED_DEPTH,
+     FOR_RECORDINGS,
+     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(shared_options, depth),
+      "only the outermost N levels of calls; 0, the default, is all"}},
+    {SHARED_SLICE,
+     FOR_RECORDINGS,
+     {"min-time", 0, OPTION_SPAN, "TIME", NULL, offsetof(shared_options, min_time),
+      "only calls that take at least as long, such as 10us"}},
+    {SHARED_NAMES,
+     FOR_RECORDINGS,
+     {"names", 0, OPTION_CHOICE, NULL, names_choices, offsetof(shared_options, names),
+      "names of C++ functions: simple, the default, is without parameters and template arguments; full is "
+      "with "
+      "both; raw is as the linker has them"}},
+    {SHARED_STRICT,
+     FOR_RECORDINGS,
+     {"strict", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, strict),
+      "stop at the first error, rather than repair what is wrong and go on"}},
     {SHARED_THREADS,
+     FOR_ALL,
      {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads),
       "threads to work with; 0, the default, is one per processor"}},
     {SHARED_JSON,
+     FOR_ALL,
      {"json", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, json), "print one JSON object"}},
     {SHARED_CSV,
+     FOR_ALL,
      {"csv", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv),
       "print the rows as comma-separated values (RFC 4180) with a header line"}},
     {SHARED_COLOR,
+     FOR_ALL,
      {"color", 0, OPTION_CHOICE, NULL, color_choices, offsetof(shared_options, color),
       "use colours; auto, the default, does so on a terminal unless NO_COLOR is set"}},
-    {0, {"help", 'h', OPTION_FLAG, NULL, NULL, offsetof(shared_options, help), "print this help"}},
+    {0, FOR_ALL, {"help", 'h', OPTION_FLAG, NULL, NULL, offsetof(shared_options, help), "print this help"}},
 };
 #define SHARED_SPEC_COUNT (sizeof shared_specs / sizeof shared_specs[0])
 
-size_t option_list(const option_set *set, const option_spec *list[OPTION_LIST_MAX])
+static size_t add_table(option_entry *list, size_t count, const option_spec *table, unsigned stores)
 {
-    size_t count = 0;
-    for (const option_spec *option = set->own; option && option->name; option++)
+    for (const option_spec *option = table; option && option->name; option++)
         if (count < OPTION_LIST_MAX)
-            list[count++] = option;
+            list[count++] = (option_entry){option, stores};
+    return count;
+}
+
+size_t option_list(const option_set *set, option_entry list[OPTION_LIST_MAX])
+{
+    size_t count = add_table(list, 0, set->own, FOR_ALL);
+    count = add_table(list, count, set->of_databases, FOR_DATABASES);
+    count = add_table(list, count, set->of_recordings, FOR_RECORDINGS);
     for (size_t i = 0; i < SHARED_SPEC_COUNT; i++) {
-        int is_in = shared_specs[i].bit == 0 || (set->shared & shared_specs[i].bit);
+        const struct shared_spec *shared = &shared_specs[i];
+        int is_in = shared->bit == 0 || (set->shared & shared->bit);
         if (is_in && count < OPTION_LIST_MAX)
-            list[count++] = &shared_specs[i].option;
+            list[count++] = (option_entry){&shared->option, shared->stores};
     }
     return count;
+}
+
+const option_spec *option_misplaced(const option_set *set, uint32_t given, unsigned store)
+{
+    option_entry list[OPTION_LIST_MAX];
+    size_t count = option_list(set, list);
+    for (size_t i = 0; i < count; i++)
+        if ((given & 1u << i) && !(list[i].stores & store))
+            return list[i].option;
+    return NULL;
 }
 
 void option_argument(const option_spec *option, char *buffer, size_t capacity)
@@ -65,7 +123,7 @@ void option_argument(const option_spec *option, char *buffer, size_t capacity)
 }
 
 typedef struct parser {
-    const option_spec *list[OPTION_LIST_MAX];
+    option_entry list[OPTION_LIST_MAX];
     size_t count;
     const char *command;
     option_result *result;
@@ -86,7 +144,7 @@ static int unknown_option(parser *p, const char *name)
 {
     const char *names[OPTION_LIST_MAX];
     for (size_t i = 0; i < p->count; i++)
-        names[i] = p->list[i]->name;
+        names[i] = p->list[i].option->name;
     const char *meant = suggest(name, names, p->count);
     if (meant)
         return fail(p, "unknown option '--%.60s' for 'lode %s'; did you mean --%s?", name, p->command, meant);
@@ -153,21 +211,35 @@ static double unit_of_time(const char *text)
     return 0;
 }
 
-static int parse_moment(parser *p, const option_spec *option, const char *text, time_point *into)
+/* A number and its unit, in whole nanoseconds; false for anything else. */
+static int parse_nanoseconds(const char *text, uint64_t *into)
 {
     char *end = NULL;
-    into->is_given = 1;
-    if (text[0] == '@') {
-        into->is_absolute = 1;
-        return parse_count(p, option, text + 1, &into->nanoseconds);
-    }
     double value = strtod(text, &end);
     double unit = end != text ? unit_of_time(end) : 0;
     double nanoseconds = value * unit;
     if (unit <= 0 || !(nanoseconds >= 0 && nanoseconds < 9e18))
+        return 0;
+    *into = (uint64_t)llround(nanoseconds);
+    return 1;
+}
+
+static int parse_moment(parser *p, const option_spec *option, const char *text, time_point *into)
+{
+    into->is_given = 1;
+    into->is_absolute = text[0] == '@';
+    if (into->is_absolute)
+        return parse_count(p, option, text + 1, &into->nanoseconds);
+    if (!parse_nanoseconds(text, &into->nanoseconds))
         return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, or @NANOSECONDS, not '%.60s'",
                     option->name, text);
-    into->nanoseconds = (uint64_t)llround(nanoseconds);
+    return 0;
+}
+
+static int parse_span(parser *p, const option_spec *option, const char *text, uint64_t *into)
+{
+    if (!parse_nanoseconds(text, into))
+        return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, not '%.60s'", option->name, text);
     return 0;
 }
 
@@ -207,10 +279,12 @@ static int parse_choices(parser *p, const option_spec *option, const char *text,
     return 0;
 }
 
-static int store(parser *p, const option_spec *option, const char *text)
+static int store(parser *p, const option_entry *entry, const char *text)
 {
+    const option_spec *option = entry->option;
     void *into = (char *)p->result->values + option->offset;
     size_t index = 0;
+    p->result->given |= 1u << (entry - p->list);
     switch (option->kind) {
     case OPTION_FLAG:
         *(int *)into = 1;
@@ -228,6 +302,8 @@ static int store(parser *p, const option_spec *option, const char *text)
         return parse_percent(p, option, text, into);
     case OPTION_MOMENT:
         return parse_moment(p, option, text, into);
+    case OPTION_SPAN:
+        return parse_span(p, option, text, into);
     case OPTION_CHOICE:
         if (!find_choice(option, text, strlen(text), &index))
             return unknown_choice(p, option, text);
@@ -246,45 +322,61 @@ static int needs_argument(parser *p, const option_spec *option)
     return fail(p, "--%s needs an argument: %s", option->name, argument);
 }
 
+/* The option of this name; of two, a choice is the one that is meant if the argument is, or nearly is, one of its words. */
+static const option_entry *find_option(const parser *p, const char *name, const char *value)
+{
+    const option_entry *found = NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        if (strcmp(p->list[i].option->name, name) != 0)
+            continue;
+        const char *const *choices =
+            found && found->option->kind == OPTION_CHOICE ? found->option->choices : NULL;
+        size_t count = 0;
+        while (choices && choices[count])
+            count++;
+        if (!found || !value || !suggest(value, choices, count))
+            found = &p->list[i];
+    }
+    return found;
+}
+
 /* `next` is the argument after this one, or NULL. Returns how many arguments were used, or -1. */
 static int parse_long(parser *p, const char *text, const char *next)
 {
     char name[64];
     size_t length = strcspn(text, "=");
     const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    const option_spec *option = NULL;
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
-    for (size_t i = 0; i < p->count && !option; i++)
-        if (strcmp(p->list[i]->name, name) == 0)
-            option = p->list[i];
-    if (!option)
+    const option_entry *entry = find_option(p, name, value ? value : next);
+    if (!entry)
         return unknown_option(p, name);
-    if (option->kind == OPTION_FLAG && value)
-        return fail(p, "--%s takes no argument", option->name);
-    if (option->kind == OPTION_FLAG || value)
-        return store(p, option, value) < 0 ? -1 : 1;
+    int is_flag = entry->option->kind == OPTION_FLAG;
+    if (is_flag && value)
+        return fail(p, "--%s takes no argument", name);
+    if (is_flag || value)
+        return store(p, entry, value) < 0 ? -1 : 1;
     if (!next)
-        return needs_argument(p, option);
-    return store(p, option, next) < 0 ? -1 : 2;
+        return needs_argument(p, entry->option);
+    return store(p, entry, next) < 0 ? -1 : 2;
 }
 
 /* A group of letters: flags, of which the last may be an option with its argument. */
 static int parse_letters(parser *p, const char *text, const char *next)
 {
     for (; *text; text++) {
-        const option_spec *option = NULL;
-        for (size_t i = 0; i < p->count && !option; i++)
-            if (p->list[i]->letter == *text)
-                option = p->list[i];
-        if (!option)
+        const option_entry *entry = NULL;
+        for (size_t i = 0; i < p->count && !entry; i++)
+            if (p->list[i].option->letter == *text)
+                entry = &p->list[i];
+        if (!entry)
             return fail(p, "unknown option '-%c' for 'lode %s'", *text, p->command);
-        if (option->kind != OPTION_FLAG) {
+        if (entry->option->kind != OPTION_FLAG) {
             const char *value = text[1] ? text + 1 : next;
             if (!value)
-                return needs_argument(p, option);
-            return store(p, option, value) < 0 ? -1 : text[1] ? 1 : 2;
+                return needs_argument(p, entry->option);
+            return store(p, entry, value) < 0 ? -1 : text[1] ? 1 : 2;
         }
-        if (store(p, option, NULL) < 0)
+        if (store(p, entry, NULL) < 0)
             return -1;
     }
     return 1;

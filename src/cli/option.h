@@ -19,11 +19,12 @@ typedef enum option_kind {
     OPTION_REAL,    /* double */
     OPTION_PERCENT, /* double: a fraction */
     OPTION_MOMENT,  /* time_point */
+    OPTION_SPAN,    /* uint64_t: nanoseconds */
     OPTION_CHOICE,  /* int: index into `choices` */
     OPTION_CHOICES  /* unsigned: one bit per choice; lists and repeats add up */
 } option_kind;
 
-/* A point in time, either since the first sample or since the epoch. */
+/* A point in time, either since the first sample or event, or in the time of the store. */
 typedef struct time_point {
     int is_given;
     int is_absolute;
@@ -54,6 +55,11 @@ typedef struct shared_options {
     int sort;
     time_point from;
     time_point to;
+    const char *tasks;
+    uint64_t depth;
+    uint64_t min_time;
+    int names;
+    int strict;
 } shared_options;
 
 enum {
@@ -62,7 +68,18 @@ enum {
     SHARED_METRIC = 1u << 2,
     SHARED_PROFILES = 1u << 3,
     SHARED_THREADS = 1u << 4,
-    SHARED_COLOR = 1u << 5
+    SHARED_COLOR = 1u << 5,
+    SHARED_SLICE = 1u << 6, /* a part of a recording: --from, --to, --task, --min-time */
+    SHARED_DEPTH = 1u << 7,
+    SHARED_NAMES = 1u << 8,
+    SHARED_STRICT = 1u << 9
+};
+
+/* The kinds of stores that an option or a command is for. */
+enum {
+    FOR_DATABASES = 1u << 0,
+    FOR_RECORDINGS = 1u << 1,
+    FOR_ALL = FOR_DATABASES | FOR_RECORDINGS
 };
 
 /* In the order of the choices of --color. */
@@ -72,16 +89,30 @@ enum {
     COLOR_NEVER
 };
 
-/* The options of one command: its own, and those it shares. --help is always there. */
+/* In the order of the choices of --names. */
+enum {
+    NAMES_SIMPLE,
+    NAMES_FULL,
+    NAMES_RAW
+};
+
+/* The options of one command: its own, and those it shares. --help is always there. Tables end with a NULL name; each may be NULL. */
 typedef struct option_set {
-    const option_spec *own; /* ends with a NULL name; may be NULL */
-    unsigned shared;        /* SHARED_... */
+    const option_spec *own;
+    const option_spec *of_databases; /* that have no meaning for another kind of store */
+    const option_spec *of_recordings;
+    unsigned shared; /* SHARED_... */
 } option_set;
 
 #define OPTION_LIST_MAX 32
 
+typedef struct option_entry {
+    const option_spec *option;
+    unsigned stores; /* FOR_... */
+} option_entry;
+
 /* All options of a set, for people in the order to show. Returns how many there are. */
-size_t option_list(const option_set *set, const option_spec *list[OPTION_LIST_MAX]);
+size_t option_list(const option_set *set, option_entry list[OPTION_LIST_MAX]);
 
 /* The argument as a help text shows it, such as "N" or "auto|always|never"; "" if there is none. */
 void option_argument(const option_spec *option, char *buffer, size_t capacity);
@@ -90,11 +121,15 @@ typedef struct option_result {
     void *values;          /* a struct that begins with shared_options, holding the defaults */
     const char **operands; /* room for as many as there are arguments */
     size_t operand_count;
+    uint32_t given;    /* a bit for each of option_list */
     char problem[256]; /* what is wrong, in words, if parsing fails */
 } option_result;
 
 /* Reads the arguments after the command's name. Returns 0, or -1 and the problem. */
 int option_parse(const option_set *set, const char *command, int count, char **arguments,
                  option_result *result);
+
+/* The first option among the given ones that is not for stores of this kind (FOR_...); NULL if all are. */
+const option_spec *option_misplaced(const option_set *set, uint32_t given, unsigned store);
 
 #endif

@@ -102,6 +102,8 @@ out *out_open(const out_settings *settings)
     o->format = settings->format;
     o->backend = backends[settings->format];
     o->file = settings->file;
+    o->store_key = settings->store;
+    o->label_width = LABEL_WIDTH;
     o->fd = STDOUT_FILENO;
     o->is_first = 1;
     if (o->file && open_file(o) != 0) {
@@ -159,6 +161,11 @@ int out_has_failed(const out *o)
 int out_is_utf8(const out *o)
 {
     return o->is_utf8;
+}
+
+int out_is_terminal(const out *o)
+{
+    return isatty(o->fd);
 }
 
 unsigned out_width(const out *o, unsigned otherwise)
@@ -241,6 +248,11 @@ void out_line(out *o, const char *format, ...)
     free(text);
 }
 
+void out_labels(out *o, size_t width)
+{
+    o->label_width = width;
+}
+
 void out_entry(out *o, const char *label, const char *format, ...)
 {
     if (o->format != OUT_TEXT)
@@ -250,8 +262,8 @@ void out_entry(out *o, const char *label, const char *format, ...)
     char *text = format_text(format, arguments);
     va_end(arguments);
     utf8_clean(text);
-    out_print(o, "%-*s", LABEL_WIDTH, label);
-    out_wrap(o, text, LABEL_WIDTH, LABEL_WIDTH, o->width);
+    out_print(o, "%-*s", (int)o->label_width, label);
+    out_wrap(o, text, o->label_width, o->label_width, o->width);
     free(text);
 }
 
@@ -270,9 +282,9 @@ void out_gap(out *o)
         out_write(o, "\n", 1);
 }
 
-void out_begin(out *o, const char *command, const char *database)
+void out_begin(out *o, const char *command, const char *store)
 {
-    o->backend->begin(o, command, database);
+    o->backend->begin(o, command, store);
 }
 
 void out_end(out *o)

@@ -25,8 +25,9 @@ typedef enum out_format {
 
 typedef struct out_settings {
     out_format format;
-    int color;        /* COLOR_... */
-    const char *file; /* NULL: standard output */
+    int color;         /* COLOR_... */
+    const char *file;  /* NULL: standard output */
+    const char *store; /* what JSON calls the store: "database", "recording" */
 } out_settings;
 
 /* NULL after a message on standard error. A file appears under its name only when out_close has succeeded. */
@@ -41,6 +42,8 @@ int out_has_failed(const out *o);
 void out_flush(out *o);
 /* Whether characters beyond ASCII can be shown. */
 int out_is_utf8(const out *o);
+/* Whether somebody sees it at once. */
+int out_is_terminal(const out *o);
 /* The columns that text has to fit into; `otherwise` where there is no bound. */
 unsigned out_width(const out *o, unsigned otherwise);
 
@@ -51,8 +54,8 @@ void out_print(out *o, const char *format, ...) __attribute__((format(printf, 2,
 /* Words with line breaks between them, indented after the first line, which begins at `column`; ends with a line feed. */
 void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width);
 
-/* Begins and ends the answer of a command. `database` may be NULL. */
-void out_begin(out *o, const char *command, const char *database);
+/* Begins and ends the answer of a command. `store`, a path, may be NULL. */
+void out_begin(out *o, const char *command, const char *store);
 void out_end(out *o);
 
 /* Facts: members of the object in JSON, nothing in text and CSV. */
@@ -74,10 +77,12 @@ typedef enum out_style {
 
 /*
  * Sentences: only in text, with control characters shown as '?'. out_say breaks lines where the terminal ends, out_line does
- * not. out_entry begins with a label, and what follows lines up with the entries above and below.
+ * not. out_entry begins with a label, and what follows lines up with the entries above and below; labels take as many columns as
+ * out_labels says.
  */
 void out_say(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_line(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_labels(out *o, size_t width);
 void out_entry(out *o, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void out_heading(out *o, const char *title);
 /* Says, if not all of them are shown, how many there are: "20 of 1,458 rows (--limit 0 shows all)". */

@@ -18,7 +18,7 @@ typedef struct out_value {
 int out_shows(const out *o, const out_column *column);
 
 typedef struct out_backend {
-    void (*begin)(out *o, const char *command, const char *database);
+    void (*begin)(out *o, const char *command, const char *store);
     void (*end)(out *o);
     void (*table)(out *o, const char *key);
     void (*row)(out *o, out_style style);
@@ -37,9 +37,11 @@ struct out {
     int fd;
     int error;             /* errno of the first write that failed */
     const char *file;      /* as the user calls it */
+    const char *store_key; /* what a store is called */
     char *unfinished_file; /* where the bytes go until all are there */
     int has_color, is_utf8;
-    unsigned width; /* 0: no bound */
+    unsigned width;     /* 0: no bound */
+    size_t label_width; /* of entries */
 
     int is_first; /* nothing in this level yet, so that no comma is due */
     int breaks;   /* a line break is due */

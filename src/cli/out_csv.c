@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void csv_begin(out *o, const char *command, const char *database)
+static void csv_begin(out *o, const char *command, const char *store)
 {
     (void)o;
     (void)command;
-    (void)database;
+    (void)store;
 }
 
 static void csv_nothing(out *o)

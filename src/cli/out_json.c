@@ -174,12 +174,12 @@ void json_line(out *o)
     o->breaks = 1;
 }
 
-static void json_begin(out *o, const char *command, const char *database)
+static void json_begin(out *o, const char *command, const char *store)
 {
     json_object(o, NULL);
     json_text(o, "command", command);
-    if (database)
-        json_text(o, "database", database);
+    if (store)
+        json_text(o, o->store_key, store);
 }
 
 static void json_finish(out *o)

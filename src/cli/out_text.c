@@ -132,11 +132,11 @@ void out_heading(out *o, const char *title)
     put(o, "\n");
 }
 
-static void text_begin(out *o, const char *command, const char *database)
+static void text_begin(out *o, const char *command, const char *store)
 {
     (void)o;
     (void)command;
-    (void)database;
+    (void)store;
 }
 
 static void text_end(out *o)

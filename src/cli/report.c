@@ -19,7 +19,7 @@ int report(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    /* Names out of a database may hold control characters, which a terminal would obey. */
+    /* Names out of a store may hold control characters, which a terminal would obey. */
     utf8_clean(message);
     fprintf(stderr, "lode: %s\n", message);
     return EXIT_TROUBLE;
@@ -48,18 +48,37 @@ static int is_missing(const char *directory, const char *name)
     return length > 0 && (size_t)length < sizeof path && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
+static int is_there(const char *directory, const char *name)
+{
+    return !is_missing(directory, name);
+}
+
+/* A directory that is no store; often the one that is meant is near. */
+static int report_no_store(const char *path)
+{
+    if (is_there(path, "experiment.xml"))
+        return report("%s: a HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
+                      path);
+    if (is_there(path, "uftrace.data"))
+        return report("%s: neither a database nor a recording, but its uftrace.data may be one", path);
+    return report(
+        "%s: neither a HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no "
+        "task.txt in it)",
+        path);
+}
+
 int report_unopened(const char *path, const lode_error *error)
 {
     struct stat status;
     if (stat(path, &status) != 0)
         return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return report("%s: not a directory; give the directory that holds meta.db and profile.db", path);
-    if (is_missing(path, "meta.db") && !is_missing(path, "experiment.xml"))
-        return report("%s: a HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
-                      path);
-    if (is_missing(path, "meta.db"))
-        return report("%s: not a HPCToolkit database: no meta.db in it", path);
+        return report(
+            "%s: not a directory; give the directory that holds meta.db and profile.db, or one that "
+            "'uftrace record' made",
+            path);
+    if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
+        return report_no_store(path);
     return report_error(path, error);
 }
 

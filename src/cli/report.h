@@ -15,7 +15,7 @@ enum exit_status {
 int report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error of the library about `subject`: a path, or NULL. */
 int report_error(const char *subject, const lode_error *error);
-/* The same for a database that did not open: says what is wrong with the path itself, if that is the reason. */
+/* The same for a store that did not open: says what is wrong with the path itself, if that is the reason. */
 int report_unopened(const char *path, const lode_error *error);
 /* The same for a store that was not written: says how to replace what is there, if that is the reason. */
 int report_unwritten(const char *path, const lode_error *error);

@@ -5,13 +5,17 @@
 
 #include "base/source.h"
 #include <lode/check.h>
+#include <lode/recording.h>
 #include <stdbool.h>
 
 struct lode_format {
     const char *name;
     /* Whether the folder holds anything of this format, sound or not. */
     bool (*probe)(const struct lode_folder *folder);
+    /* One of these: a format is of databases or of recordings. */
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
+    lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,
+                                  const lode_recording_options *options, lode_error *error);
     lode_status (*check)(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error);
     const lode_rule *rules;

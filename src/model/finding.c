@@ -122,6 +122,9 @@ lode_status lode_report_add(struct lode_report *report, unsigned rule, const cha
     bool strict = report->seen == NULL;
     if (strict && report->rules[rule].severity != LODE_ERROR)
         return LODE_OK;
+    /* A damaged file can have millions of them: what is only counted is not worded. */
+    if (!strict && (report->seen[rule] >= report->limit || (!report->kept && !report->on_finding)))
+        return pass_on(report, rule, file, offset, "");
     char text[FINDING_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -153,6 +156,8 @@ lode_status lode_report_flush(struct lode_report *from, struct lode_report *to)
     to->result.profiles += from->result.profiles;
     to->result.values += from->result.values;
     to->result.samples += from->result.samples;
+    to->result.tracks += from->result.tracks;
+    to->result.events += from->result.events;
     from->result = (lode_check_result){0};
     return status;
 }

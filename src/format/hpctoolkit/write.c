@@ -3,8 +3,7 @@
 #include "format/hpctoolkit/write.h"
 
 #include "base/pool.h"
-#include <dirent.h>
-#include <errno.h>
+#include "base/target.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,68 +70,20 @@ static void init_lists(lode_writer *writer)
         writer->files[id].fd = -1;
 }
 
-/* Whether a path ends in a name, which a new directory can take: "", "/", "." and ".." do not. */
-static bool ends_in_name(const char *path)
+/* Force replaces a database, and nothing else. */
+static lode_status check_target(const char *path, bool force, lode_error *error)
 {
-    size_t end = strlen(path);
-    while (end > 0 && path[end - 1] == '/')
-        end--;
-    size_t dots = 0;
-    while (dots < end && path[end - 1 - dots] == '.')
-        dots++;
-    bool only_dots = dots == end || path[end - 1 - dots] == '/';
-    return end > 0 && !(only_dots && dots <= 2);
-}
-
-static bool holds_database(const char *path)
-{
-    for (unsigned id = 0; id < HPCT_FILES; id++) {
-        char *name;
-        if (asprintf(&name, "%s/%s", path, lode_hpct_specs[id].name) < 0)
-            return false;
-        bool found = access(name, F_OK) == 0;
-        free(name);
-        if (found)
-            return true;
-    }
-    return false;
-}
-
-/* Nothing but itself and its parent. The stream is the caller's own, which is all that readdir asks for. */
-static bool is_empty(DIR *directory)
-{
-    const struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            return false;
-    return true;
-}
-
-/* Force is for replacing a database, not for removing whatever has the name. */
-static lode_status check_replaceable(const char *path, lode_error *error)
-{
-    if (access(path, F_OK) != 0 || holds_database(path))
-        return LODE_OK;
-    DIR *directory = opendir(path);
-    if (directory == NULL && errno != ENOTDIR)
-        return lode_fail_errno(error, path, "cannot look into what is there");
-    bool empty = directory && is_empty(directory);
-    if (directory)
-        closedir(directory);
-    return empty ? LODE_OK
-                 : lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                             "it is not a database, so it is not replaced");
+    const char *names[HPCT_FILES];
+    for (unsigned id = 0; id < HPCT_FILES; id++)
+        names[id] = lode_hpct_specs[id].name;
+    return lode_target_check(path, force, "database", names, HPCT_FILES, error);
 }
 
 lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
                                lode_error *error)
 {
     *out = NULL;
-    if (!ends_in_name(path))
-        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
-                         "a new directory cannot have this name");
-    if (options->force)
-        LODE_TRY(check_replaceable(path, error));
+    LODE_TRY(check_target(path, options->force, error));
     lode_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return lode_fail_memory(error);

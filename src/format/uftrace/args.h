@@ -36,7 +36,14 @@ void lode_uft_specs_close(struct lode_uft_specs *specs);
  */
 const struct lode_uft_spec *lode_uft_specs_find(const struct lode_uft_specs *specs, const char *name,
                                                 const char *module, bool is_result);
-/* One that a .dbg file gives, such as "@arg1/i32%rdi,arg2/s"; NULL if it is malformed or there is no memory. */
+/* The same with what a .dbg file says of the function (or NULL): after what was asked for, before what is automatic. */
+const struct lode_uft_spec *lode_uft_specs_choose(const struct lode_uft_specs *specs, const char *name,
+                                                  const char *module, bool is_result,
+                                                  const struct lode_uft_spec *debug);
+/*
+ * One that a .dbg file gives, such as "@arg1/i32%rdi,arg2/s"; NULL if it is malformed or there is no memory. This and the next are for
+ * while a recording is opened: MT: one thread.
+ */
 const struct lode_uft_spec *lode_uft_spec_parse(struct lode_uft_specs *specs, struct lode_arena *arena,
                                                 const char *text, size_t length);
 /* An "E:" line of a .dbg file, such as "enum color {RED=1,GREEN=2}". */

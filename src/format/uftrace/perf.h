@@ -29,7 +29,8 @@ struct lode_uft_perf_thread {
 };
 
 struct lode_uft_perf {
-    struct lode_uft_perf_event *events;   /* grouped by thread; one allocation */
+    struct lode_uft_perf_event *events; /* grouped by thread; one allocation */
+    size_t mapped;                      /* bytes of `events` if they lie in a temporary file; 0: in memory */
     struct lode_uft_perf_thread *threads; /* by rising tid */
     uint32_t thread_count;
     const char **names;
@@ -44,7 +45,7 @@ struct lode_uft_perf_file {
 
 /*
  * Reads all files twice: once to count, once to place. Records are little-endian unless `big_endian`. Of a damaged file, what is before the
- * damage counts. Threads that are not among `tids` (rising) are left out. Memory: 16 bytes an event.
+ * damage counts. Threads that are not among `tids` (rising) are left out. Memory: 16 bytes an event, in a temporary file if they are many.
  */
 lode_status lode_uft_perf_read(struct lode_uft_perf *out, const struct lode_uft_perf_file *files,
                                size_t file_count, const int32_t *tids, size_t tid_count, bool big_endian,

@@ -34,22 +34,22 @@ enum {
 
 /* info_mask: the lines behind the header, in this order. */
 enum {
-    UFT_INFO_EXE,
-    UFT_INFO_BUILD_ID,
-    UFT_INFO_EXIT,
-    UFT_INFO_COMMAND,
-    UFT_INFO_CPU,
-    UFT_INFO_MEMORY,
-    UFT_INFO_OS,
-    UFT_INFO_TASKS,
-    UFT_INFO_USAGE,
-    UFT_INFO_LOAD,
-    UFT_INFO_ARGUMENTS,
-    UFT_INFO_DATE,
-    UFT_INFO_PATTERN,
-    UFT_INFO_VERSION,
-    UFT_INFO_UTC_OFFSET,
-    UFT_INFO_SYSCTL,
+    UFT_LINE_EXE,
+    UFT_LINE_BUILD_ID,
+    UFT_LINE_EXIT,
+    UFT_LINE_COMMAND,
+    UFT_LINE_CPU,
+    UFT_LINE_MEMORY,
+    UFT_LINE_OS,
+    UFT_LINE_TASKS,
+    UFT_LINE_USAGE,
+    UFT_LINE_LOAD,
+    UFT_LINE_ARGUMENTS,
+    UFT_LINE_DATE,
+    UFT_LINE_PATTERN,
+    UFT_LINE_VERSION,
+    UFT_LINE_UTC_OFFSET,
+    UFT_LINE_SYSCTL,
     UFT_INFO_KNOWN
 };
 
@@ -62,9 +62,9 @@ struct uft_info {
     uint16_t max_stack; /* 1024 if it is not said */
     uint64_t features, lines;
     bool big_endian;
-    unsigned word;          /* bytes of an address: 4 or 8 */
-    struct lode_span text;  /* all lines behind the header */
-    int32_t *tids;          /* in the order of the file */
+    unsigned word;         /* bytes of an address: 4 or 8 */
+    struct lode_span text; /* all lines behind the header */
+    int32_t *tids;         /* in the order of the file */
     uint32_t tid_count;
     struct lode_uft_spec_texts specs;
 };
@@ -106,6 +106,7 @@ struct uft_session {
     const char *id; /* as in task.txt */
     const char *program;
     int32_t pid;
+    uint32_t group; /* the first session with this id */
     uint64_t time;
     struct uft_map *maps; /* by rising start */
     uint32_t map_count;
@@ -115,21 +116,23 @@ struct uft_session {
 /* A library that was loaded while the program ran. */
 struct uft_dlopen {
     uint64_t time, base;
-    uint32_t session, module;
+    uint32_t group; /* of sessions that it is loaded in; LODE_NO_INDEX: not known */
+    uint32_t module;
     int32_t tid;
 };
 
 /* Beside the lode_track of the same index. */
 struct uft_task {
-    const char *file;  /* name of the data file; NULL: there is none */
-    uint64_t time;     /* of its first TASK line; 0: none */
-    int32_t parent;    /* pid that forked it, or 0 */
+    const char *file; /* name of the data file; NULL: there is none */
+    uint64_t time;    /* of its first TASK line; 0: none */
+    int32_t parent;   /* pid that forked it, or 0 */
     bool is_forked;
     const struct lode_uft_perf_thread *perf; /* or NULL */
-    /* Sessions of this task by time: session i from times[i] on. */
-    uint32_t *sessions;
-    uint64_t *times;
+    /* Sessions of its process by time: session i from times[i] on. Before that `inherited` holds, or, without one, the first. */
+    const uint32_t *sessions;
+    const uint64_t *times;
     uint32_t session_count;
+    uint32_t inherited; /* from the process that forked it; LODE_NO_INDEX: none */
 };
 
 /* A function, and what its records carry. */
@@ -153,16 +156,16 @@ struct uft_recording {
     uint32_t dlopen_count;
     struct uft_task *tasks; /* by track */
     struct lode_uft_perf perf;
-    struct lode_source *perf_sources;
-    size_t perf_count;
     /* Names of user events, from events.txt: (id, name), by rising id. */
     struct uft_event_name {
         uint64_t id;
         const char *name;
-    } *event_names;
+    } * event_names;
     uint32_t event_name_count;
     const lode_function *scheduled_out, *preempted;
-    bool is_qemu; /* written by the plug-in of QEMU: the depth of an exit may be one less */
+    struct lode_map file_index; /* of source files, by hash of their path; under the lock of the functions */
+    struct lode_array files;    /* const lode_file * */
+    bool is_qemu;               /* written by the plug-in of QEMU: the depth of an exit may be one less */
 };
 
 static inline const struct uft_recording *uft_of(const lode_recording *recording)

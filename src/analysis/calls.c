@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls by function and by track: the sum of what the workers have, in order. */
+#include "analysis/calls.h"
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* A row, and what it is sorted by besides. */
+struct ranked {
+    lode_call_row row;
+    struct lode_sketch *sketch;
+    uint32_t rank;
+};
+
+struct lode_calls {
+    struct ranked *rows;
+    size_t count;
+    lode_track_row *tracks;
+    uint32_t track_count;
+    struct lode_arena arena; /* of the sketches */
+};
+
+struct computation {
+    struct lode_pass pass;
+    struct lode_tallies *workers;
+    lode_calls *calls;
+};
+
+/* ---- the pass ---- */
+
+static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error)
+{
+    struct computation *self = user;
+    return lode_tallies_take(&self->workers[worker], events, count, error);
+}
+
+static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    struct computation *self = user;
+    return lode_tallies_end(&self->workers[worker], row, error);
+}
+
+static lode_status read_tracks(struct computation *self, lode_error *error)
+{
+    self->workers = calloc(self->pass.threads, sizeof *self->workers);
+    if (self->workers == NULL)
+        return lode_fail_memory(error);
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        LODE_TRY(lode_tallies_open(&self->workers[i], error));
+    self->pass.take = take;
+    self->pass.end = end_track;
+    self->pass.user = self;
+    return lode_pass_run(&self->pass, error);
+}
+
+/* ---- rows ---- */
+
+static struct lode_tally add_up(const struct computation *self, uint32_t function)
+{
+    struct lode_tally sum = {.min = UINT64_MAX};
+    for (unsigned i = 0; i < self->pass.threads; i++) {
+        if (function >= self->workers[i].capacity)
+            continue;
+        const struct lode_tally *tally = &self->workers[i].items[function];
+        sum.squares += tally->squares;
+        sum.sum += tally->sum;
+        sum.total += tally->total;
+        sum.self += tally->self;
+        sum.min = tally->min < sum.min ? tally->min : sum.min;
+        sum.max = tally->max > sum.max ? tally->max : sum.max;
+    }
+    return sum;
+}
+
+static double deviation(const struct lode_tally *tally, uint64_t calls)
+{
+    lode_square spread, square = (lode_square)tally->sum * tally->sum;
+    double n = (double)calls;
+    /* Exact as long as n times the sum of squares fits; beyond that the times are absurd. */
+    if (!__builtin_mul_overflow(tally->squares, (lode_square)calls, &spread) && spread >= square)
+        return sqrt((double)(spread - square)) / n;
+    double mean = (double)tally->sum / n, variance = (double)tally->squares / n - mean * mean;
+    return variance > 0.0 ? sqrt(variance) : 0.0;
+}
+
+static uint64_t percentile(const struct ranked *ranked, double q)
+{
+    const lode_call_row *row = &ranked->row;
+    uint64_t rank = lode_sketch_rank_of(q, row->calls);
+    /* These two are known exactly. */
+    if (rank == 1 || rank == row->calls)
+        return rank == 1 ? row->min : row->max;
+    uint64_t value = lode_sketch_rank(ranked->sketch, rank);
+    value = value < row->min ? row->min : value;
+    return value > row->max ? row->max : value;
+}
+
+static void fill_row(struct ranked *ranked, const lode_function *function, const struct lode_tally *tally,
+                     uint64_t calls)
+{
+    lode_call_row *row = &ranked->row;
+    row->function = function;
+    row->calls = calls;
+    row->total = tally->total;
+    row->self = tally->self;
+    row->min = tally->min;
+    row->max = tally->max;
+    row->mean = (double)tally->sum / (double)calls;
+    row->deviation = deviation(tally, calls);
+    row->p50 = percentile(ranked, 0.50);
+    row->p95 = percentile(ranked, 0.95);
+    row->p99 = percentile(ranked, 0.99);
+}
+
+static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
+                           lode_error *error)
+{
+    struct lode_tally tally = add_up(self, function);
+    if (tally.min > tally.max)
+        return LODE_OK; /* it was not called */
+    lode_calls *calls = self->calls;
+    struct ranked *ranked = &calls->rows[calls->count];
+    ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
+    if (ranked->sketch == NULL)
+        return lode_fail_memory(error);
+    fill_row(ranked, lode_function_table_at(&self->pass.recording->functions, function), &tally,
+             lode_sketch_count(ranked->sketch));
+    calls->count++;
+    return LODE_OK;
+}
+
+static lode_status make_rows(struct computation *self, lode_error *error)
+{
+    uint32_t functions = 0;
+    struct lode_sketches **sets = calloc(self->pass.threads, sizeof *sets);
+    for (unsigned i = 0; sets && i < self->pass.threads; i++) {
+        sets[i] = &self->workers[i].sketches;
+        functions = self->workers[i].capacity > functions ? self->workers[i].capacity : functions;
+    }
+    self->calls->rows = calloc(functions, sizeof *self->calls->rows);
+    lode_status status = sets && self->calls->rows ? LODE_OK : lode_fail_memory(error);
+    for (uint32_t i = 0; i < functions && status == LODE_OK; i++)
+        status = add_row(self, i, sets, error);
+    free(sets);
+    return status;
+}
+
+/* ---- order ---- */
+
+static uint64_t sort_key(const lode_call_row *row, lode_calls_sort sort)
+{
+    switch (sort) {
+    case LODE_CALLS_BY_SELF:
+        return row->self;
+    case LODE_CALLS_BY_CALLS:
+        return row->calls;
+    case LODE_CALLS_BY_MIN:
+        return row->min;
+    case LODE_CALLS_BY_MAX:
+        return row->max;
+    case LODE_CALLS_BY_MEAN:
+    case LODE_CALLS_BY_NAME:
+        return 0;
+    case LODE_CALLS_BY_TOTAL:
+    default:
+        return row->total;
+    }
+}
+
+static int compare_rows(const void *left, const void *right, void *argument)
+{
+    const struct ranked *a = left, *b = right;
+    const lode_calls_sort *sort = argument;
+    uint64_t x = sort_key(&a->row, *sort), y = sort_key(&b->row, *sort);
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (*sort == LODE_CALLS_BY_MEAN && a->row.mean != b->row.mean)
+        return a->row.mean > b->row.mean ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error *error)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < calls->count; i++)
+        most = calls->rows[i].row.function->index > most ? calls->rows[i].row.function->index : most;
+    const lode_function **functions = calloc(calls->count + 1, sizeof *functions);
+    uint32_t *ranks = calloc((size_t)most + 1, sizeof *ranks);
+    lode_status status = functions && ranks ? LODE_OK : lode_fail_memory(error);
+    for (size_t i = 0; i < calls->count && functions; i++)
+        functions[i] = calls->rows[i].row.function;
+    if (status == LODE_OK)
+        status = lode_rank_functions(functions, calls->count, ranks, error);
+    if (status == LODE_OK) {
+        for (size_t i = 0; i < calls->count; i++)
+            calls->rows[i].rank = ranks[functions[i]->index];
+        qsort_r(calls->rows, calls->count, sizeof *calls->rows, compare_rows, &sort);
+    }
+    free(functions);
+    free(ranks);
+    return status;
+}
+
+/* ---- the public face ---- */
+
+static lode_status compute(struct computation *self, lode_error *error)
+{
+    LODE_TRY(read_tracks(self, error));
+    LODE_TRY(make_rows(self, error));
+    LODE_TRY(sort_rows(self->calls, self->pass.options.sort, error));
+    self->calls->tracks = self->pass.rows;
+    self->calls->track_count = self->pass.row_count;
+    self->pass.rows = NULL;
+    return LODE_OK;
+}
+
+lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording, const lode_slice *slice,
+                               const lode_calls_options *options, lode_error *error)
+{
+    struct computation self = {.calls = calloc(1, sizeof *self.calls)};
+    *out = NULL;
+    if (self.calls == NULL)
+        return lode_fail_memory(error);
+    lode_arena_init(&self.calls->arena, SIZE_MAX);
+    lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
+    if (status == LODE_OK)
+        status = compute(&self, error);
+    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
+        lode_tallies_close(&self.workers[i]);
+    free(self.workers);
+    lode_pass_close(&self.pass);
+    if (status == LODE_OK)
+        *out = self.calls;
+    else
+        lode_calls_free(self.calls);
+    return status;
+}
+
+void lode_calls_free(lode_calls *calls)
+{
+    if (calls == NULL)
+        return;
+    lode_arena_free(&calls->arena);
+    free(calls->rows);
+    free(calls->tracks);
+    free(calls);
+}
+
+size_t lode_calls_count(const lode_calls *calls)
+{
+    return calls->count;
+}
+
+const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index)
+{
+    return index < calls->count ? &calls->rows[index].row : NULL;
+}
+
+uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q)
+{
+    return index < calls->count ? percentile(&calls->rows[index], q) : 0;
+}
+
+uint32_t lode_calls_track_count(const lode_calls *calls)
+{
+    return calls->track_count;
+}
+
+const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index)
+{
+    return index < calls->track_count ? &calls->tracks[index] : NULL;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One pass over the tracks of a slice, a worker for each, and the order of functions: what calls and call trees share. */
+#ifndef LODE_ANALYSIS_CALLS_H
+#define LODE_ANALYSIS_CALLS_H
+
+#include "analysis/sketch.h"
+#include "model/recording.h"
+#include <lode/calls.h>
+
+/* Findings of one rule that are passed on for one track. The rest is counted only, so that damage cannot fill the memory. */
+#define LODE_PASS_FINDINGS 100
+
+struct lode_pass {
+    const lode_recording *recording;
+    const lode_slice *slice; /* NULL: all */
+    lode_calls_options options;
+    unsigned threads; /* workers */
+    /* The tracks of the slice in their order. The pass fills in all but calls, total and out. */
+    lode_track_row *rows;
+    uint32_t row_count;
+    /* A worker begins with a track; may be NULL. */
+    lode_status (*begin)(void *user, unsigned worker, const lode_track_row *row, lode_error *error);
+    /* The next events of the track that a worker is at: balanced and nested from its first to its last. */
+    lode_status (*take)(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error);
+    /* They were all. */
+    lode_status (*end)(void *user, unsigned worker, lode_track_row *row, lode_error *error);
+    void *user;
+};
+
+/* Finds out which tracks there are, and how many workers. Slice and options may be NULL. */
+lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
+                           const lode_calls_options *options, lode_error *error);
+/* Reads the tracks, the largest first, so that the workers end at about the same time. Then passes findings on in the order of tracks. */
+lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
+void lode_pass_close(struct lode_pass *pass);
+
+__extension__ typedef unsigned __int128 lode_square;
+
+/* What the calls of one function took, on the tracks of one worker. The number of calls is that of its sketch. 64 bytes. */
+struct lode_tally {
+    lode_square squares; /* of the times of all calls */
+    uint64_t sum;        /* of the same */
+    uint64_t total;      /* of outermost calls */
+    uint64_t self;
+    uint64_t min, max;
+    uint32_t active; /* calls that are open: 0 between tracks */
+};
+
+/* A call that is open. */
+struct lode_tally_frame {
+    uint64_t begin;
+    uint64_t inside; /* the time of the calls that it made */
+    uint32_t function;
+};
+
+/* A worker: tallies and sketches by index of function, and the calls that are open. */
+struct lode_tallies {
+    struct lode_tally *items;
+    uint32_t capacity;
+    struct lode_sketches sketches;
+    struct lode_tally_frame *frames; /* the first stands for what is outside of all calls */
+    struct lode_tally_frame *top, *last;
+    uint64_t calls, out; /* of this track */
+    uint64_t time;       /* of the last event */
+};
+
+lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error);
+void lode_tallies_close(struct lode_tallies *tallies);
+/* As take and end of struct lode_pass, for one worker. */
+lode_status lode_tallies_take(struct lode_tallies *tallies, const lode_event *events, size_t count,
+                              lode_error *error);
+lode_status lode_tallies_end(struct lode_tallies *tallies, lode_track_row *row, lode_error *error);
+
+/*
+ * The canonical order of functions: by label, path of the module, offset. `ranks` is by index of function; those of `functions`, of
+ * which none is there twice, are set. It does not depend on which function was met first.
+ */
+lode_status lode_rank_functions(const lode_function *const *functions, size_t count, uint32_t *ranks,
+                                lode_error *error);
+
+#endif

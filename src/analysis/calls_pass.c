@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One pass over the tracks of a slice. */
+#include "analysis/calls.h"
+#include "analysis/slice.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVENT_BYTES = 16,         /* of a record, about: for progress */
+    EVENTS_PER_STEP = 1 << 20 /* between two reports of progress */
+};
+
+/* A finding that waits for its turn, and the name of its file and its text behind it. */
+struct kept {
+    lode_finding finding;
+    char strings[];
+};
+
+/* Findings of the track that a worker is at. */
+struct keeper {
+    const lode_recording *recording;
+    struct lode_array *kept; /* of struct kept *; of the track */
+    uint32_t *seen;          /* by rule; the last is for others */
+    bool failed;
+};
+
+struct worker {
+    struct lode_slicer slicer;
+    struct keeper keeper;
+};
+
+struct run {
+    struct lode_pass *pass;
+    uint32_t *order; /* rows, the largest first */
+    struct worker *workers;
+    struct lode_array *kept; /* by row */
+    pthread_mutex_t lock;    /* of progress */
+    struct lode_progress progress;
+};
+
+/* ---- the pass ---- */
+
+lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
+                           const lode_calls_options *options, lode_error *error)
+{
+    static const lode_calls_options defaults = LODE_CALLS_OPTIONS_INIT;
+    *pass =
+        (struct lode_pass){.recording = recording, .slice = slice, .options = options ? *options : defaults};
+    LODE_TRY(lode_slice_tracks(slice, recording, &pass->row_count, error));
+    pass->threads = lode_pool_threads(pass->options.threads, pass->row_count);
+    pass->rows = calloc((size_t)pass->row_count + 1, sizeof *pass->rows);
+    if (pass->rows == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < pass->row_count; i++)
+        pass->rows[i].track = lode_slice_track(slice, i);
+    return LODE_OK;
+}
+
+void lode_pass_close(struct lode_pass *pass)
+{
+    free(pass->rows);
+    pass->rows = NULL;
+}
+
+/* ---- findings ---- */
+
+static uint32_t *seen_of(struct keeper *keeper, const char *rule)
+{
+    size_t i = 0;
+    while (i < keeper->recording->rule_count && strcmp(keeper->recording->rules[i].id, rule) != 0)
+        i++;
+    return &keeper->seen[i];
+}
+
+static struct kept *copy_finding(const lode_finding *finding)
+{
+    size_t file = strlen(finding->file) + 1, text = strlen(finding->text) + 1;
+    struct kept *kept = malloc(sizeof *kept + file + text);
+    if (kept == NULL)
+        return NULL;
+    kept->finding = *finding;
+    kept->finding.file = memcpy(kept->strings, finding->file, file);
+    kept->finding.text = memcpy(kept->strings + file, finding->text, text);
+    return kept;
+}
+
+static int keep_finding(void *user, const lode_finding *finding)
+{
+    struct keeper *keeper = user;
+    uint32_t *seen = seen_of(keeper, finding->rule);
+    if (*seen >= LODE_PASS_FINDINGS)
+        return 0;
+    ++*seen;
+    struct kept *kept = copy_finding(finding);
+    struct kept **slot = kept ? lode_array_push(keeper->kept) : NULL;
+    if (slot == NULL) {
+        free(kept);
+        keeper->failed = true;
+        return 1;
+    }
+    *slot = kept;
+    return 0;
+}
+
+static lode_status pass_findings_on(const struct run *run, lode_error *error)
+{
+    const lode_calls_options *options = &run->pass->options;
+    for (uint32_t row = 0; row < run->pass->row_count; row++)
+        for (size_t i = 0; i < run->kept[row].count; i++) {
+            const struct kept *kept = *LODE_ARRAY_AT(&run->kept[row], struct kept *, i);
+            if (options->on_finding(options->user, &kept->finding) != 0)
+                return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET,
+                                 "cancelled by the callback");
+        }
+    return LODE_OK;
+}
+
+static void forget_findings(struct run *run)
+{
+    for (uint32_t row = 0; run->kept && row < run->pass->row_count; row++) {
+        for (size_t i = 0; i < run->kept[row].count; i++)
+            free(*LODE_ARRAY_AT(&run->kept[row], struct kept *, i));
+        lode_array_free(&run->kept[row]);
+    }
+    free(run->kept);
+}
+
+/* ---- a track ---- */
+
+/* Reports that `events` more were read of a track of which `*left` bytes are not yet reported. */
+static lode_status report_events(struct run *run, uint64_t events, uint64_t *left, lode_error *error)
+{
+    uint64_t bytes = events * EVENT_BYTES < *left ? events * EVENT_BYTES : *left;
+    *left -= bytes;
+    pthread_mutex_lock(&run->lock);
+    lode_status status = lode_progress_add(&run->progress, bytes, error);
+    pthread_mutex_unlock(&run->lock);
+    return status;
+}
+
+/* Hands what the slicer gives on to the consumer. */
+static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_track_row *row,
+                           const lode_event *events, size_t count, lode_error *error)
+{
+    if (count == 0)
+        return LODE_OK;
+    if (row->events == 0)
+        row->begin = events[0].time;
+    row->events += count;
+    row->end = events[count - 1].time;
+    return pass->take(pass->user, worker, events, count, error);
+}
+
+static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, lode_cursor *cursor,
+                               lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    struct lode_slicer *slicer = &run->workers[worker].slicer;
+    uint64_t left = pass->recording->tracks[row->track].bytes, unreported = 0;
+    const lode_event *events;
+    size_t count;
+    while (!lode_slicer_has_ended(slicer)) {
+        lode_status status = lode_cursor_next(cursor, &events, &count, error);
+        if (status == LODE_END)
+            break;
+        LODE_TRY(status);
+        unreported += count;
+        LODE_TRY(lode_slicer_push(slicer, events, count, &events, &count, error));
+        LODE_TRY(hand_on(pass, worker, row, events, count, error));
+        if (unreported >= EVENTS_PER_STEP) {
+            LODE_TRY(report_events(run, unreported, &left, error));
+            unreported = 0;
+        }
+    }
+    LODE_TRY(lode_slicer_finish(slicer, &events, &count, error));
+    LODE_TRY(hand_on(pass, worker, row, events, count, error));
+    row->repairs = cursor->repairs;
+    return report_events(run, left, &left, error);
+}
+
+static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    struct keeper *keeper = &run->workers[worker].keeper;
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor *cursor;
+    if (pass->begin)
+        LODE_TRY(pass->begin(pass->user, worker, row, error));
+    options.strict = pass->options.strict;
+    if (pass->options.on_finding) {
+        keeper->kept = &run->kept[row - pass->rows];
+        memset(keeper->seen, 0, (pass->recording->rule_count + 1) * sizeof *keeper->seen);
+        options.on_finding = keep_finding;
+        options.user = keeper;
+    }
+    lode_slicer_reset(&run->workers[worker].slicer);
+    lode_status status = lode_cursor_open(&cursor, pass->recording, row->track, &options, error);
+    if (status == LODE_OK)
+        status = read_events(run, worker, row, cursor, error);
+    lode_cursor_close(cursor);
+    if (keeper->failed)
+        return lode_fail_memory(error);
+    return status == LODE_OK ? pass->end(pass->user, worker, row, error) : status;
+}
+
+/* Whether anything of a track lies in the window; this costs a few pages, reading it may cost much. */
+static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bool *meets, lode_error *error)
+{
+    uint64_t begin, end;
+    *meets = true;
+    if (pass->slice == NULL || (pass->slice->from == 0 && pass->slice->to == 0))
+        return LODE_OK;
+    lode_status status = lode_track_span(pass->recording, track, &begin, &end, error);
+    *meets = status == LODE_OK && lode_slice_meets(pass->slice, begin, end);
+    return status == LODE_ABSENT ? LODE_OK : status;
+}
+
+static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct run *run = context;
+    lode_track_row *row = &run->pass->rows[run->order[item]];
+    uint64_t left = run->pass->recording->tracks[row->track].bytes;
+    bool meets;
+    LODE_TRY(meets_window(run->pass, row->track, &meets, error));
+    return meets ? read_track(run, worker, row, error) : report_events(run, left, &left, error);
+}
+
+/* ---- a run ---- */
+
+static int compare_sizes(const void *left, const void *right, void *argument)
+{
+    const struct lode_pass *pass = argument;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint64_t x = pass->recording->tracks[pass->rows[a].track].bytes;
+    uint64_t y = pass->recording->tracks[pass->rows[b].track].bytes;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static lode_status run_open(struct run *run, lode_error *error)
+{
+    struct lode_pass *pass = run->pass;
+    size_t rules = pass->recording->rule_count + 1;
+    run->order = calloc((size_t)pass->row_count + 1, sizeof *run->order);
+    run->workers = calloc(pass->threads, sizeof *run->workers);
+    run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
+    if (run->order == NULL || run->workers == NULL || run->kept == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < pass->row_count; i++) {
+        run->order[i] = i;
+        run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;
+        lode_array_init(&run->kept[i], sizeof(struct kept *), SIZE_MAX);
+    }
+    qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, pass);
+    for (unsigned i = 0; i < pass->threads; i++) {
+        struct worker *worker = &run->workers[i];
+        lode_slicer_init(&worker->slicer, pass->slice);
+        worker->keeper.recording = pass->recording;
+        worker->keeper.seen = calloc(rules, sizeof *worker->keeper.seen);
+        if (worker->keeper.seen == NULL)
+            return lode_fail_memory(error);
+    }
+    return LODE_OK;
+}
+
+static void run_close(struct run *run)
+{
+    for (unsigned i = 0; run->workers && i < run->pass->threads; i++) {
+        lode_slicer_free(&run->workers[i].slicer);
+        free(run->workers[i].keeper.seen);
+    }
+    forget_findings(run);
+    free(run->workers);
+    free(run->order);
+    pthread_mutex_destroy(&run->lock);
+}
+
+lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
+{
+    struct run run = {
+        .pass = pass,
+        .progress = {.report = pass->options.on_progress, .user = pass->options.user, .phase = "reading"}};
+    pthread_mutex_init(&run.lock, NULL);
+    lode_status status = run_open(&run, error);
+    /* A window of all tracks: nothing waits for the first, which is the largest. */
+    struct lode_job job = {
+        .items = pass->row_count, .work = work, .context = &run, .window = pass->row_count};
+    if (status == LODE_OK)
+        status = lode_pool_run(pass->threads, &job, error);
+    if (status == LODE_OK && pass->options.on_finding)
+        status = pass_findings_on(&run, error);
+    run_close(&run);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Growing a call tree: what happens for every event. */
+#include "analysis/calltree.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include <stdlib.h>
+
+enum {
+    FRAMES_FIRST = 1024,
+    SPROUTS_FIRST = 1024,
+    SPROUTS_MAX = 1 << 30
+};
+
+#define UNLIKELY(condition) __builtin_expect(condition, 0)
+
+/* ---- room ---- */
+
+static bool grow_frames(struct lode_growth *self)
+{
+    size_t used = self->frames ? (size_t)(self->top - self->frames) : 0;
+    size_t capacity = self->frames ? (size_t)(self->last - self->frames + 1) * 2 : FRAMES_FIRST, bytes;
+    if (!checked_mul_size(capacity, sizeof *self->frames, &bytes))
+        return false;
+    struct lode_sprout_frame *frames = realloc(self->frames, bytes);
+    if (frames == NULL)
+        return false;
+    self->frames = frames;
+    self->top = frames + used;
+    self->last = frames + capacity - 1;
+    return true;
+}
+
+static uint32_t first_slot(const struct lode_growth *self, uint32_t parent, uint32_t function)
+{
+    uint64_t key = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(key >> 32 ^ key >> 7) & (self->slot_count - 1);
+}
+
+static bool grow_sprouts(struct lode_growth *self)
+{
+    uint32_t capacity = self->capacity ? self->capacity * 2 : SPROUTS_FIRST;
+    if (capacity > SPROUTS_MAX)
+        return false;
+    struct lode_sprout *sprouts = realloc(self->sprouts, capacity * sizeof *sprouts);
+    if (sprouts == NULL)
+        return false;
+    self->sprouts = sprouts;
+    uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    free(self->slots);
+    self->slots = slots;
+    self->slot_count = capacity * 2;
+    self->capacity = capacity;
+    for (uint32_t i = 1; i < self->count; i++) {
+        uint32_t slot = first_slot(self, sprouts[i].parent, sprouts[i].function);
+        while (slots[slot] != 0)
+            slot = (slot + 1) & (self->slot_count - 1);
+        slots[slot] = i;
+    }
+    return true;
+}
+
+lode_status lode_growth_open(struct lode_growth *growth, lode_error *error)
+{
+    *growth = (struct lode_growth){.count = 1};
+    if (!grow_frames(growth) || !grow_sprouts(growth))
+        return lode_fail_memory(error);
+    growth->sprouts[0] = (struct lode_sprout){0};
+    growth->frames[0] = (struct lode_sprout_frame){0};
+    return LODE_OK;
+}
+
+void lode_growth_close(struct lode_growth *growth)
+{
+    free(growth->sprouts);
+    free(growth->slots);
+    free(growth->frames);
+    *growth = (struct lode_growth){0};
+}
+
+/* ---- children ---- */
+
+/* The child of a sprout by hash, added if it is not there; 0 if there is no memory. */
+static uint32_t find_child(struct lode_growth *self, uint32_t parent, uint32_t function)
+{
+    if (self->count == self->capacity && !grow_sprouts(self))
+        return 0;
+    uint32_t slot = first_slot(self, parent, function), mask = self->slot_count - 1;
+    for (uint32_t i; (i = self->slots[slot]) != 0; slot = (slot + 1) & mask)
+        if (self->sprouts[i].parent == parent && self->sprouts[i].function == function)
+            return i;
+    self->sprouts[self->count] = (struct lode_sprout){.parent = parent, .function = function};
+    self->slots[slot] = self->count;
+    return self->count++;
+}
+
+/*
+ * The same for one that is called now. Programs repeat themselves: it is mostly the child that was called last, or the one that came
+ * after that one the last time.
+ */
+static inline uint32_t call_child(struct lode_growth *self, uint32_t parent, uint32_t function)
+{
+    uint32_t last = self->sprouts[parent].last;
+    if (last != 0 && self->sprouts[last].function == function)
+        return last;
+    uint32_t child = last != 0 ? self->sprouts[last].successor : 0;
+    if (child == 0 || self->sprouts[child].function != function) {
+        child = find_child(self, parent, function);
+        if (last != 0)
+            self->sprouts[last].successor = child;
+    }
+    self->sprouts[parent].last = child;
+    return child;
+}
+
+/* ---- events ---- */
+
+static bool enter(struct lode_growth *self, const lode_event *event)
+{
+    if (UNLIKELY(self->top == self->last) && !grow_frames(self))
+        return false;
+    uint32_t child = call_child(self, self->top->sprout, event->function->index);
+    *++self->top = (struct lode_sprout_frame){event->time, 0, child};
+    return child != 0;
+}
+
+static void leave(struct lode_growth *self, uint64_t time)
+{
+    struct lode_sprout_frame *frame = self->top--;
+    struct lode_sprout *sprout = &self->sprouts[frame->sprout];
+    uint64_t took = time - frame->begin;
+    frame[-1].inside += took;
+    sprout->calls++;
+    sprout->total += took;
+    sprout->self += took - frame->inside;
+}
+
+lode_status lode_growth_take(struct lode_growth *self, const lode_event *events, size_t count,
+                             lode_error *error)
+{
+    for (const lode_event *event = events; event < events + count; event++) {
+        bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT;
+        bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
+        if (begins && UNLIKELY(!enter(self, event)))
+            return lode_fail_memory(error);
+        if (ends && self->top > self->frames)
+            leave(self, event->time);
+    }
+    self->time = events[count - 1].time;
+    return LODE_OK;
+}
+
+void lode_growth_end(struct lode_growth *self)
+{
+    /* Tracks are balanced; were one not, its open calls would end with it. */
+    while (self->top > self->frames)
+        leave(self, self->time);
+}
+
+/* ---- sums ---- */
+
+lode_status lode_growth_add(struct lode_growth *self, const struct lode_growth *from, lode_error *error)
+{
+    uint32_t *place = calloc(from->count, sizeof *place);
+    if (place == NULL)
+        return lode_fail_memory(error);
+    bool done = true;
+    for (uint32_t i = 1; i < from->count && done; i++) {
+        const struct lode_sprout *sprout = &from->sprouts[i];
+        place[i] = find_child(self, place[sprout->parent], sprout->function);
+        done = place[i] != 0;
+        self->sprouts[place[i]].calls += sprout->calls;
+        self->sprouts[place[i]].total += sprout->total;
+        self->sprouts[place[i]].self += sprout->self;
+    }
+    free(place);
+    return done ? LODE_OK : lode_fail_memory(error);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tracks in the order of time: a heap with an entry for each. A track is opened when its time has come and closed behind its last
+ * event, so that of many tracks that follow each other few are open at once.
+ */
+#include "analysis/slice.h"
+#include "base/error.h"
+#include "model/recording.h"
+#include <stdlib.h>
+
+enum {
+    SOME_TRACKS = 16,
+    MANY_TRACKS = 1024
+};
+
+/* What the next event of a track is ordered by. Messages, which are of no track, come before all of the same time. */
+struct entry {
+    uint64_t time;
+    uint64_t order; /* 0: messages; else the index of the track and 1 */
+    uint32_t source;
+};
+
+struct source {
+    lode_cursor *cursor; /* NULL: not opened yet, or of messages */
+    const lode_event *events;
+    size_t next, count;
+};
+
+struct lode_merge {
+    const lode_recording *recording;
+    lode_cursor_options options;
+    struct source *sources;
+    uint32_t source_count;
+    struct entry *heap; /* the next event is at 0 */
+    uint32_t heap_size;
+    bool is_given; /* that event has been handed out */
+};
+
+/* ---- the heap ---- */
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+    return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+static void sink(lode_merge *merge, uint32_t at)
+{
+    struct entry *heap = merge->heap, entry = heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= merge->heap_size)
+            break;
+        if (child + 1 < merge->heap_size && is_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!is_before(&heap[child], &entry))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = entry;
+}
+
+static void drop_first(lode_merge *merge)
+{
+    merge->heap[0] = merge->heap[--merge->heap_size];
+    if (merge->heap_size > 0)
+        sink(merge, 0);
+}
+
+/* ---- sources ---- */
+
+/* Room to read ahead, so that all tracks together stay small. */
+static size_t buffer_for(uint32_t tracks)
+{
+    if (tracks <= SOME_TRACKS)
+        return 0;
+    return tracks <= MANY_TRACKS ? 16 << 10 : 4 << 10;
+}
+
+static lode_status open_source(lode_merge *merge, struct source *source, uint32_t track, lode_error *error)
+{
+    return lode_cursor_open(&source->cursor, merge->recording, track, &merge->options, error);
+}
+
+/* Moves the first source of the heap on by one event, or opens it. */
+static lode_status advance(lode_merge *merge, lode_error *error)
+{
+    struct entry *entry = &merge->heap[0];
+    struct source *source = &merge->sources[entry->source];
+    if (source->next < source->count)
+        source->next++;
+    if (source->next == source->count) {
+        bool is_track = entry->order > 0;
+        if (is_track && source->cursor == NULL)
+            LODE_TRY(open_source(merge, source, (uint32_t)(entry->order - 1), error));
+        lode_status status =
+            is_track ? lode_cursor_next(source->cursor, &source->events, &source->count, error) : LODE_END;
+        if (status == LODE_END) {
+            lode_cursor_close(source->cursor);
+            source->cursor = NULL;
+            drop_first(merge);
+            return LODE_OK;
+        }
+        LODE_TRY(status);
+        source->next = 0;
+    }
+    entry->time = source->events[source->next].time;
+    sink(merge, 0);
+    return LODE_OK;
+}
+
+/* ---- opening ---- */
+
+static void add_source(lode_merge *merge, uint64_t time, uint64_t order)
+{
+    merge->heap[merge->heap_size++] = (struct entry){time, order, merge->source_count++};
+}
+
+/* Messages of the window, as a source of its own. */
+static void add_messages(lode_merge *merge)
+{
+    const lode_event *messages = merge->recording->messages;
+    size_t first = 0, end = merge->recording->message_count;
+    uint64_t from = merge->options.from, to = merge->options.to;
+    while (first < end && messages[first].time < from)
+        first++;
+    while (end > first && to != 0 && messages[end - 1].time >= to)
+        end--;
+    if (first == end)
+        return;
+    merge->sources[merge->source_count] = (struct source){NULL, messages + first, 0, end - first};
+    add_source(merge, messages[first].time, 0);
+}
+
+static lode_status add_track(lode_merge *merge, uint32_t track, lode_error *error)
+{
+    lode_slice window = LODE_SLICE_INIT;
+    uint64_t begin, end;
+    window.from = merge->options.from;
+    window.to = merge->options.to;
+    lode_status status = lode_track_span(merge->recording, track, &begin, &end, error);
+    if (status == LODE_ABSENT || (status == LODE_OK && !lode_slice_meets(&window, begin, end)))
+        return LODE_OK;
+    LODE_TRY(status);
+    add_source(merge, begin > window.from ? begin : window.from, track + UINT64_C(1));
+    return LODE_OK;
+}
+
+static lode_status open_merge(lode_merge *merge, const lode_slice *slice, lode_error *error)
+{
+    uint32_t count;
+    LODE_TRY(lode_slice_tracks(slice, merge->recording, &count, error));
+    if (slice) {
+        merge->options.from = slice->from;
+        merge->options.to = slice->to;
+    }
+    merge->sources = calloc((size_t)count + 1, sizeof *merge->sources);
+    merge->heap = calloc((size_t)count + 1, sizeof *merge->heap);
+    if (merge->sources == NULL || merge->heap == NULL)
+        return lode_fail_memory(error);
+    add_messages(merge);
+    for (uint32_t i = 0; i < count; i++)
+        LODE_TRY(add_track(merge, lode_slice_track(slice, i), error));
+    if (merge->options.buffer == 0)
+        merge->options.buffer = buffer_for(merge->source_count);
+    for (uint32_t i = merge->heap_size / 2; i-- > 0;)
+        sink(merge, i);
+    return LODE_OK;
+}
+
+/* ---- the public face ---- */
+
+lode_status lode_merge_open(lode_merge **out, const lode_recording *recording, const lode_slice *slice,
+                            const lode_cursor_options *options, lode_error *error)
+{
+    static const lode_cursor_options defaults = LODE_CURSOR_OPTIONS_INIT;
+    *out = NULL;
+    lode_merge *merge = calloc(1, sizeof *merge);
+    if (merge == NULL)
+        return lode_fail_memory(error);
+    merge->recording = recording;
+    merge->options = options ? *options : defaults;
+    lode_status status = open_merge(merge, slice, error);
+    if (status == LODE_OK)
+        *out = merge;
+    else
+        lode_merge_close(merge);
+    return status;
+}
+
+lode_status lode_merge_next(lode_merge *merge, const lode_event **event, uint32_t *track, lode_error *error)
+{
+    /* What was given is valid until now: its cursor moves on here. */
+    if (merge->is_given) {
+        merge->is_given = false;
+        LODE_TRY(advance(merge, error));
+    }
+    while (merge->heap_size > 0) {
+        const struct entry *entry = &merge->heap[0];
+        const struct source *source = &merge->sources[entry->source];
+        if (source->next < source->count) {
+            *event = &source->events[source->next];
+            *track = entry->order > 0 ? (uint32_t)(entry->order - 1) : LODE_NO_TRACK;
+            merge->is_given = true;
+            return LODE_OK;
+        }
+        LODE_TRY(advance(merge, error));
+    }
+    return LODE_END;
+}
+
+void lode_merge_close(lode_merge *merge)
+{
+    if (merge == NULL)
+        return;
+    for (uint32_t i = 0; i < merge->source_count; i++)
+        lode_cursor_close(merge->sources[i].cursor);
+    free(merge->sources);
+    free(merge->heap);
+    free(merge);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A file that is read in pieces: for files that are larger than memory should be, or that grow and shrink while they are read.
+ */
+#ifndef LODE_BASE_STREAM_H
+#define LODE_BASE_STREAM_H
+
+#include "base/source.h"
+
+struct lode_stream {
+    const struct lode_folder *folder;
+    const char *name; /* borrowed */
+    int fd;           /* -1: opened for each piece, so that thousands of streams need no descriptors */
+    bool is_memory;
+    uint64_t size; /* of the file, when the stream was opened */
+    struct lode_span piece;
+    uint64_t piece_at; /* offset of the piece in the file */
+    uint8_t *buffer;
+    size_t capacity;
+    size_t wanted; /* bytes to read at once */
+};
+
+/* `piece` is the number of bytes to read at once. LODE_ABSENT if there is no such file. */
+lode_status lode_stream_open(struct lode_stream *stream, const struct lode_folder *folder, const char *name,
+                             size_t piece, bool keep_open, lode_error *error);
+/*
+ * The bytes from `offset` on: at least `least` of them, or all that the file has; valid until the next call. `least` must not come from
+ * the file unchecked: the buffer grows to it.
+ */
+lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t least, struct lode_span *out,
+                           lode_error *error);
+void lode_stream_close(struct lode_stream *stream);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rec_session.h"
+
+#include "rec_tasks.h"
+#include "report.h"
+
+#include <stdlib.h>
+
+#define FINDINGS_PER_TRACK 100 /* that a pass over all calls hands on, of each rule */
+
+int rec_error(rec_session *s, const lode_error *error)
+{
+    progress_clear(&s->progress);
+    return report_error(s->path, error);
+}
+
+int rec_on_finding(void *user, const lode_finding *finding)
+{
+    rec_session *s = user;
+    tally_add(&s->reading, finding);
+    return 0;
+}
+
+int rec_on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    rec_session *s = user;
+    return progress_report(&s->progress, phase, done, total);
+}
+
+static int on_opening(void *user, const lode_finding *finding)
+{
+    rec_session *s = user;
+    tally_add(&s->opening, finding);
+    return 0;
+}
+
+int rec_open(rec_session *s, const char *path, const shared_options *shared)
+{
+    lode_error error = {0};
+    lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
+    *s = (rec_session){.path = path, .shared = shared, .slice = LODE_SLICE_INIT};
+    progress_init(&s->progress);
+    options.strict = shared->strict;
+    options.on_finding = on_opening;
+    options.user = s;
+    if (lode_recording_open(&s->recording, path, &options, &error) != LODE_OK)
+        return report_unopened(path, &error);
+    return EXIT_DONE;
+}
+
+void rec_close(rec_session *s)
+{
+    progress_clear(&s->progress);
+    tally_free(&s->opening);
+    tally_free(&s->reading);
+    free(s->tracks);
+    lode_recording_close(s->recording);
+}
+
+int rec_find_span(rec_session *s)
+{
+    lode_error error = {0};
+    int is_first = 1;
+    if (s->has_span)
+        return EXIT_DONE;
+    for (uint32_t i = 0; i < lode_recording_track_count(s->recording); i++) {
+        uint64_t begin, end;
+        lode_status status = lode_track_span(s->recording, i, &begin, &end, &error);
+        if (status < 0)
+            return rec_error(s, &error);
+        if (status != LODE_OK)
+            continue;
+        s->begin = is_first || begin < s->begin ? begin : s->begin;
+        s->end = is_first || end > s->end ? end : s->end;
+        is_first = 0;
+    }
+    s->has_span = 1;
+    return EXIT_DONE;
+}
+
+static uint64_t absolute(const rec_session *s, const time_point *moment, uint64_t otherwise)
+{
+    if (!moment->is_given)
+        return otherwise;
+    if (moment->is_absolute)
+        return moment->nanoseconds;
+    return moment->nanoseconds > UINT64_MAX - s->begin ? UINT64_MAX : s->begin + moment->nanoseconds;
+}
+
+static int set_window(rec_session *s)
+{
+    const time_point *from = &s->shared->from, *to = &s->shared->to;
+    if (!from->is_given && !to->is_given)
+        return EXIT_DONE;
+    int status = rec_find_span(s);
+    if (status != EXIT_DONE)
+        return status;
+    s->slice.from = absolute(s, from, 0);
+    s->slice.to = absolute(s, to, 0);
+    int is_empty = to->is_given && s->slice.from >= s->slice.to;
+    if (is_empty || s->slice.from > s->end)
+        return report("%s: --from must be before --to and before the end of the recording", s->path);
+    return EXIT_DONE;
+}
+
+int rec_open_slice(rec_session *s, const char *path, const shared_options *shared)
+{
+    int status = rec_open(s, path, shared);
+    if (status == EXIT_DONE)
+        status = set_window(s);
+    if (status == EXIT_DONE && shared->tasks)
+        status = rec_find_tasks(s, shared->tasks);
+    if (status != EXIT_DONE)
+        return status;
+    s->slice.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : 0);
+    s->slice.min_time = shared->min_time;
+    return EXIT_DONE;
+}
+
+uint32_t rec_track_count(const rec_session *s)
+{
+    return s->slice.tracks ? s->slice.track_count : lode_recording_track_count(s->recording);
+}
+
+unsigned rec_threads(const rec_session *s)
+{
+    return (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+}
+
+lode_calls_options rec_calls_options(rec_session *s)
+{
+    s->reading.cap = FINDINGS_PER_TRACK;
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    options.threads = rec_threads(s);
+    options.strict = s->shared->strict;
+    options.on_finding = rec_on_finding;
+    options.on_progress = rec_on_progress;
+    options.user = s;
+    return options;
+}
+
+void rec_write_slice(out *o, const rec_session *s)
+{
+    out_fact_u64(o, "tracks", rec_track_count(s));
+    if (s->slice.from)
+        out_fact_u64(o, "from_ns", s->slice.from);
+    if (s->slice.to)
+        out_fact_u64(o, "to_ns", s->slice.to);
+    if (s->shared->tasks)
+        out_fact_text(o, "task", s->shared->tasks);
+    if (s->slice.depth)
+        out_fact_u64(o, "depth", s->slice.depth);
+    if (s->slice.min_time)
+        out_fact_u64(o, "min_time_ns", s->slice.min_time);
+}
+
+/* Notes of the opening are what 'lode info' is for; all that was found while reading has a bearing on the numbers. */
+void rec_say_findings(out *o, rec_session *s, int has_gap)
+{
+    tally all = {.cap = s->reading.cap};
+    tally_merge(&all, &s->opening, LODE_WARNING);
+    tally_merge(&all, &s->reading, LODE_NOTE);
+    char *text = tally_text(&all);
+    if (text[0] && has_gap)
+        out_gap(o);
+    if (text[0])
+        out_say(o, "%s ('lode check %s' lists them)", text, s->path);
+    tally_write(o, &all);
+    free(text);
+    tally_free(&all);
+}

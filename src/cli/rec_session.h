@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What commands on recordings begin with: an open recording, and the slice of it that was asked for. */
+#ifndef CLI_REC_SESSION_H
+#define CLI_REC_SESSION_H
+
+#include "option.h"
+#include "out.h"
+#include "progress.h"
+#include "tally.h"
+
+#include <lode/lode.h>
+
+typedef struct rec_session {
+    const char *path;
+    const shared_options *shared;
+    lode_recording *recording;
+    lode_slice slice;
+    uint32_t *tracks; /* of the slice; NULL: all */
+    /* The times of the first and the last event of all tracks; 0 and 0 without events. Set by rec_find_span. */
+    uint64_t begin, end;
+    int has_span;
+    tally opening, reading; /* findings */
+    progress progress;
+} rec_session;
+
+/* Both: EXIT_DONE, or EXIT_TROUBLE after a message; rec_close is due in every case. */
+int rec_open(rec_session *s, const char *path, const shared_options *shared);
+/* The same, and the slice that the options name. */
+int rec_open_slice(rec_session *s, const char *path, const shared_options *shared);
+void rec_close(rec_session *s);
+
+/* Says what the library said about this recording. */
+int rec_error(rec_session *s, const lode_error *error);
+
+/* Finds the first and the last event: a few pages of each track. */
+int rec_find_span(rec_session *s);
+/* How many tracks the slice has. */
+uint32_t rec_track_count(const rec_session *s);
+
+/* Callbacks whose `user` is a rec_session. */
+int rec_on_finding(void *user, const lode_finding *finding);
+int rec_on_progress(void *user, const char *phase, uint64_t done, uint64_t total);
+
+/* Threads to work with, from --threads. */
+unsigned rec_threads(const rec_session *s);
+/* What was asked for, with the callbacks above. */
+lode_calls_options rec_calls_options(rec_session *s);
+
+/* JSON: members for the slice. */
+void rec_write_slice(out *o, const rec_session *s);
+/* What was repaired or is wrong: a line of text, after an empty one if there is to be a gap; a member of JSON. */
+void rec_say_findings(out *o, rec_session *s, int has_gap);
+
+#endif

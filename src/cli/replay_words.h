@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The words of a replay: names of functions, kept once they are made, and values as text. */
+#ifndef CLI_REPLAY_WORDS_H
+#define CLI_REPLAY_WORDS_H
+
+#include "label.h"
+#include "out.h"
+#include "replay.h"
+
+typedef struct replay_words {
+    const lode_recording *recording;
+    int names;   /* NAMES_... */
+    char **made; /* by index of the function */
+    size_t made_count;
+    label label;
+    lode_argument *arguments;
+    size_t argument_capacity;
+    char *text;
+    size_t used, capacity;
+} replay_words;
+
+void replay_words_init(replay_words *w, const lode_recording *recording, int names);
+void replay_words_free(replay_words *w);
+
+/* What is called, or what happened. Valid until the words are freed. */
+const char *replay_name(replay_words *w, const lode_event *event);
+/* What an event carries, such as `5, "text"` or, of a point, `major=0 minor=3`; "" if that is nothing. Valid until the next call. */
+const char *replay_values(replay_words *w, const replay_event *shown);
+
+#endif

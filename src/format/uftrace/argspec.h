@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts that read and use specifications of arguments share. */
+#ifndef LODE_UFTRACE_ARGSPEC_H
+#define LODE_UFTRACE_ARGSPEC_H
+
+#include "base/map.h"
+#include "format/uftrace/args.h"
+#include "format/uftrace/text.h"
+#include "model/argument.h"
+#include <pthread.h>
+
+/* An enumeration that a value names; one that is never defined has no enumerators. */
+struct lode_uft_enum {
+    struct lode_enumeration type;
+    const char *name;
+    bool is_defined;
+    uint32_t older; /* the next one of the same hash, + 1; 0: none */
+};
+
+struct lode_uft_value {
+    lode_value_kind kind;
+    uint16_t size;  /* bytes; of TEXT: 0, the payload says */
+    uint16_t index; /* which argument, from 1 on; 0: the result */
+    bool is_float;  /* floating-point arguments are counted apart */
+    bool is_exact;  /* the function was named, not matched by a pattern */
+    const char *label;
+    const struct lode_uft_enum *enumeration;
+};
+
+struct lode_uft_spec {
+    uint32_t count;
+    struct lode_uft_value values[];
+};
+
+/* More than any function has, and than a record holds. */
+enum {
+    UFT_VALUES_MAX = 128,
+    UFT_PAYLOAD_MAX = 1024
+};
+
+/* Values that are being put together. */
+struct lode_uft_values {
+    struct lode_uft_value items[UFT_VALUES_MAX];
+    uint32_t count;
+};
+
+/* Adds a value, or gives another form to the same argument; one that was named exactly stays as it is before a pattern. */
+bool lode_uft_values_add(struct lode_uft_values *values, const struct lode_uft_value *value);
+/* A copy; NULL if there is no memory. */
+const struct lode_uft_spec *lode_uft_values_keep(const struct lode_uft_values *values,
+                                                 struct lode_arena *arena);
+
+/* What is to be read of a list of actions. */
+enum lode_uft_side {
+    UFT_SIDE_ARGUMENTS,
+    UFT_SIDE_RESULT,
+    UFT_SIDE_BOTH
+};
+
+/* An action of a specification, such as "arg1/i32", "retval" or "libm.so". */
+enum lode_uft_action {
+    UFT_ACTION_VALUE,
+    UFT_ACTION_MODULE,
+    UFT_ACTION_OTHER, /* nothing that a payload depends on */
+    UFT_ACTION_BAD,
+    UFT_ACTION_NO_MEMORY
+};
+
+/* Takes the actions apart, which lie between commas. UFT_ACTION_VALUE if all went well; `module` is empty if there is none. */
+enum lode_uft_action lode_uft_actions_parse(struct lode_uft_specs *specs, struct lode_arena *arena,
+                                            struct uft_text text, enum lode_uft_side side, bool is_exact,
+                                            struct lode_uft_values *values, struct uft_text *module);
+
+/* As lode_uft_spec_parse; LODE_ERR_CORRUPT if it is malformed. */
+lode_status lode_uft_spec_read(struct lode_uft_specs *specs, struct lode_arena *arena, struct uft_text text,
+                               const struct lode_uft_spec **out);
+
+/* The newest enumeration of a name; an undefined one is made if there is none. NULL if there is no memory. */
+const struct lode_uft_enum *lode_uft_enum_find(struct lode_uft_specs *specs, struct lode_arena *arena,
+                                               struct uft_text name);
+/* One or more of "enum NAME { A, B = 4, }", between semicolons. LODE_ERR_CORRUPT if one is malformed: the others count. */
+lode_status lode_uft_enums_parse(struct lode_uft_specs *specs, struct lode_arena *arena,
+                                 struct uft_text text);
+
+/* A pattern that names are searched with, in time that its size and the name's length bound. */
+struct lode_uft_pattern;
+
+/* LODE_ERR_CORRUPT: malformed. LODE_ERR_LIMIT: too large. `budget` counts down. MT: any thread. */
+lode_status lode_uft_pattern_compile(const struct lode_uft_pattern **out, struct lode_arena *arena,
+                                     struct uft_text text, bool is_glob, size_t *budget);
+bool lode_uft_pattern_matches(const struct lode_uft_pattern *pattern, const char *name, size_t length);
+
+/* Values of all functions that a pattern covers. */
+struct lode_uft_rule {
+    const char *name;                       /* the function; NULL: a pattern says which */
+    const struct lode_uft_pattern *pattern; /* or NULL */
+    const char *module;                     /* how the module's name begins; NULL: any */
+    const struct lode_uft_spec *spec;
+    uint32_t next; /* the next one of the same hash, + 1; 0: none */
+};
+
+/* One line of the info file. */
+struct lode_uft_rules {
+    struct lode_uft_rule *items; /* in the order of the line */
+    uint32_t count;
+    struct lode_map by_name; /* from a hash of the name to the first rule */
+    uint32_t *patterns;      /* rules that are patterns, rising */
+    uint32_t pattern_count;
+};
+
+enum lode_uft_rules_kind {
+    UFT_RULES_ARGUMENTS,
+    UFT_RULES_RESULTS,
+    UFT_RULES_AUTO_ARGUMENTS,
+    UFT_RULES_AUTO_RESULTS,
+    UFT_RULES_KINDS
+};
+
+/* What several rules say of a function, kept by the set of these rules. */
+struct lode_uft_merged {
+    pthread_mutex_t lock;
+    struct lode_arena arena;
+    struct lode_map index; /* from a hash of the set to the newest of `items`, + 1 */
+    struct lode_array items;
+};
+
+struct lode_uft_specs {
+    struct lode_uft_rules rules[UFT_RULES_KINDS];
+    struct lode_uft_merged *merged;
+    struct lode_map enum_index; /* from a hash of the name to the newest of `enums`, + 1 */
+    struct lode_array enums;    /* of const struct lode_uft_enum * */
+    unsigned word;
+    bool big_endian;
+};
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/uftrace/cursor.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+enum {
+    FIRST_FRAMES = 2 * UFT_BATCH,
+    PIECE = 256 * 1024,           /* fits into a second-level cache */
+    PIECE_KEEPS_OPEN = 64 * 1024, /* smaller pieces are for thousands of cursors at once */
+    RECORD_MAX = 16 + 65536 + 8   /* bytes of a record with its payload */
+};
+
+/* ---- events ---- */
+
+static lode_status grow_events(struct uft_cursor *self)
+{
+    size_t capacity = self->event_capacity * 2;
+    lode_event *events = realloc(self->events, capacity * sizeof *events);
+    if (events == NULL)
+        return lode_fail_memory(self->error);
+    self->events = events;
+    self->event_capacity = capacity;
+    return LODE_OK;
+}
+
+lode_status lode_uft_emit(struct uft_cursor *self, const lode_event *event)
+{
+    if (self->event_count == self->event_capacity)
+        LODE_TRY(grow_events(self));
+    self->events[self->event_count++] = *event;
+    return LODE_OK;
+}
+
+/* ---- calls ---- */
+
+/* One frame below the first, which never matches: an exit needs no test for an empty stack. */
+lode_status lode_uft_reserve_frame(struct uft_cursor *self)
+{
+    if (self->frame_count + 1 < self->frame_capacity)
+        return LODE_OK;
+    uint32_t capacity = self->frame_capacity ? self->frame_capacity * 2 : FIRST_FRAMES;
+    struct uft_frame *base = self->frames ? self->frames - 1 : NULL;
+    struct uft_frame *frames = realloc(base, (capacity + (size_t)1) * sizeof *frames);
+    if (frames == NULL)
+        return lode_fail_memory(self->error);
+    frames[0] = (struct uft_frame){.known = {.address = UFT_NO_ADDRESS}};
+    self->frames = frames + 1;
+    self->frame_capacity = capacity;
+    return LODE_OK;
+}
+
+/* ---- addresses ---- */
+
+static void forget_addresses(struct uft_cursor *self)
+{
+    for (size_t i = 0; i < (size_t)self->cache_lines * UFT_CACHE_WAYS; i++)
+        self->cache[i] = (struct uft_known){.address = UFT_NO_ADDRESS};
+}
+
+static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
+{
+    size_t size = (size_t)lines * UFT_CACHE_WAYS * sizeof *self->cache;
+    free(self->cache);
+    self->cache = aligned_alloc(UFT_CACHE_WAYS * sizeof *self->cache, size);
+    if (self->cache == NULL)
+        return lode_fail_memory(self->error);
+    self->cache_lines = lines;
+    forget_addresses(self);
+    return LODE_OK;
+}
+
+void lode_uft_begin_epoch(struct uft_cursor *self, uint64_t time)
+{
+    self->session = lode_uft_session_at(self->rec, self->task, time, &self->epoch_end);
+    forget_addresses(self);
+}
+
+/* Remembers an address. A full line is a sign that the table is too small; at its largest, the oldest goes. */
+static lode_status remember(struct uft_cursor *self, uint64_t address, const lode_function *function)
+{
+    struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, address);
+    if (line[UFT_CACHE_WAYS - 1].function && self->cache_lines < UFT_CACHE_LAST) {
+        LODE_TRY(new_cache(self, self->cache_lines * 2));
+        line = uft_cache_line(self->cache, self->cache_lines, address);
+    }
+    memmove(line + 1, line, (UFT_CACHE_WAYS - 1) * sizeof *line);
+    line[0] = (struct uft_known){address, function};
+    return LODE_OK;
+}
+
+static lode_status say_unknown(struct uft_cursor *self, uint64_t address)
+{
+    bool is_new = false;
+    if (lode_map_add(&self->unknown, address, 0, &is_new) == NULL)
+        return lode_fail_memory(self->error);
+    if (!is_new)
+        return LODE_OK;
+    return lode_report_add(&self->report, UFT_ADDRESS_UNKNOWN, self->task->file, self->offset,
+                           "address 0x%llx has no name", (unsigned long long)address);
+}
+
+lode_status lode_uft_lookup(struct uft_cursor *self, uint64_t address, const lode_function **out)
+{
+    const struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, address);
+    for (unsigned i = 0; i < UFT_CACHE_WAYS; i++)
+        if (line[i].address == address) {
+            *out = line[i].function;
+            return LODE_OK;
+        }
+    *out = lode_uft_resolve(self->rec, self->session, self->last_time, address);
+    if (*out == NULL)
+        return lode_fail_memory(self->error);
+    if (((const struct uft_function *)*out)->type == 0)
+        LODE_TRY(say_unknown(self, address));
+    return remember(self, address, *out);
+}
+
+/* ---- records as they should be ---- */
+
+/* Entry and enter, exit and leave are the same numbers: see take_plain. */
+_Static_assert((int)UFT_ENTRY == (int)LODE_EVENT_ENTER && (int)UFT_EXIT == (int)LODE_EVENT_LEAVE, "");
+
+static inline uint64_t word_at(const uint8_t *at, bool big_endian)
+{
+    return big_endian ? get_u64be(at) : get_u64le(at);
+}
+
+/* Where an address is known, or something that does not match it; without a branch. */
+static inline __attribute__((always_inline)) const struct uft_known *probe(struct uft_known *cache,
+                                                                           uint32_t lines, uint64_t address)
+{
+    const struct uft_known *line = uft_cache_line(cache, lines, address);
+    size_t way = (size_t)(line[1].address == address) + (size_t)(line[2].address == address) * 2 +
+                 (size_t)(line[3].address == address) * 3;
+    return line + way;
+}
+
+/*
+ * Takes records for as long as nothing about them is special, and returns how many bytes that were: no payload, the depth and address that
+ * are due, a time that does not go back, nothing of perf before it, an address that is resolved already.
+ *
+ * Whether a record is an entry or an exit cannot be foreseen, so no branch depends on it: either way there is an address that must match, and
+ * a frame that is written, above the top of the stack or where it does no harm.
+ */
+static inline __attribute__((always_inline)) size_t take_plain(struct uft_cursor *self, const uint8_t *bytes,
+                                                               size_t count, uint64_t stop, bool big_endian)
+{
+    struct uft_known *cache = self->cache;
+    const uint32_t lines = self->cache_lines;
+    struct uft_frame *top = self->frames + self->frame_count; /* above the innermost call */
+    uint64_t last = self->last_time, due = self->due;
+    lode_event *events = self->events + self->event_count;
+    size_t i = 0;
+    for (; i < count; i++) {
+        const uint8_t *at = bytes + i * UFT_RECORD_SIZE;
+        uint64_t time = word_at(at, big_endian), word = word_at(at + 8, big_endian);
+        uint64_t address = word >> 16, depth = word >> 6 & 0x3ff, is_exit = word & UFT_EXIT;
+        const struct uft_known *entered = probe(cache, lines, address);
+        const struct uft_known *known = is_exit ? &top[-1].known : entered;
+        const lode_function *function = known->function;
+        uint64_t wrong = (word & 0x3e) ^ UFT_MAGIC << 3;
+        wrong |= (depth + is_exit) ^ due;
+        wrong |= known->address ^ address;
+        if (wrong || time < last || time >= stop)
+            break;
+        *top = (struct uft_frame){{address, function}, depth};
+        events[i] = (lode_event){
+            .time = time, .function = function, .depth = (uint32_t)depth, .kind = (uint8_t)is_exit};
+        top += is_exit ? -1 : 1;
+        due = depth + 1 - is_exit;
+        last = time;
+    }
+    self->frame_count = (uint32_t)(top - self->frames);
+    self->due = (uint32_t)due;
+    self->last_time = last;
+    self->event_count += i;
+    return i * UFT_RECORD_SIZE;
+}
+
+/* How many records may be taken at once: each is an event, and may be a call. */
+static size_t most_plain(const struct uft_cursor *self, struct lode_span bytes)
+{
+    uint64_t most = bytes.size / UFT_RECORD_SIZE;
+    size_t events = self->event_capacity - self->event_count;
+    size_t frames = self->frame_capacity - self->frame_count - 1;
+    most = most < events ? most : events;
+    return (size_t)(most < frames ? most : frames);
+}
+
+/* Times at which something else than a plain record is due. */
+static uint64_t next_stop(const struct uft_cursor *self)
+{
+    uint64_t stop = self->epoch_end < self->to ? self->epoch_end : self->to;
+    /* At the same time a record goes before what perf saw. */
+    if (self->perf < self->perf_end && self->perf->time + 1 < stop)
+        stop = self->perf->time + 1;
+    /* While the thread is off its processor nothing can be plain. */
+    return self->out_of || self->was_lost || !self->has_begun ? 0 : stop;
+}
+
+static lode_status take_plain_records(struct uft_cursor *self)
+{
+    struct lode_span bytes;
+    uint64_t stop = next_stop(self);
+    if (stop == 0)
+        return LODE_OK;
+    LODE_TRY(lode_stream_at(&self->stream, self->offset, UFT_RECORD_SIZE, &bytes, self->error));
+    size_t most = most_plain(self, bytes);
+    size_t taken = self->rec->info.big_endian ? take_plain(self, bytes.data, most, stop, true)
+                                              : take_plain(self, bytes.data, most, stop, false);
+    self->offset += taken;
+    return LODE_OK;
+}
+
+/* ---- the cursor ---- */
+
+/* Whether the next record can be read without moving the stream, from which the payloads of this batch are borrowed. */
+static bool can_go_on(const struct uft_cursor *self)
+{
+    const struct lode_stream *stream = &self->stream;
+    uint64_t end = stream->piece_at + stream->piece.size;
+    return !self->has_payload || end >= stream->size ||
+           (self->offset >= stream->piece_at && self->offset + RECORD_MAX <= end);
+}
+
+static lode_status fill(struct uft_cursor *self)
+{
+    struct lode_span ahead;
+    self->event_count = 0;
+    /* Room for many records with payloads, unless pieces are small. */
+    if (self->has_payload && self->stream.wanted > 2 * (size_t)RECORD_MAX)
+        LODE_TRY(lode_stream_at(&self->stream, self->offset, RECORD_MAX, &ahead, self->error));
+    self->has_payload = false;
+    while (!self->is_done && self->event_count < UFT_BATCH && can_go_on(self)) {
+        LODE_TRY(take_plain_records(self));
+        if (self->event_count < UFT_BATCH && can_go_on(self))
+            LODE_TRY(lode_uft_take_record(self));
+    }
+    return LODE_OK;
+}
+
+lode_status lode_uft_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count,
+                                 lode_error *error)
+{
+    struct uft_cursor *self = (struct uft_cursor *)cursor;
+    self->error = self->report.error = error;
+    *count = 0;
+    LODE_TRY(fill(self));
+    const lode_check_result *found = &self->report.result;
+    cursor->repairs = found->errors + found->warnings + found->notes;
+    if (self->event_count == 0)
+        return LODE_END;
+    *events = self->events;
+    *count = self->event_count;
+    return LODE_OK;
+}
+
+void lode_uft_cursor_close(lode_cursor *cursor)
+{
+    struct uft_cursor *self = (struct uft_cursor *)cursor;
+    lode_stream_close(&self->stream);
+    lode_report_close(&self->report);
+    free(self->frames ? self->frames - 1 : NULL);
+    free(self->events);
+    free(self->cache);
+    lode_map_free(&self->unknown);
+    free(self);
+}
+
+struct lode_report *lode_uft_cursor_report(lode_cursor *cursor)
+{
+    return &((struct uft_cursor *)cursor)->report;
+}
+
+static lode_status open_stream(struct uft_cursor *self, size_t buffer)
+{
+    size_t piece = buffer ? buffer : PIECE;
+    if (self->task->file == NULL)
+        return LODE_ABSENT;
+    return lode_stream_open(&self->stream, &self->rec->folder, self->task->file, piece,
+                            piece >= PIECE_KEEPS_OPEN, self->error);
+}
+
+static lode_status prepare(struct uft_cursor *self, const lode_cursor_options *options)
+{
+    self->event_capacity = UFT_BATCH;
+    self->events = calloc(self->event_capacity, sizeof *self->events);
+    if (self->events == NULL)
+        return lode_fail_memory(self->error);
+    LODE_TRY(lode_uft_reserve_frame(self));
+    LODE_TRY(new_cache(self, UFT_CACHE_FIRST));
+    if (self->task->perf) {
+        self->perf = &self->rec->perf.events[self->task->perf->first];
+        self->perf_end = self->perf + self->task->perf->count;
+    }
+    lode_status status = open_stream(self, options->buffer);
+    if (status < 0)
+        return status;
+    self->is_done = status == LODE_ABSENT;
+    return status == LODE_OK && options->from > 0 ? lode_uft_seek(self, options->from) : LODE_OK;
+}
+
+static struct uft_cursor *new_cursor(const lode_recording *recording, uint32_t track, lode_error *error)
+{
+    struct uft_cursor *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    self->base.recording = recording;
+    self->rec = uft_of(recording);
+    self->track = &recording->tracks[track];
+    self->task = &self->rec->tasks[track];
+    self->stream.fd = -1;
+    lode_map_init(&self->unknown);
+    self->to = UINT64_MAX;
+    self->can_wrap = self->rec->info.max_stack > 1024;
+    self->error = error;
+    return self;
+}
+
+static lode_status finish_opening(lode_cursor **out, struct uft_cursor *self, lode_status status,
+                                  const lode_cursor_options *options)
+{
+    if (status == LODE_OK)
+        status = prepare(self, options);
+    if (status == LODE_OK)
+        *out = &self->base;
+    else
+        lode_uft_cursor_close(&self->base);
+    return status;
+}
+
+lode_status lode_uft_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                 const lode_cursor_options *options, lode_error *error)
+{
+    struct uft_cursor *self = new_cursor(recording, track, error);
+    lode_status status = LODE_OK;
+    if (self == NULL)
+        return lode_fail_memory(error);
+    if (options->to > 0)
+        self->to = options->to;
+    if (options->strict)
+        lode_report_strict(&self->report, recording->rules, error);
+    else
+        status = lode_report_open(&self->report, recording->rules, recording->rule_count, 0,
+                                  options->on_finding, options->user, error);
+    return finish_opening(out, self, status, options);
+}
+
+lode_status lode_uft_cursor_open_kept(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                      const struct lode_report *model, lode_error *error)
+{
+    static const lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    struct uft_cursor *self = new_cursor(recording, track, error);
+    if (self == NULL)
+        return lode_fail_memory(error);
+    return finish_opening(out, self, lode_report_keep(&self->report, model, error), &options);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* .sym files: names by offset in a module. Which file is a module's is told by what the file says of itself. */
+#include "base/error.h"
+#include "format/uftrace/read.h"
+#include <lode/name.h>
+#include <stdlib.h>
+
+/* A file of symbols or debug information, before it is known whose it is. */
+struct candidate {
+    const char *name;     /* of the file */
+    struct uft_text stem; /* its name without the ending */
+    struct lode_source source;
+    struct uft_text path, build_id; /* empty if it does not say */
+    bool is_taken;
+};
+
+struct candidates {
+    struct uft_opening *opening;
+    const char *ending;
+    struct lode_array items; /* struct candidate, in the order of their names */
+    struct lode_map by_path; /* hash of a path, to the first candidate */
+};
+
+/* ---- whose a file is ---- */
+
+/* The comment lines at the beginning: "# path name: P", "# build-id: H". */
+static void read_head(struct candidate *file)
+{
+    struct uft_lines lines = {.text = file->source.bytes};
+    struct uft_text line;
+    file->path = file->build_id = (struct uft_text){"", ""};
+    while (uft_next_line(&lines, &line) && uft_length(line) > 0 && *line.at == '#') {
+        if (uft_take(&line, "# path name: "))
+            file->path = line;
+        else if (uft_take(&line, "# build-id: "))
+            file->build_id = line;
+    }
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+static lode_status find_candidates(struct candidates *found)
+{
+    struct uft_opening *opening = found->opening;
+    for (size_t i = 0; i < opening->name_count; i++) {
+        const char *name = opening->names[i];
+        if (!has_ending(name, found->ending))
+            continue;
+        struct candidate file = {.name = name};
+        file.stem = (struct uft_text){name, name + strlen(name) - strlen(found->ending)};
+        lode_status status = lode_source_open(&file.source, &opening->rec->folder, name, opening->error);
+        if (status != LODE_OK)
+            return status < 0 ? status : LODE_OK;
+        read_head(&file);
+        struct candidate *added = lode_array_push(&found->items);
+        if (added == NULL || lode_map_add(&found->by_path, uft_hash(file.path),
+                                          (uint32_t)found->items.count - 1, NULL) == NULL) {
+            lode_source_close(&file.source);
+            return lode_fail_memory(opening->error);
+        }
+        *added = file;
+    }
+    return LODE_OK;
+}
+
+static bool same_text(struct uft_text a, struct uft_text b)
+{
+    return uft_length(a) == uft_length(b) && (uft_length(a) == 0 || memcmp(a.at, b.at, uft_length(a)) == 0);
+}
+
+/* Whether a file's name is "BASENAME.ending" or "BASENAME-XXXX.ending". */
+static bool has_stem(const struct candidate *file, const char *basename)
+{
+    struct uft_text stem = file->stem;
+    size_t length = strlen(basename);
+    if (uft_length(stem) == length + 5 && stem.at[length] == '-')
+        stem.end = stem.at + length;
+    return uft_equals(stem, basename);
+}
+
+/* How well a file fits a module: 0 not at all; more is better. */
+static int fitness(const struct candidate *file, const struct uft_module *module)
+{
+    const char *path = module->module->path;
+    struct uft_text id = {module->build_id, module->build_id + strlen(module->build_id)};
+    bool same_path = uft_equals(file->path, path);
+    bool knows_ids = uft_length(id) > 0 && uft_length(file->build_id) > 0;
+    if (knows_ids && !same_text(file->build_id, id))
+        return 0;
+    if (same_path)
+        return knows_ids ? 4 : 3;
+    if (!has_stem(file, lode_path_tail(path)))
+        return 0;
+    if (knows_ids)
+        return 2;
+    return uft_length(file->path) == 0 ? 1 : 0;
+}
+
+/* The file of a module, or NULL. A second module may use the same file. */
+static struct candidate *choose(struct candidates *found, const struct uft_module *module, bool *is_foreign)
+{
+    struct candidate *best = NULL;
+    int best_fit = 0;
+    const char *basename = lode_path_tail(module->module->path);
+    struct uft_text path = {module->module->path, module->module->path + strlen(module->module->path)};
+    const uint32_t *by_path = lode_map_get(&found->by_path, uft_hash(path));
+    *is_foreign = false;
+    if (by_path && fitness(LODE_ARRAY_AT(&found->items, struct candidate, *by_path), module) == 4)
+        return LODE_ARRAY_AT(&found->items, struct candidate, *by_path);
+    /* Names are sorted: those that begin with the basename stand together. */
+    size_t low = 0, high = found->items.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(LODE_ARRAY_AT(&found->items, struct candidate, middle)->name, basename) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i < found->items.count; i++) {
+        struct candidate *file = LODE_ARRAY_AT(&found->items, struct candidate, i);
+        if (strncmp(file->name, basename, strlen(basename)) != 0)
+            break;
+        int fit = fitness(file, module);
+        *is_foreign = *is_foreign || (fit == 0 && uft_equals(file->stem, basename));
+        if (fit > best_fit) {
+            best = file;
+            best_fit = fit;
+        }
+    }
+    return best;
+}
+
+static void free_candidates(struct candidates *found)
+{
+    for (size_t i = 0; i < found->items.count; i++) {
+        struct candidate *file = LODE_ARRAY_AT(&found->items, struct candidate, i);
+        if (!file->is_taken)
+            lode_source_close(&file->source);
+    }
+    lode_array_free(&found->items);
+    lode_map_free(&found->by_path);
+}
+
+/* ---- symbols ---- */
+
+/* "ADDRESS T name" of up to 0.13, or "ADDRESS SIZE T name"; false if it is neither. */
+static bool parse_symbol(struct uft_text line, struct uft_symbol *out, bool *has_size)
+{
+    uint64_t size = 0;
+    *out = (struct uft_symbol){0};
+    if (!uft_take_number(&line, 16, &out->address) || !uft_take(&line, " "))
+        return false;
+    struct uft_text rest = line;
+    *has_size = uft_take_number(&rest, 16, &size) && uft_take(&rest, " ") && uft_length(rest) > 2 &&
+                rest.at[1] == ' ' && (size_t)(rest.at - line.at) > 2;
+    if (*has_size)
+        line = rest;
+    if (uft_length(line) < 3 || line.at[1] != ' ')
+        return false;
+    out->size = *has_size && size < UINT32_MAX ? (uint32_t)size : *has_size ? UINT32_MAX : 0;
+    out->type = line.at[0];
+    out->name = line.at + 2;
+    out->name_length = uft_length(line) - 2 < UINT32_MAX ? (uint32_t)(uft_length(line) - 2) : UINT32_MAX;
+    return true;
+}
+
+static bool is_symbol_type(char type)
+{
+    return type != '\0' && strchr("TtwPKDdvu?", type) != NULL;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct uft_symbol *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    /* Of several names for one address the first line counts, and a function goes before a marker. */
+    bool a_marks = a->type == '?', b_marks = b->type == '?';
+    if (a_marks != b_marks)
+        return a_marks ? 1 : -1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* Sizes that are not written reach to the next symbol; end markers have served then. */
+static uint32_t finish_symbols(struct uft_symbol *items, uint32_t count)
+{
+    uint32_t kept = 0;
+    qsort(items, count, sizeof *items, compare_symbols);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t next = i + 1;
+        while (next < count && items[next].address == items[i].address)
+            next++;
+        if (items[i].size == 0 && next < count) {
+            uint64_t distance = items[next].address - items[i].address;
+            items[i].size = distance < UINT32_MAX ? (uint32_t)distance : UINT32_MAX;
+        }
+        if (items[i].type != '?' && (kept == 0 || items[kept - 1].address != items[i].address))
+            items[kept++] = items[i];
+    }
+    return kept;
+}
+
+static lode_status check_count(struct uft_opening *opening, const char *file, struct lode_span text,
+                               uint64_t count)
+{
+    struct uft_lines lines = {.text = text};
+    struct uft_text line;
+    uint64_t said;
+    if (!uft_next_line(&lines, &line) || !uft_take(&line, "# symbols: "))
+        return LODE_OK;
+    bool is_number = uft_take_number(&line, 10, &said);
+    if (is_number && said == count)
+        return LODE_OK;
+    return lode_report_add(opening->report, UFT_SYMBOLS_COUNT, file, 0,
+                           "there are %llu symbols; the file says %llu", (unsigned long long)count,
+                           is_number ? (unsigned long long)said : 0ULL);
+}
+
+static lode_status parse_symbols(struct uft_opening *opening, const struct candidate *file,
+                                 struct lode_array *symbols)
+{
+    struct uft_lines lines = {.text = file->source.bytes};
+    struct uft_text line;
+    uint64_t seen = 0;
+    while (uft_next_line(&lines, &line)) {
+        struct uft_symbol symbol;
+        bool has_size;
+        if (uft_length(line) == 0 || *line.at == '#')
+            continue;
+        if (!parse_symbol(line, &symbol, &has_size)) {
+            LODE_TRY(lode_report_add(opening->report, UFT_SYMBOLS_LINE, file->name, lines.offset,
+                                     "the line is malformed; it is left out"));
+            continue;
+        }
+        seen += symbol.type != '?'; /* ends are not counted by those who write them */
+        if (!is_symbol_type(symbol.type))
+            continue;
+        struct uft_symbol *added = lode_array_push(symbols);
+        if (added == NULL)
+            return lode_fail_memory(opening->error);
+        *added = symbol;
+    }
+    return check_count(opening, file->name, file->source.bytes, seen);
+}
+
+static lode_status take_symbols(struct uft_opening *opening, struct uft_module *module,
+                                struct candidate *file)
+{
+    struct lode_array symbols;
+    lode_array_init(&symbols, sizeof(struct uft_symbol), UINT32_MAX / 2);
+    lode_status status = parse_symbols(opening, file, &symbols);
+    if (status == LODE_OK && symbols.count > 0) {
+        module->symbols.count = finish_symbols(symbols.items, (uint32_t)symbols.count);
+        module->symbols.items =
+            lode_arena_alloc(opening->arena, module->symbols.count, sizeof *module->symbols.items);
+        if (module->symbols.items == NULL)
+            status = lode_fail_memory(opening->error);
+        else if (module->symbols.count > 0)
+            memcpy(module->symbols.items, symbols.items, module->symbols.count * sizeof(struct uft_symbol));
+    }
+    lode_array_free(&symbols);
+    module->symbols.file = file->name;
+    return status;
+}
+
+/* A file that two modules share belongs to the first; the second reads it again. */
+static lode_status own_source(struct uft_opening *opening, struct candidate *file, struct lode_source *out)
+{
+    if (!file->is_taken) {
+        file->is_taken = true;
+        *out = file->source;
+        return LODE_OK;
+    }
+    lode_status status = lode_source_open(out, &opening->rec->folder, file->name, opening->error);
+    if (status != LODE_ABSENT)
+        return status;
+    return lode_fail(opening->error, LODE_ERR_IO, file->name, LODE_NO_OFFSET, "the file is gone");
+}
+
+static lode_status read_module_symbols(struct candidates *found, struct uft_module *module)
+{
+    struct uft_opening *opening = found->opening;
+    bool is_foreign;
+    struct candidate *file = choose(found, module, &is_foreign);
+    const char *basename = lode_path_tail(module->module->path);
+    if (file == NULL && is_foreign)
+        return lode_report_add(opening->report, UFT_SYMBOLS_FOREIGN, module->module->path, LODE_NO_OFFSET,
+                               "%s.sym is of another module or build; it is not used", basename);
+    if (file == NULL)
+        return lode_report_add(opening->report, UFT_SYMBOLS_MISSING, module->module->path, LODE_NO_OFFSET,
+                               "there is no %s.sym", basename);
+    LODE_TRY(own_source(opening, file, &module->symbols.source));
+    struct candidate own = *file;
+    own.source = module->symbols.source;
+    return take_symbols(opening, module, &own);
+}
+
+static lode_status read_module_debug(struct candidates *found, struct uft_module *module)
+{
+    struct uft_opening *opening = found->opening;
+    bool is_foreign;
+    struct candidate *file = choose(found, module, &is_foreign);
+    if (file == NULL)
+        return LODE_OK;
+    LODE_TRY(own_source(opening, file, &module->debug_source));
+    module->debug_file = file->name;
+    return lode_uft_debug_read(&module->debug, module->debug_source.bytes, file->name, opening->rec->specs,
+                               opening->arena, opening->report);
+}
+
+static lode_status read_all(struct uft_opening *opening, const char *ending,
+                            lode_status (*read)(struct candidates *found, struct uft_module *module))
+{
+    struct candidates found = {.opening = opening, .ending = ending};
+    lode_array_init(&found.items, sizeof(struct candidate), UINT32_MAX / 2);
+    lode_map_init(&found.by_path);
+    lode_status status = find_candidates(&found);
+    for (uint32_t i = 0; i < opening->rec->base.module_count && status == LODE_OK; i++)
+        status = read(&found, &opening->rec->modules[i]);
+    free_candidates(&found);
+    return status;
+}
+
+lode_status lode_uft_read_symbols(struct uft_opening *opening)
+{
+    LODE_TRY(read_all(opening, ".sym", read_module_symbols));
+    return read_all(opening, ".dbg", read_module_debug);
+}

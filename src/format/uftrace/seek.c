@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records where they are not expected one after the other: the next one behind damage, the first one of a time, the last one. */
+#include "base/error.h"
+#include "format/uftrace/cursor.h"
+
+enum {
+    ARGUMENTS_MAX = 1024, /* bytes of a record's arguments, at most */
+    CHAIN = 8,            /* records in a row that chance does not bring about */
+    LINEAR = 4096,        /* a stretch that is not worth cutting in half */
+    TAIL = 4096           /* bytes in which the last record is looked for first */
+};
+
+#define GAP_MAX (UINT64_C(1) << 50) /* ns; nothing is recorded for longer without a record: 13 days */
+
+static inline uint64_t word_at(const struct uft_cursor *self, const uint8_t *at)
+{
+    return self->rec->info.big_endian ? get_u64be(at) : get_u64le(at);
+}
+
+static bool is_record(uint64_t word)
+{
+    return (word >> 3 & 7) == UFT_MAGIC;
+}
+
+/* ---- payloads ---- */
+
+static const struct lode_uft_spec *spec_of(const struct uft_cursor *self, const struct uft_record *record)
+{
+    uint64_t until;
+    const struct uft_session *session = record->time >= self->epoch_end
+                                            ? lode_uft_session_at(self->rec, self->task, record->time, &until)
+                                            : self->session;
+    const struct uft_function *function =
+        (const struct uft_function *)lode_uft_resolve(self->rec, session, record->time, record->address);
+    if (function == NULL)
+        return NULL;
+    return record->type == UFT_ENTRY ? function->arguments : function->result;
+}
+
+/* Where the payload ends, padded to 8; the last one of a file need not be. */
+static bool set_payload(struct uft_cursor *self, struct uft_record *record, struct lode_span rest,
+                        uint64_t skipped, uint64_t size)
+{
+    uint64_t start = record->offset + UFT_RECORD_SIZE, end = start + skipped + size;
+    if (size > UINT16_MAX || !lode_span_part(rest, skipped, size, &record->payload))
+        return false;
+    end += (start - end) & 7;
+    record->next = end < self->stream.size ? end : self->stream.size;
+    return true;
+}
+
+static lode_status read_event_payload(struct uft_cursor *self, struct uft_record *record)
+{
+    struct lode_span rest;
+    uint64_t start = record->offset + UFT_RECORD_SIZE;
+    LODE_TRY(lode_stream_at(&self->stream, start, 2, &rest, self->error));
+    if (rest.size >= 2) {
+        uint16_t length = self->rec->info.big_endian ? get_u16be(rest.data) : get_u16le(rest.data);
+        LODE_TRY(lode_stream_at(&self->stream, start, (size_t)length + 2, &rest, self->error));
+        record->is_unknown = !set_payload(self, record, rest, 2, length);
+    }
+    return LODE_OK;
+}
+
+static lode_status read_arguments(struct uft_cursor *self, struct uft_record *record)
+{
+    const struct lode_uft_spec *spec = spec_of(self, record);
+    struct lode_span rest;
+    uint64_t size;
+    if (spec == NULL)
+        return LODE_OK;
+    LODE_TRY(
+        lode_stream_at(&self->stream, record->offset + UFT_RECORD_SIZE, ARGUMENTS_MAX, &rest, self->error));
+    if (lode_uft_payload_size(self->rec->specs, spec, rest, &size))
+        record->is_unknown = !set_payload(self, record, rest, 0, size);
+    return LODE_OK;
+}
+
+/* A length that does not lead to a record is not to be trusted. */
+static lode_status check_next(struct uft_cursor *self, struct uft_record *record)
+{
+    struct lode_span bytes;
+    if (record->is_unknown || self->stream.size - record->next < UFT_RECORD_SIZE)
+        return LODE_OK;
+    /* From the record on, so that the payload stays in the piece. */
+    size_t length = (size_t)(record->next - record->offset);
+    LODE_TRY(lode_stream_at(&self->stream, record->offset, length + UFT_RECORD_SIZE, &bytes, self->error));
+    record->is_unknown =
+        bytes.size >= length + UFT_RECORD_SIZE && !is_record(word_at(self, bytes.data + length + 8));
+    uint64_t skipped = record->type == UFT_EVENT ? 2 : 0;
+    if (!lode_span_part(bytes, UFT_RECORD_SIZE + skipped, record->payload.size, &record->payload))
+        record->is_unknown = true;
+    return LODE_OK;
+}
+
+static lode_status read_payload(struct uft_cursor *self, struct uft_record *record)
+{
+    record->is_unknown = true;
+    if (record->type == UFT_EVENT)
+        LODE_TRY(read_event_payload(self, record));
+    else if (record->type != UFT_LOST)
+        LODE_TRY(read_arguments(self, record));
+    LODE_TRY(check_next(self, record));
+    if (record->is_unknown) {
+        record->payload = (struct lode_span){NULL, 0};
+        record->next = record->offset + UFT_RECORD_SIZE;
+    }
+    return LODE_OK;
+}
+
+lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
+{
+    struct lode_span bytes;
+    if (offset >= self->stream.size)
+        return LODE_END;
+    LODE_TRY(lode_stream_at(&self->stream, offset, UFT_RECORD_SIZE, &bytes, self->error));
+    if (bytes.size < UFT_RECORD_SIZE)
+        return LODE_NOT_FOUND;
+    uint64_t word = word_at(self, bytes.data + 8);
+    if (!is_record(word))
+        return LODE_NOT_FOUND;
+    *out = (struct uft_record){.time = word_at(self, bytes.data),
+                               .address = word >> 16,
+                               .depth = (uint32_t)(word >> 6) & 0x3ff,
+                               .type = word & 3,
+                               .offset = offset,
+                               .next = offset + UFT_RECORD_SIZE};
+    return word & 4 ? read_payload(self, out) : LODE_OK;
+}
+
+/* ---- chains ---- */
+
+/*
+ * Whether `length` records stand one behind the other from an offset on, or as many as there are up to the end of the file, with times
+ * that do not go back. `first` is the first one that has a time.
+ */
+static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned length, uint64_t not_before,
+                            bool *out, struct uft_record *first)
+{
+    uint64_t last = not_before;
+    bool has_first = false;
+    *out = false;
+    for (unsigned i = 0; i < length; i++) {
+        struct uft_record record;
+        lode_status status = lode_uft_record_at(self, offset, &record);
+        if (status == LODE_END && has_first)
+            break;
+        if (status == LODE_END || status == LODE_NOT_FOUND)
+            return LODE_OK;
+        LODE_TRY(status);
+        offset = record.next;
+        if (record.is_unknown && i + 1 < length)
+            return LODE_OK;
+        if (record.type == UFT_LOST)
+            continue;
+        if (record.time < last || (last > 0 && record.time - last > GAP_MAX))
+            return LODE_OK;
+        if (!has_first)
+            *first = record;
+        has_first = true;
+        last = record.time;
+    }
+    *out = has_first;
+    return LODE_OK;
+}
+
+/* The first chain at or behind an offset, and before `limit`; LODE_NOT_FOUND if there is none. */
+static lode_status find_chain(struct uft_cursor *self, uint64_t from, uint64_t limit, unsigned length,
+                              uint64_t not_before, struct uft_record *first)
+{
+    *first = (struct uft_record){0};
+    for (uint64_t at = (from + 7) & ~UINT64_C(7); at < limit; at += 8) {
+        bool is_found;
+        LODE_TRY(is_chain(self, at, length, not_before, &is_found, first));
+        if (is_found)
+            return LODE_OK;
+    }
+    return LODE_NOT_FOUND;
+}
+
+lode_status lode_uft_resync(struct uft_cursor *self, uint64_t from, uint64_t *out)
+{
+    struct uft_record record;
+    uint64_t size = self->stream.size;
+    *out = size;
+    /* Of a loss there is no time, so the record of one is found as what precedes the chain. */
+    lode_status status = find_chain(self, from, size, 2, self->last_time, &record);
+    if (status == LODE_OK)
+        *out = record.offset;
+    return status == LODE_NOT_FOUND ? LODE_OK : status;
+}
+
+/* ---- times ---- */
+
+static lode_status step_to(struct uft_cursor *self, uint64_t offset, uint64_t time)
+{
+    for (;;) {
+        struct uft_record record;
+        lode_status status = lode_uft_record_at(self, offset, &record);
+        if (status == LODE_NOT_FOUND || (status == LODE_OK && record.is_unknown)) {
+            uint64_t behind = status == LODE_OK ? record.next : offset;
+            uint64_t last = self->last_time;
+            self->last_time = 0;
+            status = lode_uft_resync(self, behind, &offset);
+            self->last_time = last;
+            LODE_TRY(status);
+            if (offset == behind)
+                offset += 8;
+            continue;
+        }
+        if (status != LODE_END)
+            LODE_TRY(status);
+        if (status == LODE_END || (record.type != UFT_LOST && record.time >= time)) {
+            self->offset = status == LODE_END ? self->stream.size : offset;
+            return LODE_OK;
+        }
+        offset = record.next;
+    }
+}
+
+lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
+{
+    uint64_t low = 0, high = self->stream.size;
+    /* Sessions are looked up for each probe, wherever it is. */
+    self->epoch_end = 0;
+    while (high - low > LINEAR) {
+        uint64_t middle = low + (high - low) / 2;
+        struct uft_record record;
+        lode_status status = find_chain(self, middle, high, CHAIN, 0, &record);
+        if (status < 0)
+            return status;
+        if (status == LODE_OK && record.offset < high && record.time < time)
+            low = record.offset;
+        else
+            high = middle;
+    }
+    LODE_TRY(step_to(self, low, time));
+    while (self->perf < self->perf_end && self->perf->time < time)
+        self->perf++;
+    self->is_window = self->offset > 0;
+    return LODE_OK;
+}
+
+/* ---- the first and the last ---- */
+
+static lode_status find_first(struct uft_cursor *self, uint64_t *begin)
+{
+    struct uft_record record;
+    lode_status status = find_chain(self, 0, self->stream.size, 1, 0, &record);
+    if (status == LODE_OK)
+        *begin = record.time;
+    return status == LODE_NOT_FOUND ? LODE_ABSENT : status;
+}
+
+static lode_status find_last(struct uft_cursor *self, uint64_t *end)
+{
+    uint64_t size = self->stream.size, tail = TAIL;
+    struct uft_record record;
+    lode_status status;
+    do {
+        status = find_chain(self, size > tail ? size - tail : 0, size, CHAIN, 0, &record);
+        tail *= 16;
+    } while (status == LODE_NOT_FOUND && tail / 16 < size);
+    if (status != LODE_OK)
+        return status == LODE_NOT_FOUND ? LODE_OK : status;
+    for (uint64_t at = record.offset; (status = lode_uft_record_at(self, at, &record)) == LODE_OK;
+         at = record.next)
+        if (record.type != UFT_LOST && record.time > *end)
+            *end = record.time;
+    return status < 0 ? status : LODE_OK;
+}
+
+static lode_status find_span(struct uft_cursor *self, uint64_t *begin, uint64_t *end)
+{
+    LODE_TRY(find_first(self, begin));
+    *end = *begin;
+    LODE_TRY(find_last(self, end));
+    if (self->perf < self->perf_end && self->perf_end[-1].time > *end)
+        *end = self->perf_end[-1].time;
+    return LODE_OK;
+}
+
+lode_status lode_uft_track_span(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                uint64_t *end, lode_error *error)
+{
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor *cursor;
+    *begin = *end = 0;
+    if (uft_of(recording)->tasks[track].file == NULL)
+        return LODE_ABSENT;
+    options.buffer = TAIL;
+    LODE_TRY(lode_uft_cursor_open(&cursor, recording, track, &options, error));
+    lode_status status = find_span((struct uft_cursor *)cursor, begin, end);
+    lode_uft_cursor_close(cursor);
+    return status;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What describes the tracks that were written: who they were, when, in which sessions, with which messages beside them. */
+#include "format/uftrace/write_merge.h"
+#include <stdlib.h>
+
+struct describing {
+    const struct uft_merge *merge;
+    struct lode_arena arena;
+    struct lode_array tids;     /* int32_t */
+    struct lode_array sessions; /* struct uft_session */
+    struct lode_array tasks;    /* struct uft_task_line */
+    struct lode_array forks;    /* struct uft_fork_line */
+    struct lode_array dlopens;  /* struct uft_dlopen */
+    struct lode_array messages; /* lode_event */
+    struct lode_array perf;     /* struct uft_written_perf */
+    struct lode_map lone;       /* processes that were given a session which is no one's */
+};
+
+/* ---- sessions and tasks ---- */
+
+static uint64_t move_time(const struct uft_source *source, uint64_t time)
+{
+    uint64_t moved;
+    return __builtin_add_overflow(time, source->clock, &moved) ? 0 : moved;
+}
+
+static void not_after(uint64_t *time, uint64_t other)
+{
+    *time = other < *time ? other : *time;
+}
+
+static lode_status add_task(struct describing *self, uint64_t time, int32_t tid, int32_t pid,
+                            lode_error *error)
+{
+    struct uft_task_line *line = lode_array_push(&self->tasks);
+    if (line == NULL)
+        return lode_fail_memory(error);
+    *line = (struct uft_task_line){time, tid, pid};
+    return LODE_OK;
+}
+
+/* A session that no process has is taken for all that have none: each gets a line of it. */
+static lode_status lend_session(struct describing *self, const struct uft_source *source, uint32_t session,
+                                int32_t pid, uint64_t time, lode_error *error)
+{
+    bool is_new;
+    uint32_t next = (uint32_t)self->sessions.count;
+    const uint32_t *index = lode_map_add(&self->lone, (uint64_t)pid, next, &is_new);
+    struct uft_session *added = index && is_new ? lode_array_push(&self->sessions) : NULL;
+    if (index == NULL || (is_new && added == NULL))
+        return lode_fail_memory(error);
+    if (is_new) {
+        *added = self->merge->sessions[source->first_session + session];
+        added->pid = pid;
+        added->time = time;
+    }
+    not_after(&LODE_ARRAY_AT(&self->sessions, struct uft_session, *index)->time, time);
+    return LODE_OK;
+}
+
+/* The lines of a task, early enough for its first record: readers ask which session held then. */
+static lode_status describe_task(struct describing *self, const struct uft_source *source, uint32_t index,
+                                 lode_error *error)
+{
+    const lode_track *track = &source->rec->base.tracks[index];
+    const struct uft_task *task = &source->rec->tasks[index];
+    int32_t tid = lode_uft_merge_id(source, track->tid), pid = lode_uft_merge_id(source, track->pid);
+    uint64_t begin = source->tracks[index].first, time = move_time(source, task->time);
+    struct uft_session *sessions = self->sessions.items;
+    bool is_known = task->time > 0 || task->is_forked;
+    uint32_t first = 0;
+    if (!is_known && begin == UINT64_MAX)
+        return LODE_OK;
+    if (!is_known)
+        time = begin;
+    not_after(&time, begin);
+    if (task->is_forked) {
+        struct uft_fork_line *line = lode_array_push(&self->forks);
+        if (line == NULL)
+            return lode_fail_memory(error);
+        *line = (struct uft_fork_line){time, tid, lode_uft_merge_id(source, task->parent)};
+    } else {
+        if (task->session_count > 0)
+            not_after(&sessions[source->first_session + task->sessions[first++]].time, time);
+        LODE_TRY(add_task(self, time, tid, pid, error));
+    }
+    for (; first < task->session_count && tid == pid; first++)
+        LODE_TRY(
+            add_task(self, sessions[source->first_session + task->sessions[first]].time, tid, pid, error));
+    if (task->session_count == 0 && !task->is_forked && task->inherited != LODE_NO_INDEX)
+        return lend_session(self, source, task->inherited, pid, time, error);
+    return LODE_OK;
+}
+
+static lode_status describe_dlopens(struct describing *self, const struct uft_source *source,
+                                    lode_error *error)
+{
+    for (uint32_t i = 0; i < source->rec->dlopen_count; i++) {
+        struct uft_dlopen library = source->rec->dlopens[i];
+        if (library.group == LODE_NO_INDEX)
+            continue;
+        library.time = move_time(source, library.time);
+        library.group += source->first_session;
+        library.module = source->modules[library.module];
+        library.tid = lode_uft_merge_id(source, library.tid);
+        struct uft_dlopen *added = lode_array_push(&self->dlopens);
+        if (added == NULL)
+            return lode_fail_memory(error);
+        *added = library;
+    }
+    return LODE_OK;
+}
+
+/* ---- tracks ---- */
+
+static lode_status describe_track(struct describing *self, const struct uft_source *source, uint32_t index,
+                                  lode_error *error)
+{
+    const struct uft_written_track *written = &source->tracks[index];
+    int32_t *tid = written->is_there ? lode_array_push(&self->tids) : NULL;
+    if (!written->is_there)
+        return LODE_OK;
+    if (tid == NULL)
+        return lode_fail_memory(error);
+    *tid = written->tid;
+    if (written->perf.count == 0)
+        return LODE_OK;
+    const lode_track *track = &source->rec->base.tracks[index];
+    struct uft_written_perf *perf = lode_array_push(&self->perf);
+    if (perf == NULL)
+        return lode_fail_memory(error);
+    *perf = (struct uft_written_perf){.pid = lode_uft_merge_id(source, track->pid),
+                                      .tid = written->tid,
+                                      .parent = lode_uft_merge_id(source, track->parent),
+                                      .events = written->perf.items,
+                                      .count = written->perf.count,
+                                      .names = (const char *const *)written->names.items};
+    return LODE_OK;
+}
+
+static lode_status say_dropped(const struct uft_merge *merge, const struct uft_written_track *written,
+                               const char *file, lode_error *error)
+{
+    if (written->dropped_points > 0)
+        LODE_TRY(lode_uft_merge_find(merge, UFT_MERGE_EVENTS, file, error,
+                                     "%llu events of a kind that uftrace does not read are left out",
+                                     (unsigned long long)written->dropped_points));
+    if (written->dropped_values > 0)
+        LODE_TRY(lode_uft_merge_find(merge, UFT_MERGE_EVENTS, file, error,
+                                     "%llu events carry what uftrace would not read; it is left out",
+                                     (unsigned long long)written->dropped_values));
+    return LODE_OK;
+}
+
+static lode_status describe_source(struct describing *self, const struct uft_source *source,
+                                   lode_error *error)
+{
+    for (uint32_t i = 0; i < source->track_count; i++) {
+        const char *file = source->rec->tasks[i].file;
+        LODE_TRY(describe_task(self, source, i, error));
+        LODE_TRY(describe_track(self, source, i, error));
+        LODE_TRY(say_dropped(self->merge, &source->tracks[i], file ? file : "", error));
+    }
+    return describe_dlopens(self, source, error);
+}
+
+/* ---- messages and notes ---- */
+
+static int compare_messages(const void *left, const void *right)
+{
+    const lode_event *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static lode_status gather_messages(struct describing *self, uint64_t from, uint64_t to, lode_error *error)
+{
+    for (size_t i = 0; i < self->merge->count; i++) {
+        const struct uft_source *source = &self->merge->sources[i];
+        for (size_t k = 0; k < source->rec->base.message_count; k++) {
+            lode_event message = source->rec->base.messages[k];
+            message.time = move_time(source, message.time);
+            if (message.time < from || message.time >= to)
+                continue;
+            /* At one time they stay in their order. */
+            message.id = self->messages.count;
+            lode_event *added = lode_array_push(&self->messages);
+            if (added == NULL)
+                return lode_fail_memory(error);
+            *added = message;
+        }
+    }
+    if (self->messages.count > 0)
+        qsort(self->messages.items, self->messages.count, sizeof(lode_event), compare_messages);
+    return LODE_OK;
+}
+
+/* All notes, one behind the other. */
+static lode_status gather_notes(struct describing *self, struct lode_span *out, lode_error *error)
+{
+    uint8_t *bytes = NULL;
+    *out = (struct lode_span){NULL, 0};
+    for (size_t i = 0; i < self->merge->count; i++) {
+        struct lode_source note;
+        lode_status status = lode_source_open(&note, &self->merge->sources[i].rec->folder, "note.txt", error);
+        if (status == LODE_ABSENT)
+            continue;
+        LODE_TRY(status);
+        if (note.bytes.size > 0 && note.bytes.size < SIZE_MAX - out->size)
+            bytes = lode_arena_alloc(&self->arena, (size_t)(out->size + note.bytes.size), 1);
+        if (bytes && note.bytes.size > 0) {
+            if (out->size > 0)
+                memcpy(bytes, out->data, (size_t)out->size);
+            memcpy(bytes + out->size, note.bytes.data, (size_t)note.bytes.size);
+            *out = (struct lode_span){bytes, out->size + note.bytes.size};
+        }
+        bool failed = note.bytes.size > 0 && bytes == NULL;
+        lode_source_close(&note);
+        if (failed)
+            return lode_fail_memory(error);
+    }
+    return LODE_OK;
+}
+
+/* ---- all of it ---- */
+
+static void describe_header(const struct uft_merge *merge, struct uft_description *out)
+{
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct uft_source *source = &merge->sources[i];
+        uint32_t max_stack = source->rec->info.max_stack;
+        for (uint32_t k = 0; k < source->track_count; k++)
+            max_stack = source->tracks[k].deepest >= max_stack ? source->tracks[k].deepest + 1 : max_stack;
+        out->max_stack = max_stack > out->max_stack ? max_stack : out->max_stack;
+        uint64_t features = source->rec->info.features & UFT_FEATURES_KNOWN;
+        if (source->drops_values)
+            features &= ~(uint64_t)(UFT_FEATURE_ARGUMENTS | UFT_FEATURE_RESULTS | UFT_FEATURE_AUTO_ARGUMENTS);
+        out->features |= features;
+    }
+    out->word = merge->word;
+}
+
+static lode_status describe(struct describing *self, struct uft_description *out, uint64_t from, uint64_t to,
+                            lode_error *error)
+{
+    const struct uft_merge *merge = self->merge;
+    for (uint32_t i = 0; i < merge->session_count; i++) {
+        struct uft_session *session = lode_array_push(&self->sessions);
+        if (session == NULL)
+            return lode_fail_memory(error);
+        *session = merge->sessions[i];
+    }
+    for (size_t i = 0; i < merge->count; i++)
+        LODE_TRY(describe_source(self, &merge->sources[i], error));
+    LODE_TRY(gather_messages(self, from, to, error));
+    LODE_TRY(gather_notes(self, &out->note, error));
+    LODE_TRY(lode_uft_merge_lines(merge, out->lines, &self->arena, error));
+    describe_header(merge, out);
+    out->tids = self->tids.items;
+    out->tid_count = (uint32_t)self->tids.count;
+    out->modules = merge->modules;
+    out->module_count = merge->module_count;
+    out->sessions = self->sessions.items;
+    out->session_count = (uint32_t)self->sessions.count;
+    out->tasks = self->tasks.items;
+    out->task_count = (uint32_t)self->tasks.count;
+    out->forks = self->forks.items;
+    out->fork_count = (uint32_t)self->forks.count;
+    out->dlopens = self->dlopens.items;
+    out->dlopen_count = (uint32_t)self->dlopens.count;
+    out->event_names = merge->event_names;
+    out->event_name_count = merge->event_name_count;
+    out->messages = self->messages.items;
+    out->message_count = self->messages.count;
+    out->perf = self->perf.items;
+    out->perf_count = self->perf.count;
+    return LODE_OK;
+}
+
+lode_status lode_uft_merge_finish(const struct uft_merge *merge, struct uft_writer *writer, uint64_t from,
+                                  uint64_t to, lode_error *error)
+{
+    struct describing self = {.merge = merge};
+    struct uft_description description = {0};
+    lode_arena_init(&self.arena, SIZE_MAX);
+    lode_array_init(&self.tids, sizeof(int32_t), INT32_MAX);
+    lode_array_init(&self.sessions, sizeof(struct uft_session), INT32_MAX);
+    lode_array_init(&self.tasks, sizeof(struct uft_task_line), INT32_MAX);
+    lode_array_init(&self.forks, sizeof(struct uft_fork_line), INT32_MAX);
+    lode_array_init(&self.dlopens, sizeof(struct uft_dlopen), INT32_MAX);
+    lode_array_init(&self.messages, sizeof(lode_event), SIZE_MAX);
+    lode_array_init(&self.perf, sizeof(struct uft_written_perf), INT32_MAX);
+    lode_map_init(&self.lone);
+    lode_status status = describe(&self, &description, from, to, error);
+    if (status == LODE_OK)
+        status = lode_uft_writer_finish(writer, &description, error);
+    struct lode_array *arrays[] = {&self.tids,    &self.sessions, &self.tasks, &self.forks,
+                                   &self.dlopens, &self.messages, &self.perf};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        lode_array_free(arrays[i]);
+    lode_map_free(&self.lone);
+    lode_arena_free(&self.arena);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The modules and sessions of several recordings: what is the same is written once, what only looks the same is told apart. */
+#include "format/uftrace/write_merge.h"
+#include <inttypes.h>
+#include <lode/name.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    SESSION_ID_LENGTH = 16,
+    BUILD_ID_LENGTH = 40
+};
+
+static struct uft_text text_of(const char *text)
+{
+    return (struct uft_text){text, text + strlen(text)};
+}
+
+/* ---- modules ---- */
+
+static bool same_symbols(const struct uft_written_module *a, const struct uft_written_module *b)
+{
+    if (a->symbol_count != b->symbol_count)
+        return false;
+    for (uint32_t i = 0; i < a->symbol_count; i++) {
+        const struct uft_symbol *x = &a->symbols[i], *y = &b->symbols[i];
+        if (x->address != y->address || x->size != y->size || x->type != y->type ||
+            x->name_length != y->name_length || memcmp(x->name, y->name, x->name_length) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A build id that no line of a file can have: of whatever module has a path. */
+static const char any_id[] = "\n";
+
+static uint64_t key_of(const char *path, const char *build_id)
+{
+    return uft_hash(text_of(path)) * 31 + uft_hash(text_of(build_id));
+}
+
+/* What the recording that a module comes from knows of it. */
+static lode_status describe_module(struct uft_merge *merge, const struct uft_source *source, uint32_t index,
+                                   struct uft_written_module *out, lode_error *error)
+{
+    const struct uft_module *module = &source->rec->modules[index];
+    uint64_t shift = source->shifts ? source->shifts[index] : 0;
+    *out = (struct uft_written_module){
+        .path = module->module->path,
+        .build_id = strlen(module->build_id) <= BUILD_ID_LENGTH ? module->build_id : "",
+        .symbols = module->symbols.items,
+        .symbol_count = module->symbols.count,
+        .debug = module->debug_source.bytes};
+    if (shift == 0)
+        return LODE_OK;
+    struct uft_symbol *moved = lode_arena_alloc(&merge->arena, out->symbol_count, sizeof *moved);
+    if (moved == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < out->symbol_count; i++) {
+        moved[i] = out->symbols[i];
+        moved[i].address -= shift;
+    }
+    out->symbols = moved;
+    return LODE_OK;
+}
+
+/* A module that readers would take for another one gets a path of its own. */
+static lode_status rename_module(struct uft_merge *merge, struct uft_written_module *module,
+                                 const struct lode_map *by_path, lode_error *error)
+{
+    size_t size = strlen(module->path) + 24;
+    char *path = lode_arena_alloc(&merge->arena, size, 1);
+    if (path == NULL)
+        return lode_fail_memory(error);
+    uint32_t number = 2;
+    do
+        snprintf(path, size, "%s~%" PRIu32, module->path, number++);
+    while (lode_map_get(by_path, key_of(path, any_id)));
+    LODE_TRY(
+        lode_uft_merge_find(merge, UFT_MERGE_NAMES, module->path, error,
+                            "two recordings have different modules of this path, and no build ids; the later "
+                            "one is written as %s",
+                            path));
+    module->path = path;
+    return LODE_OK;
+}
+
+/*
+ * The module that readers would take for this one: they go by the path, and by the build id where there is one on both sides.
+ */
+static struct uft_written_module *find_alike(const struct uft_merge *merge,
+                                             const struct uft_written_module *module,
+                                             const struct lode_map *by_path)
+{
+    const uint32_t *found = lode_map_get(by_path, key_of(module->path, module->build_id));
+    if (found == NULL)
+        found = lode_map_get(by_path, key_of(module->path, *module->build_id ? "" : any_id));
+    if (found == NULL)
+        return NULL;
+    struct uft_written_module *other = &merge->modules[*found];
+    bool knows_ids = *other->build_id && *module->build_id;
+    return knows_ids && strcmp(other->build_id, module->build_id) != 0 ? NULL : other;
+}
+
+static lode_status add_module(struct uft_merge *merge, const struct uft_written_module *module,
+                              struct lode_map *by_path, lode_error *error)
+{
+    uint32_t index = merge->module_count++;
+    merge->modules[index] = *module;
+    bool fits = lode_map_add(by_path, key_of(module->path, module->build_id), index, NULL) &&
+                lode_map_add(by_path, key_of(module->path, any_id), index, NULL);
+    return fits ? LODE_OK : lode_fail_memory(error);
+}
+
+static lode_status place_module(struct uft_merge *merge, struct uft_written_module *module,
+                                struct lode_map *by_path, uint32_t *out, lode_error *error)
+{
+    struct uft_written_module *other = find_alike(merge, module, by_path);
+    *out = other ? (uint32_t)(other - merge->modules) : merge->module_count;
+    if (other == NULL)
+        return add_module(merge, module, by_path, error);
+    if ((*module->build_id && strcmp(other->build_id, module->build_id) == 0) ||
+        same_symbols(other, module)) {
+        other->build_id = *other->build_id ? other->build_id : module->build_id;
+        other->debug = other->debug.size ? other->debug : module->debug;
+        return lode_map_add(by_path, key_of(other->path, other->build_id), *out, NULL)
+                   ? LODE_OK
+                   : lode_fail_memory(error);
+    }
+    *out = merge->module_count;
+    LODE_TRY(rename_module(merge, module, by_path, error));
+    return add_module(merge, module, by_path, error);
+}
+
+static lode_status say_unnamed(const struct uft_merge *merge, lode_error *error)
+{
+    for (uint32_t i = 0; i < merge->module_count; i++)
+        if (merge->modules[i].file == NULL && merge->modules[i].symbol_count > 0)
+            LODE_TRY(
+                lode_uft_merge_find(merge, UFT_MERGE_NAMES, merge->modules[i].path, error,
+                                    "another module has the name that its file would have; its functions "
+                                    "have no names"));
+    return LODE_OK;
+}
+
+static lode_status place_modules(struct uft_merge *merge, struct lode_map *by_path, lode_error *error)
+{
+    for (size_t i = 0; i < merge->count; i++) {
+        struct uft_source *source = &merge->sources[i];
+        for (uint32_t k = 0; k < source->rec->base.module_count; k++) {
+            struct uft_written_module module;
+            LODE_TRY(describe_module(merge, source, k, &module, error));
+            LODE_TRY(place_module(merge, &module, by_path, &source->modules[k], error));
+        }
+    }
+    LODE_TRY(lode_uft_name_files(merge->modules, merge->module_count, &merge->arena, error));
+    return say_unnamed(merge, error);
+}
+
+lode_status lode_uft_merge_modules(struct uft_merge *merge, lode_error *error)
+{
+    struct lode_map by_path;
+    size_t most = 0;
+    for (size_t i = 0; i < merge->count; i++)
+        most += merge->sources[i].rec->base.module_count;
+    merge->modules = lode_arena_alloc(&merge->arena, most + 1, sizeof *merge->modules);
+    if (merge->modules == NULL)
+        return lode_fail_memory(error);
+    lode_map_init(&by_path);
+    lode_status status = place_modules(merge, &by_path, error);
+    lode_map_free(&by_path);
+    return status;
+}
+
+/* ---- sessions ---- */
+
+/* Ids become names of files. */
+static bool is_session_id(const char *id)
+{
+    size_t length = strlen(id);
+    return length > 0 && length <= SESSION_ID_LENGTH &&
+           strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length;
+}
+
+/* The id of a session and of those that share it: its own if no other has it. */
+static lode_status name_session(struct uft_merge *merge, struct uft_session *session, struct lode_map *taken,
+                                lode_error *error)
+{
+    char *made = NULL;
+    uint64_t number = uft_hash(text_of(session->id));
+    bool is_new = false;
+    if (is_session_id(session->id) && !lode_map_add(taken, number, 0, &is_new))
+        return lode_fail_memory(error);
+    while (!is_new) {
+        if (made == NULL)
+            made = lode_arena_alloc(&merge->arena, SESSION_ID_LENGTH + 1, 1);
+        if (made == NULL)
+            return lode_fail_memory(error);
+        snprintf(made, SESSION_ID_LENGTH + 1, "%016" PRIx64, ++number);
+        if (!lode_map_add(taken, uft_hash(text_of(made)), 0, &is_new))
+            return lode_fail_memory(error);
+        session->id = made;
+    }
+    return LODE_OK;
+}
+
+static lode_status move_maps(struct uft_merge *merge, const struct uft_source *source,
+                             struct uft_session *session, lode_error *error)
+{
+    struct uft_map *maps = lode_arena_alloc(&merge->arena, session->map_count, sizeof *maps);
+    if (maps == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < session->map_count; i++) {
+        maps[i] = session->maps[i];
+        maps[i].module = source->modules[maps[i].module];
+    }
+    session->maps = maps;
+    return LODE_OK;
+}
+
+static lode_status add_session(struct uft_merge *merge, const struct uft_source *source, uint32_t index,
+                               struct lode_map *taken, lode_error *error)
+{
+    struct uft_session *session = &merge->sessions[merge->session_count++];
+    *session = source->rec->sessions[index];
+    session->pid = lode_uft_merge_id(source, session->pid);
+    session->group += source->first_session;
+    if (__builtin_add_overflow(session->time, source->clock, &session->time))
+        session->time = 0;
+    if (source->rec->sessions[index].group < index) {
+        const struct uft_session *same = &merge->sessions[session->group];
+        session->id = same->id;
+        session->maps = same->maps;
+        return LODE_OK;
+    }
+    LODE_TRY(name_session(merge, session, taken, error));
+    return move_maps(merge, source, session, error);
+}
+
+lode_status lode_uft_merge_sessions(struct uft_merge *merge, lode_error *error)
+{
+    struct lode_map taken;
+    size_t most = 0;
+    for (size_t i = 0; i < merge->count; i++)
+        most += merge->sources[i].rec->session_count;
+    merge->sessions = lode_arena_alloc(&merge->arena, most + 1, sizeof *merge->sessions);
+    if (merge->sessions == NULL)
+        return lode_fail_memory(error);
+    lode_map_init(&taken);
+    lode_status status = LODE_OK;
+    for (size_t i = 0; i < merge->count; i++) {
+        merge->sources[i].first_session = merge->session_count;
+        for (uint32_t k = 0; k < merge->sources[i].rec->session_count && status == LODE_OK; k++)
+            status = add_session(merge, &merge->sources[i], k, &taken, error);
+    }
+    lode_map_free(&taken);
+    return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Symbols and source lines of modules. Symbols are written without sizes, which is the form that every version reads: one ends where the
+ * next begins, and a marker stands where none follows.
+ */
+#include "format/uftrace/write.h"
+#include <inttypes.h>
+#include <lode/name.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    NAME_MAX_LENGTH = 240, /* of a file without ".sym" */
+    SUFFIX_LENGTH = 5      /* "-1f2e" */
+};
+
+/* ---- names of files ---- */
+
+/* The one by which a reader tells modules apart whose files have the same name. */
+static void put_suffix(char *suffix, const struct uft_written_module *module)
+{
+    unsigned sum = 0;
+    if (strlen(module->build_id) >= SUFFIX_LENGTH - 1) {
+        snprintf(suffix, SUFFIX_LENGTH + 1, "-%.4s", module->build_id);
+        return;
+    }
+    for (const char *at = module->path; *at; at++)
+        sum += (unsigned char)*at;
+    snprintf(suffix, SUFFIX_LENGTH + 1, "-%04x", sum & 0xffff);
+}
+
+struct named {
+    const char *name;
+    uint32_t module;
+    bool has_suffix; /* sorts behind: a plain name is nobody's second one */
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    if (order == 0 && a->has_suffix != b->has_suffix)
+        return a->has_suffix ? 1 : -1;
+    return order ? order : (a->module > b->module) - (a->module < b->module);
+}
+
+/* Of those that have the same name, all but the first get a suffix. */
+static lode_status add_suffixes(struct named *names, uint32_t count, const struct uft_written_module *modules,
+                                struct lode_arena *arena, lode_error *error)
+{
+    const char *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = strlen(names[i].name);
+        if (first == NULL || strcmp(first, names[i].name) != 0) {
+            first = names[i].name;
+            continue;
+        }
+        char *longer = lode_arena_alloc(arena, length + SUFFIX_LENGTH + 1, 1);
+        if (longer == NULL)
+            return lode_fail_memory(error);
+        memcpy(longer, names[i].name, length);
+        put_suffix(longer + length, &modules[names[i].module]);
+        names[i] = (struct named){longer, names[i].module, true};
+    }
+    return LODE_OK;
+}
+
+lode_status lode_uft_name_files(struct uft_written_module *modules, uint32_t count, struct lode_arena *arena,
+                                lode_error *error)
+{
+    struct named *names = calloc((size_t)count + 1, sizeof *names);
+    uint32_t named = 0;
+    if (names == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *tail = lode_path_tail(modules[i].path);
+        modules[i].file = NULL;
+        if (*tail && strlen(tail) <= NAME_MAX_LENGTH)
+            names[named++] = (struct named){tail, i, false};
+    }
+    qsort(names, named, sizeof *names, compare_named);
+    lode_status status = add_suffixes(names, named, modules, arena, error);
+    if (status == LODE_OK)
+        qsort(names, named, sizeof *names, compare_named);
+    for (uint32_t i = 0; i < named && status == LODE_OK; i++)
+        if (i == 0 || strcmp(names[i].name, names[i - 1].name) != 0)
+            modules[names[i].module].file = names[i].name;
+    free(names);
+    return status;
+}
+
+/* ---- files ---- */
+
+static void put_heading(struct uft_text_file *text, const struct uft_written_module *module)
+{
+    lode_uft_text_put(text, "# path name: %s\n", module->path);
+    if (*module->build_id)
+        lode_uft_text_put(text, "# build-id: %s\n", module->build_id);
+}
+
+static void put_symbol(struct uft_text_file *text, uint64_t address, char type, const char *name,
+                       size_t length)
+{
+    lode_uft_text_put(text, "%016" PRIx64 " %c ", address, type);
+    lode_uft_text_put_bytes(text, name, length);
+    lode_uft_text_put_bytes(text, "\n", 1);
+}
+
+static lode_status write_symbol_file(struct uft_writer *writer, const struct uft_written_module *module,
+                                     const char *name, lode_error *error)
+{
+    static const char marker[] = "__sym_end";
+    struct uft_text_file text;
+    lode_uft_text_open(&text, writer, name, error);
+    lode_uft_text_put(&text, "# symbols: %" PRIu32 "\n", module->symbol_count);
+    put_heading(&text, module);
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        const struct uft_symbol *symbol = &module->symbols[i];
+        uint64_t end = symbol->address + symbol->size;
+        put_symbol(&text, symbol->address, symbol->type, symbol->name, symbol->name_length);
+        if (i + 1 == module->symbol_count || end < module->symbols[i + 1].address)
+            put_symbol(&text, end, '?', marker, sizeof marker - 1);
+    }
+    return lode_uft_text_close(&text);
+}
+
+static lode_status write_debug_file(struct uft_writer *writer, const struct uft_written_module *module,
+                                    const char *name, lode_error *error)
+{
+    struct uft_text_file text;
+    lode_uft_text_open(&text, writer, name, error);
+    lode_uft_text_put_bytes(&text, module->debug.data, (size_t)module->debug.size);
+    return lode_uft_text_close(&text);
+}
+
+lode_status lode_uft_write_symbols(struct uft_writer *writer, const struct uft_description *description,
+                                   lode_error *error)
+{
+    char name[NAME_MAX_LENGTH + SUFFIX_LENGTH + sizeof ".sym"];
+    for (uint32_t i = 0; i < description->module_count; i++) {
+        const struct uft_written_module *module = &description->modules[i];
+        if (module->file == NULL)
+            continue;
+        snprintf(name, sizeof name, "%s.sym", module->file);
+        if (module->symbol_count > 0)
+            LODE_TRY(write_symbol_file(writer, module, name, error));
+        snprintf(name, sizeof name, "%s.dbg", module->file);
+        if (module->debug.size > 0)
+            LODE_TRY(write_debug_file(writer, module, name, error));
+    }
+    return LODE_OK;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What records carry, in the form in which it is written: little-endian, with zeros between the values. */
+#ifndef LODE_UFTRACE_WRITE_VALUES_H
+#define LODE_UFTRACE_WRITE_VALUES_H
+
+#include "format/uftrace/read.h"
+
+#define UFT_VALUES_MAX 1024 /* bytes; recorders stop at 1,020 */
+
+/*
+ * Writes the arguments or the result that an event carries to `out`, UFT_VALUES_MAX bytes, and says how many they are: a multiple of 8, or
+ * 0 if they cannot be written.
+ */
+size_t lode_uft_write_values(const struct uft_recording *rec, const lode_event *event, uint8_t *out);
+/* The same for what a point carries, with its length before it. */
+size_t lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out);
+
+/* Whether uftrace reads a point of this id, and what it must carry: at least so many bytes, or nothing. */
+bool lode_uft_point_needs(uint64_t id, unsigned word, size_t *size);
+
+#endif

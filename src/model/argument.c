@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments as text, in the form that uftrace has made known. */
+#include "model/argument.h"
+
+#include "base/label.h"
+#include "base/utf8.h"
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    /* Larger numbers are taken for addresses, flags and the like, unless their kind says otherwise. */
+    DECIMAL_MAX = 100000,
+    /* "-", 309 digits, a point (of some locale) and 6 digits. */
+    REAL_MAX = 336
+};
+
+static void put_hex(struct lode_label *label, uint64_t value, unsigned bits)
+{
+    if (bits > 0 && bits < 64)
+        value &= (UINT64_C(1) << bits) - 1;
+    if (value == 0)
+        lode_label_text(label, "0");
+    else
+        lode_label_format(label, "0x%" PRIx64, value);
+}
+
+static void put_signed(struct lode_label *label, int64_t value)
+{
+    lode_label_format(label, "%" PRId64, value);
+}
+
+static void put_auto(struct lode_label *label, int64_t value, unsigned bits)
+{
+    /* An int of -1 in a register of 64 bits is common. */
+    if (bits == 64 && value == UINT32_MAX)
+        put_signed(label, -1);
+    else if (value >= -DECIMAL_MAX && value <= DECIMAL_MAX)
+        put_signed(label, value);
+    else
+        put_hex(label, (uint64_t)value, bits);
+}
+
+static void put_unsigned(struct lode_label *label, const lode_argument *argument)
+{
+    if (argument->unsigned_value <= DECIMAL_MAX || argument->label)
+        lode_label_format(label, "%" PRIu64, argument->unsigned_value);
+    else
+        put_hex(label, argument->unsigned_value, argument->bits);
+}
+
+/* Six decimals behind a point, whatever the locale writes there. */
+static void put_real(struct lode_label *label, double value)
+{
+    char text[REAL_MAX + 16];
+    int length = snprintf(text, sizeof text, "%f", value);
+    if (length <= 0 || (size_t)length >= sizeof text)
+        return;
+    size_t whole = strspn(text, "-0123456789"), end = (size_t)length;
+    if (whole < 1 || whole + 6 >= end) {
+        lode_label_text(label, text);
+        return;
+    }
+    lode_label_bytes(label, text, whole);
+    lode_label_text(label, ".");
+    lode_label_text(label, text + end - 6);
+}
+
+/* One byte that is a character of its own, or part of none. */
+static void put_byte(struct lode_label *label, unsigned char byte)
+{
+    static const char escapes[] = "\0000\nn\tt\rr";
+    for (size_t i = 0; i + 1 < sizeof escapes; i += 2)
+        if ((unsigned char)escapes[i] == byte) {
+            lode_label_format(label, "\\%c", escapes[i + 1]);
+            return;
+        }
+    char plain = (char)byte;
+    if (byte < 0x20 || byte >= 0x7f)
+        lode_label_format(label, "\\x%02x", byte);
+    else
+        lode_label_bytes(label, &plain, 1);
+}
+
+static void put_text(struct lode_label *label, const lode_argument *argument)
+{
+    const char *text = argument->bytes;
+    size_t at = 0;
+    if (text == NULL) {
+        lode_label_text(label, "NULL");
+        return;
+    }
+    lode_label_text(label, "\"");
+    while (at < argument->length) {
+        size_t valid = at + lode_utf8_valid_prefix(text + at, argument->length - at);
+        for (; at < valid; at++) {
+            if (((unsigned char)text[at] & 0x80) != 0)
+                lode_label_bytes(label, text + at, 1);
+            else
+                put_byte(label, (unsigned char)text[at]);
+        }
+        if (at < argument->length)
+            put_byte(label, (unsigned char)text[at++]);
+    }
+    lode_label_text(label, "\"");
+}
+
+static const struct lode_enumerator *find_enumerator(const struct lode_enumeration *type, int64_t value)
+{
+    size_t low = 0, high = type->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (type->items[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < type->count && type->items[low].value == value ? &type->items[low] : NULL;
+}
+
+/* The names whose bits make up the value, the highest first; false if it has none of them. */
+static bool put_flags(struct lode_label *label, const struct lode_enumeration *type, int64_t value)
+{
+    int64_t rest = value;
+    for (size_t i = type->count; i > 0 && rest > 0; i--) {
+        const struct lode_enumerator *flag = &type->items[i - 1];
+        if (flag->value <= 0 || (rest & flag->value) != flag->value)
+            continue;
+        lode_label_text(label, rest == value ? "" : "|");
+        lode_label_text(label, flag->name);
+        rest -= flag->value;
+    }
+    if (rest == value)
+        return false;
+    if (rest != 0)
+        lode_label_format(label, "+0x%" PRIx64, (uint64_t)rest);
+    return true;
+}
+
+static void put_enum(struct lode_label *label, const lode_argument *argument)
+{
+    const struct lode_enumeration *type = argument->type;
+    const struct lode_enumerator *found = type ? find_enumerator(type, argument->signed_value) : NULL;
+    if (found)
+        lode_label_text(label, found->name);
+    else if (type == NULL || !put_flags(label, type, argument->signed_value))
+        put_auto(label, argument->signed_value, argument->bits);
+}
+
+static void put_pointer(struct lode_label *label, const lode_argument *argument)
+{
+    if (argument->label) {
+        lode_label_text(label, "&");
+        lode_label_text(label, argument->label);
+    } else {
+        put_hex(label, argument->unsigned_value, argument->bits);
+    }
+}
+
+static void put_value(struct lode_label *label, const lode_argument *argument)
+{
+    switch (argument->kind) {
+    case LODE_VALUE_SIGNED:
+        put_signed(label, argument->signed_value);
+        break;
+    case LODE_VALUE_UNSIGNED:
+        put_unsigned(label, argument);
+        break;
+    case LODE_VALUE_HEX:
+        put_hex(label, argument->unsigned_value, argument->bits);
+        break;
+    case LODE_VALUE_OCTAL:
+        lode_label_format(label, "%#" PRIo64, argument->unsigned_value);
+        break;
+    case LODE_VALUE_AUTO:
+        put_auto(label, argument->signed_value, argument->bits);
+        break;
+    case LODE_VALUE_CHARACTER:
+        lode_label_text(label, "'");
+        put_byte(label, (unsigned char)argument->signed_value);
+        lode_label_text(label, "'");
+        break;
+    case LODE_VALUE_REAL:
+        put_real(label, argument->real);
+        break;
+    case LODE_VALUE_TEXT:
+        put_text(label, argument);
+        break;
+    case LODE_VALUE_POINTER:
+        put_pointer(label, argument);
+        break;
+    case LODE_VALUE_ENUM:
+        put_enum(label, argument);
+        break;
+    case LODE_VALUE_BYTES:
+        lode_label_text(label, argument->label ? argument->label : "");
+        lode_label_text(label, argument->length ? "{...}" : "{}");
+        break;
+    case LODE_VALUE_CHANGE:
+        lode_label_format(label, "%+" PRId64, argument->signed_value);
+        break;
+    }
+}
+
+size_t lode_argument_text(const lode_argument *argument, char *buffer, size_t capacity)
+{
+    struct lode_label label = {buffer, capacity, 0};
+    put_value(&label, argument);
+    bool is_name = argument->kind == LODE_VALUE_POINTER || argument->kind == LODE_VALUE_BYTES;
+    if (argument->label && !is_name)
+        lode_label_text(&label, argument->label);
+    return lode_label_end(&label);
+}
