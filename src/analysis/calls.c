@@ -38,7 +38,9 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct computation *self = user;
-    return lode_tallies_end(&self->workers[worker], row, error);
+    (void)error;
+    lode_tallies_end(&self->workers[worker], row);
+    return LODE_OK;
 }
 
 static lode_status read_tracks(struct computation *self, lode_error *error)
@@ -56,19 +58,20 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
 
 /* ---- rows ---- */
 
-static struct lode_tally add_up(const struct computation *self, uint32_t function)
+static struct lode_tally add_up(const struct computation *self, uint32_t function, uint64_t *own)
 {
     struct lode_tally sum = {.min = UINT64_MAX};
+    *own = 0;
     for (unsigned i = 0; i < self->pass.threads; i++) {
         if (function >= self->workers[i].capacity)
             continue;
         const struct lode_tally *tally = &self->workers[i].items[function];
         sum.squares += tally->squares;
         sum.sum += tally->sum;
-        sum.total += tally->total;
-        sum.self += tally->self;
+        sum.nested += tally->nested;
         sum.min = tally->min < sum.min ? tally->min : sum.min;
         sum.max = tally->max > sum.max ? tally->max : sum.max;
+        *own += self->workers[i].selves[function + 1];
     }
     return sum;
 }
@@ -102,8 +105,7 @@ static void fill_row(struct ranked *ranked, const lode_function *function, const
     lode_call_row *row = &ranked->row;
     row->function = function;
     row->calls = calls;
-    row->total = tally->total;
-    row->self = tally->self;
+    row->total = tally->sum - tally->nested;
     row->min = tally->min;
     row->max = tally->max;
     row->mean = (double)tally->sum / (double)calls;
@@ -116,7 +118,8 @@ static void fill_row(struct ranked *ranked, const lode_function *function, const
 static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
                            lode_error *error)
 {
-    struct lode_tally tally = add_up(self, function);
+    uint64_t own;
+    struct lode_tally tally = add_up(self, function, &own);
     if (tally.min > tally.max)
         return LODE_OK; /* it was not called */
     lode_calls *calls = self->calls;
@@ -126,6 +129,7 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
         return lode_fail_memory(error);
     fill_row(ranked, lode_function_table_at(&self->pass.recording->functions, function), &tally,
              lode_sketch_count(ranked->sketch));
+    ranked->row.self = own;
     calls->count++;
     return LODE_OK;
 }

@@ -41,28 +41,24 @@ __extension__ typedef unsigned __int128 lode_square;
 struct lode_tally {
     lode_square squares; /* of the times of all calls */
     uint64_t sum;        /* of the same */
-    uint64_t total;      /* of outermost calls */
-    uint64_t self;
+    uint64_t nested;     /* of those inside others of the same function */
     uint64_t min, max;
-    uint32_t active; /* calls that are open: 0 between tracks */
-};
-
-/* A call that is open. */
-struct lode_tally_frame {
-    uint64_t begin;
-    uint64_t inside; /* the time of the calls that it made */
-    uint32_t function;
+    uint64_t unused[2];
 };
 
 /* A worker: tallies and sketches by index of function, and the calls that are open. */
 struct lode_tallies {
     struct lode_tally *items;
+    uint64_t *selves; /* time by index of function and 1; the first is that outside of all calls of a track */
+    uint32_t *active; /* calls that are open by index of function: 0 between tracks */
     uint32_t capacity;
     struct lode_sketches sketches;
-    struct lode_tally_frame *frames; /* the first stands for what is outside of all calls */
-    struct lode_tally_frame *top, *last;
+    /* The calls that are open, outermost first. What is at 0 is outside of all calls: function -1. */
+    uint64_t *begins;
+    int32_t *functions;
+    size_t depth, depth_max;
     uint64_t calls, out; /* of this track */
-    uint64_t time;       /* of the last event */
+    uint64_t time;       /* of its last event of a call */
 };
 
 lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error);
@@ -70,7 +66,7 @@ void lode_tallies_close(struct lode_tallies *tallies);
 /* As take and end of struct lode_pass, for one worker. */
 lode_status lode_tallies_take(struct lode_tallies *tallies, const lode_event *events, size_t count,
                               lode_error *error);
-lode_status lode_tallies_end(struct lode_tallies *tallies, lode_track_row *row, lode_error *error);
+void lode_tallies_end(struct lode_tallies *tallies, lode_track_row *row);
 
 /*
  * The canonical order of functions: by label, path of the module, offset. `ranks` is by index of function; those of `functions`, of

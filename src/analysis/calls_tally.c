@@ -1,47 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adding up calls: what happens for every event. */
+/*
+ * Adding up calls: what happens for every event. Calls begin and end in no order that a processor could foresee, and each wrong guess
+ * costs as much as all else that is done for an event. So there are loops without such branches: one over the stack, which does the
+ * same for an enter and a leave and keeps what is needed of it, and two over the calls that have ended.
+ */
 #include "analysis/calls.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    FRAMES_FIRST = 1024,
-    FUNCTIONS_FIRST = 256
+    DEPTH_FIRST = 1024,
+    FUNCTIONS_FIRST = 256,
+    CHUNK = 256 /* events at a time: what is known of them stays in the fastest cache */
 };
 
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 
+/* The calls that have ended, in arrays, so that compilers do not join what is stored apart. */
+struct ended {
+    uint64_t took[CHUNK + 1];
+    uint32_t function[CHUNK + 1];
+    uint32_t open[CHUNK + 1];  /* calls of the same function around it */
+    uint32_t place[CHUNK + 1]; /* of the counter in the sketch */
+    size_t count;
+};
+
 /* ---- room ---- */
 
-static bool grow_frames(struct lode_tallies *self)
+/* Reallocates an array of `count` items, those from `from` on zero. */
+static bool resize(void *array, size_t from, size_t count, size_t size)
 {
-    size_t used = self->frames ? (size_t)(self->top - self->frames) : 0;
-    size_t capacity = self->frames ? (size_t)(self->last - self->frames + 1) * 2 : FRAMES_FIRST, bytes;
-    if (!checked_mul_size(capacity, sizeof *self->frames, &bytes))
+    void *items;
+    size_t bytes;
+    memcpy(&items, array, sizeof items);
+    if (!checked_mul_size(count, size, &bytes) || (items = realloc(items, bytes)) == NULL)
         return false;
-    struct lode_tally_frame *frames = realloc(self->frames, bytes);
-    if (frames == NULL)
+    memset((unsigned char *)items + from * size, 0, (count - from) * size);
+    memcpy(array, &items, sizeof items);
+    return true;
+}
+
+static bool grow_stack(struct lode_tallies *self)
+{
+    size_t from = self->depth_max, depth = from ? from * 2 : DEPTH_FIRST;
+    if (!resize(&self->begins, from, depth, sizeof *self->begins) ||
+        !resize(&self->functions, from, depth, sizeof *self->functions))
         return false;
-    self->frames = frames;
-    self->top = frames + used;
-    self->last = frames + capacity - 1;
+    self->depth_max = depth;
     return true;
 }
 
 static bool grow_functions(struct lode_tallies *self, uint32_t index)
 {
-    uint32_t capacity = self->capacity ? self->capacity : FUNCTIONS_FIRST;
+    uint32_t from = self->capacity, capacity = from ? from : FUNCTIONS_FIRST;
     while (capacity <= index)
         capacity *= 2; /* indices are below LODE_FUNCTIONS_MAX */
-    if (!lode_sketches_reserve(&self->sketches, capacity))
+    if (!lode_sketches_reserve(&self->sketches, capacity) ||
+        !resize(&self->items, from, capacity, sizeof *self->items) ||
+        !resize(&self->active, from, capacity, sizeof *self->active) ||
+        !resize(&self->selves, from ? from + 1 : 0, (size_t)capacity + 1, sizeof *self->selves))
         return false;
-    struct lode_tally *items = realloc(self->items, capacity * sizeof *items);
-    if (items == NULL)
-        return false;
-    for (uint32_t i = self->capacity; i < capacity; i++)
-        items[i] = (struct lode_tally){.min = UINT64_MAX};
-    self->items = items;
+    for (uint32_t i = from; i < capacity; i++)
+        self->items[i].min = UINT64_MAX;
     self->capacity = capacity;
     return true;
 }
@@ -50,9 +72,9 @@ lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error)
 {
     *tallies = (struct lode_tallies){0};
     lode_sketches_init(&tallies->sketches);
-    if (!grow_frames(tallies) || !grow_functions(tallies, 0))
+    if (!grow_stack(tallies) || !grow_functions(tallies, 0))
         return lode_fail_memory(error);
-    tallies->frames[0] = (struct lode_tally_frame){0};
+    tallies->functions[0] = -1;
     return LODE_OK;
 }
 
@@ -60,106 +82,130 @@ void lode_tallies_close(struct lode_tallies *tallies)
 {
     lode_sketches_free(&tallies->sketches);
     free(tallies->items);
-    free(tallies->frames);
+    free(tallies->selves);
+    free(tallies->active);
+    free(tallies->begins);
+    free(tallies->functions);
     *tallies = (struct lode_tallies){0};
 }
 
-/* ---- events ---- */
+/* ---- the loops ---- */
 
-/* What the loop over events keeps in registers: copies, as stores through pointers would else make them be read again. */
-struct loop {
-    struct lode_tally_frame *top;
-    struct lode_tally *items;
-    uint64_t calls;
-};
-
-/* Begins a call. There is room for it. */
-static inline void enter(struct loop *loop, const lode_event *event)
+/* What is rare: time off the processor, which is like a call, and what is no call. Returns whether it is like a call. */
+static bool note_other(struct lode_tallies *self, const lode_event *event, size_t depth, size_t *end)
 {
-    struct lode_tally_frame *frame = ++loop->top;
-    uint32_t function = event->function->index;
-    frame->begin = event->time;
-    frame->inside = 0;
-    frame->function = function;
-    loop->items[function].active++;
+    *end = event->kind == LODE_EVENT_IN;
+    if (event->kind != LODE_EVENT_IN && event->kind != LODE_EVENT_OUT)
+        return false;
+    if (*end && depth > 0) {
+        self->out += event->time - self->begins[depth];
+        self->calls--; /* it is counted with those that end */
+    }
+    return true;
 }
 
-/* Ends the innermost call, and returns how long it took. There is one. */
-static inline uint64_t leave(struct loop *loop, uint64_t time)
+/*
+ * Goes through the events with the stack, and notes the calls that end. There is room for `count` more calls on the stack: what is above
+ * its top may be written to.
+ */
+static bool match(struct lode_tallies *self, const lode_event *events, size_t count, struct ended *ended)
 {
-    struct lode_tally_frame *frame = loop->top--;
-    struct lode_tally *tally = &loop->items[frame->function];
-    uint64_t took = time - frame->begin;
-    frame[-1].inside += took;
-    tally->self += took - frame->inside;
-    tally->sum += took;
-    tally->squares += (lode_square)took * took;
-    tally->min = took < tally->min ? took : tally->min;
-    tally->max = took > tally->max ? took : tally->max;
-    tally->total += --tally->active == 0 ? took : 0;
-    return took;
+    uint64_t *const begins = self->begins, *selves = self->selves + 1, last = self->time;
+    int32_t *const functions = self->functions;
+    uint32_t *active = self->active, capacity = self->capacity;
+    size_t depth = self->depth, n = 0;
+    for (const lode_event *event = events; event < events + count; event++) {
+        size_t end = event->kind;
+        if (UNLIKELY(end > LODE_EVENT_LEAVE) && !note_other(self, event, depth, &end))
+            continue;
+        if (UNLIKELY(depth < end))
+            continue; /* nothing is open */
+        uint32_t function = event->function->index;
+        if (UNLIKELY(function >= capacity)) {
+            if (!grow_functions(self, function))
+                return false;
+            selves = self->selves + 1;
+            active = self->active;
+            capacity = self->capacity;
+        }
+        uint64_t time = event->time;
+        size_t step = 1 - 2 * end;
+        /* Self time is what passes while a call is the innermost one. */
+        selves[functions[depth]] += time - last;
+        last = time;
+        ended->took[n] = time - begins[depth];
+        ended->function[n] = function;
+        ended->open[n] = active[function] += (uint32_t)step;
+        n += end;
+        begins[depth + 1] = time;
+        functions[depth + 1] = (int32_t)function;
+        depth += step;
+    }
+    self->depth = depth;
+    self->time = last;
+    ended->count = n;
+    return true;
 }
 
-/* Makes room for one more call of the function, and has the loop see where things are now. */
-static bool make_room(struct lode_tallies *self, struct loop *loop, uint32_t function)
+static bool find_places(struct lode_sketches *sketches, struct ended *ended)
 {
-    self->top = loop->top;
-    if (self->top == self->last && !grow_frames(self))
-        return false;
-    if (function >= self->capacity && !grow_functions(self, function))
-        return false;
-    loop->top = self->top;
-    loop->items = self->items;
+    for (size_t i = 0; i < ended->count; i++) {
+        uint32_t place = sketch_place(sketches, ended->function[i], ended->took[i]);
+        if (UNLIKELY(place < LODE_SKETCH_PAGE))
+            return false;
+        ended->place[i] = place;
+        __builtin_prefetch(&sketches->counters[place], 1);
+    }
+    return true;
+}
+
+static bool add_up(struct lode_tallies *self, const struct ended *ended)
+{
+    struct lode_tally *const items = self->items;
+    for (size_t i = 0; i < ended->count; i++) {
+        struct lode_tally *tally = &items[ended->function[i]];
+        uint64_t took = ended->took[i];
+        tally->sum += took;
+        tally->squares += (lode_square)took * took;
+        /* These are rare and foreseen: what is recursive is so most of the time. */
+        if (UNLIKELY(took < tally->min))
+            tally->min = took;
+        if (UNLIKELY(took > tally->max))
+            tally->max = took;
+        if (UNLIKELY(ended->open[i] > 0))
+            tally->nested += took;
+        if (UNLIKELY(!sketch_count(&self->sketches, ended->place[i])))
+            return false;
+    }
     return true;
 }
 
 lode_status lode_tallies_take(struct lode_tallies *self, const lode_event *events, size_t count,
                               lode_error *error)
 {
-    struct loop loop = {self->top, self->items, 0};
-    uint64_t out = 0;
-    bool done = true;
-    for (const lode_event *event = events; event < events + count && done; event++) {
-        switch (event->kind) {
-        case LODE_EVENT_ENTER:
-        case LODE_EVENT_OUT:
-            if (UNLIKELY(loop.top == self->last || event->function->index >= self->capacity))
-                done = make_room(self, &loop, event->function->index);
-            if (done)
-                enter(&loop, event);
-            break;
-        case LODE_EVENT_LEAVE:
-        case LODE_EVENT_IN:
-            if (UNLIKELY(loop.top == self->frames))
-                break;
-            uint32_t function = loop.top->function;
-            uint64_t took = leave(&loop, event->time);
-            done = sketch_add(&self->sketches, function, took);
-            out += event->kind == LODE_EVENT_IN ? took : 0;
-            loop.calls += event->kind == LODE_EVENT_LEAVE;
-            break;
-        default:
-            break;
-        }
+    struct ended ended;
+    for (size_t done = 0; done < count;) {
+        size_t chunk = count - done < CHUNK ? count - done : CHUNK;
+        if (self->depth_max - self->depth < CHUNK + 2 && !grow_stack(self))
+            return lode_fail_memory(error);
+        if (!match(self, events + done, chunk, &ended) || !find_places(&self->sketches, &ended) ||
+            !add_up(self, &ended))
+            return lode_fail_memory(error);
+        self->calls += ended.count;
+        done += chunk;
     }
-    self->top = loop.top;
-    self->calls += loop.calls;
-    self->out += out;
-    self->time = events[count - 1].time;
-    return done ? LODE_OK : lode_fail_memory(error);
+    return LODE_OK;
 }
 
-lode_status lode_tallies_end(struct lode_tallies *self, lode_track_row *row, lode_error *error)
+void lode_tallies_end(struct lode_tallies *self, lode_track_row *row)
 {
-    /* Tracks are balanced; were one not, its open calls would end with it. */
-    while (self->top > self->frames) {
-        const lode_event end = {.time = self->time, .kind = LODE_EVENT_LEAVE};
-        LODE_TRY(lode_tallies_take(self, &end, 1, error));
-    }
+    /* Tracks are balanced; were one not, what is open would be left out. */
+    if (self->depth > 0)
+        memset(self->active, 0, self->capacity * sizeof *self->active);
     row->calls = self->calls;
-    row->total = self->frames[0].inside;
+    row->total = self->time - self->selves[0];
     row->out = self->out;
     self->calls = self->out = self->time = 0;
-    self->frames[0] = (struct lode_tally_frame){0};
-    return LODE_OK;
+    self->selves[0] = 0;
+    self->depth = 0;
 }

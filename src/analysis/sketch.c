@@ -39,7 +39,7 @@ bool lode_sketches_reserve(struct lode_sketches *sketches, uint32_t keys)
 void lode_sketches_free(struct lode_sketches *sketches)
 {
     free(sketches->tables);
-    free(sketches->pages);
+    free(sketches->counters);
     free(sketches->carried);
     lode_array_free(&sketches->high);
     lode_sketches_init(sketches);
@@ -49,47 +49,46 @@ void lode_sketches_free(struct lode_sketches *sketches)
 static bool grow_pages(struct lode_sketches *sketches)
 {
     uint32_t capacity = sketches->page_capacity ? sketches->page_capacity + sketches->page_capacity / 2 : 256;
-    if (capacity <= sketches->page_capacity)
+    if (capacity > LODE_SKETCH_PAGES_MAX)
         return false;
     uint32_t *carried = realloc(sketches->carried, capacity * sizeof *carried);
     if (carried == NULL)
         return false;
     sketches->carried = carried;
-    struct lode_sketch_page *pages = aligned_alloc(sizeof *pages, capacity * sizeof *pages);
-    if (pages == NULL)
+    uint8_t *counters = aligned_alloc(LODE_SKETCH_PAGE, (size_t)capacity * LODE_SKETCH_PAGE);
+    if (counters == NULL)
         return false;
     if (sketches->page_capacity > 0)
-        memcpy(pages, sketches->pages, sketches->page_count * sizeof *pages);
-    free(sketches->pages);
-    sketches->pages = pages;
+        memcpy(counters, sketches->counters, (size_t)sketches->page_count * LODE_SKETCH_PAGE);
+    free(sketches->counters);
+    sketches->counters = counters;
     sketches->page_capacity = capacity;
     return true;
 }
 
-bool lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint32_t bucket)
+uint32_t lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint32_t number)
 {
     if (sketches->page_count >= sketches->page_capacity && !grow_pages(sketches))
-        return false;
+        return 0;
     uint32_t page = sketches->page_count++;
-    sketches->pages[page] = (struct lode_sketch_page){0};
+    memset(sketches->counters + (size_t)page * LODE_SKETCH_PAGE, 0, LODE_SKETCH_PAGE);
     sketches->carried[page] = 0;
-    sketches->pages[page].counters[bucket % LODE_SKETCH_PAGE] = 1;
-    sketches->tables[key][bucket / LODE_SKETCH_PAGE] = page;
-    return true;
+    sketches->tables[key][number] = page;
+    return page;
 }
 
-bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t page, uint32_t bucket)
+bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place)
 {
-    if (sketches->carried[page] == 0) {
+    uint32_t *carried = &sketches->carried[place / LODE_SKETCH_PAGE];
+    if (*carried == 0) {
         if (sketches->high.count == 0 && lode_array_push(&sketches->high) == NULL)
             return false;
         if (lode_array_push(&sketches->high) == NULL)
             return false;
-        sketches->carried[page] = (uint32_t)(sketches->high.count - 1);
+        *carried = (uint32_t)(sketches->high.count - 1);
     }
-    struct lode_sketch_carries *high =
-        LODE_ARRAY_AT(&sketches->high, struct lode_sketch_carries, sketches->carried[page]);
-    high->counters[bucket % LODE_SKETCH_PAGE]++;
+    struct lode_sketch_carries *high = LODE_ARRAY_AT(&sketches->high, struct lode_sketch_carries, *carried);
+    high->counters[place % LODE_SKETCH_PAGE]++;
     return true;
 }
 
@@ -113,10 +112,15 @@ static size_t page_place(uint64_t used, unsigned page)
 
 static void add_page(uint64_t *sum, const struct lode_sketches *set, uint32_t page)
 {
-    const struct lode_sketch_carries *high =
-        set->carried[page] ? LODE_ARRAY_AT(&set->high, struct lode_sketch_carries, set->carried[page]) : NULL;
+    const uint8_t *low = set->counters + (size_t)page * LODE_SKETCH_PAGE;
+    uint32_t carried = set->carried[page];
     for (unsigned i = 0; i < LODE_SKETCH_PAGE; i++)
-        sum[i] += set->pages[page].counters[i] + (high ? high->counters[i] * 256 : 0);
+        sum[i] += low[i];
+    if (carried == 0)
+        return;
+    const struct lode_sketch_carries *high = LODE_ARRAY_AT(&set->high, struct lode_sketch_carries, carried);
+    for (unsigned i = 0; i < LODE_SKETCH_PAGE; i++)
+        sum[i] += high->counters[i] * 256;
 }
 
 struct lode_sketch *lode_sketch_sum(struct lode_sketches *const *sets, unsigned count, uint32_t key,

@@ -16,11 +16,8 @@
 enum {
     LODE_SKETCH_PAGE = 64,  /* counters in a page */
     LODE_SKETCH_PAGES = 59, /* of a key, at most: all 64-bit numbers */
-    LODE_SKETCH_TABLE = 60
-};
-
-struct lode_sketch_page {
-    _Alignas(LODE_SKETCH_PAGE) uint8_t counters[LODE_SKETCH_PAGE];
+    LODE_SKETCH_TABLE = 64,
+    LODE_SKETCH_PAGES_MAX = 1 << 26 /* of all keys: places are 32 bits */
 };
 
 /* How often each counter of a page has passed 256. */
@@ -33,7 +30,7 @@ struct lode_sketches {
     /* By key: where its pages are; 0: nowhere. Page 0 is never used. */
     uint32_t (*tables)[LODE_SKETCH_TABLE];
     uint32_t keys;
-    struct lode_sketch_page *pages;
+    uint8_t *counters; /* of all pages */
     uint32_t page_count, page_capacity;
     uint32_t *carried;      /* by page: its carries; 0: none yet */
     struct lode_array high; /* of struct lode_sketch_carries; the first is never used */
@@ -59,21 +56,27 @@ void lode_sketches_init(struct lode_sketches *sketches);
 bool lode_sketches_reserve(struct lode_sketches *sketches, uint32_t keys);
 void lode_sketches_free(struct lode_sketches *sketches);
 
-/* The rare cases of sketch_add. */
-bool lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint32_t bucket);
-bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t page, uint32_t bucket);
+/* The rare cases of the two below. */
+uint32_t lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint32_t number);
+bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place);
 
-/* Counts a value. The key must be below what was reserved. False: there is no memory. */
-static inline bool sketch_add(struct lode_sketches *sketches, uint32_t key, uint64_t value)
+/*
+ * Counting a value is finding the place of its counter, and counting there: whoever has many can find all places first, and not wait for
+ * the memory at each. The key must be below what was reserved. 0: there is no memory.
+ */
+static inline uint32_t sketch_place(struct lode_sketches *sketches, uint32_t key, uint64_t value)
 {
     uint32_t bucket = sketch_bucket(value);
     uint32_t page = sketches->tables[key][bucket / LODE_SKETCH_PAGE];
     if (__builtin_expect(page == 0, 0))
-        return lode_sketches_add_page(sketches, key, bucket);
-    uint8_t *counter = &sketches->pages[page].counters[bucket % LODE_SKETCH_PAGE];
-    if (__builtin_expect(++*counter == 0, 0))
-        return lode_sketches_carry(sketches, page, bucket);
-    return true;
+        page = lode_sketches_add_page(sketches, key, bucket / LODE_SKETCH_PAGE);
+    return page * LODE_SKETCH_PAGE + bucket % LODE_SKETCH_PAGE;
+}
+
+/* False: there is no memory. */
+static inline bool sketch_count(struct lode_sketches *sketches, uint32_t place)
+{
+    return __builtin_expect(++sketches->counters[place] != 0, 1) || lode_sketches_carry(sketches, place);
 }
 
 /* The sum of a key's sketches in `count` sets. The arena's; NULL if there is no memory. */

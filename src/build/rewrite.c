@@ -67,7 +67,9 @@ static bool move_slice(const lode_slice *slice, int64_t clock, lode_slice *out)
 static lode_status open_writers(struct rewriting *self, struct reading *reading, size_t index,
                                 const lode_slice *slice, lode_error *error)
 {
-    struct uft_event_rules rules = lode_uft_merge_rules(&self->merge, index, slice->from);
+    struct uft_event_rules rules = lode_uft_merge_rules(&self->merge, index);
+    rules.from = slice->from;
+    rules.to = slice->to ? slice->to : UINT64_MAX;
     rules.keeps_empty = slice->from == 0 && slice->to == 0;
     reading->writers = calloc(reading->count, sizeof *reading->writers);
     if (reading->writers == NULL)

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define STORES_MAX SIZE_MAX
 
@@ -65,23 +66,53 @@ typedef struct merger {
     rec_session *sessions;
     const lode_recording **recordings;
     size_t count;
+    out *out;
 } merger;
 
-static int rewrite(merger *m, const convert_options *options, out *o)
+static int is_rule_of_check(const char *rule)
+{
+    for (size_t i = 0; i < lode_rule_count(); i++)
+        if (strcmp(lode_rule_at(i)->id, rule) == 0)
+            return 1;
+    return 0;
+}
+
+/* What a check would say too is counted; what only this work brings up is said. */
+static int on_finding(void *user, const lode_finding *finding)
+{
+    merger *m = user;
+    if (is_rule_of_check(finding->rule))
+        return rec_on_finding(&m->sessions[0], finding);
+    progress_clear(&m->sessions[0].progress);
+    out_say(m->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
+            finding->file[0] ? ": " : "", finding->text);
+    return out_has_failed(m->out);
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    merger *m = user;
+    return rec_on_progress(&m->sessions[0], phase, done, total);
+}
+
+static int rewrite(merger *m, const convert_options *options)
 {
     rec_session *s = &m->sessions[0];
     lode_error error = {0};
     lode_rewrite_options wishes = LODE_REWRITE_OPTIONS_INIT;
     wishes.force = options->force;
     wishes.threads = rec_threads(s);
-    wishes.on_finding = rec_on_finding;
-    wishes.on_progress = rec_on_progress;
-    wishes.user = s;
+    wishes.on_finding = on_finding;
+    wishes.on_progress = on_progress;
+    wishes.user = m;
     lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
     progress_clear(&s->progress);
     if (status != LODE_OK)
         return report_unwritten(options->target, &error);
-    rec_say_findings(o, s, 0);
+    if (m->count == 1)
+        rec_say_findings(m->out, s, 0);
+    else
+        rec_say_merged_findings(m->out, s);
     return EXIT_DONE;
 }
 
@@ -104,7 +135,7 @@ static int open_recording(merger *m, const invocation *call, size_t index)
 static int convert_recordings(const invocation *call)
 {
     const convert_options *options = call->options;
-    merger m = {0};
+    merger m = {.out = call->out};
     int status = EXIT_DONE;
     if (options->to == TO_HPCTOOLKIT)
         return report("%s is a recording, which cannot be written as a HPCToolkit database",
@@ -118,7 +149,7 @@ static int convert_recordings(const invocation *call)
     for (size_t i = 1; i < m.count; i++)
         tally_merge(&m.sessions[0].opening, &m.sessions[i].opening, LODE_NOTE);
     if (status == EXIT_DONE)
-        status = rewrite(&m, options, call->out);
+        status = rewrite(&m, options);
     for (size_t i = 0; i < m.count; i++)
         rec_close(&m.sessions[i]);
     free(m.sessions);

@@ -131,7 +131,7 @@ static int replay_as_text(replay_job *job, int shows_times)
     int status = replay_into(job, replay_text_add, job->text);
     replay_text_finish(job->text);
     int is_cut = replay_text_is_full(job->text);
-    if (replay_text_lines(job->text) == 0)
+    if (status == EXIT_DONE && replay_text_lines(job->text) == 0)
         out_say(job->out, "There are no events here.");
     if (is_cut)
         out_say(job->out, "\nThe first %llu lines (--limit 0 shows all)", (unsigned long long)job->limit);

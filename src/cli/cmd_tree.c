@@ -25,6 +25,7 @@ enum {
     COLUMN_SHARE = 0,
     COLUMN_COST = 1,
     COLUMN_EXCLUSIVE = 2,
+    COLUMN_EXCLUSIVE_COST = 3,
     COLUMN_CALLS = 4,
     COLUMN_SITE = 5,
     COLUMN_TREE = 7,
@@ -137,6 +138,19 @@ static unsigned level_bound(const out *o, unsigned site_width)
     return width > taken + 10 ? (width - taken) / 2 : 5;
 }
 
+/* Of calls, times have the names that 'lode top' has for them. */
+static void set_calls(out_column columns[COLUMN_COUNT], int is_top_down)
+{
+    columns[COLUMN_SHARE].key = "total_percent";
+    columns[COLUMN_SHARE].title = "Total %";
+    columns[COLUMN_COST].key = "total_ns";
+    columns[COLUMN_COST].title = "Total";
+    columns[COLUMN_EXCLUSIVE].key = "self_percent";
+    columns[COLUMN_EXCLUSIVE].title = "Self %";
+    columns[COLUMN_EXCLUSIVE_COST].key = "self_ns";
+    columns[COLUMN_CALLS].visibility = is_top_down ? OUT_ALWAYS : OUT_NEVER;
+}
+
 /* Call sites go before names do; a row by callers, or below the row of a line, has none. */
 static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites,
                         int has_calls)
@@ -145,11 +159,11 @@ static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *op
         columns[i] = all_columns[i];
     if (!has_sites)
         columns[COLUMN_SITE].visibility = OUT_NEVER;
-    if (has_calls && !options->callers)
-        columns[COLUMN_CALLS].visibility = OUT_ALWAYS;
+    if (has_calls)
+        set_calls(columns, !options->callers);
     if (options->callers) {
         columns[COLUMN_SHARE].title = "%";
-        columns[COLUMN_COST].title = "Cost";
+        columns[COLUMN_COST].title = has_calls ? "Time" : "Cost";
         columns[COLUMN_EXCLUSIVE].visibility = OUT_DATA_ONLY;
         columns[COLUMN_TREE].title = "Function, and who calls it";
     }
@@ -254,15 +268,16 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     const lode_cost *cost = lode_calltree_cost(tree);
     char total[NUMBER_SIZE], contexts[NUMBER_SIZE], tracks[NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), UNIT_NANOSECONDS);
-    format_count(contexts, lode_calltree_context_count(tree));
+    /* The root, which stands for nothing that was called, is one of them. */
+    uint32_t count = lode_calltree_context_count(tree) - 1;
+    format_count(contexts, count);
     format_count(tracks, rec_track_count(s));
     out_begin(o, "tree", s->path);
     rec_write_slice(o, s);
-    out_fact_text(o, "unit", "ns");
-    out_fact_real(o, "total", lode_cost_total(cost));
-    out_fact_u64(o, "context_count", lode_calltree_context_count(tree));
-    out_say(o, "%s in %s task%s, %s call paths\n", total, tracks, rec_track_count(s) == 1 ? "" : "s",
-            contexts);
+    out_fact_real(o, "total_ns", lode_cost_total(cost));
+    out_fact_u64(o, "context_count", count);
+    out_say(o, "%s in %s task%s, %s call path%s\n", total, tracks, rec_track_count(s) == 1 ? "" : "s",
+            contexts, count == 1 ? "" : "s");
     print_view(o, view, cost, options);
     rec_say_findings(o, s, 0);
     out_end(o);

@@ -43,13 +43,14 @@ static track_sum add_up(const lode_recording *recording)
     return sum;
 }
 
-/* Of what the recorder noted, some says which run this was, and the rest how the machine was. */
-static int is_first_screen(const lode_fact *fact)
+/* Of what the recorder noted, this says which run it was; the rest is about the machine. */
+static const char *const first_keys[] = {"command line", "exit status", "recorded", "elapsed",
+                                         "host",         "recorder",    NULL};
+
+static int is_first(const lode_fact *fact)
 {
-    static const char *const keys[] = {"command line", "exit status", "recorded",
-                                       "elapsed",      "host",        "recorder"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(fact->key, keys[i]) == 0)
+    for (size_t i = 0; first_keys[i]; i++)
+        if (strcmp(fact->key, first_keys[i]) == 0)
             return 1;
     return 0;
 }
@@ -71,7 +72,7 @@ static void set_label_width(out *o, const lode_recording *recording, int is_verb
     for (size_t i = 0; i < lode_recording_fact_count(recording); i++) {
         const lode_fact *fact = lode_recording_fact(recording, i);
         size_t length = strlen(fact->key);
-        if (length > width && length < 32 && (is_verbose || is_first_screen(fact)))
+        if (length > width && length < 32 && (is_verbose || is_first(fact)))
             width = length;
     }
     out_labels(o, width + LABEL_GAP);
@@ -79,17 +80,21 @@ static void set_label_width(out *o, const lode_recording *recording, int is_verb
 
 static void say_facts(out *o, const lode_recording *recording, int is_verbose)
 {
-    size_t count = lode_recording_fact_count(recording), hidden = 0;
-    for (size_t i = 0; i < count; i++) {
-        const lode_fact *fact = lode_recording_fact(recording, i);
-        if (is_verbose || is_first_screen(fact))
-            say_fact(o, fact);
-        else
-            hidden++;
+    size_t count = lode_recording_fact_count(recording), said = 0;
+    for (size_t i = 0; i < count && is_verbose; i++, said++)
+        say_fact(o, lode_recording_fact(recording, i));
+    for (size_t k = 0; first_keys[k] && !is_verbose; k++) {
+        for (size_t i = 0; i < count; i++) {
+            const lode_fact *fact = lode_recording_fact(recording, i);
+            if (strcmp(fact->key, first_keys[k]) == 0) {
+                say_fact(o, fact);
+                said++;
+            }
+        }
     }
-    if (hidden)
-        out_entry(o, "...", "%zu more fact%s about the run (shown with --verbose)", hidden,
-                  hidden == 1 ? "" : "s");
+    if (said < count)
+        out_entry(o, "...", "%zu more fact%s about the run (shown with --verbose)", count - said,
+                  count - said == 1 ? "" : "s");
 }
 
 static void say_tasks(out *o, const rec_session *s, const track_sum *sum)

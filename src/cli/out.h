@@ -91,6 +91,8 @@ void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun);
 void out_gap(out *o);
 /* A piece of a line that out_line ends. */
 void out_piece(out *o, out_style style, const char *text);
+/* The same for bytes that are known to hold no control characters. */
+void out_clean_piece(out *o, out_style style, const char *bytes, size_t size);
 
 typedef enum out_kind {
     OUT_STRING,

@@ -25,11 +25,21 @@ static const char *escape_of(unsigned char byte, char buffer[8])
     return buffer;
 }
 
+/* What most names are made of stands for itself. */
+static int is_plain(unsigned char byte)
+{
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
 static void put_string(out *o, const char *text)
 {
     size_t size = strlen(text), plain = 0;
     put(o, "\"");
     while (plain < size) {
+        if (is_plain((unsigned char)text[plain])) {
+            plain++;
+            continue;
+        }
         uint32_t character = 0;
         char buffer[8];
         size_t length = utf8_decode(text + plain, size - plain, &character);

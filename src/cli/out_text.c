@@ -85,6 +85,15 @@ void out_piece(out *o, out_style style, const char *text)
         put_styled(o, style, text);
 }
 
+void out_clean_piece(out *o, out_style style, const char *bytes, size_t size)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    begin_style(o, style);
+    out_write(o, bytes, size);
+    end_style(o, style);
+}
+
 /* One paragraph, without line feeds. */
 static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent, size_t column, size_t width)
 {

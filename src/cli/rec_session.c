@@ -141,7 +141,7 @@ lode_calls_options rec_calls_options(rec_session *s)
 
 void rec_write_slice(out *o, const rec_session *s)
 {
-    out_fact_u64(o, "tracks", rec_track_count(s));
+    out_fact_u64(o, "task_count", rec_track_count(s));
     if (s->slice.from)
         out_fact_u64(o, "from_ns", s->slice.from);
     if (s->slice.to)
@@ -155,17 +155,34 @@ void rec_write_slice(out *o, const rec_session *s)
 }
 
 /* Notes of the opening are what 'lode info' is for; all that was found while reading has a bearing on the numbers. */
+static void gather_findings(tally *all, const rec_session *s)
+{
+    *all = (tally){.cap = s->reading.cap};
+    tally_merge(all, &s->opening, LODE_WARNING);
+    tally_merge(all, &s->reading, LODE_NOTE);
+}
+
 void rec_say_findings(out *o, rec_session *s, int has_gap)
 {
-    tally all = {.cap = s->reading.cap};
-    tally_merge(&all, &s->opening, LODE_WARNING);
-    tally_merge(&all, &s->reading, LODE_NOTE);
+    tally all;
+    gather_findings(&all, s);
     char *text = tally_text(&all);
     if (text[0] && has_gap)
         out_gap(o);
     if (text[0])
-        out_say(o, "%s ('lode check %s' lists them)", text, s->path);
+        out_say(o, "%s ('lode check --verbose %s' says more)", text, s->path);
     tally_write(o, &all);
+    free(text);
+    tally_free(&all);
+}
+
+void rec_say_merged_findings(out *o, rec_session *s)
+{
+    tally all;
+    gather_findings(&all, s);
+    char *text = tally_text(&all);
+    if (text[0])
+        out_say(o, "%s ('lode check --verbose' says more about each recording)", text);
     free(text);
     tally_free(&all);
 }

@@ -50,5 +50,7 @@ lode_calls_options rec_calls_options(rec_session *s);
 void rec_write_slice(out *o, const rec_session *s);
 /* What was repaired or is wrong: a line of text, after an empty one if there is to be a gap; a member of JSON. */
 void rec_say_findings(out *o, rec_session *s, int has_gap);
+/* The same, for what concerns several recordings. */
+void rec_say_merged_findings(out *o, rec_session *s);
 
 #endif

@@ -22,6 +22,7 @@ struct replay_text {
     replay_words *words;
     uint64_t origin, limit, lines;
     int tid_width;
+    char **tids; /* by track, as they are shown; NULL where none was yet */
     int is_full;
     int is_held;
     kept_event held; /* a beginning, until it is known whether its end comes next */
@@ -44,6 +45,7 @@ replay_text *replay_text_open(out *o, replay_words *words, uint64_t origin, uint
     replay_text *t = alloc_array(1, sizeof *t);
     *t = (replay_text){.out = o, .words = words, .origin = origin, .limit = limit};
     t->tid_width = width_of_tids(words->recording);
+    t->tids = alloc_array(lode_recording_track_count(words->recording), sizeof *t->tids);
     t->line.capacity = 256;
     t->line.text = alloc_array(t->line.capacity, 1);
     if (origin != LODE_NO_OFFSET)
@@ -57,6 +59,9 @@ void replay_text_close(replay_text *t)
 {
     if (!t)
         return;
+    for (uint32_t i = 0; i < lode_recording_track_count(t->words->recording); i++)
+        free(t->tids[i]);
+    free(t->tids);
     free(t->held.bytes);
     free(t->line.text);
     free(t);
@@ -92,21 +97,37 @@ static void add_blanks(line *l, size_t count)
     add_bytes(l, blanks, count);
 }
 
+/* Digits to the left of `end`, as many as there is room for. */
+static void put_digits(char *begin, char *end, uint64_t number, int has_zeros)
+{
+    do {
+        *--end = (char)('0' + number % 10);
+        number /= 10;
+    } while (end > begin && (number || has_zeros));
+    while (end > begin)
+        *--end = ' ';
+}
+
 /* Three digits, a point, three digits: the rest is cut off, as a clock does. */
 static void add_duration(line *l, uint64_t nanoseconds)
 {
-    static const char *const units[] = {"us", "ms", " s"};
-    char text[48];
+    static const char *const units[] = {" us", " ms", "  s"};
+    char text[DURATION_WIDTH];
     uint64_t whole = nanoseconds / 1000, rest = nanoseconds % 1000;
     int unit = 0;
     for (; whole >= 1000 && unit < 2; unit++) {
         rest = whole % 1000;
         whole /= 1000;
     }
-    int length = whole < 1000 ? snprintf(text, sizeof text, "%4u.%03u %s", (unsigned)whole, (unsigned)rest,
-                                         units[unit])
-                              : snprintf(text, sizeof text, "%8llu  s", (unsigned long long)whole);
-    add_bytes(l, text, (size_t)length);
+    if (whole < 1000) {
+        put_digits(text, text + 4, whole, 0);
+        text[4] = '.';
+        put_digits(text + 5, text + 8, rest, 1);
+    } else {
+        put_digits(text, text + 8, whole, 0);
+    }
+    memcpy(text + 8, units[unit], 3);
+    add_bytes(l, text, sizeof text);
 }
 
 typedef enum duration_mark {
@@ -115,13 +136,28 @@ typedef enum duration_mark {
     DURATION_EARLY /* it began before the window */
 } duration_mark;
 
+static void add_tid(replay_text *t, uint32_t track)
+{
+    if (track == LODE_NO_TRACK) {
+        add_blanks(&t->line, (size_t)t->tid_width + 3);
+        return;
+    }
+    if (!t->tids[track]) {
+        size_t size = (size_t)t->tid_width + sizeof " []";
+        t->tids[track] = alloc_array(size, 1);
+        snprintf(t->tids[track], size, " [%*d]", t->tid_width,
+                 (int)lode_recording_track(t->words->recording, track)->tid);
+    }
+    add_bytes(&t->line, t->tids[track], (size_t)t->tid_width + 3);
+}
+
 /* The columns in front: when, how long, who, how deep. */
 static void begin_line(replay_text *t, const replay_event *shown, duration_mark mark, uint64_t duration)
 {
     line *l = &t->line;
-    char text[64];
     l->used = 0;
     if (t->origin != LODE_NO_OFFSET) {
+        char text[64];
         uint64_t time = shown->event.time > t->origin ? shown->event.time - t->origin : 0;
         add_bytes(l, text,
                   (size_t)snprintf(text, sizeof text, "%5llu.%09llu ",
@@ -132,12 +168,7 @@ static void begin_line(replay_text *t, const replay_event *shown, duration_mark 
         add_duration(l, duration);
     else
         add(l, mark == DURATION_EARLY ? "   (before)" : "           ");
-    if (shown->track == LODE_NO_TRACK) {
-        add_blanks(l, (size_t)t->tid_width + 3);
-    } else {
-        int tid = (int)lode_recording_track(t->words->recording, shown->track)->tid;
-        add_bytes(l, text, (size_t)snprintf(text, sizeof text, " [%*d]", t->tid_width, tid));
-    }
+    add_tid(t, shown->track);
     add(l, " | ");
     add_blanks(l, (size_t)shown->level * INDENT);
 }
@@ -147,7 +178,7 @@ static void end_line(replay_text *t, const char *comment)
 {
     out_write(t->out, t->line.text, t->line.used);
     if (comment)
-        out_piece(t->out, STYLE_DIM, comment);
+        out_clean_piece(t->out, STYLE_DIM, comment, strlen(comment));
     out_write(t->out, "\n", 1);
     t->lines++;
     t->is_full = t->limit && t->lines >= t->limit;

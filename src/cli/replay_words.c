@@ -25,6 +25,7 @@ void replay_words_free(replay_words *w)
         free(w->made[i]);
     free(w->made);
     free(w->arguments);
+    free(w->point);
     free(w->text);
     label_free(&w->label);
 }
@@ -42,18 +43,22 @@ static void make_room(replay_words *w, size_t index)
     w->made_count = count;
 }
 
+static char *clean_copy(const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        exit(report("out of memory"));
+    utf8_clean(copy);
+    return copy;
+}
+
 static const char *function_name(replay_words *w, const lode_function *function)
 {
     size_t index = lode_function_index(function);
     if (index >= w->made_count)
         make_room(w, index);
-    if (!w->made[index]) {
-        char *name = strdup(label_name(&w->label, function, w->names));
-        if (!name)
-            exit(report("out of memory"));
-        utf8_clean(name);
-        w->made[index] = name;
-    }
+    if (!w->made[index])
+        w->made[index] = clean_copy(label_name(&w->label, function, w->names));
     return w->made[index];
 }
 
@@ -61,7 +66,9 @@ const char *replay_name(replay_words *w, const lode_event *event)
 {
     switch ((lode_event_kind)event->kind) {
     case LODE_EVENT_POINT:
-        return lode_event_name(w->recording, event);
+        free(w->point);
+        w->point = clean_copy(lode_event_name(w->recording, event));
+        return w->point;
     case LODE_EVENT_LOST:
         return "lost";
     case LODE_EVENT_ENTER:
@@ -109,6 +116,23 @@ static size_t decode(replay_words *w, const replay_event *shown)
     return count;
 }
 
+/* What a point carries and nothing specifies is shown if it is a text, such as a message or a name. */
+static void add_message(replay_words *w, const lode_event *event)
+{
+    const char *bytes = event->data;
+    size_t size = event->data_size;
+    while (size > 0 && bytes[size - 1] == '\0')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)bytes[i] < ' ' && bytes[i] != '\t')
+            return;
+    w->text = alloc_grow(w->text, &w->capacity, size, 1);
+    memcpy(w->text, bytes, size);
+    w->text[size] = '\0';
+    w->used = size;
+    utf8_clean(w->text);
+}
+
 const char *replay_values(replay_words *w, const replay_event *shown)
 {
     int is_point = shown->event.kind == LODE_EVENT_POINT;
@@ -125,5 +149,7 @@ const char *replay_values(replay_words *w, const replay_event *shown)
         }
         add_value(w, argument);
     }
+    if (is_point && count == 0 && shown->event.data_size)
+        add_message(w, &shown->event);
     return w->text;
 }

@@ -13,6 +13,7 @@ typedef struct replay_words {
     char **made; /* by index of the function */
     size_t made_count;
     label label;
+    char *point; /* the name of one */
     lode_argument *arguments;
     size_t argument_capacity;
     char *text;
@@ -22,7 +23,7 @@ typedef struct replay_words {
 void replay_words_init(replay_words *w, const lode_recording *recording, int names);
 void replay_words_free(replay_words *w);
 
-/* What is called, or what happened. Valid until the words are freed. */
+/* What is called, or what happened, without control characters. Of a function, valid until the words are freed; else until the next call. */
 const char *replay_name(replay_words *w, const lode_event *event);
 /* What an event carries, such as `5, "text"` or, of a point, `major=0 minor=3`; "" if that is nothing. Valid until the next call. */
 const char *replay_values(replay_words *w, const replay_event *shown);

@@ -33,9 +33,9 @@ static void put_signed(struct lode_label *label, int64_t value)
 
 static void put_auto(struct lode_label *label, int64_t value, unsigned bits)
 {
-    /* An int of -1 in a register of 64 bits is common. */
-    if (bits == 64 && value == UINT32_MAX)
-        put_signed(label, -1);
+    /* A register of 64 bits may hold a small negative int without its sign. */
+    if (bits == 64 && value > INT64_C(0xffff0000) && value <= INT64_C(0xffffffff))
+        put_signed(label, value - (INT64_C(1) << 32));
     else if (value >= -DECIMAL_MAX && value <= DECIMAL_MAX)
         put_signed(label, value);
     else
@@ -145,7 +145,9 @@ static void put_enum(struct lode_label *label, const lode_argument *argument)
     if (found)
         lode_label_text(label, found->name);
     else if (type == NULL || !put_flags(label, type, argument->signed_value))
-        put_auto(label, argument->signed_value, argument->bits);
+        /* Whatever held it, it is an int if it can be one. */
+        put_auto(label, argument->signed_value,
+                 argument->signed_value == (int32_t)argument->signed_value ? 32 : argument->bits);
 }
 
 static void put_pointer(struct lode_label *label, const lode_argument *argument)

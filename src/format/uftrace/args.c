@@ -74,12 +74,15 @@ static double real_of(struct lode_span bytes, bool big_endian)
     return (double)value;
 }
 
-/* Registers hold an enumerator of 32 bits without its sign, unless the type has larger ones. */
+/* The upper half of a register means nothing to an enumeration of 32 bits, which one with or without a sign may be. */
 static int64_t enumerator_of(const struct lode_uft_value *value, int64_t number)
 {
     const struct lode_enumeration *type = &value->enumeration->type;
-    bool is_large = type->count > 0 && type->items[type->count - 1].value > INT32_MAX;
-    return number > INT32_MAX && number <= UINT32_MAX && !is_large ? (int32_t)(uint32_t)number : number;
+    int64_t least = type->count ? type->items[0].value : 0;
+    int64_t most = type->count ? type->items[type->count - 1].value : 0;
+    if (least < INT32_MIN || most > UINT32_MAX)
+        return number;
+    return most > INT32_MAX ? (int64_t)(uint32_t)number : (int64_t)(int32_t)(uint32_t)number;
 }
 
 static void decode_bytes(const struct lode_uft_value *value, struct lode_span bytes, lode_argument *argument)

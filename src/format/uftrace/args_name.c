@@ -270,8 +270,9 @@ static bool take_special(struct scanner *self)
         }
     if (!uft_take(&self->text, "T"))
         return true;
-    if (uft_take(&self->text, "c"))
-        return take_offset(self) && take_offset(self);
+    /* A covariant one has two. */
+    if (uft_take(&self->text, "c") && !take_offset(self))
+        return false;
     return take_offset(self);
 }
 

@@ -290,24 +290,27 @@ static bool take_count(struct uft_text *text, int *out)
     return true;
 }
 
+/* {2}, {2,}, {2,3} or {,3}; most < 0: any number. */
+static bool take_limits(struct uft_text *text, int *least, int *most)
+{
+    bool has_least = take_count(text, least), has_most = false;
+    *most = has_least ? *least : -1;
+    if (uft_take(text, ",")) {
+        *most = -1;
+        has_most = take_count(text, most);
+    }
+    bool is_good = (has_least || has_most) && (*most < 0 || *most >= *least);
+    return is_good && uft_take(text, "}");
+}
+
 /* What follows "{". */
 static void take_interval(struct compiler *self)
 {
-    struct uft_text *text = &self->text;
-    int least = 0, most = -1;
-    bool has_least = take_count(text, &least);
-    if (!has_least || uft_take(text, ",")) {
-        if (!has_least && !uft_take(text, ","))
-            most = -2;
-        else if (!take_count(text, &most) && !has_least)
-            most = -2;
-    } else {
-        most = least;
-    }
-    if (most == -2 || (most >= 0 && most < least) || !uft_take(text, "}"))
-        fail(self, LODE_ERR_CORRUPT);
-    else
+    int least = 0, most;
+    if (take_limits(&self->text, &least, &most))
         repeat_counted(self, least, most);
+    else
+        fail(self, LODE_ERR_CORRUPT);
 }
 
 static void take_escape(struct compiler *self)

@@ -6,9 +6,10 @@
 
 enum {
     FIRST_FRAMES = 2 * UFT_BATCH,
+    UNKNOWN_MAX = 1 << 18,        /* addresses that are reported, once each */
     PIECE = 256 * 1024,           /* fits into a second-level cache */
     PIECE_KEEPS_OPEN = 64 * 1024, /* smaller pieces are for thousands of cursors at once */
-    RECORD_MAX = 16 + 65536 + 8   /* bytes of a record with its payload */
+    RECORD_MAX = 2 * UFT_RECORD_SIZE + 65536 + 8 /* bytes of a record with its payload, and of the one behind */
 };
 
 /* ---- events ---- */
@@ -73,6 +74,9 @@ static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
 void lode_uft_begin_epoch(struct uft_cursor *self, uint64_t time)
 {
     self->session = lode_uft_session_at(self->rec, self->task, time, &self->epoch_end);
+    self->epoch_begin = time;
+    /* Epochs may be short and many: what is forgotten is a small table, whatever has become of it. */
+    self->cache_lines = UFT_CACHE_FIRST;
     forget_addresses(self);
 }
 
@@ -92,6 +96,8 @@ static lode_status remember(struct uft_cursor *self, uint64_t address, const lod
 static lode_status say_unknown(struct uft_cursor *self, uint64_t address)
 {
     bool is_new = false;
+    if (self->unknown.count >= UNKNOWN_MAX)
+        return LODE_OK;
     if (lode_map_add(&self->unknown, address, 0, &is_new) == NULL)
         return lode_fail_memory(self->error);
     if (!is_new)
@@ -108,7 +114,7 @@ lode_status lode_uft_lookup(struct uft_cursor *self, uint64_t address, const lod
             *out = line[i].function;
             return LODE_OK;
         }
-    *out = lode_uft_resolve(self->rec, self->session, self->last_time, address);
+    *out = lode_uft_resolve(self->rec, self->session, self->epoch_begin, address);
     if (*out == NULL)
         return lode_fail_memory(self->error);
     if (((const struct uft_function *)*out)->type == 0)
@@ -231,8 +237,8 @@ static lode_status fill(struct uft_cursor *self)
     /* Room for many records with payloads, unless pieces are small. */
     if (self->has_payload && self->stream.wanted > 2 * (size_t)RECORD_MAX)
         LODE_TRY(lode_stream_at(&self->stream, self->offset, RECORD_MAX, &ahead, self->error));
-    self->has_payload = false;
-    while (!self->is_done && self->event_count < UFT_BATCH && can_go_on(self)) {
+    self->has_payload = self->is_paused = false;
+    while (!self->is_done && !self->is_paused && self->event_count < UFT_BATCH && can_go_on(self)) {
         LODE_TRY(take_plain_records(self));
         if (self->event_count < UFT_BATCH && can_go_on(self))
             LODE_TRY(lode_uft_take_record(self));

@@ -65,6 +65,7 @@ struct uft_cursor {
     bool was_lost;            /* the last record says that others were lost */
     bool can_wrap;            /* the recorder may have counted beyond 1023 */
     bool has_payload;         /* the batch has events whose data lies in the stream's piece */
+    bool is_paused;           /* the batch must be handed out before anything else is read */
     struct uft_frame *frames; /* what is at -1 is no call, and matches no record */
     uint32_t frame_count, frame_capacity;
     uint32_t due; /* the depth that an entry should have now */
@@ -73,7 +74,7 @@ struct uft_cursor {
 
     /* What holds until `epoch_end`: addresses mean the same. */
     const struct uft_session *session;
-    uint64_t epoch_end;
+    uint64_t epoch_begin, epoch_end;
     struct uft_known *cache; /* addresses that are resolved, in lines of UFT_CACHE_WAYS */
     uint32_t cache_lines;
     struct lode_map unknown; /* addresses without a name that were reported */

@@ -114,9 +114,8 @@ static void label_pointers(const struct uft_recording *rec, const struct uft_tas
     for (size_t i = 0; i < count; i++) {
         if (arguments[i].kind != LODE_VALUE_POINTER || arguments[i].unsigned_value == 0)
             continue;
-        const lode_function *function = lode_uft_resolve(rec, session, time, arguments[i].unsigned_value);
-        const struct uft_function *known = (const struct uft_function *)function;
-        if (function && known->type)
+        const lode_function *function = lode_uft_find_named(rec, session, time, arguments[i].unsigned_value);
+        if (function)
             arguments[i].label = function->name;
     }
 }
@@ -184,6 +183,7 @@ static lode_status keep_sessions(struct uft_opening *opening)
     LODE_TRY(keep_array(opening, &opening->dlopens, &items));
     rec->dlopens = items;
     rec->dlopen_count = (uint32_t)opening->dlopens.count;
+    LODE_TRY(lode_uft_index_dlopens(opening));
     /* The plug-in of QEMU gives all sessions the same id. */
     rec->is_qemu = rec->session_count > 0;
     for (uint32_t i = 0; i < rec->session_count; i++)

@@ -68,6 +68,11 @@ bool lode_uft_take_time(struct uft_text *text, uint64_t *out);
 /* The function at an address, for a task at a time. NULL if there is no memory. MT: any thread. */
 const lode_function *lode_uft_resolve(const struct uft_recording *rec, const struct uft_session *session,
                                       uint64_t time, uint64_t address);
+/* The same, but NULL if there is no symbol: for numbers that may or may not be addresses. MT: any thread. */
+const lode_function *lode_uft_find_named(const struct uft_recording *rec, const struct uft_session *session,
+                                         uint64_t time, uint64_t address);
+/* Libraries that were loaded are found by where they lie, and when. */
+lode_status lode_uft_index_dlopens(struct uft_opening *opening);
 /* The session of a task at a time, or NULL, and the time at which that or what is loaded in it changes. */
 const struct uft_session *lode_uft_session_at(const struct uft_recording *rec, const struct uft_task *task,
                                               uint64_t time, uint64_t *until);

@@ -336,13 +336,14 @@ static lode_status leave(struct uft_cursor *self, const struct uft_record *recor
 
 static lode_status lose(struct uft_cursor *self, const struct uft_record *record)
 {
-    uint64_t time = record->time > self->last_time ? record->time : self->last_time;
     self->was_lost = true;
     LODE_TRY(lode_report_add(&self->report, UFT_RECORD_LOST, self->task->file, record->offset,
                              "%llu records were lost", (unsigned long long)record->address));
-    return lode_uft_emit(
-        self, &(lode_event){
-                  .time = time, .id = record->address, .depth = self->frame_count, .kind = LODE_EVENT_LOST});
+    /* Its own time means nothing; recorders write 0. */
+    return lode_uft_emit(self, &(lode_event){.time = self->last_time,
+                                             .id = record->address,
+                                             .depth = self->frame_count,
+                                             .kind = LODE_EVENT_LOST});
 }
 
 static lode_status point(struct uft_cursor *self, const struct uft_record *record, unsigned flags)
@@ -440,11 +441,17 @@ lode_status lode_uft_take_record(struct uft_cursor *self)
     lode_status status = lode_uft_record_at(self, self->offset, &record);
     if (status == LODE_END)
         return lode_uft_finish(self);
-    if (status == LODE_NOT_FOUND)
-        return skip_damage(self);
+    if (status == LODE_NOT_FOUND) {
+        self->is_paused = self->has_payload;
+        return self->is_paused ? LODE_OK : skip_damage(self);
+    }
     LODE_TRY(status);
-    if (record.type != UFT_LOST && record.time >= self->to)
+    if (record.type != UFT_LOST && record.time >= self->to && self->to < UINT64_MAX)
         return lode_uft_finish(self);
+    /* Looking for the next record moves the stream, from which the payloads of this batch are borrowed. */
+    self->is_paused = record.is_unknown && self->has_payload;
+    if (self->is_paused)
+        return LODE_OK;
     LODE_TRY(take(self, &record));
     if (record.is_unknown)
         return skip_payload(self, &record);

@@ -7,10 +7,22 @@
 
 #define STATE_BASE (UINT64_C(1) << 48) /* above all addresses */
 
+/*
+ * Functions, beyond which addresses without a name share one: damage can bring any number of them. Those outside of all modules can be
+ * nothing else; inside, the program may have come without symbols.
+ */
 enum {
-    UNNAMED_MAX =
-        1 << 20, /* functions, beyond which addresses without a name share one: damage can bring any number */
-    STATE_OTHER = 2 /* that one */
+    STRAY_MAX = 1 << 14,
+    UNNAMED_MAX = 1 << 20,
+    STATE_OTHER = 2, /* the one that is shared */
+    PLACES_MAX = 64  /* libraries below an address that are asked for a symbol there */
+};
+
+/* Where an address is. */
+struct location {
+    const lode_module *module; /* NULL: in none */
+    uint64_t offset;           /* of the symbol, or of the address itself */
+    const struct uft_symbol *symbol;
 };
 
 /* What a function is made from. */
@@ -19,8 +31,6 @@ struct place {
     const struct uft_symbol *symbol; /* or NULL */
     uint64_t address;
 };
-
-/* ---- sessions ---- */
 
 /* The last of `count` rising times that is not above `time`: its index + 1, or 0. */
 static uint32_t times_until(const uint64_t *times, uint32_t count, uint64_t time)
@@ -36,22 +46,79 @@ static uint32_t times_until(const uint64_t *times, uint32_t count, uint64_t time
     return low;
 }
 
-/* When the next library is loaded after `time`. */
-static uint64_t next_dlopen(const struct uft_recording *rec, uint32_t group, uint64_t time)
+/* ---- libraries that are loaded ---- */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Where a library lies; `base` is left out of what is sorted by group alone. */
+static int compare_loaded(const struct uft_dlopen *a, const struct uft_dlopen *b, bool by_base)
+{
+    int order = compare_numbers(a->group, b->group);
+    if (order == 0 && by_base)
+        order = compare_numbers(a->base, b->base);
+    return order ? order : compare_numbers(a->time, b->time);
+}
+
+static int compare_by_group(const void *left, const void *right, void *dlopens)
+{
+    uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    int order = compare_loaded((struct uft_dlopen *)dlopens + i, (struct uft_dlopen *)dlopens + k, false);
+    return order ? order : compare_numbers(i, k);
+}
+
+static int compare_by_base(const void *left, const void *right, void *dlopens)
+{
+    uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    int order = compare_loaded((struct uft_dlopen *)dlopens + i, (struct uft_dlopen *)dlopens + k, true);
+    return order ? order : compare_numbers(i, k);
+}
+
+lode_status lode_uft_index_dlopens(struct uft_opening *opening)
+{
+    struct uft_recording *rec = opening->rec;
+    uint32_t count = rec->dlopen_count;
+    rec->dlopens_by_group = lode_arena_alloc(opening->arena, count, sizeof *rec->dlopens_by_group);
+    rec->dlopens_by_base = lode_arena_alloc(opening->arena, count, sizeof *rec->dlopens_by_base);
+    if (rec->dlopens_by_group == NULL || rec->dlopens_by_base == NULL)
+        return lode_fail_memory(opening->error);
+    for (uint32_t i = 0; i < count; i++)
+        rec->dlopens_by_group[i] = rec->dlopens_by_base[i] = i;
+    if (count > 0) {
+        qsort_r(rec->dlopens_by_group, count, sizeof(uint32_t), compare_by_group, rec->dlopens);
+        qsort_r(rec->dlopens_by_base, count, sizeof(uint32_t), compare_by_base, rec->dlopens);
+    }
+    return LODE_OK;
+}
+
+/* How many of the sorted indices are of libraries that do not come after `last`. */
+static uint32_t loaded_until(const struct uft_recording *rec, const uint32_t *sorted, bool by_base,
+                             const struct uft_dlopen *last)
 {
     uint32_t low = 0, high = rec->dlopen_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (rec->dlopens[middle].time <= time)
+        if (compare_loaded(&rec->dlopens[sorted[middle]], last, by_base) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < rec->dlopen_count; low++)
-        if (rec->dlopens[low].group == group)
-            return rec->dlopens[low].time;
-    return UINT64_MAX;
+    return low;
 }
+
+/* When the next library is loaded after `time`. */
+static uint64_t next_dlopen(const struct uft_recording *rec, uint32_t group, uint64_t time)
+{
+    const struct uft_dlopen last = {.group = group, .time = time};
+    uint32_t next = loaded_until(rec, rec->dlopens_by_group, false, &last);
+    const struct uft_dlopen *loaded =
+        next < rec->dlopen_count ? &rec->dlopens[rec->dlopens_by_group[next]] : NULL;
+    return loaded && loaded->group == group ? loaded->time : UINT64_MAX;
+}
+
+/* ---- sessions ---- */
 
 const struct uft_session *lode_uft_session_at(const struct uft_recording *rec, const struct uft_task *task,
                                               uint64_t time, uint64_t *until)
@@ -102,27 +169,43 @@ static const struct uft_map *find_map(const struct uft_session *session, uint64_
     return low > 0 && address < session->maps[low - 1].end ? &session->maps[low - 1] : NULL;
 }
 
+/* Of what was loaded at one place, the newest at a time; what came later, if there is nothing else: code runs before its loading is noted. */
+static const struct uft_dlopen *newest_at(const struct uft_recording *rec, uint32_t group, uint64_t base,
+                                          uint64_t time)
+{
+    const struct uft_dlopen last = {.group = group, .base = base, .time = time};
+    uint32_t next = loaded_until(rec, rec->dlopens_by_base, true, &last);
+    const struct uft_dlopen *newest = next > 0 ? &rec->dlopens[rec->dlopens_by_base[next - 1]] : NULL;
+    if (newest && newest->group == group && newest->base == base)
+        return newest;
+    return &rec->dlopens[rec->dlopens_by_base[next]];
+}
+
 /*
- * The library that was loaded at the nearest place below an address, the newest of several. Where one ends is not recorded, so it must
- * have a symbol there. What was loaded later counts if nothing else does: code runs before its loading is noted.
+ * The library that was loaded at the nearest place below an address. Where one ends is not recorded, so it must have a symbol there. One that
+ * was loaded later counts if no other does.
  */
 static const struct uft_dlopen *find_dlopen(const struct uft_recording *rec,
                                             const struct uft_session *session, uint64_t time,
                                             uint64_t address, const struct uft_symbol **symbol)
 {
     const struct uft_dlopen *best = NULL;
-    for (uint32_t i = 0; i < rec->dlopen_count; i++) {
-        const struct uft_dlopen *loaded = &rec->dlopens[i];
-        if (loaded->group != session->group || loaded->base > address || (loaded->time > time && best))
-            continue;
-        if (best && loaded->base < best->base)
-            continue;
+    struct uft_dlopen below = {.group = session->group, .base = address, .time = UINT64_MAX};
+    for (unsigned places = 0; places < PLACES_MAX; places++) {
+        uint32_t count = loaded_until(rec, rec->dlopens_by_base, true, &below);
+        const struct uft_dlopen *loaded = count ? &rec->dlopens[rec->dlopens_by_base[count - 1]] : NULL;
+        if (loaded == NULL || loaded->group != session->group)
+            break;
+        below.base = loaded->base - 1;
+        loaded = newest_at(rec, session->group, loaded->base, time);
         const struct uft_symbol *found =
             find_symbol(&rec->modules[loaded->module].symbols, address - loaded->base);
-        if (found == NULL)
-            continue;
-        best = loaded;
-        *symbol = found;
+        if (found && (best == NULL || loaded->time <= time)) {
+            best = loaded;
+            *symbol = found;
+        }
+        if ((best && best->time <= time) || loaded->base == 0)
+            break;
     }
     return best;
 }
@@ -197,35 +280,54 @@ static bool make_function(struct lode_function_table *table, lode_function *made
     return made->name != NULL;
 }
 
-static const lode_function *find_function(const struct uft_recording *rec, const lode_module *module,
-                                          uint64_t offset, const struct uft_symbol *symbol, uint64_t address)
+static struct location locate(const struct uft_recording *rec, const struct uft_session *session,
+                              uint64_t time, uint64_t address)
+{
+    struct location place = {NULL, address, NULL};
+    const struct uft_map *map = session ? find_map(session, address) : NULL;
+    const struct uft_dlopen *loaded =
+        session && !map ? find_dlopen(rec, session, time, address, &place.symbol) : NULL;
+    if (map) {
+        const struct uft_module *module = &rec->modules[map->module];
+        place.module = module->module;
+        place.offset = address - map->start;
+        place.symbol = find_symbol(&module->symbols, place.offset);
+        /* Symbols of old recordings are addresses. */
+        if (place.symbol == NULL && !(rec->info.features & UFT_FEATURE_RELATIVE))
+            place.symbol = find_symbol(&module->symbols, address);
+    } else if (loaded) {
+        place.module = rec->modules[loaded->module].module;
+    }
+    if (place.symbol)
+        place.offset = place.symbol->address;
+    return place;
+}
+
+static const lode_function *function_at(const struct uft_recording *rec, const struct location *location,
+                                        uint64_t address)
 {
     /* The table of functions, and what they name, are the parts of an open recording that grow. */
     struct uft_recording *grows = (struct uft_recording *)(uintptr_t)rec; // NOLINT(performance-no-int-to-ptr)
-    struct place place = {grows, symbol, address};
-    if (symbol == NULL && lode_function_table_count(&grows->base.functions) >= UNNAMED_MAX)
+    struct place place = {grows, location->symbol, address};
+    uint32_t most = location->module ? UNNAMED_MAX : STRAY_MAX;
+    if (location->symbol == NULL && lode_function_table_count(&grows->base.functions) >= most)
         return lode_uft_state_function(grows, "<other addresses>", STATE_OTHER);
-    return lode_function_table_find(&grows->base.functions, module, offset, make_function, &place);
+    return lode_function_table_find(&grows->base.functions, location->module, location->offset, make_function,
+                                    &place);
 }
 
 const lode_function *lode_uft_resolve(const struct uft_recording *rec, const struct uft_session *session,
                                       uint64_t time, uint64_t address)
 {
-    const struct uft_map *map = session ? find_map(session, address) : NULL;
-    if (map) {
-        const struct uft_module *module = &rec->modules[map->module];
-        uint64_t offset = address - map->start;
-        const struct uft_symbol *symbol = find_symbol(&module->symbols, offset);
-        /* Symbols of old recordings are addresses. */
-        if (symbol == NULL && !(rec->info.features & UFT_FEATURE_RELATIVE))
-            symbol = find_symbol(&module->symbols, address);
-        return find_function(rec, module->module, symbol ? symbol->address : offset, symbol, address);
-    }
-    const struct uft_symbol *symbol = NULL;
-    const struct uft_dlopen *loaded = session ? find_dlopen(rec, session, time, address, &symbol) : NULL;
-    if (loaded)
-        return find_function(rec, rec->modules[loaded->module].module, symbol->address, symbol, address);
-    return find_function(rec, NULL, address, NULL, address);
+    struct location location = locate(rec, session, time, address);
+    return function_at(rec, &location, address);
+}
+
+const lode_function *lode_uft_find_named(const struct uft_recording *rec, const struct uft_session *session,
+                                         uint64_t time, uint64_t address)
+{
+    struct location location = locate(rec, session, time, address);
+    return location.symbol ? function_at(rec, &location, address) : NULL;
 }
 
 static bool make_state(struct lode_function_table *table, lode_function *made, void *user)

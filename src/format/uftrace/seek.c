@@ -31,7 +31,7 @@ static const struct lode_uft_spec *spec_of(const struct uft_cursor *self, const 
                                             ? lode_uft_session_at(self->rec, self->task, record->time, &until)
                                             : self->session;
     const struct uft_function *function =
-        (const struct uft_function *)lode_uft_resolve(self->rec, session, record->time, record->address);
+        (const struct uft_function *)lode_uft_find_named(self->rec, session, record->time, record->address);
     if (function == NULL)
         return NULL;
     return record->type == UFT_ENTRY ? function->arguments : function->result;
@@ -197,24 +197,16 @@ static lode_status step_to(struct uft_cursor *self, uint64_t offset, uint64_t ti
     for (;;) {
         struct uft_record record;
         lode_status status = lode_uft_record_at(self, offset, &record);
-        if (status == LODE_NOT_FOUND || (status == LODE_OK && record.is_unknown)) {
-            uint64_t behind = status == LODE_OK ? record.next : offset;
-            uint64_t last = self->last_time;
-            self->last_time = 0;
-            status = lode_uft_resync(self, behind, &offset);
-            self->last_time = last;
-            LODE_TRY(status);
-            if (offset == behind)
-                offset += 8;
-            continue;
-        }
-        if (status != LODE_END)
-            LODE_TRY(status);
-        if (status == LODE_END || (record.type != UFT_LOST && record.time >= time)) {
-            self->offset = status == LODE_END ? self->stream.size : offset;
+        if (status < 0)
+            return status;
+        bool is_there = status == LODE_OK;
+        if (status == LODE_END || (is_there && record.type != UFT_LOST && record.time >= time)) {
+            self->offset = is_there ? offset : self->stream.size;
             return LODE_OK;
         }
-        offset = record.next;
+        offset = is_there ? record.next : offset;
+        if (!is_there || record.is_unknown)
+            LODE_TRY(lode_uft_resync(self, offset, &offset));
     }
 }
 
@@ -237,6 +229,7 @@ lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
     LODE_TRY(step_to(self, low, time));
     while (self->perf < self->perf_end && self->perf->time < time)
         self->perf++;
+    self->last_time = time;
     self->is_window = self->offset > 0;
     return LODE_OK;
 }

@@ -153,6 +153,8 @@ struct uft_recording {
     struct uft_session *sessions;
     uint32_t session_count;
     struct uft_dlopen *dlopens; /* by rising time */
+    uint32_t *dlopens_by_group; /* indices of them: by (group, time) */
+    uint32_t *dlopens_by_base;  /* and by (group, base, time) */
     uint32_t dlopen_count;
     struct uft_task *tasks; /* by track */
     struct lode_uft_perf perf;

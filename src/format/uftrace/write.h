@@ -78,8 +78,8 @@ struct uft_written_module {
 };
 
 /*
- * Gives each module the name that readers look for: that of the file, and where an earlier module has it, with a part of the build id or
- * of the path's sum behind it. A module whose name is taken even so, or is none, gets NULL.
+ * Gives each module that has anything to write the name that readers look for: that of its file, and where another module has it, with
+ * a part of the build id or of the path's sum behind it. A module whose name is taken even so, or is none, gets NULL.
  */
 lode_status lode_uft_name_files(struct uft_written_module *modules, uint32_t count, struct lode_arena *arena,
                                 lode_error *error);

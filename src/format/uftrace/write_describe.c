@@ -13,7 +13,8 @@ struct describing {
     struct lode_array dlopens;  /* struct uft_dlopen */
     struct lode_array messages; /* lode_event */
     struct lode_array perf;     /* struct uft_written_perf */
-    struct lode_map lone;       /* processes that were given a session which is no one's */
+    struct lode_map forked;     /* processes that have a line of it */
+    struct lode_map lent;       /* processes that were given a session, to its index */
 };
 
 /* ---- sessions and tasks ---- */
@@ -39,13 +40,13 @@ static lode_status add_task(struct describing *self, uint64_t time, int32_t tid,
     return LODE_OK;
 }
 
-/* A session that no process has is taken for all that have none: each gets a line of it. */
+/* Gives a process without one the session that was taken for it, early enough. */
 static lode_status lend_session(struct describing *self, const struct uft_source *source, uint32_t session,
                                 int32_t pid, uint64_t time, lode_error *error)
 {
     bool is_new;
     uint32_t next = (uint32_t)self->sessions.count;
-    const uint32_t *index = lode_map_add(&self->lone, (uint64_t)pid, next, &is_new);
+    const uint32_t *index = lode_map_add(&self->lent, (uint64_t)pid, next, &is_new);
     struct uft_session *added = index && is_new ? lode_array_push(&self->sessions) : NULL;
     if (index == NULL || (is_new && added == NULL))
         return lode_fail_memory(error);
@@ -58,28 +59,36 @@ static lode_status lend_session(struct describing *self, const struct uft_source
     return LODE_OK;
 }
 
+/* A process that was forked. Its session is its parent's; of one that has none and no line either, it is given one. */
+static lode_status describe_fork(struct describing *self, const struct uft_source *source, uint32_t index,
+                                 uint64_t time, lode_error *error)
+{
+    const struct uft_task *task = &source->rec->tasks[index];
+    int32_t parent = lode_uft_merge_id(source, task->parent);
+    struct uft_fork_line *line = lode_array_push(&self->forks);
+    if (line == NULL)
+        return lode_fail_memory(error);
+    *line = (struct uft_fork_line){time, source->tracks[index].tid, parent};
+    if (task->inherited == LODE_NO_INDEX || source->rec->sessions[task->inherited].pid == task->parent ||
+        lode_map_get(&self->forked, (uint64_t)parent))
+        return LODE_OK;
+    return lend_session(self, source, task->inherited, parent, time, error);
+}
+
 /* The lines of a task, early enough for its first record: readers ask which session held then. */
 static lode_status describe_task(struct describing *self, const struct uft_source *source, uint32_t index,
                                  lode_error *error)
 {
     const lode_track *track = &source->rec->base.tracks[index];
     const struct uft_task *task = &source->rec->tasks[index];
-    int32_t tid = lode_uft_merge_id(source, track->tid), pid = lode_uft_merge_id(source, track->pid);
+    int32_t tid = source->tracks[index].tid, pid = lode_uft_merge_id(source, track->pid);
     uint64_t begin = source->tracks[index].first, time = move_time(source, task->time);
     struct uft_session *sessions = self->sessions.items;
-    bool is_known = task->time > 0 || task->is_forked;
     uint32_t first = 0;
-    if (!is_known && begin == UINT64_MAX)
-        return LODE_OK;
-    if (!is_known)
-        time = begin;
+    if (task->time == 0 && !task->is_forked)
+        time = begin == UINT64_MAX ? 0 : begin;
     not_after(&time, begin);
-    if (task->is_forked) {
-        struct uft_fork_line *line = lode_array_push(&self->forks);
-        if (line == NULL)
-            return lode_fail_memory(error);
-        *line = (struct uft_fork_line){time, tid, lode_uft_merge_id(source, task->parent)};
-    } else {
+    if (!task->is_forked) {
         if (task->session_count > 0)
             not_after(&sessions[source->first_session + task->sessions[first++]].time, time);
         LODE_TRY(add_task(self, time, tid, pid, error));
@@ -87,8 +96,19 @@ static lode_status describe_task(struct describing *self, const struct uft_sourc
     for (; first < task->session_count && tid == pid; first++)
         LODE_TRY(
             add_task(self, sessions[source->first_session + task->sessions[first]].time, tid, pid, error));
-    if (task->session_count == 0 && !task->is_forked && task->inherited != LODE_NO_INDEX)
+    if (task->is_forked)
+        return describe_fork(self, source, index, time, error);
+    if (task->session_count == 0 && task->inherited != LODE_NO_INDEX)
         return lend_session(self, source, task->inherited, pid, time, error);
+    return LODE_OK;
+}
+
+static lode_status find_forked(struct describing *self, const struct uft_source *source, lode_error *error)
+{
+    for (uint32_t i = 0; i < source->track_count; i++)
+        if (source->tracks[i].is_there && source->rec->tasks[i].is_forked &&
+            lode_map_add(&self->forked, (uint64_t)source->tracks[i].tid, 0, NULL) == NULL)
+            return lode_fail_memory(error);
     return LODE_OK;
 }
 
@@ -117,15 +137,14 @@ static lode_status describe_track(struct describing *self, const struct uft_sour
                                   lode_error *error)
 {
     const struct uft_written_track *written = &source->tracks[index];
-    int32_t *tid = written->is_there ? lode_array_push(&self->tids) : NULL;
-    if (!written->is_there)
-        return LODE_OK;
+    const lode_track *track = &source->rec->base.tracks[index];
+    int32_t *tid = lode_array_push(&self->tids);
     if (tid == NULL)
         return lode_fail_memory(error);
     *tid = written->tid;
+    LODE_TRY(describe_task(self, source, index, error));
     if (written->perf.count == 0)
         return LODE_OK;
-    const lode_track *track = &source->rec->base.tracks[index];
     struct uft_written_perf *perf = lode_array_push(&self->perf);
     if (perf == NULL)
         return lode_fail_memory(error);
@@ -155,10 +174,11 @@ static lode_status say_dropped(const struct uft_merge *merge, const struct uft_w
 static lode_status describe_source(struct describing *self, const struct uft_source *source,
                                    lode_error *error)
 {
+    LODE_TRY(find_forked(self, source, error));
     for (uint32_t i = 0; i < source->track_count; i++) {
         const char *file = source->rec->tasks[i].file;
-        LODE_TRY(describe_task(self, source, i, error));
-        LODE_TRY(describe_track(self, source, i, error));
+        if (source->tracks[i].is_there)
+            LODE_TRY(describe_track(self, source, i, error));
         LODE_TRY(say_dropped(self->merge, &source->tracks[i], file ? file : "", error));
     }
     return describe_dlopens(self, source, error);
@@ -291,7 +311,8 @@ lode_status lode_uft_merge_finish(const struct uft_merge *merge, struct uft_writ
     lode_array_init(&self.dlopens, sizeof(struct uft_dlopen), INT32_MAX);
     lode_array_init(&self.messages, sizeof(lode_event), SIZE_MAX);
     lode_array_init(&self.perf, sizeof(struct uft_written_perf), INT32_MAX);
-    lode_map_init(&self.lone);
+    lode_map_init(&self.forked);
+    lode_map_init(&self.lent);
     lode_status status = describe(&self, &description, from, to, error);
     if (status == LODE_OK)
         status = lode_uft_writer_finish(writer, &description, error);
@@ -299,7 +320,8 @@ lode_status lode_uft_merge_finish(const struct uft_merge *merge, struct uft_writ
                                    &self.dlopens, &self.messages, &self.perf};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         lode_array_free(arrays[i]);
-    lode_map_free(&self.lone);
+    lode_map_free(&self.forked);
+    lode_map_free(&self.lent);
     lode_arena_free(&self.arena);
     return status;
 }

@@ -4,12 +4,6 @@
 #include "format/uftrace/write_values.h"
 #include <stdlib.h>
 
-enum {
-    TASK_NEW_ID = 200004,
-    TASK_EXIT_ID = 200005,
-    TASK_NAME_ID = 200006
-};
-
 struct uft_open_call {
     uint64_t address;
     const struct uft_session *session;
@@ -37,8 +31,6 @@ void lode_uft_events_free(struct uft_event_writer *self)
 
 void lode_uft_written_track_free(struct uft_written_track *written)
 {
-    for (size_t i = 0; i < written->names.count; i++)
-        free(*LODE_ARRAY_AT(&written->names, char *, i));
     lode_array_free(&written->names);
     lode_array_free(&written->perf);
 }
@@ -71,33 +63,39 @@ static lode_status put_perf(struct uft_event_writer *self, uint64_t time, unsign
     return LODE_OK;
 }
 
-static lode_status put_name(struct uft_event_writer *self, uint64_t time, const char *text, size_t length,
-                            lode_error *error)
+static lode_status put_name(struct uft_event_writer *self, uint64_t time, const char *name, lode_error *error)
 {
     struct lode_array *names = &self->written->names;
-    char **added = lode_array_push(names);
+    const char **added = lode_array_push(names);
     if (added == NULL)
         return lode_fail_memory(error);
-    *added = strndup(length ? text : "", length);
-    if (*added == NULL)
-        return lode_fail_memory(error);
+    *added = name;
     return put_perf(self, time, UFT_PERF_NAME, (uint32_t)names->count - 1, error);
 }
 
-/* The name that the thread had when the slice begins. */
-static lode_status put_first_name(struct uft_event_writer *self, lode_error *error)
+/*
+ * What happened to the thread beside its calls, whether events tell of it or not: when it began and ended, and its names, of which the
+ * last before the slice holds when it begins.
+ */
+static lode_status put_life(struct uft_event_writer *self, lode_error *error)
 {
     const struct uft_recording *rec = self->rules.rec;
     const struct lode_uft_perf_thread *thread = self->places.task->perf;
-    const char *name = NULL;
+    const char *first = NULL;
     for (uint64_t i = 0; thread && i < thread->count; i++) {
         const struct lode_uft_perf_event *event = &rec->perf.events[thread->first + i];
-        if (event->time >= self->rules.from)
-            break;
-        if (event->kind == UFT_PERF_NAME && event->cpu < rec->perf.name_count)
-            name = rec->perf.names[event->cpu];
+        bool is_name = event->kind == UFT_PERF_NAME && event->cpu < rec->perf.name_count;
+        bool is_life = event->kind == UFT_PERF_NEW || event->kind == UFT_PERF_EXIT;
+        if (is_name && event->time < self->rules.from)
+            first = rec->perf.names[event->cpu];
+        if (event->time < self->rules.from || event->time >= self->rules.to)
+            continue;
+        if (is_name)
+            LODE_TRY(put_name(self, event->time, rec->perf.names[event->cpu], error));
+        else if (is_life)
+            LODE_TRY(put_perf(self, event->time, event->kind, 0, error));
     }
-    return name ? put_name(self, self->rules.from, name, strlen(name), error) : LODE_OK;
+    return first ? put_name(self, self->rules.from, first, error) : LODE_OK;
 }
 
 /*
@@ -312,21 +310,6 @@ static lode_status put_point(struct uft_event_writer *self, const lode_event *ev
     return put_record(self, UFT_EVENT, event->time, 0, id ? *id : event->id, values, size, error);
 }
 
-static lode_status take_point(struct uft_event_writer *self, const lode_event *event, lode_error *error)
-{
-    switch (event->id) {
-    case TASK_NEW_ID:
-        return put_perf(self, event->time, UFT_PERF_NEW, 0, error);
-    case TASK_EXIT_ID:
-        return put_perf(self, event->time, UFT_PERF_EXIT, 0, error);
-    case TASK_NAME_ID:
-        return put_name(self, event->time, event->data, event->data_size, error);
-    default:
-        LODE_TRY(settle(self, event, error));
-        return put_point(self, event, error);
-    }
-}
-
 static lode_status take(struct uft_event_writer *self, const lode_event *event, lode_error *error)
 {
     bool is_preempted = event->flags & LODE_EVENT_PREEMPTED;
@@ -350,7 +333,11 @@ static lode_status take(struct uft_event_writer *self, const lode_event *event, 
         self->lost_time = event->time;
         return LODE_OK;
     default:
-        return take_point(self, event, error);
+        /* What perf files tell is written from there. */
+        if (event->id >= UFT_FIRST_STATE_ID && event->id <= UFT_LAST_STATE_ID)
+            return LODE_OK;
+        LODE_TRY(settle(self, event, error));
+        return put_point(self, event, error);
     }
 }
 
@@ -371,13 +358,13 @@ lode_status lode_uft_events_begin(struct uft_event_writer *self, const lode_trac
     self->open.count = self->held.count = 0;
     self->has_jump = self->was_lost = self->has_target = false;
     lode_uft_places_begin(&self->places, &self->rules.rec->tasks[track->index]);
-    return self->rules.from > 0 ? put_first_name(self, error) : LODE_OK;
+    return put_life(self, error);
 }
 
 lode_status lode_uft_events_end(struct uft_event_writer *self, lode_error *error)
 {
     LODE_TRY(settle(self, NULL, error));
-    if (!is_open(self) && self->rules.keeps_empty && self->places.task->file)
+    if (!is_open(self) && self->rules.keeps_empty)
         LODE_TRY(open_file(self, error));
     return is_open(self) ? lode_uft_track_close(&self->track, error) : LODE_OK;
 }

@@ -18,7 +18,7 @@ struct uft_event_rules {
     bool drops_values;                /* arguments and results are left out */
     unsigned word;                    /* of the recording that is written */
     const struct lode_map *event_ids; /* from ids of user events to new ones */
-    uint64_t from;                    /* where the slice begins */
+    uint64_t from, to;                /* the window of the slice; `to` is UINT64_MAX for the end */
     bool keeps_empty;                 /* a track without records has a file */
 };
 
@@ -31,7 +31,7 @@ struct uft_written_track {
     uint32_t deepest;
     uint64_t dropped_points, dropped_values; /* that cannot be written */
     struct lode_array perf;                  /* struct lode_uft_perf_event; of names, `cpu` is the index */
-    struct lode_array names;                 /* char *, each to be freed */
+    struct lode_array names;                 /* const char *, of the recording */
 };
 
 void lode_uft_written_track_free(struct uft_written_track *written);

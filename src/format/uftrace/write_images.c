@@ -143,12 +143,29 @@ static lode_status say_unnamed(const struct uft_merge *merge, lode_error *error)
     return LODE_OK;
 }
 
+/* Marks the modules of a source that a map or a loaded library names; others would not be there for a reader. */
+static void find_used(struct uft_source *source)
+{
+    const struct uft_recording *rec = source->rec;
+    for (uint32_t i = 0; i < rec->base.module_count; i++)
+        source->modules[i] = LODE_NO_INDEX;
+    for (uint32_t i = 0; i < rec->session_count; i++)
+        for (uint32_t k = 0; rec->sessions[i].group == i && k < rec->sessions[i].map_count; k++)
+            source->modules[rec->sessions[i].maps[k].module] = 0;
+    for (uint32_t i = 0; i < rec->dlopen_count; i++)
+        if (rec->dlopens[i].group != LODE_NO_INDEX)
+            source->modules[rec->dlopens[i].module] = 0;
+}
+
 static lode_status place_modules(struct uft_merge *merge, struct lode_map *by_path, lode_error *error)
 {
     for (size_t i = 0; i < merge->count; i++) {
         struct uft_source *source = &merge->sources[i];
+        find_used(source);
         for (uint32_t k = 0; k < source->rec->base.module_count; k++) {
             struct uft_written_module module;
+            if (source->modules[k] == LODE_NO_INDEX)
+                continue;
             LODE_TRY(describe_module(merge, source, k, &module, error));
             LODE_TRY(place_module(merge, &module, by_path, &source->modules[k], error));
         }

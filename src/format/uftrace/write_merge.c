@@ -324,7 +324,7 @@ void lode_uft_merge_close(struct uft_merge *merge)
     lode_arena_free(&merge->arena);
 }
 
-struct uft_event_rules lode_uft_merge_rules(const struct uft_merge *merge, size_t source, uint64_t from)
+struct uft_event_rules lode_uft_merge_rules(const struct uft_merge *merge, size_t source)
 {
     const struct uft_source *one = &merge->sources[source];
     return (struct uft_event_rules){.rec = one->rec,
@@ -333,5 +333,6 @@ struct uft_event_rules lode_uft_merge_rules(const struct uft_merge *merge, size_
                                     .drops_values = one->drops_values,
                                     .word = merge->word,
                                     .event_ids = &one->event_ids,
-                                    .from = from};
+                                    .to = UINT64_MAX,
+                                    .keeps_empty = true};
 }

@@ -41,8 +41,8 @@ lode_status lode_uft_merge_open(struct uft_merge *merge, const lode_recording *c
                                 size_t count, lode_finding_fn on_finding, void *user, lode_error *error);
 void lode_uft_merge_close(struct uft_merge *merge);
 
-/* How the events of a source are written; its slice begins at `from`. */
-struct uft_event_rules lode_uft_merge_rules(const struct uft_merge *merge, size_t source, uint64_t from);
+/* How the events of a source are written, of all its time. */
+struct uft_event_rules lode_uft_merge_rules(const struct uft_merge *merge, size_t source);
 /* The new id of a process or thread of a source. */
 int32_t lode_uft_merge_id(const struct uft_source *source, int32_t id);
 /* Describes what was written, and finishes. Messages from `from` to `to`, in the clock of the first source, are taken over. */

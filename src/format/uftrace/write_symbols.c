@@ -31,22 +31,25 @@ static void put_suffix(char *suffix, const struct uft_written_module *module)
 
 struct named {
     const char *name;
-    uint32_t module;
-    bool has_suffix; /* sorts behind: a plain name is nobody's second one */
+    struct uft_written_module *module;
+    bool has_suffix;
 };
 
+/* By name; a plain one before one with a suffix that looks the same. The order of modules does not matter. */
 static int compare_named(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
     int order = strcmp(a->name, b->name);
-    if (order == 0 && a->has_suffix != b->has_suffix)
-        return a->has_suffix ? 1 : -1;
-    return order ? order : (a->module > b->module) - (a->module < b->module);
+    if (order == 0)
+        order = a->has_suffix - b->has_suffix;
+    if (order == 0)
+        order = strcmp(a->module->path, b->module->path);
+    return order ? order : strcmp(a->module->build_id, b->module->build_id);
 }
 
 /* Of those that have the same name, all but the first get a suffix. */
-static lode_status add_suffixes(struct named *names, uint32_t count, const struct uft_written_module *modules,
-                                struct lode_arena *arena, lode_error *error)
+static lode_status add_suffixes(struct named *names, uint32_t count, struct lode_arena *arena,
+                                lode_error *error)
 {
     const char *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -59,7 +62,7 @@ static lode_status add_suffixes(struct named *names, uint32_t count, const struc
         if (longer == NULL)
             return lode_fail_memory(error);
         memcpy(longer, names[i].name, length);
-        put_suffix(longer + length, &modules[names[i].module]);
+        put_suffix(longer + length, names[i].module);
         names[i] = (struct named){longer, names[i].module, true};
     }
     return LODE_OK;
@@ -75,16 +78,17 @@ lode_status lode_uft_name_files(struct uft_written_module *modules, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         const char *tail = lode_path_tail(modules[i].path);
         modules[i].file = NULL;
-        if (*tail && strlen(tail) <= NAME_MAX_LENGTH)
-            names[named++] = (struct named){tail, i, false};
+        bool is_needed = modules[i].symbol_count > 0 || modules[i].debug.size > 0;
+        if (is_needed && *tail && strlen(tail) <= NAME_MAX_LENGTH)
+            names[named++] = (struct named){tail, &modules[i], false};
     }
     qsort(names, named, sizeof *names, compare_named);
-    lode_status status = add_suffixes(names, named, modules, arena, error);
+    lode_status status = add_suffixes(names, named, arena, error);
     if (status == LODE_OK)
         qsort(names, named, sizeof *names, compare_named);
     for (uint32_t i = 0; i < named && status == LODE_OK; i++)
         if (i == 0 || strcmp(names[i].name, names[i - 1].name) != 0)
-            modules[names[i].module].file = names[i].name;
+            names[i].module->file = names[i].name;
     free(names);
     return status;
 }

@@ -5,9 +5,7 @@
 
 enum {
     VALUES = 256, /* each takes 4 bytes at least */
-    FIRST_KNOWN_ID = 100001,
-    FIRST_STATE_ID = 200001, /* of what is kept in perf files */
-    LAST_STATE_ID = 200008
+    FIRST_KNOWN_ID = 100001
 };
 
 /* ---- values ---- */
@@ -91,7 +89,7 @@ bool lode_uft_point_needs(uint64_t id, unsigned word, size_t *size)
     *size = 0;
     if (id >= FIRST_KNOWN_ID && id - FIRST_KNOWN_ID < sizeof sizes / sizeof *sizes)
         *size = sizes[id - FIRST_KNOWN_ID];
-    return id >= FIRST_KNOWN_ID && (id < FIRST_STATE_ID || id > LAST_STATE_ID);
+    return id >= FIRST_KNOWN_ID && (id < UFT_FIRST_STATE_ID || id > UFT_LAST_STATE_ID);
 }
 
 size_t lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out)

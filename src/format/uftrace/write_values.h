@@ -5,7 +5,12 @@
 
 #include "format/uftrace/read.h"
 
-#define UFT_VALUES_MAX 1024 /* bytes; recorders stop at 1,020 */
+enum {
+    UFT_VALUES_MAX = 1024, /* bytes; recorders stop at 1,020 */
+    /* Ids of events that perf files tell of. */
+    UFT_FIRST_STATE_ID = 200001,
+    UFT_LAST_STATE_ID = 200008
+};
 
 /*
  * Writes the arguments or the result that an event carries to `out`, UFT_VALUES_MAX bytes, and says how many they are: a multiple of 8, or
