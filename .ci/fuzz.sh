@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the libFuzzer targets and runs each for LODE_FUZZ_SECONDS: fuzz.sh FOLDER RESULTS LOG. Each target is a test.
-# A target fuzz_NAME starts from tests/fuzz/corpus/NAME (or fuzz_NAME) and uses tests/fuzz/NAME.dict, where these exist.
+# A target fuzz_NAME starts from tests/fuzz/corpus/NAME (or fuzz_NAME) and uses tests/fuzz/NAME.dict, where these exist; of NAME_PART,
+# NAME.dict serves all parts.
 set -euo pipefail
 
 folder=$1
 results=$2
 log=$3
-seconds=${LODE_FUZZ_SECONDS:-60}
+seconds=${LODE_FUZZ_SECONDS:-15}
 
 report() { # PASSED FAILED NAME
     echo "$1 $2 0 $3" >>"$results"
@@ -36,8 +37,11 @@ run_target() { # EXECUTABLE
     for seeds in "tests/fuzz/corpus/$name" "tests/fuzz/corpus/$target"; do
         [ -d "$seeds" ] && arguments+=("$seeds")
     done
-    for words in "tests/fuzz/$name.dict" "tests/fuzz/$target.dict"; do
-        [ -f "$words" ] && arguments+=("-dict=$words")
+    for words in "tests/fuzz/$name.dict" "tests/fuzz/$target.dict" "tests/fuzz/${name%_*}.dict"; do
+        if [ -f "$words" ]; then
+            arguments+=("-dict=$words")
+            break
+        fi
     done
     # New inputs go to the first folder; the seeds stay as they are.
     "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

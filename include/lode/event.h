@@ -36,7 +36,7 @@ typedef struct lode_event {
     uint8_t kind;   /* lode_event_kind */
     uint8_t flags;  /* LODE_EVENT_MADE... */
     uint16_t data_size;
-    const void *data; /* arguments, result or what a point carries, as recorded; NULL if data_size is 0 */
+    const void *data; /* arguments, result or what a point carries, as recorded; NULL: nothing */
 } lode_event;
 
 typedef struct lode_cursor lode_cursor;

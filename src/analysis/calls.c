@@ -9,6 +9,7 @@
 struct ranked {
     lode_call_row row;
     struct lode_sketch *sketch;
+    uint32_t index; /* of the function */
     uint32_t rank;
 };
 
@@ -58,10 +59,10 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
 
 /* ---- rows ---- */
 
-static struct lode_tally add_up(const struct computation *self, uint32_t function, uint64_t *own)
+static struct lode_tally add_up(const struct computation *self, uint32_t function, uint64_t *inside)
 {
     struct lode_tally sum = {.min = UINT64_MAX};
-    *own = 0;
+    *inside = 0;
     for (unsigned i = 0; i < self->pass.threads; i++) {
         if (function >= self->workers[i].capacity)
             continue;
@@ -71,7 +72,7 @@ static struct lode_tally add_up(const struct computation *self, uint32_t functio
         sum.nested += tally->nested;
         sum.min = tally->min < sum.min ? tally->min : sum.min;
         sum.max = tally->max > sum.max ? tally->max : sum.max;
-        *own += self->workers[i].selves[function + 1];
+        *inside += self->workers[i].inside[function + 1];
     }
     return sum;
 }
@@ -118,8 +119,8 @@ static void fill_row(struct ranked *ranked, const lode_function *function, const
 static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
                            lode_error *error)
 {
-    uint64_t own;
-    struct lode_tally tally = add_up(self, function, &own);
+    uint64_t inside;
+    struct lode_tally tally = add_up(self, function, &inside);
     if (tally.min > tally.max)
         return LODE_OK; /* it was not called */
     lode_calls *calls = self->calls;
@@ -129,7 +130,8 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
         return lode_fail_memory(error);
     fill_row(ranked, lode_function_table_at(&self->pass.recording->functions, function), &tally,
              lode_sketch_count(ranked->sketch));
-    ranked->row.self = own;
+    ranked->row.self = tally.sum - inside;
+    ranked->index = function;
     calls->count++;
     return LODE_OK;
 }
@@ -142,7 +144,7 @@ static lode_status make_rows(struct computation *self, lode_error *error)
         sets[i] = &self->workers[i].sketches;
         functions = self->workers[i].capacity > functions ? self->workers[i].capacity : functions;
     }
-    self->calls->rows = calloc(functions, sizeof *self->calls->rows);
+    self->calls->rows = calloc((size_t)functions + 1, sizeof *self->calls->rows);
     lode_status status = sets && self->calls->rows ? LODE_OK : lode_fail_memory(error);
     for (uint32_t i = 0; i < functions && status == LODE_OK; i++)
         status = add_row(self, i, sets, error);
@@ -188,7 +190,7 @@ static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error
 {
     uint32_t most = 0;
     for (size_t i = 0; i < calls->count; i++)
-        most = calls->rows[i].row.function->index > most ? calls->rows[i].row.function->index : most;
+        most = calls->rows[i].index > most ? calls->rows[i].index : most;
     const lode_function **functions = calloc(calls->count + 1, sizeof *functions);
     uint32_t *ranks = calloc((size_t)most + 1, sizeof *ranks);
     lode_status status = functions && ranks ? LODE_OK : lode_fail_memory(error);
@@ -198,7 +200,7 @@ static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error
         status = lode_rank_functions(functions, calls->count, ranks, error);
     if (status == LODE_OK) {
         for (size_t i = 0; i < calls->count; i++)
-            calls->rows[i].rank = ranks[functions[i]->index];
+            calls->rows[i].rank = ranks[calls->rows[i].index];
         qsort_r(calls->rows, calls->count, sizeof *calls->rows, compare_rows, &sort);
     }
     free(functions);

@@ -49,16 +49,16 @@ struct lode_tally {
 /* A worker: tallies and sketches by index of function, and the calls that are open. */
 struct lode_tallies {
     struct lode_tally *items;
-    uint64_t *selves; /* time by index of function and 1; the first is that outside of all calls of a track */
+    uint64_t *
+        inside; /* time of what a function called, by its index and 1; the first: of outermost calls of the track */
     uint32_t *active; /* calls that are open by index of function: 0 between tracks */
     uint32_t capacity;
     struct lode_sketches sketches;
-    /* The calls that are open, outermost first. What is at 0 is outside of all calls: function -1. */
+    /* The calls that are open, outermost first. Below them is what is outside of all calls: function -1. */
     uint64_t *begins;
     int32_t *functions;
     size_t depth, depth_max;
     uint64_t calls, out; /* of this track */
-    uint64_t time;       /* of its last event of a call */
 };
 
 lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error);

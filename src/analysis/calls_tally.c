@@ -13,7 +13,8 @@
 enum {
     DEPTH_FIRST = 1024,
     FUNCTIONS_FIRST = 256,
-    CHUNK = 256 /* events at a time: what is known of them stays in the fastest cache */
+    CHUNK = 256, /* events at a time: what is known of them stays in the fastest cache */
+    OUTSIDE = 1  /* the depth outside of all calls; what is below may be read */
 };
 
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
@@ -22,6 +23,7 @@ enum {
 struct ended {
     uint64_t took[CHUNK + 1];
     uint32_t function[CHUNK + 1];
+    int32_t caller[CHUNK + 1];
     uint32_t open[CHUNK + 1];  /* calls of the same function around it */
     uint32_t place[CHUNK + 1]; /* of the counter in the sketch */
     size_t count;
@@ -60,7 +62,7 @@ static bool grow_functions(struct lode_tallies *self, uint32_t index)
     if (!lode_sketches_reserve(&self->sketches, capacity) ||
         !resize(&self->items, from, capacity, sizeof *self->items) ||
         !resize(&self->active, from, capacity, sizeof *self->active) ||
-        !resize(&self->selves, from ? from + 1 : 0, (size_t)capacity + 1, sizeof *self->selves))
+        !resize(&self->inside, from ? from + 1 : 0, (size_t)capacity + 1, sizeof *self->inside))
         return false;
     for (uint32_t i = from; i < capacity; i++)
         self->items[i].min = UINT64_MAX;
@@ -74,7 +76,8 @@ lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error)
     lode_sketches_init(&tallies->sketches);
     if (!grow_stack(tallies) || !grow_functions(tallies, 0))
         return lode_fail_memory(error);
-    tallies->functions[0] = -1;
+    tallies->functions[0] = tallies->functions[OUTSIDE] = -1;
+    tallies->depth = OUTSIDE;
     return LODE_OK;
 }
 
@@ -82,7 +85,7 @@ void lode_tallies_close(struct lode_tallies *tallies)
 {
     lode_sketches_free(&tallies->sketches);
     free(tallies->items);
-    free(tallies->selves);
+    free(tallies->inside);
     free(tallies->active);
     free(tallies->begins);
     free(tallies->functions);
@@ -97,7 +100,7 @@ static bool note_other(struct lode_tallies *self, const lode_event *event, size_
     *end = event->kind == LODE_EVENT_IN;
     if (event->kind != LODE_EVENT_IN && event->kind != LODE_EVENT_OUT)
         return false;
-    if (*end && depth > 0) {
+    if (*end && depth > OUTSIDE) {
         self->out += event->time - self->begins[depth];
         self->calls--; /* it is counted with those that end */
     }
@@ -110,7 +113,7 @@ static bool note_other(struct lode_tallies *self, const lode_event *event, size_
  */
 static bool match(struct lode_tallies *self, const lode_event *events, size_t count, struct ended *ended)
 {
-    uint64_t *const begins = self->begins, *selves = self->selves + 1, last = self->time;
+    uint64_t *const begins = self->begins;
     int32_t *const functions = self->functions;
     uint32_t *active = self->active, capacity = self->capacity;
     size_t depth = self->depth, n = 0;
@@ -118,23 +121,20 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
         size_t end = event->kind;
         if (UNLIKELY(end > LODE_EVENT_LEAVE) && !note_other(self, event, depth, &end))
             continue;
-        if (UNLIKELY(depth < end))
-            continue; /* nothing is open */
+        if (UNLIKELY(depth == end))
+            continue; /* it ends, and nothing is open: OUTSIDE is 1 */
         uint32_t function = event->function->index;
         if (UNLIKELY(function >= capacity)) {
             if (!grow_functions(self, function))
                 return false;
-            selves = self->selves + 1;
             active = self->active;
             capacity = self->capacity;
         }
         uint64_t time = event->time;
         size_t step = 1 - 2 * end;
-        /* Self time is what passes while a call is the innermost one. */
-        selves[functions[depth]] += time - last;
-        last = time;
         ended->took[n] = time - begins[depth];
         ended->function[n] = function;
+        ended->caller[n] = functions[depth - 1];
         ended->open[n] = active[function] += (uint32_t)step;
         n += end;
         begins[depth + 1] = time;
@@ -142,19 +142,25 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
         depth += step;
     }
     self->depth = depth;
-    self->time = last;
     ended->count = n;
     return true;
 }
 
-static bool find_places(struct lode_sketches *sketches, struct ended *ended)
+/* Finds the counters, and has the memory begin to fetch them. */
+static bool find_places(struct lode_tallies *self, struct ended *ended)
 {
+    struct lode_sketches sketches = self->sketches;
     for (size_t i = 0; i < ended->count; i++) {
-        uint32_t place = sketch_place(sketches, ended->function[i], ended->took[i]);
-        if (UNLIKELY(place < LODE_SKETCH_PAGE))
-            return false;
+        uint32_t function = ended->function[i];
+        uint32_t place = sketch_place(&sketches, function, ended->took[i]);
+        if (UNLIKELY(place == 0)) {
+            if (!lode_sketches_add_page(&self->sketches, function, ended->took[i]))
+                return false;
+            sketches = self->sketches;
+            place = sketch_place(&sketches, function, ended->took[i]);
+        }
         ended->place[i] = place;
-        __builtin_prefetch(&sketches->counters[place], 1);
+        __builtin_prefetch(&sketches.counters[place], 1);
     }
     return true;
 }
@@ -162,19 +168,23 @@ static bool find_places(struct lode_sketches *sketches, struct ended *ended)
 static bool add_up(struct lode_tallies *self, const struct ended *ended)
 {
     struct lode_tally *const items = self->items;
+    uint64_t *const inside = self->inside + 1;
+    uint8_t *const counters = self->sketches.counters;
     for (size_t i = 0; i < ended->count; i++) {
         struct lode_tally *tally = &items[ended->function[i]];
         uint64_t took = ended->took[i];
+        uint32_t place = ended->place[i];
+        inside[ended->caller[i]] += took;
         tally->sum += took;
         tally->squares += (lode_square)took * took;
-        /* These are rare and foreseen: what is recursive is so most of the time. */
+        /* All of these are rare or foreseen: what is recursive is so most of the time. */
         if (UNLIKELY(took < tally->min))
             tally->min = took;
         if (UNLIKELY(took > tally->max))
             tally->max = took;
         if (UNLIKELY(ended->open[i] > 0))
             tally->nested += took;
-        if (UNLIKELY(!sketch_count(&self->sketches, ended->place[i])))
+        if (UNLIKELY(++counters[place] == 0) && !lode_sketches_carry(&self->sketches, place))
             return false;
     }
     return true;
@@ -188,8 +198,7 @@ lode_status lode_tallies_take(struct lode_tallies *self, const lode_event *event
         size_t chunk = count - done < CHUNK ? count - done : CHUNK;
         if (self->depth_max - self->depth < CHUNK + 2 && !grow_stack(self))
             return lode_fail_memory(error);
-        if (!match(self, events + done, chunk, &ended) || !find_places(&self->sketches, &ended) ||
-            !add_up(self, &ended))
+        if (!match(self, events + done, chunk, &ended) || !find_places(self, &ended) || !add_up(self, &ended))
             return lode_fail_memory(error);
         self->calls += ended.count;
         done += chunk;
@@ -200,12 +209,11 @@ lode_status lode_tallies_take(struct lode_tallies *self, const lode_event *event
 void lode_tallies_end(struct lode_tallies *self, lode_track_row *row)
 {
     /* Tracks are balanced; were one not, what is open would be left out. */
-    if (self->depth > 0)
+    if (self->depth > OUTSIDE)
         memset(self->active, 0, self->capacity * sizeof *self->active);
     row->calls = self->calls;
-    row->total = self->time - self->selves[0];
+    row->total = self->inside[0];
     row->out = self->out;
-    self->calls = self->out = self->time = 0;
-    self->selves[0] = 0;
-    self->depth = 0;
+    self->calls = self->out = self->inside[0] = 0;
+    self->depth = OUTSIDE;
 }

@@ -19,13 +19,12 @@ struct lode_sprout {
     uint32_t parent, function;
     uint32_t last;      /* the child that was called last; 0: none */
     uint32_t successor; /* the sibling that was called after this one the last time; 0: none */
-    uint64_t calls, total, self;
+    uint64_t calls, total;
 };
 
 /* A call that is open. */
 struct lode_sprout_frame {
     uint64_t begin;
-    uint64_t inside; /* the time of the calls that it made */
     uint32_t sprout;
 };
 

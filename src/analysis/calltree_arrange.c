@@ -120,8 +120,7 @@ static void fill_context(const struct arranging *self, lode_calltree *tree, uint
         context->offset = context->function->offset;
     }
     tree->calls[index] = from->calls;
-    tree->total[index] = from->total;
-    tree->self[index] = from->self;
+    tree->total[index] = tree->self[index] = from->total;
 }
 
 static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_error *error)
@@ -142,11 +141,13 @@ static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_
     for (uint32_t i = 1; i < count; i++) {
         lode_context *context = &tree->contexts.nodes[i];
         context->depth = tree->contexts.nodes[context->parent].depth + 1;
+        tree->self[context->parent] -= tree->total[i];
         if (context->parent == 0) {
             tree->calls[0] += tree->calls[i];
             tree->total[0] += tree->total[i];
         }
     }
+    tree->self[0] = 0;
     for (uint32_t i = 0; i < count; i++) {
         tree->cost.inclusive[i] = (double)tree->total[i];
         tree->cost.own[i] = (double)tree->self[i];

@@ -118,22 +118,19 @@ static inline uint32_t call_child(struct lode_growth *self, uint32_t parent, uin
 
 static bool enter(struct lode_growth *self, const lode_event *event)
 {
+    uint32_t child = call_child(self, self->top->sprout, event->function->index);
     if (UNLIKELY(self->top == self->last) && !grow_frames(self))
         return false;
-    uint32_t child = call_child(self, self->top->sprout, event->function->index);
-    *++self->top = (struct lode_sprout_frame){event->time, 0, child};
+    *++self->top = (struct lode_sprout_frame){event->time, child};
     return child != 0;
 }
 
 static void leave(struct lode_growth *self, uint64_t time)
 {
-    struct lode_sprout_frame *frame = self->top--;
+    const struct lode_sprout_frame *frame = self->top--;
     struct lode_sprout *sprout = &self->sprouts[frame->sprout];
-    uint64_t took = time - frame->begin;
-    frame[-1].inside += took;
     sprout->calls++;
-    sprout->total += took;
-    sprout->self += took - frame->inside;
+    sprout->total += time - frame->begin;
 }
 
 lode_status lode_growth_take(struct lode_growth *self, const lode_event *events, size_t count,
@@ -172,7 +169,6 @@ lode_status lode_growth_add(struct lode_growth *self, const struct lode_growth *
         done = place[i] != 0;
         self->sprouts[place[i]].calls += sprout->calls;
         self->sprouts[place[i]].total += sprout->total;
-        self->sprouts[place[i]].self += sprout->self;
     }
     free(place);
     return done ? LODE_OK : lode_fail_memory(error);

@@ -16,7 +16,8 @@ uint64_t lode_sketch_value(uint32_t bucket)
 
 void lode_sketches_init(struct lode_sketches *sketches)
 {
-    *sketches = (struct lode_sketches){.page_count = 1};
+    /* Of the first pages no place is 0, not even less a value. */
+    *sketches = (struct lode_sketches){.page_count = 2};
     lode_array_init(&sketches->high, sizeof(struct lode_sketch_carries), SIZE_MAX);
 }
 
@@ -66,15 +67,19 @@ static bool grow_pages(struct lode_sketches *sketches)
     return true;
 }
 
-uint32_t lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint32_t number)
+bool lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint64_t value)
 {
-    if (sketches->page_count >= sketches->page_capacity && !grow_pages(sketches))
-        return 0;
-    uint32_t page = sketches->page_count++;
-    memset(sketches->counters + (size_t)page * LODE_SKETCH_PAGE, 0, LODE_SKETCH_PAGE);
-    sketches->carried[page] = 0;
-    sketches->tables[key][number] = page;
-    return page;
+    unsigned shift = sketch_shift(value);
+    /* Values below 128 have a width of 1; of others, the first in units of the width is 64. */
+    uint32_t pages = shift == 0 ? 2 : 1, lowest = shift == 0 ? 0 : LODE_SKETCH_PAGE;
+    if (sketches->page_count + pages > sketches->page_capacity && !grow_pages(sketches))
+        return false;
+    uint32_t page = sketches->page_count;
+    sketches->page_count += pages;
+    memset(sketches->counters + (size_t)page * LODE_SKETCH_PAGE, 0, (size_t)pages * LODE_SKETCH_PAGE);
+    memset(sketches->carried + page, 0, pages * sizeof *sketches->carried);
+    sketches->tables[key][shift] = page * LODE_SKETCH_PAGE - lowest;
+    return true;
 }
 
 bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place)
@@ -94,48 +99,59 @@ bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place)
 
 /* ---- sums ---- */
 
-static uint64_t used_pages(struct lode_sketches *const *sets, unsigned count, uint32_t key)
+/* The buckets of one width. */
+static uint32_t first_bucket(unsigned shift)
 {
-    uint64_t used = 0;
-    for (unsigned i = 0; i < count; i++)
-        for (unsigned page = 0; key < sets[i]->keys && page < LODE_SKETCH_PAGES; page++)
-            used |= (uint64_t)(sets[i]->tables[key][page] != 0) << page;
-    return used;
+    return shift == 0 ? 0 : (shift + 1) * LODE_SKETCH_PAGE;
 }
 
-/* Where the counters of a page that is there begin. */
-static size_t page_place(uint64_t used, unsigned page)
+static uint64_t count_at(const struct lode_sketches *set, uint32_t place)
 {
-    uint64_t before = used & ((UINT64_C(1) << page) - 1);
-    return (size_t)__builtin_popcountll(before) * LODE_SKETCH_PAGE;
+    uint32_t carried = set->carried[place / LODE_SKETCH_PAGE];
+    uint64_t high = 0;
+    if (carried > 0)
+        high = LODE_ARRAY_AT(&set->high, struct lode_sketch_carries, carried)
+                   ->counters[place % LODE_SKETCH_PAGE];
+    return high * 256 + set->counters[place];
 }
 
-static void add_page(uint64_t *sum, const struct lode_sketches *set, uint32_t page)
+/* From the first to the last bucket that any of the sets has pages for. */
+static void find_bounds(struct lode_sketch *sum, struct lode_sketches *const *sets, unsigned count,
+                        uint32_t key)
 {
-    const uint8_t *low = set->counters + (size_t)page * LODE_SKETCH_PAGE;
-    uint32_t carried = set->carried[page];
-    for (unsigned i = 0; i < LODE_SKETCH_PAGE; i++)
-        sum[i] += low[i];
-    if (carried == 0)
-        return;
-    const struct lode_sketch_carries *high = LODE_ARRAY_AT(&set->high, struct lode_sketch_carries, carried);
-    for (unsigned i = 0; i < LODE_SKETCH_PAGE; i++)
-        sum[i] += high->counters[i] * 256;
+    uint32_t first = LODE_SKETCH_BUCKETS, end = 0;
+    for (unsigned shift = 0; shift < LODE_SKETCH_SHIFTS; shift++)
+        for (unsigned i = 0; i < count; i++)
+            if (key < sets[i]->keys && sets[i]->tables[key][shift] != 0) {
+                first = first < first_bucket(shift) ? first : first_bucket(shift);
+                end = first_bucket(shift + 1);
+            }
+    sum->first = first;
+    sum->count = end > first ? end - first : 0;
+}
+
+static void add_pages(struct lode_sketch *sum, const struct lode_sketches *set, uint32_t key)
+{
+    for (unsigned shift = 0; shift < LODE_SKETCH_SHIFTS; shift++) {
+        uint32_t base = set->tables[key][shift];
+        for (uint32_t i = first_bucket(shift); base != 0 && i < first_bucket(shift + 1); i++)
+            sum->counts[i - sum->first] += count_at(set, base + i - shift * LODE_SKETCH_PAGE);
+    }
 }
 
 struct lode_sketch *lode_sketch_sum(struct lode_sketches *const *sets, unsigned count, uint32_t key,
                                     struct lode_arena *arena)
 {
-    uint64_t used = used_pages(sets, count, key);
-    size_t counters = (size_t)__builtin_popcountll(used) * LODE_SKETCH_PAGE;
-    struct lode_sketch *sum = lode_arena_alloc(arena, 1, sizeof *sum + counters * sizeof(uint64_t));
+    struct lode_sketch bounds, *sum;
+    find_bounds(&bounds, sets, count, key);
+    sum = lode_arena_alloc(arena, 1, sizeof *sum + bounds.count * sizeof(uint64_t));
     if (sum == NULL)
         return NULL;
-    sum->used = used;
+    sum->first = bounds.first;
+    sum->count = bounds.count;
     for (unsigned i = 0; i < count; i++)
-        for (unsigned page = 0; key < sets[i]->keys && page < LODE_SKETCH_PAGES; page++)
-            if (sets[i]->tables[key][page] != 0)
-                add_page(&sum->counts[page_place(used, page)], sets[i], sets[i]->tables[key][page]);
+        if (key < sets[i]->keys)
+            add_pages(sum, sets[i], key);
     return sum;
 }
 
@@ -143,25 +159,19 @@ struct lode_sketch *lode_sketch_sum(struct lode_sketches *const *sets, unsigned 
 
 uint64_t lode_sketch_count(const struct lode_sketch *sketch)
 {
-    size_t counters = (size_t)__builtin_popcountll(sketch->used) * LODE_SKETCH_PAGE;
     uint64_t count = 0;
-    for (size_t i = 0; i < counters; i++)
+    for (uint32_t i = 0; i < sketch->count; i++)
         count += sketch->counts[i];
     return count;
 }
 
 uint64_t lode_sketch_rank(const struct lode_sketch *sketch, uint64_t rank)
 {
-    const uint64_t *counts = sketch->counts;
     uint64_t seen = 0;
-    for (uint32_t page = 0; page < LODE_SKETCH_PAGES; page++) {
-        if ((sketch->used >> page & 1) == 0)
-            continue;
-        for (uint32_t i = 0; i < LODE_SKETCH_PAGE; i++, counts++) {
-            seen += *counts;
-            if (seen >= rank)
-                return lode_sketch_value(page * LODE_SKETCH_PAGE + i);
-        }
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        seen += sketch->counts[i];
+        if (seen >= rank)
+            return lode_sketch_value(sketch->first + i);
     }
     return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * Sketches: how often each duration occurred, in buckets whose width is 1/64 of the power of two below, and 1 below 128. The middle
  * of a bucket is within 1/128 of all that is in it (LODE_PERCENTILE_ERROR). Counts are exact, so sketches can be added up in any
- * order. Counters come in pages, one for each power of two that occurs. They are bytes, so that a page is a line of the cache: what
- * passes 256 is carried to wider ones.
+ * order. Counters come in pages of 64, one for each power of two that occurs, and two for all below 128. They are bytes, so that a page is
+ * a line of the cache: what passes 256 is carried to wider ones.
  */
 #ifndef LODE_ANALYSIS_SKETCH_H
 #define LODE_ANALYSIS_SKETCH_H
@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 enum {
-    LODE_SKETCH_PAGE = 64,  /* counters in a page */
-    LODE_SKETCH_PAGES = 59, /* of a key, at most: all 64-bit numbers */
+    LODE_SKETCH_PAGE = 64,   /* counters in a page */
+    LODE_SKETCH_SHIFTS = 58, /* widths of buckets: 1, 2, 4... up to 2^57 */
+    LODE_SKETCH_BUCKETS = (LODE_SKETCH_SHIFTS + 1) * LODE_SKETCH_PAGE,
     LODE_SKETCH_TABLE = 64,
     LODE_SKETCH_PAGES_MAX = 1 << 26 /* of all keys: places are 32 bits */
 };
@@ -27,7 +28,7 @@ struct lode_sketch_carries {
 
 /* Sketches of many keys, for one thread to add to. */
 struct lode_sketches {
-    /* By key: where its pages are; 0: nowhere. Page 0 is never used. */
+    /* By key and width: the place of a counter, less its value in units of the width; 0: there is none yet. */
     uint32_t (*tables)[LODE_SKETCH_TABLE];
     uint32_t keys;
     uint8_t *counters; /* of all pages */
@@ -38,13 +39,20 @@ struct lode_sketches {
 
 /* One key's sketch, complete. */
 struct lode_sketch {
-    uint64_t used;     /* bit i: page i is there */
-    uint64_t counts[]; /* the pages that are there, in their order */
+    uint32_t first, count; /* buckets */
+    uint64_t counts[];
 };
 
+/* The width of the bucket that a value is in, as a power of two. */
+static inline unsigned sketch_shift(uint64_t value)
+{
+    return ((unsigned)__builtin_clzll(value | 64) ^ 63) - 6;
+}
+
+/* Buckets are numbered by rising values. */
 static inline uint32_t sketch_bucket(uint64_t value)
 {
-    unsigned shift = 57u - (unsigned)__builtin_clzll(value | 64);
+    unsigned shift = sketch_shift(value);
     return shift * LODE_SKETCH_PAGE + (uint32_t)(value >> shift);
 }
 
@@ -56,28 +64,21 @@ void lode_sketches_init(struct lode_sketches *sketches);
 bool lode_sketches_reserve(struct lode_sketches *sketches, uint32_t keys);
 void lode_sketches_free(struct lode_sketches *sketches);
 
-/* The rare cases of the two below. */
-uint32_t lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint32_t number);
-bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place);
-
 /*
  * Counting a value is finding the place of its counter, and counting there: whoever has many can find all places first, and not wait for
- * the memory at each. The key must be below what was reserved. 0: there is no memory.
+ * the memory at each. The key must be below what was reserved. 0: it has none yet, and needs a page.
  */
-static inline uint32_t sketch_place(struct lode_sketches *sketches, uint32_t key, uint64_t value)
+static inline uint32_t sketch_place(const struct lode_sketches *sketches, uint32_t key, uint64_t value)
 {
-    uint32_t bucket = sketch_bucket(value);
-    uint32_t page = sketches->tables[key][bucket / LODE_SKETCH_PAGE];
-    if (__builtin_expect(page == 0, 0))
-        page = lode_sketches_add_page(sketches, key, bucket / LODE_SKETCH_PAGE);
-    return page * LODE_SKETCH_PAGE + bucket % LODE_SKETCH_PAGE;
+    unsigned shift = sketch_shift(value);
+    uint32_t base = sketches->tables[key][shift];
+    return __builtin_expect(base != 0, 1) ? base + (uint32_t)(value >> shift) : 0;
 }
+/* Makes the page. False: there is no memory. */
+bool lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint64_t value);
 
-/* False: there is no memory. */
-static inline bool sketch_count(struct lode_sketches *sketches, uint32_t place)
-{
-    return __builtin_expect(++sketches->counters[place] != 0, 1) || lode_sketches_carry(sketches, place);
-}
+/* What whoever counts at a place does when its counter has come to 0. False: there is no memory. */
+bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place);
 
 /* The sum of a key's sketches in `count` sets. The arena's; NULL if there is no memory. */
 struct lode_sketch *lode_sketch_sum(struct lode_sketches *const *sets, unsigned count, uint32_t key,

@@ -18,7 +18,7 @@ enum {
 };
 
 /* In the holder. */
-static const char lock_name[] = "lock", new_name[] = "new", old_name[] = "old";
+static const char lock_name[] = "lock", new_name[] = "new", old_name[] = "old", part_name[] = "part";
 
 /* ---- names ---- */
 
@@ -425,19 +425,31 @@ void lode_output_close(struct lode_output *output)
 
 /* ---- files ---- */
 
-lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
-                                    const char *name, lode_error *error)
+static lode_status create_file(struct lode_output_file *file, int directory, const char *path,
+                               const char *name, lode_error *error)
 {
     *file = (struct lode_output_file){.fd = -1, .name = name};
     file->buffer = malloc(OUTPUT_BUFFER);
     if (file->buffer == NULL)
         return lode_fail_memory(error);
-    file->fd = openat(output->directory, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->fd = openat(directory, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file->fd >= 0)
         return LODE_OK;
     lode_status status = lode_fail_errno(error, name, "cannot create");
     lode_output_file_abandon(file);
     return status;
+}
+
+lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
+                                    const char *name, lode_error *error)
+{
+    return create_file(file, output->directory, name, name, error);
+}
+
+lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
+                                           const char *name, lode_error *error)
+{
+    return create_file(file, output->holder, part_name, name, error);
 }
 
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
@@ -499,6 +511,16 @@ lode_status lode_output_file_close(struct lode_output_file *file, lode_error *er
         status = lode_fail_errno(error, file->name, "cannot close");
     lode_output_file_abandon(file);
     return status;
+}
+
+lode_status lode_output_file_show(struct lode_output_file *file, struct lode_output *output,
+                                  lode_error *error)
+{
+    const char *name = file->name;
+    LODE_TRY(lode_output_file_close(file, error));
+    if (renameat(output->holder, part_name, output->directory, name) == 0)
+        return LODE_OK;
+    return lode_fail_errno(error, name, "cannot take its name");
 }
 
 void lode_output_file_abandon(struct lode_output_file *file)

@@ -7,6 +7,7 @@
  *   lock  locked while a process writes; a holder whose lock is free was left by a process that is gone
  *   new   what is written; behind an exchange, what was replaced
  *   old   what is being replaced, where the file system cannot exchange two names: it goes back if the process was killed
+ *   part  a file that has its name only when it is whole
  */
 #ifndef LODE_BASE_OUTPUT_H
 #define LODE_BASE_OUTPUT_H
@@ -52,6 +53,9 @@ struct lode_output_file {
 
 lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
                                     const char *name, lode_error *error);
+/* The same, but the file is not in the directory until lode_output_file_show. One at a time. */
+lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
+                                           const char *name, lode_error *error);
 /* Appends. */
 lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
                               lode_error *error);
@@ -64,6 +68,9 @@ lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t o
 lode_status lode_output_flush(struct lode_output_file *file, lode_error *error);
 /* Flushes, waits until all is on the disk, and closes. */
 lode_status lode_output_file_close(struct lode_output_file *file, lode_error *error);
+/* The same for a hidden file, which then, in one step, takes its name. */
+lode_status lode_output_file_show(struct lode_output_file *file, struct lode_output *output,
+                                  lode_error *error);
 /* Closes without regard to what was written. */
 void lode_output_file_abandon(struct lode_output_file *file);
 

@@ -152,7 +152,8 @@ static lode_status source_map(struct lode_source *source, int fd, lode_error *er
 
 static lode_status source_open_file(struct lode_source *source, int directory, lode_error *error)
 {
-    int fd = openat(directory, source->name, O_RDONLY | O_CLOEXEC);
+    /* A pipe must not be waited for; it is refused when it is open. */
+    int fd = openat(directory, source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return LODE_ABSENT;
     if (fd < 0)

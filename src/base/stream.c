@@ -11,7 +11,7 @@
 
 static lode_status open_file(const struct lode_stream *stream, int *fd, lode_error *error)
 {
-    *fd = openat(stream->folder->directory, stream->name, O_RDONLY | O_CLOEXEC);
+    *fd = openat(stream->folder->directory, stream->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 && errno == ENOENT)
         return LODE_ABSENT;
     return *fd < 0 ? lode_fail_errno(error, stream->name, "cannot open") : LODE_OK;

@@ -67,6 +67,7 @@ typedef struct merger {
     const lode_recording **recordings;
     size_t count;
     out *out;
+    int is_refused; /* an error was met, and said, with --strict */
 } merger;
 
 static int is_rule_of_check(const char *rule)
@@ -81,6 +82,13 @@ static int is_rule_of_check(const char *rule)
 static int on_finding(void *user, const lode_finding *finding)
 {
     merger *m = user;
+    if (finding->severity == LODE_ERROR && m->sessions[0].shared->strict) {
+        progress_clear(&m->sessions[0].progress);
+        report("%s: %s (%s)", finding->file[0] ? finding->file : m->sessions[0].path, finding->text,
+               finding->rule);
+        m->is_refused = 1;
+        return 1;
+    }
     if (is_rule_of_check(finding->rule))
         return rec_on_finding(&m->sessions[0], finding);
     progress_clear(&m->sessions[0].progress);
@@ -107,6 +115,8 @@ static int rewrite(merger *m, const convert_options *options)
     wishes.user = m;
     lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
     progress_clear(&s->progress);
+    if (m->is_refused)
+        return EXIT_TROUBLE;
     if (status != LODE_OK)
         return report_unwritten(options->target, &error);
     if (m->count == 1)

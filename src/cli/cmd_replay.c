@@ -63,7 +63,7 @@ static void write_row(void *user, const replay_event *shown)
     else
         out_cell_none(o);
     out_cell_text(o, replay_name(&job->words, event));
-    out_cell_text(o, event->data_size ? replay_values(&job->words, shown) : NULL);
+    out_cell_text(o, event->data ? replay_values(&job->words, shown) : NULL);
     function_cells(o, event);
     out_cell_u64(o, (event->flags & LODE_EVENT_PREEMPTED) != 0);
     out_cell_u64(o, (event->flags & LODE_EVENT_MADE) != 0);

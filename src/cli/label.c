@@ -27,13 +27,17 @@ const char *label_function(label *l, const lode_function *function)
     return l->text;
 }
 
-static const char *label_simple(label *l, const char *symbol)
+const char *label_symbol(label *l, const char *symbol, int names)
 {
+    size_t (*name)(const char *symbol, char *buffer, size_t capacity) =
+        names == NAMES_SIMPLE ? lode_simple_name : lode_demangle;
+    if (names == NAMES_RAW)
+        return symbol;
     reserve(l, 0);
-    size_t length = lode_simple_name(symbol, l->text, l->capacity);
+    size_t length = name(symbol, l->text, l->capacity);
     if (length >= l->capacity) {
         reserve(l, length);
-        lode_simple_name(symbol, l->text, l->capacity);
+        name(symbol, l->text, l->capacity);
     }
     return l->text;
 }
@@ -43,12 +47,7 @@ const char *label_name(label *l, const lode_function *function, int names)
     const char *symbol = lode_function_name(function);
     if (names == NAMES_FULL || !symbol || !symbol[0])
         return label_function(l, function);
-    if (names == NAMES_SIMPLE)
-        return label_simple(l, symbol);
-    size_t size = strlen(symbol) + 1;
-    reserve(l, size);
-    memcpy(l->text, symbol, size);
-    return l->text;
+    return label_symbol(l, symbol, names);
 }
 
 const char *label_context(label *l, const lode_context *context)

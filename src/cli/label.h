@@ -15,6 +15,7 @@ typedef struct label {
 const char *label_function(label *l, const lode_function *function);
 /* The same in the form that --names asks for (NAMES_...). */
 const char *label_name(label *l, const lode_function *function, int names);
+const char *label_symbol(label *l, const char *symbol, int names);
 const char *label_context(label *l, const lode_context *context);
 const char *label_profile(label *l, const lode_database *db, uint32_t profile);
 const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by);

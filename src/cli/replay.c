@@ -15,12 +15,12 @@ typedef struct held {
     struct held *before, *after;
     struct held *sibling; /* the point before it in the same call */
     int is_undecided;     /* a call that may be too short */
+    size_t frame;         /* where such a call is among the open ones of its track */
 } held;
 
 typedef struct frame {
     uint64_t time;
     uint32_t level;
-    int is_hidden;
     held *waiting; /* the beginning of the call, as long as it waits */
     held *points;  /* inside the call, the last first; of use only while it waits */
 } frame;
@@ -28,6 +28,7 @@ typedef struct frame {
 typedef struct track_state {
     frame *frames;
     size_t count, capacity;
+    size_t visible; /* the first of them; those inside are hidden */
     uint32_t level; /* open calls, as far as known */
     int is_known;   /* some event has told the level */
 } track_state;
@@ -108,16 +109,11 @@ static void take_out(replay *r, held *item)
     r->spare = item;
 }
 
-/* The frame whose beginning an undecided item is: one of the open calls of its track. */
+/* The beginning of an open call is passed on: it waits no more. */
 static void forget_waiting(replay *r, const held *item)
 {
-    track_state *t = &r->tracks[item->event.shown.track];
-    for (size_t i = t->count; i-- > 0;) {
-        if (t->frames[i].waiting == item) {
-            t->frames[i].waiting = t->frames[i].points = NULL;
-            return;
-        }
-    }
+    frame *f = &r->tracks[item->event.shown.track].frames[item->frame];
+    f->waiting = f->points = NULL;
 }
 
 /* Passes on what is decided, up to the first call that may still be too short. */
@@ -156,7 +152,8 @@ static void show(replay *r, const replay_event *shown)
 /* Calls around one that begins are those that are open or, in a window, as many as were recorded. */
 static int is_too_deep(const replay *r, const track_state *t, uint32_t level)
 {
-    return r->wishes.depth && (r->wishes.from ? level : t->count) >= r->wishes.depth;
+    int is_inside_hidden = t->visible < t->count;
+    return is_inside_hidden || (r->wishes.depth && (r->wishes.from ? level : t->count) >= r->wishes.depth);
 }
 
 static void begin_call(replay *r, track_state *t, replay_event *shown)
@@ -166,16 +163,18 @@ static void begin_call(replay *r, track_state *t, replay_event *shown)
     int is_hidden = is_too_deep(r, t, level);
     t->frames = alloc_grow(t->frames, &t->capacity, t->count, sizeof *t->frames);
     frame *f = &t->frames[t->count++];
-    *f = (frame){.time = shown->event.time, .level = level, .is_hidden = is_hidden};
+    *f = (frame){.time = shown->event.time, .level = level};
     shown->level = level;
     t->level = is_call ? level + 1 : level;
     t->is_known = 1;
-    if (f->is_hidden)
+    if (is_hidden)
         return;
+    t->visible = t->count;
     show(r, shown);
     if (r->wishes.min_time) {
         f->waiting = r->last;
         f->waiting->is_undecided = 1;
+        f->waiting->frame = t->count - 1;
     }
 }
 
@@ -200,7 +199,9 @@ static void end_call(replay *r, track_state *t, replay_event *shown)
     shown->level = t->level = f->level;
     shown->has_duration = 1;
     shown->duration = shown->event.time - f->time;
-    if (f->is_hidden)
+    if (t->visible > t->count)
+        t->visible = t->count;
+    else
         return;
     if (f->waiting && shown->duration < r->wishes.min_time) {
         leave_out(r, f);
@@ -211,16 +212,11 @@ static void end_call(replay *r, track_state *t, replay_event *shown)
     show(r, shown);
 }
 
-static frame *innermost(track_state *t)
-{
-    return t->count ? &t->frames[t->count - 1] : NULL;
-}
-
 static void point(replay *r, track_state *t, replay_event *shown)
 {
-    frame *f = innermost(t);
+    frame *f = t->count ? &t->frames[t->count - 1] : NULL;
     shown->level = t->is_known ? t->level : shown->event.depth;
-    if (f ? f->is_hidden : r->wishes.depth && shown->level > r->wishes.depth)
+    if (f ? t->visible < t->count : r->wishes.depth && shown->level > r->wishes.depth)
         return;
     show(r, shown);
     if (f && f->waiting) {
@@ -229,15 +225,13 @@ static void point(replay *r, track_state *t, replay_event *shown)
     }
 }
 
-/* Nobody knows how long the calls around a loss took: they are shown. */
+/* Nobody knows how long the calls around a loss took: they are shown. Those that wait are the innermost of the visible ones. */
 static void loss(replay *r, track_state *t, replay_event *shown)
 {
     shown->level = t->level;
-    for (size_t i = 0; i < t->count; i++) {
-        frame *f = &t->frames[i];
-        if (f->waiting)
-            f->waiting->is_undecided = 0;
-        f->waiting = f->points = NULL;
+    for (size_t i = t->visible; i-- > 0 && t->frames[i].waiting;) {
+        t->frames[i].waiting->is_undecided = 0;
+        t->frames[i].waiting = t->frames[i].points = NULL;
     }
     show(r, shown);
 }

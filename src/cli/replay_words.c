@@ -88,8 +88,10 @@ static void add(replay_words *w, const char *text)
     w->used += length;
 }
 
-static void add_value(replay_words *w, const lode_argument *argument)
+static void add_value(replay_words *w, lode_argument *argument)
 {
+    if (argument->kind == LODE_VALUE_POINTER && argument->label)
+        argument->label = label_symbol(&w->label, argument->label, w->names);
     size_t length = lode_argument_text(argument, w->text + w->used, w->capacity - w->used);
     if (length >= w->capacity - w->used) {
         w->text = alloc_grow(w->text, &w->capacity, w->used + length, 1);
@@ -136,11 +138,11 @@ static void add_message(replay_words *w, const lode_event *event)
 const char *replay_values(replay_words *w, const replay_event *shown)
 {
     int is_point = shown->event.kind == LODE_EVENT_POINT;
-    size_t count = shown->event.data_size ? decode(w, shown) : 0;
+    size_t count = shown->event.data ? decode(w, shown) : 0;
     w->used = 0;
     w->text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        const lode_argument *argument = &w->arguments[i];
+        lode_argument *argument = &w->arguments[i];
         if (i > 0)
             add(w, is_point ? " " : ", ");
         if (argument->name[0]) {

@@ -1,56 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names for people. */
-#include "base/utf8.h"
+#include "base/label.h"
 #include "model/context.h"
 #include "model/database.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <lode/name.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of the C++ runtime: the reference implementation of the ABI's demangler. */
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); // NOLINT
-
-/* A name that is being put together: length counts what did not fit too. */
-struct label {
-    char *buffer;
-    size_t capacity, length;
-};
-
-static void label_put(struct label *label, const char *text)
-{
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (label->length + 1 < label->capacity)
-            label->buffer[label->length] = byte < 0x20 || byte == 0x7f ? '?' : (char)byte;
-        label->length++;
-    }
-}
-
-static void label_putf(struct label *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void label_putf(struct label *label, const char *format, ...)
-{
-    char text[64];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    label_put(label, text);
-}
-
-static size_t label_end(struct label *label)
-{
-    if (label->capacity == 0)
-        return label->length;
-    size_t end = label->length < label->capacity ? label->length : label->capacity - 1;
-    if (end < label->length)
-        end = lode_utf8_valid_prefix(label->buffer, end);
-    label->buffer[end] = '\0';
-    return label->length;
-}
 
 const char *lode_path_tail(const char *path)
 {
@@ -58,78 +18,153 @@ const char *lode_path_tail(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static void put_symbol(struct label *label, const char *symbol)
+/* ---- symbols ---- */
+
+enum {
+    REFERENCES_MAX = 512, /* different parts that a name may refer back to */
+    TYPE_LETTERS = 20,    /* "unsigned long long" is one letter */
+    EXPANSIONS_MAX = 32,  /* of packs, each of which repeats a pattern */
+    DEMANGLED_MAX = 64 << 20
+};
+
+/* A part of a mangled name that is referred to: S_, S0_... or T_, T0_... */
+struct reference {
+    bool is_parameter;
+    uint32_t number;
+    uint64_t size; /* written out, at most */
+};
+
+/* Reads "_", "0_", "1A_"; false if it is no number. */
+static bool take_number(const char **at, uint32_t *number)
+{
+    uint32_t value = 0;
+    const char *c = *at;
+    for (; (*c >= '0' && *c <= '9') || (*c >= 'A' && *c <= 'Z'); c++)
+        value = value * 36 + (uint32_t)(*c <= '9' ? *c - '0' : *c - 'A' + 10) + (c == *at);
+    if (*c != '_' || c - *at > 5)
+        return false;
+    *at = c + 1;
+    *number = value;
+    return true;
+}
+
+/* How long a part can be at most that is referred to now, when `written` characters stand before it. */
+static uint64_t reference_size(struct reference *known, size_t *count, bool is_parameter, uint32_t number,
+                               uint64_t written)
+{
+    uint64_t size = written;
+    for (size_t i = 0; i < *count; i++) {
+        if (known[i].is_parameter != is_parameter)
+            continue;
+        if (known[i].number == number)
+            return known[i].size;
+        /* Parts are numbered as they come: an earlier one was there when a later one was first referred to. */
+        if (!is_parameter && known[i].number > number && known[i].size < size)
+            size = known[i].size;
+    }
+    if (*count < REFERENCES_MAX)
+        known[(*count)++] = (struct reference){is_parameter, number, size};
+    return size;
+}
+
+/*
+ * Whether a name can become too long. Parts refer back to others, so that each can be twice as long as the one before: 250 bytes become
+ * a gigabyte. This is an upper bound; that of real names is a few kilobytes.
+ */
+static bool is_bomb(const char *symbol)
+{
+    struct reference known[REFERENCES_MAX];
+    size_t count = 0;
+    unsigned expansions = 0;
+    uint64_t written = 0;
+    const char *at = symbol;
+    while (*at && written <= DEMANGLED_MAX && expansions <= EXPANSIONS_MAX && count < REFERENCES_MAX) {
+        const char *behind = at + 1;
+        uint32_t number;
+        expansions += (at[0] == 'D' || at[0] == 's') && at[1] == 'p';
+        if ((*at == 'S' || *at == 'T') && take_number(&behind, &number)) {
+            written += reference_size(known, &count, *at == 'T', number, written);
+            at = behind;
+        } else {
+            written += TYPE_LETTERS;
+            at++;
+        }
+    }
+    return written > DEMANGLED_MAX || expansions > EXPANSIONS_MAX || count == REFERENCES_MAX;
+}
+
+static void put_symbol(struct lode_label *label, const char *symbol)
 {
     /* Only what begins like a mangled name: the demangler takes bare types ("i" is "int") too. */
     char *demangled = NULL;
     int status;
-    if (strncmp(symbol, "_Z", 2) == 0)
+    if (strncmp(symbol, "_Z", 2) == 0 && !is_bomb(symbol))
         demangled = __cxa_demangle(symbol, NULL, NULL, &status);
-    label_put(label, demangled ? demangled : symbol);
+    lode_label_text(label, demangled ? demangled : symbol);
     free(demangled);
 }
 
 size_t lode_demangle(const char *symbol, char *buffer, size_t capacity)
 {
-    struct label label = {buffer, capacity, 0};
+    struct lode_label label = {buffer, capacity, 0};
     put_symbol(&label, symbol);
-    return label_end(&label);
+    return lode_label_end(&label);
 }
 
-static void put_address(struct label *label, const lode_module *module, uint64_t offset)
+static void put_address(struct lode_label *label, const lode_module *module, uint64_t offset)
 {
-    label_put(label, module ? lode_path_tail(module->path) : "?");
-    label_putf(label, "+0x%" PRIx64, offset);
+    lode_label_text(label, module ? lode_path_tail(module->path) : "?");
+    lode_label_format(label, "+0x%" PRIx64, offset);
 }
 
-static void put_place(struct label *label, const lode_file *file, uint32_t line)
+static void put_place(struct lode_label *label, const lode_file *file, uint32_t line)
 {
-    label_put(label, file ? lode_path_tail(file->path) : "?");
+    lode_label_text(label, file ? lode_path_tail(file->path) : "?");
     if (line)
-        label_putf(label, ":%" PRIu32, line);
+        lode_label_format(label, ":%" PRIu32, line);
 }
 
-static void put_function(struct label *label, const lode_function *function)
+static void put_function(struct lode_label *label, const lode_function *function)
 {
     if (function == NULL) {
-        label_put(label, "<unknown function>");
+        lode_label_text(label, "<unknown function>");
     } else if (function->name && function->name[0]) {
         put_symbol(label, function->name);
     } else {
-        label_put(label, "[");
+        lode_label_text(label, "[");
         if (function->module)
             put_address(label, function->module, function->offset);
         else
             put_place(label, function->file, function->line);
-        label_put(label, "]");
+        lode_label_text(label, "]");
     }
 }
 
 size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity)
 {
-    struct label label = {buffer, capacity, 0};
+    struct lode_label label = {buffer, capacity, 0};
     put_function(&label, function);
-    return label_end(&label);
+    return lode_label_end(&label);
 }
 
 size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity)
 {
-    struct label label = {buffer, capacity, 0};
+    struct lode_label label = {buffer, capacity, 0};
     switch (context->lexical) {
     case LODE_LEXICAL_GLOBAL:
-        label_put(&label, "<program root>");
+        lode_label_text(&label, "<program root>");
         break;
     case LODE_LEXICAL_ENTRY:
         if (context->entry_name[0])
-            label_put(&label, context->entry_name);
+            lode_label_text(&label, context->entry_name);
         else
-            label_putf(&label, "<entry point %u>", context->entry);
+            lode_label_format(&label, "<entry point %u>", context->entry);
         break;
     case LODE_LEXICAL_FUNCTION:
         put_function(&label, context->function);
         break;
     case LODE_LEXICAL_LOOP:
-        label_put(&label, "loop at ");
+        lode_label_text(&label, "loop at ");
         if (context->file)
             put_place(&label, context->file, context->line);
         else
@@ -142,20 +177,20 @@ size_t lode_context_label(const lode_context *context, char *buffer, size_t capa
         put_address(&label, context->module, context->offset);
         break;
     default:
-        label_putf(&label, "<context of type %u>", context->lexical);
+        lode_label_format(&label, "<context of type %u>", context->lexical);
     }
-    return label_end(&label);
+    return lode_label_end(&label);
 }
 
 size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity)
 {
-    struct label label = {buffer, capacity, 0};
+    struct lode_label label = {buffer, capacity, 0};
     lode_id ids[16];
     uint32_t count = 0;
     if (profile == 0)
-        label_put(&label, "summary");
+        lode_label_text(&label, "summary");
     else if (lode_profile_ids(db, profile, ids, 16, &count, NULL) != LODE_OK || count == 0)
-        label_putf(&label, "profile %" PRIu32, profile);
+        lode_label_format(&label, "profile %" PRIu32, profile);
     for (uint32_t i = 0; i < count && i < 16; i++) {
         const char *kind = lode_database_id_kind_name(db, ids[i].kind);
         char lower[32];
@@ -163,12 +198,12 @@ size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffe
         for (; kind && kind[length] && length + 1 < sizeof lower; length++)
             lower[length] = (char)tolower((unsigned char)kind[length]);
         lower[length] = '\0';
-        label_put(&label, i ? " " : "");
+        lode_label_text(&label, i ? " " : "");
         if (kind)
-            label_put(&label, lower);
+            lode_label_text(&label, lower);
         else
-            label_putf(&label, "kind%u", ids[i].kind);
-        label_putf(&label, " %" PRIu32, ids[i].logical);
+            lode_label_format(&label, "kind%u", ids[i].kind);
+        lode_label_format(&label, " %" PRIu32, ids[i].logical);
     }
-    return label_end(&label);
+    return lode_label_end(&label);
 }

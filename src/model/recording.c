@@ -95,7 +95,7 @@ lode_status lode_event_arguments(const lode_recording *recording, uint32_t track
                                  lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
 {
     *count = 0;
-    if (event->data_size == 0)
+    if (event->data == NULL)
         return LODE_OK;
     return recording->ops->arguments(recording, track, event, arguments, capacity, count, error);
 }

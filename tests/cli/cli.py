@@ -24,6 +24,9 @@ from tap import Tap  # noqa: E402
 
 SECONDS = 120
 COMMANDS = ("info", "check", "top", "tree", "profiles", "context", "trace", "dump", "help", "version")
+# Those that say something about a recording; and those that make a store, or are for recordings only.
+RECORDING_COMMANDS = ("info", "check", "top", "tree", "profiles", "replay")
+ALL_COMMANDS = (*COMMANDS, "replay", "convert", "synth")
 # One database of each kind: CPU, MPI, OpenMP, GPU, statistics, without traces, without source, merged.
 DATABASES = ("made-small", "made-small-notraces", "made-loops-cputime-t-mpi3ranks", "made-loops-cputime-t-Mstats",
              "made-merged-5-measurements", "hatchet-saxpy-mpi-cuda-database", "toolkit-loops-hip-amd-t-v0",
@@ -50,10 +53,16 @@ def environment(**changes):
     return {name: value for name, value in result.items() if value is not None}
 
 
+def corpus_folder(name):
+    """A folder of the corpus, or None without one."""
+    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
+    folder = Path(named).resolve() / name if named else None
+    return folder if folder and folder.is_dir() else None
+
+
 def corpus_root():
     """The folder of HPCToolkit databases: final/ holds the databases, expected/ what is in them. None without one."""
-    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-    root = Path(named).resolve() / "hpctoolkit" if named else None
+    root = corpus_folder("hpctoolkit")
     return root if root and (root / "final").is_dir() else None
 
 
@@ -70,6 +79,13 @@ class Cli(Tap):
         if self.corpus is None:
             raise MissingCorpus
         return self.corpus / "final"
+
+    def recordings(self):
+        """Where the real recordings are: each has a folder with an uftrace.data in it."""
+        folder = corpus_folder("uftrace/recorded")
+        if folder is None:
+            raise MissingCorpus
+        return folder
 
     def run(self, *arguments, **options):
         """Runs the program among the databases, or in `cwd`."""
@@ -91,13 +107,13 @@ class Cli(Tap):
             raise ValueError(f"lode {' '.join(map(str, arguments))}: exit status {result.status}: {result.err}")
         return parse_json(result.out)
 
-    def on_terminal(self, *arguments, columns=80, env=None):
+    def on_terminal(self, *arguments, columns=80, env=None, cwd=None):
         """Runs the program with standard output on a terminal of its own; line feeds are plain again."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         changes = {"NO_COLOR": None, "COLUMNS": None, "TERM": "xterm", **(env or {})}
         child = subprocess.Popen([self.lode, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=slave,
-                                 stderr=subprocess.PIPE, cwd=self.databases(), env=environment(**changes))
+                                 stderr=subprocess.PIPE, cwd=cwd or self.databases(), env=environment(**changes))
         os.close(slave)
         output = _read_terminal(master)
         errors = child.communicate(timeout=SECONDS)[1].decode()

@@ -28,7 +28,7 @@ def copy_of(program, name="made-small"):
 
 
 def nothing_there(program):
-    for command in READERS:
+    for command in (*READERS, "replay"):
         program.says(program.run(*cli.arguments_of(command, "nowhere"), cwd=os.sep), 2, "nowhere: no such directory",
                      f"lode {command} nowhere")
 
@@ -39,16 +39,18 @@ def something_else(program):
         (Path(folder) / "empty").mkdir()
         (Path(folder) / "old").mkdir()
         (Path(folder) / "old" / "experiment.xml").write_bytes(b"<x/>")
-        for command in READERS:
+        for command in (*READERS, "replay"):
             program.says(program.run(*cli.arguments_of(command, "file"), cwd=folder), 2,
-                         "file: not a directory; give the directory that holds meta.db and profile.db",
+                         "file: not a directory; give the directory that holds meta.db and profile.db, or one that "
+                         "'uftrace record' made",
                          f"lode {command} on a file")
             if command != "check":
                 program.says(program.run(*cli.arguments_of(command, "old"), cwd=folder), 2,
                              r"old: a HPCToolkit database of before 4.0 \(experiment.xml\), which is not supported",
                              f"lode {command} on an old database")
             program.says(program.run(*cli.arguments_of(command, "empty"), cwd=folder), 2,
-                         "empty: not a HPCToolkit database: no meta.db in it", f"lode {command} on an empty directory")
+                         r"empty: neither a HPCToolkit database \(no meta.db in it\) nor a uftrace recording "
+                         r"\(no info and no task.txt in it\)", f"lode {command} on an empty directory")
 
 
 def cut_short(program):

@@ -8,7 +8,7 @@ prints, what it says on standard error if anything, and its exit status. --updat
   ...
   [status 0]
 
-Databases are named as in the corpus, where the commands run.
+Databases are named as in the corpus, where the commands run; so are recordings, in golden/recordings.
 """
 
 import difflib
@@ -28,28 +28,34 @@ def split_command(line):
     return dict(word.split("=", 1) for word in words[:at]), words[at + 1:]
 
 
-def transcript(program, command):
+def transcript(program, command, folder):
     """What a golden file holds. Carriage returns show, as they would not survive every editor."""
     env, arguments = split_command(command)
-    result = program.run(*arguments, env=env)
+    result = program.run(*arguments, env=env, cwd=folder)
     errors = f"[stderr]\n{result.err}" if result.err else ""
     return f"{command}\n{result.out}{errors}[status {result.status}]\n".replace("\r", "\\r")
 
 
-def compare(program, path):
+def compare(program, path, folder):
     wanted = path.read_text(encoding="utf-8")
-    found = transcript(program, wanted.splitlines()[0])
+    found = transcript(program, wanted.splitlines()[0], folder)
     if program.update:
         path.write_text(found, encoding="utf-8")
     difference = difflib.unified_diff(wanted.splitlines(), found.splitlines(), "wanted", "found", lineterm="")
     program.check(program.update or wanted == found, f"{path.stem}: {wanted.splitlines()[0]}", difference)
 
 
-def golden_files(program):
-    program.databases()
+def databases(program):
+    folder = program.databases()
     for path in sorted(FOLDER.glob("*.txt")):
-        compare(program, path)
+        compare(program, path, folder)
+
+
+def recordings(program):
+    folder = program.recordings()
+    for path in sorted((FOLDER / "recordings").glob("*.txt")):
+        compare(program, path, folder)
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, golden_files, flags=["update"]))
+    sys.exit(cli.main(__doc__, databases, recordings, flags=["update"]))

@@ -24,6 +24,23 @@ def calls():
         ["dump", SMALL], ["help"], ["version"], ["help", "--man", "top"], ["check", "--rules", "--csv"]]
 
 
+def recording_calls():
+    return [[command, "mt/uftrace.data", *options] for command in cli.RECORDING_COMMANDS
+            for options in ([], ["--json"], ["--csv"])]
+
+
+def recordings_on_a_full_disk_and_a_closed_pipe(program):
+    for call in recording_calls():
+        with open("/dev/full", "wb") as full:
+            result = program.run(*call, stdout=full, cwd=program.recordings())
+        program.says(result, 2, "standard output: No space left on device", f"lode {' '.join(call)} > /dev/full")
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = program.run(*call, stdout=writer, cwd=program.recordings())
+        os.close(writer)
+        program.check(result.status == 2 and not result.err, f"lode {' '.join(call)} | true", [result])
+
+
 def full_disk(program):
     for call in calls():
         with open("/dev/full", "wb") as full:
@@ -111,5 +128,5 @@ def dump_in_parts(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, full_disk, closed_pipe, a_pipe_that_closes_ends_the_work, closed_standard_output,
+    sys.exit(cli.main(__doc__, full_disk, closed_pipe, recordings_on_a_full_disk_and_a_closed_pipe, a_pipe_that_closes_ends_the_work, closed_standard_output,
                       dump_to_a_file, dump_that_fails, dump_that_is_interrupted, dump_in_parts))

@@ -16,6 +16,13 @@ VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LAR
          ["profiles", "made-loops-cputime-t-mpi3ranks"], ["context", LARGE, "main"], ["context", LARGE, "__brk"],
          ["trace", LARGE], ["trace", "viewer-issue-328"], ["trace", "made-merged-5-measurements"],
          ["check", "made-small"], ["check", "--rules"], ["help"], ["help", "top"])
+# The same of recordings; a replay is a program text, whose lines are as long as they are.
+RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftrace.data"], ["top", "exc/uftrace.data"],
+                   ["top", "--names", "full", "exc/uftrace.data"], ["top", "--callees", "main", "exc/uftrace.data"],
+                   ["top", "autoargs/uftrace.data"], ["tree", "exc/uftrace.data"],
+                   ["tree", "--min-percent", "0", "--limit", "0", "deep4k/uftrace.data"],
+                   ["tree", "--callers", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
+                   ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"])
 
 
 def width(line):
@@ -30,6 +37,28 @@ def lines_fit(program):
             too_long = [line for line in result.out.splitlines() if width(line) > columns]
             program.check(result.status == 0 and result.out and not too_long,
                           f"lode {' '.join(view)} fits {columns} columns", too_long)
+
+
+def lines_about_recordings_fit(program):
+    for columns in (80, 100, 132, 200):
+        for view in RECORDING_VIEWS:
+            result = program.on_terminal(*view, columns=columns, cwd=program.recordings())
+            too_long = [line for line in result.out.splitlines() if width(line) > columns]
+            blanks = [line for line in cli.ESCAPE.sub("", result.out).splitlines() if line != line.rstrip()]
+            program.check(result.status == 0 and result.out and not too_long and not blanks,
+                          f"lode {' '.join(view)} fits {columns} columns", too_long + blanks)
+
+
+def colours_of_a_replay(program):
+    """They change nothing else, and every colour ends with its line."""
+    call = ("replay", "mt/uftrace.data")
+    coloured = program.on_terminal(*call, cwd=program.recordings()).out
+    plain = program.on_terminal(*call, env={"NO_COLOR": "1"}, cwd=program.recordings()).out
+    program.check("\033[" in coloured and "\033" not in plain and cli.ESCAPE.sub("", coloured) == plain
+                  and all(line.count("\033[") == 2 * line.count("\033[0m") for line in coloured.splitlines()),
+                  "lode replay: colours change nothing else, and end with their line")
+    program.equal(plain, program.run(*call, cwd=program.recordings(), env={"COLUMNS": "80"}).out,
+                  "lode replay: the same on a terminal")
 
 
 def lines_end_without_blanks(program):
@@ -94,6 +123,6 @@ def names_without_utf8(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, lines_fit, lines_end_without_blanks, colours_on_a_terminal,
+    sys.exit(cli.main(__doc__, lines_fit, lines_about_recordings_fit, colours_of_a_replay, lines_end_without_blanks, colours_on_a_terminal,
                       colours_only_where_they_are_wanted, width_without_a_terminal, machines_get_the_same_everywhere,
                       progress_is_for_terminals, names_without_utf8))

@@ -38,11 +38,23 @@ WRONG_USAGE = {
     "dump --only values x": r"--only is meta, profiles, contexts or traces, not 'values' \(see 'lode help dump'\)",
     "dump --only profil x": r"--only is meta, .*, not 'profil'; did you mean profiles\? .*",
     "top --json --csv x": r"--json and --csv exclude each other \(see 'lode help top'\)",
-    "top": r"'lode top' needs DB \(see 'lode help top'\)",
+    "top": r"'lode top' needs STORE \(see 'lode help top'\)",
+    "replay": r"'lode replay' needs REC \(see 'lode help replay'\)",
+    "convert": r"'lode convert' needs STORE\.\.\. \(see 'lode help convert'\)",
+    "convert x": r"where should the new store go\? Say -o NEW \(see 'lode help convert'\)",
+    "convert --to hpctolkit x -o y": r"--to is hpctoolkit or uftrace, not 'hpctolkit'; did you mean hpctoolkit\? .*",
+    "convert --to noon x -o y": r"--to takes a time such as .*, not 'noon' \(see 'lode help convert'\)",
+    "synth": r"'lode synth' needs database\|recording \(see 'lode help synth'\)",
+    "synth profile": r"'profile' cannot be made; 'database' and 'recording' can \(see 'lode help synth'\)",
+    "synth recording": r"where should it go\? Say -o NEW \(see 'lode help synth'\)",
+    "synth recording --profiles 3 -o x": r"--profiles is for a database, not for a recording \(see 'lode help synth'\)",
+    "synth database --tasks 3 -o x": r"--tasks is for a recording, not for a database \(see 'lode help synth'\)",
+    "top --callers a --callees b x": r"--callers and --callees exclude each other \(see 'lode help top'\)",
+    "replay --min-time soon x": r"--min-time takes a time such as 1.5s, 250ms or 10us, not 'soon' .*",
     "context x": r"'lode context' needs DB CONTEXT \(see 'lode help context'\)",
     "top x y": r"'lode top' has no use for 'y' \(see 'lode help top'\)",
-    "check": r"'lode check' needs either DB or --rules \(see 'lode help check'\)",
-    "check --rules x": r"'lode check' needs either DB or --rules \(see 'lode help check'\)",
+    "check": r"'lode check' needs either STORE or --rules \(see 'lode help check'\)",
+    "check --rules x": r"'lode check' needs either STORE or --rules \(see 'lode help check'\)",
 }
 
 # The same, where it takes a database to know; {0} is its name.
@@ -62,6 +74,39 @@ WRONG_QUESTIONS = {
     "trace --from 5s --to 1s {0}": r"{0}: --from must be before --to and before the end of the traces",
     "trace --from 1h {0}": r"{0}: --from must be before --to and before the end of the traces",
     "trace made-small-notraces": r"made-small-notraces: the database has no traces",
+    "replay {0}": r"{0} is a database; 'lode replay' is for recordings \(see 'lode help'\)",
+    "top --min-time 1us {0}": r"{0} is a database; --min-time is for recordings \(see 'lode help top'\)",
+    "top --sort calls {0}": r"{0} is a database; --sort calls is for recordings \(see 'lode help top'\)",
+    "tree --task 1 {0}": r"{0} is a database; --task is for recordings \(see 'lode help tree'\)",
+    "profiles --depth 1 {0}": r"{0} is a database; --depth is for recordings \(see 'lode help profiles'\)",
+    "convert --from 1s {0} -o x": r"{0} is a database; --from is for recordings \(see 'lode help convert'\)",
+    "convert --to uftrace {0} -o x": r"{0} is a database, which cannot be written as a uftrace recording",
+    "convert {0} {0} -o x": r"{0} is a database; only recordings can be merged \(see 'lode help convert'\)",
+}
+
+# The same about a recording.
+RECORDING = "mt/uftrace.data"
+WRONG_QUESTIONS_ABOUT_RECORDINGS = {
+    "context {0} main": r"{0} is a recording; 'lode context' is for databases \(see 'lode help'\)",
+    "trace {0}": r"{0} is a recording; 'lode trace' is for databases \(see 'lode help'\)",
+    "dump {0}": r"{0} is a recording; 'lode dump' is for databases \(see 'lode help'\)",
+    "top --metric CPUTIME {0}": r"{0} is a recording; --metric is for databases \(see 'lode help top'\)",
+    "top -b line {0}": r"{0} is a recording; --by is for databases \(see 'lode help top'\)",
+    "tree --lines {0}": r"{0} is a recording; --lines is for databases \(see 'lode help tree'\)",
+    "profiles -p rank=0 {0}": r"{0} is a recording; --profiles is for databases \(see 'lode help profiles'\)",
+    "convert --memory 1G {0} -o x": r"{0} is a recording; --memory is for databases \(see 'lode help convert'\)",
+    "convert --to hpctoolkit {0} -o x": r"{0} is a recording, which cannot be written as a HPCToolkit database",
+    "convert --task 1 {0} {0} -o x": r"--task can be used with one recording only \(see 'lode help convert'\)",
+    "top --task 1 {0}": r"{0}: no task '1' \('lode info {0}' lists them\)",
+    "top --task 20749,nobody {0}": r"{0}: no task 'nobody' \('lode info {0}' lists them\)",
+    "top --task 20749,,20751 {0}": r"{0}: no task '' \('lode info {0}' lists them\)",
+    "top --task pid=1 {0}": r"{0}: no task 'pid=1' \('lode info {0}' lists them\)",
+    "top --callers nobody {0}": r"{0}: no function that was called has a name that contains 'nobody'",
+    "tree --focus nobody {0}": r"{0}: no function's name contains 'nobody'",
+    "replay --from 2ms --to 1ms {0}": r"{0}: --from must be before --to and before the end of the recording",
+    "top --from 1h {0}": r"{0}: --from must be before --to and before the end of the recording",
+    "profiles --from @0 --to @0 {0}": r"{0}: --from must be before --to and before the end of the recording",
+    "info mt": r"mt: neither a database nor a recording, but its uftrace.data may be one",
 }
 
 
@@ -76,6 +121,13 @@ def wrong_questions_get_one_helpful_line(program):
         program.says(program.run(*command.split()), 2, message.format(DATABASE), f"lode {command}")
 
 
+def wrong_questions_about_recordings(program):
+    for line, message in WRONG_QUESTIONS_ABOUT_RECORDINGS.items():
+        command = line.format(RECORDING)
+        result = program.run(*command.split(), cwd=program.recordings())
+        program.says(result, 2, message.format(RECORDING), f"lode {command}")
+
+
 def options_listed(program, command):
     """The names and letters in the help of a command."""
     listed = LISTED.findall(program.run("help", command, cwd=None).out)
@@ -88,7 +140,7 @@ def is_taken(program, command, option):
 
 
 def help_lists_what_the_parser_takes(program):
-    listed = {command: options_listed(program, command) for command in cli.COMMANDS}
+    listed = {command: options_listed(program, command) for command in cli.ALL_COMMANDS}
     everywhere = set.union(*(names for names, _ in listed.values()))
     for command, (names, letters) in listed.items():
         taken = {name for name in everywhere if is_taken(program, command, f"--{name}")}
@@ -99,11 +151,11 @@ def help_lists_what_the_parser_takes(program):
 
 def help_is_the_same_by_any_way(program):
     overview = program.run("help", cwd=None)
-    program.check(overview.status == 0 and all(f"\n  {name} " in overview.out for name in cli.COMMANDS),
+    program.check(overview.status == 0 and all(f"\n  {name} " in overview.out for name in cli.ALL_COMMANDS),
                   "lode help lists all commands")
     for arguments in ([], ["--help"], ["-h"]):
         program.equal(program.run(*arguments, cwd=None), overview, f"lode {' '.join(arguments)}")
-    for command in cli.COMMANDS:
+    for command in cli.ALL_COMMANDS:
         page = program.run("help", command, cwd=None)
         same = [program.run(command, option, cwd=None) for option in ("--help", "-h")]
         too_long = [line for line in page.out.splitlines() if len(line) > 80]
@@ -112,8 +164,8 @@ def help_is_the_same_by_any_way(program):
 
 
 def examples_in_the_help_are_valid(program):
-    """They name files that are not there, so that is all that may be wrong with them."""
-    for command in cli.COMMANDS:
+    """They name files that are not there, so that is all that may be wrong with them. Those of synth make large ones."""
+    for command in (name for name in cli.ALL_COMMANDS if name != "synth"):
         lines = re.findall(r"^  lode (.*)$", program.run("help", command, cwd=None).out, re.MULTILINE)
         for line in lines:
             words = re.sub(r" [|>].*", "", line).split()
@@ -131,7 +183,7 @@ def version(program):
 
 
 def manual_pages_render(program):
-    pages = {"lode": [], **{f"lode-{command}": [command] for command in cli.COMMANDS}}
+    pages = {"lode": [], **{f"lode-{command}": [command] for command in cli.ALL_COMMANDS}}
     for name, arguments in pages.items():
         page = program.run("help", "--man", *arguments, cwd=None)
         sections = re.findall(r"^\.SH (.*)$", page.out, re.MULTILINE)
@@ -148,7 +200,7 @@ def manual_pages_render(program):
 
 
 def manual_pages_name_every_option(program):
-    for command in cli.COMMANDS:
+    for command in cli.ALL_COMMANDS:
         page = program.run("help", "--man", command, cwd=None).out.replace("\\-", "-")
         missing = [name for name in options_listed(program, command)[0] if f"--{name}" not in page]
         program.equal(missing, [], f"lode-{command}.1 names every option")
@@ -170,6 +222,6 @@ def names_that_look_like_options(program):
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, wrong_usage_gets_one_helpful_line, wrong_questions_get_one_helpful_line,
-                      help_lists_what_the_parser_takes, help_is_the_same_by_any_way, examples_in_the_help_are_valid,
-                      version, manual_pages_render, manual_pages_name_every_option, options_may_come_anywhere,
-                      names_that_look_like_options))
+                      wrong_questions_about_recordings, help_lists_what_the_parser_takes,
+                      help_is_the_same_by_any_way, examples_in_the_help_are_valid, version, manual_pages_render,
+                      manual_pages_name_every_option, options_may_come_anywhere, names_that_look_like_options))

@@ -209,6 +209,29 @@ static void names_are_for_people(void **state)
     close_fixture(&f);
 }
 
+/* A function of A<A<...>, A<...>>, each level of which holds the one before twice. */
+static void doubling_name(char *name, size_t capacity, unsigned levels)
+{
+    size_t length = (size_t)snprintf(name, capacity, "_Z1f1AIiiES_IS0_S0_E");
+    for (unsigned i = 1; i < levels; i++) {
+        char digit = (char)(i < 10 ? '0' + i : 'A' + i - 10);
+        length += (size_t)snprintf(name + length, capacity - length, "S_IS%c_S%c_E", digit, digit);
+    }
+}
+
+static void names_that_would_grow_without_bound_stay_mangled(void **state)
+{
+    char name[512], label[256];
+    (void)state;
+    doubling_name(name, sizeof name, 3);
+    assert_true(lode_demangle(name, label, sizeof label) > 100);
+    assert_memory_equal(label, "f(A<int, int>, A<A<int, int>, ", 30);
+    /* 280 bytes, which stand for 60 gigabytes. */
+    doubling_name(name, sizeof name, 30);
+    assert_int_equal(lode_demangle(name, label, sizeof label), strlen(name));
+    assert_memory_equal(label, name, sizeof label - 1);
+}
+
 /* Point values of the test database, as written in tests/support/minidb.c. */
 static double point(uint32_t profile, uint32_t context)
 {
@@ -441,6 +464,7 @@ int main(void)
         cmocka_unit_test(larger_records_of_a_newer_version_open_the_same),
         cmocka_unit_test(unknown_enumerations_are_shown_not_refused),
         cmocka_unit_test(ids_may_be_anything),
+        cmocka_unit_test(names_that_would_grow_without_bound_stay_mangled),
         cmocka_unit_test(what_is_not_a_store_is_said_so),
         cmocka_unit_test(errors_name_the_file_and_the_place),
     };

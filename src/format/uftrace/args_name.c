@@ -138,6 +138,25 @@ static bool take_tags(struct scanner *self)
     return true;
 }
 
+/* Passes over the class that a constructor is inherited from. */
+static bool skip_class(struct scanner *self)
+{
+    struct uft_text name;
+    int64_t number;
+    bool done;
+    if (uft_take(&self->text, "N"))
+        return lode_uft_mangled_skip(&self->text, UFT_MANGLED_NESTED, false);
+    if (!uft_take(&self->text, "S"))
+        done = lode_uft_mangled_source_name(&self->text, &name);
+    else if (uft_take(&self->text, "t"))
+        done = lode_uft_mangled_source_name(&self->text, &name);
+    else
+        done = lode_uft_mangled_sequence(&self->text, &number);
+    if (done && uft_take(&self->text, "I"))
+        done = lode_uft_mangled_skip(&self->text, UFT_MANGLED_TYPES, false);
+    return done;
+}
+
 /* Constructors and destructors. */
 static bool take_structor(struct scanner *self)
 {
@@ -152,8 +171,7 @@ static bool take_structor(struct scanner *self)
     put_part(self, is_destructor ? "~" : "", self->last);
     /* There is one at most, so that what is written stays as long as what is read. */
     self->last = (struct uft_text){NULL, NULL};
-    /* From whom it is inherited stands behind it, as a type. */
-    return !is_inherited || lode_uft_mangled_source_name(&self->text, &text);
+    return !is_inherited || skip_class(self);
 }
 
 /* One part of a nested name; at its "E" there is none. */

@@ -14,7 +14,7 @@ bool lode_uft_values_add(struct lode_uft_values *values, const struct lode_uft_v
             *known = *value;
         return true;
     }
-    if (values->count == UFT_VALUES_MAX)
+    if (values->count == UFT_SPEC_VALUES_MAX)
         return false;
     values->items[values->count++] = *value;
     return true;

@@ -34,13 +34,13 @@ struct lode_uft_spec {
 
 /* More than any function has, and than a record holds. */
 enum {
-    UFT_VALUES_MAX = 128,
+    UFT_SPEC_VALUES_MAX = 128,
     UFT_PAYLOAD_MAX = 1024
 };
 
 /* Values that are being put together. */
 struct lode_uft_values {
-    struct lode_uft_value items[UFT_VALUES_MAX];
+    struct lode_uft_value items[UFT_SPEC_VALUES_MAX];
     uint32_t count;
 };
 

@@ -21,12 +21,15 @@ static lode_status read_track(const lode_recording *recording, lode_cursor *curs
     size_t count;
     lode_status status;
     uint32_t deepest = 0;
+    bool has_calls = false;
     uint64_t seen = 0;
     while ((status = lode_uft_cursor_next(cursor, &events, &count, error)) == LODE_OK) {
         seen += count;
         for (size_t i = 0; i < count; i++)
-            if (events[i].kind == LODE_EVENT_ENTER && events[i].depth > deepest)
-                deepest = events[i].depth;
+            if (events[i].kind == LODE_EVENT_ENTER) {
+                deepest = events[i].depth > deepest ? events[i].depth : deepest;
+                has_calls = true;
+            }
     }
     if (status != LODE_END)
         return status;
@@ -34,7 +37,7 @@ static lode_status read_track(const lode_recording *recording, lode_cursor *curs
     const struct uft_info *info = &uft_of(recording)->info;
     report->result.tracks = 1;
     report->result.events = seen;
-    if (info->max_stack > 0 && deepest >= info->max_stack)
+    if (has_calls && deepest >= info->max_stack)
         LODE_TRY(lode_report_add(report, UFT_INFO_STACK, "info", 32,
                                  "calls of depth %u were recorded; the recorder was told to stop at %u",
                                  deepest, info->max_stack));

@@ -6,10 +6,10 @@
 
 enum {
     FIRST_FRAMES = 2 * UFT_BATCH,
-    UNKNOWN_MAX = 1 << 18,        /* addresses that are reported, once each */
-    PIECE = 256 * 1024,           /* fits into a second-level cache */
-    PIECE_KEEPS_OPEN = 64 * 1024, /* smaller pieces are for thousands of cursors at once */
-    RECORD_MAX = 2 * UFT_RECORD_SIZE + 65536 + 8 /* bytes of a record with its payload, and of the one behind */
+    UNKNOWN_MAX = 1 << 18,           /* addresses that are reported, once each */
+    PIECE = 256 * 1024,              /* fits into a second-level cache */
+    PIECE_KEEPS_OPEN = 64 * 1024,    /* smaller pieces are for thousands of cursors at once */
+    RECORD_MAX = 16 + 65536 + 8 + 16 /* bytes of a record, its payload, and the record behind */
 };
 
 /* ---- events ---- */
@@ -45,7 +45,7 @@ lode_status lode_uft_reserve_frame(struct uft_cursor *self)
     struct uft_frame *frames = realloc(base, (capacity + (size_t)1) * sizeof *frames);
     if (frames == NULL)
         return lode_fail_memory(self->error);
-    frames[0] = (struct uft_frame){.known = {.address = UFT_NO_ADDRESS}};
+    frames[0] = (struct uft_frame){.known = {.address = UFT_NO_ADDRESS}, .depth = UINT64_MAX};
     self->frames = frames + 1;
     self->frame_capacity = capacity;
     return LODE_OK;
@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) size_t take_plain(struct uft_cursor
         const struct uft_known *known = is_exit ? &top[-1].known : entered;
         const lode_function *function = known->function;
         uint64_t wrong = (word & 0x3e) ^ UFT_MAGIC << 3;
-        wrong |= (depth + is_exit) ^ due;
+        wrong |= depth ^ (is_exit ? top[-1].depth : due);
         wrong |= known->address ^ address;
         if (wrong || time < last || time >= stop)
             break;

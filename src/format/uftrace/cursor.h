@@ -64,11 +64,13 @@ struct uft_cursor {
     bool is_done;             /* all events are handed out */
     bool was_lost;            /* the last record says that others were lost */
     bool can_wrap;            /* the recorder may have counted beyond 1023 */
+    bool is_probing;          /* what follows a record is looked at, to tell whether it is one */
     bool has_payload;         /* the batch has events whose data lies in the stream's piece */
     bool is_paused;           /* the batch must be handed out before anything else is read */
     struct uft_frame *frames; /* what is at -1 is no call, and matches no record */
     uint32_t frame_count, frame_capacity;
-    uint32_t due; /* the depth that an entry should have now */
+    uint32_t due;    /* the depth that an entry should have now */
+    uint32_t unseen; /* of a window: calls that were open before it and still are */
     lode_event *events;
     size_t event_count, event_capacity;
 
@@ -108,11 +110,15 @@ lode_status lode_uft_lookup(struct uft_cursor *self, uint64_t address, const lod
 lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out);
 /* The offset of the next record behind damage, at or after `from`; the end of the file if there is none. */
 lode_status lode_uft_resync(struct uft_cursor *self, uint64_t from, uint64_t *out);
+/* The time of the first record that has one, from an offset on; LODE_END if there is none. */
+lode_status lode_uft_first_time(struct uft_cursor *self, uint64_t from, uint64_t *time);
 /* Moves to the first record that is not before `time`. */
 lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time);
 
 /* Takes one record, whatever is wrong with it, and what the perf files have before it. */
 lode_status lode_uft_take_record(struct uft_cursor *self);
+/* The thread is off its processor since an event of perf. */
+void lode_uft_set_state(struct uft_cursor *self, const struct lode_uft_perf_event *event);
 /* Everything behind the last record: scheduling, and the ends of open calls. */
 lode_status lode_uft_finish(struct uft_cursor *self);
 

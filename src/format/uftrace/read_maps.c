@@ -122,7 +122,10 @@ static lode_status read_map(struct uft_opening *opening, struct uft_session *ses
 {
     struct lode_source source;
     struct lode_array maps;
-    lode_status status = lode_source_open(&source, &opening->rec->folder, name, opening->error);
+    /* A session's id may be anything, such as a way out of the folder. */
+    lode_status status = lode_uft_has_file(opening, name)
+                             ? lode_source_open(&source, &opening->rec->folder, name, opening->error)
+                             : LODE_ABSENT;
     if (status == LODE_ABSENT)
         return lode_report_add(opening->report, UFT_MAP_MISSING, name, LODE_NO_OFFSET,
                                "the map of a session is not there: its addresses have no names");

@@ -11,7 +11,7 @@ struct candidate {
     struct uft_text stem; /* its name without the ending */
     struct lode_source source;
     struct uft_text path, build_id; /* empty if it does not say */
-    bool is_taken;
+    const struct uft_module *owner; /* the first module that it was read for; NULL: none yet */
 };
 
 struct candidates {
@@ -53,8 +53,10 @@ static lode_status find_candidates(struct candidates *found)
         struct candidate file = {.name = name};
         file.stem = (struct uft_text){name, name + strlen(name) - strlen(found->ending)};
         lode_status status = lode_source_open(&file.source, &opening->rec->folder, name, opening->error);
-        if (status != LODE_OK)
-            return status < 0 ? status : LODE_OK;
+        if (status < 0)
+            return status;
+        if (status == LODE_ABSENT)
+            continue;
         read_head(&file);
         struct candidate *added = lode_array_push(&found->items);
         if (added == NULL || lode_map_add(&found->by_path, uft_hash(file.path),
@@ -138,7 +140,7 @@ static void free_candidates(struct candidates *found)
 {
     for (size_t i = 0; i < found->items.count; i++) {
         struct candidate *file = LODE_ARRAY_AT(&found->items, struct candidate, i);
-        if (!file->is_taken)
+        if (file->owner == NULL)
             lode_source_close(&file->source);
     }
     lode_array_free(&found->items);
@@ -190,16 +192,16 @@ static uint32_t finish_symbols(struct uft_symbol *items, uint32_t count)
 {
     uint32_t kept = 0;
     qsort(items, count, sizeof *items, compare_symbols);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t next = i + 1;
-        while (next < count && items[next].address == items[i].address)
+    for (uint32_t i = 0, next; i < count; i = next) {
+        struct uft_symbol first = items[i];
+        for (next = i + 1; next < count && items[next].address == first.address;)
             next++;
-        if (items[i].size == 0 && next < count) {
-            uint64_t distance = items[next].address - items[i].address;
-            items[i].size = distance < UINT32_MAX ? (uint32_t)distance : UINT32_MAX;
+        if (first.size == 0 && next < count) {
+            uint64_t distance = items[next].address - first.address;
+            first.size = distance < UINT32_MAX ? (uint32_t)distance : UINT32_MAX;
         }
-        if (items[i].type != '?' && (kept == 0 || items[kept - 1].address != items[i].address))
-            items[kept++] = items[i];
+        if (first.type != '?')
+            items[kept++] = first;
     }
     return kept;
 }
@@ -267,20 +269,6 @@ static lode_status take_symbols(struct uft_opening *opening, struct uft_module *
     return status;
 }
 
-/* A file that two modules share belongs to the first; the second reads it again. */
-static lode_status own_source(struct uft_opening *opening, struct candidate *file, struct lode_source *out)
-{
-    if (!file->is_taken) {
-        file->is_taken = true;
-        *out = file->source;
-        return LODE_OK;
-    }
-    lode_status status = lode_source_open(out, &opening->rec->folder, file->name, opening->error);
-    if (status != LODE_ABSENT)
-        return status;
-    return lode_fail(opening->error, LODE_ERR_IO, file->name, LODE_NO_OFFSET, "the file is gone");
-}
-
 static lode_status read_module_symbols(struct candidates *found, struct uft_module *module)
 {
     struct uft_opening *opening = found->opening;
@@ -293,10 +281,15 @@ static lode_status read_module_symbols(struct candidates *found, struct uft_modu
     if (file == NULL)
         return lode_report_add(opening->report, UFT_SYMBOLS_MISSING, module->module->path, LODE_NO_OFFSET,
                                "there is no %s.sym", basename);
-    LODE_TRY(own_source(opening, file, &module->symbols.source));
-    struct candidate own = *file;
-    own.source = module->symbols.source;
-    return take_symbols(opening, module, &own);
+    /* What two modules share belongs to the first: a hostile map must not have one file read for each of its lines. */
+    if (file->owner) {
+        module->symbols = file->owner->symbols;
+        module->symbols.source.mapping = NULL;
+        return LODE_OK;
+    }
+    file->owner = module;
+    module->symbols.source = file->source;
+    return take_symbols(opening, module, file);
 }
 
 static lode_status read_module_debug(struct candidates *found, struct uft_module *module)
@@ -306,8 +299,15 @@ static lode_status read_module_debug(struct candidates *found, struct uft_module
     struct candidate *file = choose(found, module, &is_foreign);
     if (file == NULL)
         return LODE_OK;
-    LODE_TRY(own_source(opening, file, &module->debug_source));
     module->debug_file = file->name;
+    if (file->owner) {
+        module->debug = file->owner->debug;
+        module->debug_source = file->owner->debug_source;
+        module->debug_source.mapping = NULL;
+        return LODE_OK;
+    }
+    file->owner = module;
+    module->debug_source = file->source;
     return lode_uft_debug_read(&module->debug, module->debug_source.bytes, file->name, opening->rec->specs,
                                opening->arena, opening->report);
 }

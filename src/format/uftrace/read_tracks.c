@@ -131,12 +131,6 @@ static uint32_t inherited_session(const struct tracks *self, int32_t pid)
     return LODE_NO_INDEX;
 }
 
-/* A recording whose only session belongs to nobody that is known: what else could it be for? */
-static uint32_t only_session(const struct tracks *self)
-{
-    return self->session_count == 1 && self->all[0].pid == 0 ? 0 : LODE_NO_INDEX;
-}
-
 static lode_status set_sessions(struct tracks *self, const lode_track *track, struct uft_task *task)
 {
     struct uft_opening *opening = self->opening;
@@ -145,12 +139,16 @@ static lode_status set_sessions(struct tracks *self, const lode_track *track, st
     task->sessions = self->sessions + first;
     task->times = self->times + first;
     task->inherited = inherited_session(self, track->pid);
-    if (task->inherited == LODE_NO_INDEX && task->session_count == 0)
-        task->inherited = only_session(self);
-    if (task->inherited != LODE_NO_INDEX)
+    if (task->inherited != LODE_NO_INDEX || task->session_count > 0)
         return LODE_OK;
-    if (task->session_count > 0)
-        return LODE_OK;
+    /* What was guessed without any session is said already, and for all. */
+    if (self->session_count == 1) {
+        task->inherited = 0;
+        return self->all[0].pid == 0
+                   ? LODE_OK
+                   : lode_report_add(opening->report, UFT_SESSION_MISSING, "task.txt", LODE_NO_OFFSET,
+                                     "task %d has no session; the only one there is is taken", track->tid);
+    }
     return lode_report_add(opening->report, UFT_SESSION_MISSING, "task.txt", LODE_NO_OFFSET,
                            "task %d has no session: its addresses have no names", track->tid);
 }

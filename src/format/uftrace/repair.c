@@ -87,6 +87,13 @@ static bool has_jump(const struct uft_cursor *self, uint32_t keep)
 
 /* ---- scheduling ---- */
 
+void lode_uft_set_state(struct uft_cursor *self, const struct lode_uft_perf_event *event)
+{
+    bool is_preempted = event->kind == UFT_PERF_OUT_PREEMPTED;
+    self->out_of = is_preempted ? self->rec->preempted : self->rec->scheduled_out;
+    self->out_flags = is_preempted ? LODE_EVENT_PREEMPTED : 0;
+}
+
 static lode_status come_back(struct uft_cursor *self, uint64_t time, unsigned flags)
 {
     const lode_function *state = self->out_of;
@@ -94,7 +101,7 @@ static lode_status come_back(struct uft_cursor *self, uint64_t time, unsigned fl
     self->last_time = time;
     return lode_uft_emit(self, &(lode_event){.time = time,
                                              .function = state,
-                                             .depth = self->frame_count,
+                                             .depth = self->due,
                                              .kind = LODE_EVENT_IN,
                                              .flags = (uint8_t)(self->out_flags | flags)});
 }
@@ -113,18 +120,16 @@ static bool is_paired(const struct uft_cursor *self)
 
 static lode_status go_off(struct uft_cursor *self, uint64_t time)
 {
-    bool is_preempted = self->perf->kind == UFT_PERF_OUT_PREEMPTED;
     if (self->out_of)
         LODE_TRY(come_back(self, time, LODE_EVENT_MADE));
     if (!is_paired(self))
         return lode_report_add(&self->report, UFT_SCHEDULE_PAIR, self->task->file, LODE_NO_OFFSET,
                                "the thread goes off its processor at %llu and does not come back",
                                (unsigned long long)time);
-    self->out_of = is_preempted ? self->rec->preempted : self->rec->scheduled_out;
-    self->out_flags = is_preempted ? LODE_EVENT_PREEMPTED : 0;
+    lode_uft_set_state(self, self->perf);
     return lode_uft_emit(self, &(lode_event){.time = time,
                                              .function = self->out_of,
-                                             .depth = self->frame_count,
+                                             .depth = self->due,
                                              .kind = LODE_EVENT_OUT,
                                              .flags = (uint8_t)self->out_flags});
 }
@@ -134,7 +139,7 @@ static lode_status emit_point(struct uft_cursor *self, uint64_t time, uint64_t i
     size_t length = text ? strnlen(text, UINT16_MAX) : 0;
     return lode_uft_emit(self, &(lode_event){.time = time,
                                              .id = id,
-                                             .depth = self->frame_count,
+                                             .depth = self->due,
                                              .kind = LODE_EVENT_POINT,
                                              .data_size = (uint16_t)length,
                                              .data = length ? text : NULL});
@@ -146,7 +151,7 @@ static lode_status take_perf_event(struct uft_cursor *self)
     const struct lode_uft_perf_event *event = self->perf;
     uint64_t time = event->time > self->last_time ? event->time : self->last_time;
     lode_status status = LODE_OK;
-    if (self->frame_count == 0) {
+    if (self->frame_count == 0 && self->unseen == 0) {
         self->perf++;
         return LODE_OK;
     }
@@ -250,30 +255,32 @@ static lode_status enter(struct uft_cursor *self, const struct uft_record *recor
         return lode_report_add(&self->report, UFT_DEPTH_LIMIT, self->task->file, record->offset,
                                "a call at depth %u is left out", depth);
     LODE_TRY(lode_uft_lookup(self, address, &function));
+    if (self->frame_count == 0 && self->is_window)
+        self->unseen = depth;
     LODE_TRY(push_frame(self, address, function, depth));
     self->last_time = record->time;
-    self->has_payload = self->has_payload || record->payload.size > 0;
+    self->has_payload = self->has_payload || record->payload.data;
     return lode_uft_emit(self, &(lode_event){.time = record->time,
                                              .function = function,
                                              .depth = depth,
                                              .kind = LODE_EVENT_ENTER,
                                              .flags = (uint8_t)flags,
                                              .data_size = (uint16_t)record->payload.size,
-                                             .data = record->payload.size ? record->payload.data : NULL});
+                                             .data = record->payload.data});
 }
 
 static lode_status emit_leave(struct uft_cursor *self, const struct uft_record *record,
                               const lode_function *function, uint32_t depth, unsigned flags)
 {
     self->last_time = record->time;
-    self->has_payload = self->has_payload || record->payload.size > 0;
+    self->has_payload = self->has_payload || record->payload.data;
     return lode_uft_emit(self, &(lode_event){.time = record->time,
                                              .function = function,
                                              .depth = depth,
                                              .kind = LODE_EVENT_LEAVE,
                                              .flags = (uint8_t)flags,
                                              .data_size = (uint16_t)record->payload.size,
-                                             .data = record->payload.size ? record->payload.data : NULL});
+                                             .data = record->payload.data});
 }
 
 /* An exit without a call that it could end. */
@@ -282,8 +289,10 @@ static lode_status orphan(struct uft_cursor *self, const struct uft_record *reco
 {
     const lode_function *function;
     LODE_TRY(lode_uft_lookup(self, address, &function));
-    if (self->is_window)
+    if (self->is_window) {
+        self->unseen = self->due = depth;
         return emit_leave(self, record, function, depth, flags);
+    }
     self->last_time = record->time;
     bool is_inherited = self->task->is_forked && self->frame_count == 0;
     return lode_report_add(&self->report, is_inherited ? UFT_EXIT_INHERITED : UFT_EXIT_ORPHAN,
@@ -336,14 +345,22 @@ static lode_status leave(struct uft_cursor *self, const struct uft_record *recor
 
 static lode_status lose(struct uft_cursor *self, const struct uft_record *record)
 {
+    /* Its own time means nothing; recorders write 0. Before all others it has that of the first. */
+    uint64_t time = self->last_time;
+    if (!self->has_begun && !self->is_window && !self->was_lost) {
+        lode_status status = lode_uft_first_time(self, record->offset, &time);
+        if (status != LODE_END)
+            LODE_TRY(status);
+        if (time >= self->to && self->to < UINT64_MAX)
+            return lode_uft_finish(self);
+        self->last_time = time;
+    }
     self->was_lost = true;
     LODE_TRY(lode_report_add(&self->report, UFT_RECORD_LOST, self->task->file, record->offset,
                              "%llu records were lost", (unsigned long long)record->address));
-    /* Its own time means nothing; recorders write 0. */
-    return lode_uft_emit(self, &(lode_event){.time = self->last_time,
-                                             .id = record->address,
-                                             .depth = self->frame_count,
-                                             .kind = LODE_EVENT_LOST});
+    return lode_uft_emit(
+        self,
+        &(lode_event){.time = time, .id = record->address, .depth = self->due, .kind = LODE_EVENT_LOST});
 }
 
 static lode_status point(struct uft_cursor *self, const struct uft_record *record, unsigned flags)
@@ -353,14 +370,14 @@ static lode_status point(struct uft_cursor *self, const struct uft_record *recor
         LODE_TRY(lode_report_add(&self->report, UFT_EVENT_UNKNOWN, self->task->file, record->offset,
                                  "event %llu has no name", (unsigned long long)record->address));
     self->last_time = record->time;
-    self->has_payload = self->has_payload || record->payload.size > 0;
+    self->has_payload = self->has_payload || record->payload.data;
     return lode_uft_emit(self, &(lode_event){.time = record->time,
                                              .id = record->address,
-                                             .depth = self->frame_count,
+                                             .depth = self->due,
                                              .kind = LODE_EVENT_POINT,
                                              .flags = (uint8_t)flags,
                                              .data_size = (uint16_t)record->payload.size,
-                                             .data = record->payload.size ? record->payload.data : NULL});
+                                             .data = record->payload.data});
 }
 
 /* ---- one record ---- */

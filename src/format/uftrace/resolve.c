@@ -250,14 +250,12 @@ static bool add_details(struct lode_function_table *table, struct uft_function *
     const char *name = function->function.name;
     function->type = place->symbol->type;
     function->is_jump = is_jump(place->symbol);
-    function->arguments = lode_uft_specs_find(rec->specs, name, module->path, false);
-    function->result = lode_uft_specs_find(rec->specs, name, module->path, true);
+    function->arguments =
+        lode_uft_specs_choose(rec->specs, name, module->path, false, debug ? debug->arguments : NULL);
+    function->result =
+        lode_uft_specs_choose(rec->specs, name, module->path, true, debug ? debug->result : NULL);
     if (debug == NULL)
         return true;
-    if (function->arguments == NULL)
-        function->arguments = debug->arguments;
-    if (function->result == NULL)
-        function->result = debug->result;
     function->function.line = debug->line;
     function->function.file = debug->file ? find_file(rec, &table->names, debug->file) : NULL;
     return debug->file == NULL || function->function.file != NULL;

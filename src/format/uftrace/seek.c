@@ -5,11 +5,14 @@
 
 enum {
     ARGUMENTS_MAX = 1024, /* bytes of a record's arguments, at most */
+    SHORT_CHAIN = 3,      /* records in a row that are enough where one is expected */
     CHAIN = 8,            /* records in a row that chance does not bring about */
     LINEAR = 4096,        /* a stretch that is not worth cutting in half */
     TAIL = 4096           /* bytes in which the last record is looked for first */
 };
 
+#define NEAR                                                                                                 \
+    UINT64_C(1000000000) /* ns between two records that are taken for neighbours without further looks */
 #define GAP_MAX (UINT64_C(1) << 50) /* ns; nothing is recorded for longer without a record: 13 days */
 
 static inline uint64_t word_at(const struct uft_cursor *self, const uint8_t *at)
@@ -76,20 +79,44 @@ static lode_status read_arguments(struct uft_cursor *self, struct uft_record *re
     return LODE_OK;
 }
 
+static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned length, uint64_t not_before,
+                            bool *out, struct uft_record *first);
+
+/* Whether what stands behind a payload can be a record: at once if its time is near, else by what follows it. */
+static lode_status is_likely(struct uft_cursor *self, const struct uft_record *record, bool *out)
+{
+    struct lode_span bytes;
+    struct uft_record first;
+    *out = false;
+    LODE_TRY(lode_stream_at(&self->stream, record->next, UFT_RECORD_SIZE, &bytes, self->error));
+    if (bytes.size < UFT_RECORD_SIZE || !is_record(word_at(self, bytes.data + 8)))
+        return LODE_OK;
+    uint64_t time = word_at(self, bytes.data);
+    bool is_lost = (word_at(self, bytes.data + 8) & 3) == UFT_LOST;
+    *out = is_lost || self->is_probing || (time >= record->time && time - record->time <= NEAR);
+    if (*out)
+        return LODE_OK;
+    self->is_probing = true;
+    lode_status status =
+        is_chain(self, record->next, SHORT_CHAIN, time < record->time ? 0 : record->time, out, &first);
+    self->is_probing = false;
+    return status;
+}
+
 /* A length that does not lead to a record is not to be trusted. */
 static lode_status check_next(struct uft_cursor *self, struct uft_record *record)
 {
     struct lode_span bytes;
+    bool is_sound;
     if (record->is_unknown || self->stream.size - record->next < UFT_RECORD_SIZE)
         return LODE_OK;
-    /* From the record on, so that the payload stays in the piece. */
+    LODE_TRY(is_likely(self, record, &is_sound));
+    /* From the record on, so that the payload is in the piece. */
     size_t length = (size_t)(record->next - record->offset);
     LODE_TRY(lode_stream_at(&self->stream, record->offset, length + UFT_RECORD_SIZE, &bytes, self->error));
-    record->is_unknown =
-        bytes.size >= length + UFT_RECORD_SIZE && !is_record(word_at(self, bytes.data + length + 8));
     uint64_t skipped = record->type == UFT_EVENT ? 2 : 0;
-    if (!lode_span_part(bytes, UFT_RECORD_SIZE + skipped, record->payload.size, &record->payload))
-        record->is_unknown = true;
+    bool is_there = lode_span_part(bytes, UFT_RECORD_SIZE + skipped, record->payload.size, &record->payload);
+    record->is_unknown = !is_sound || !is_there;
     return LODE_OK;
 }
 
@@ -210,6 +237,24 @@ static lode_status step_to(struct uft_cursor *self, uint64_t offset, uint64_t ti
     }
 }
 
+/* What held before the window, as far as its first record and perf tell. */
+static lode_status enter_window(struct uft_cursor *self, uint64_t time)
+{
+    struct uft_record record;
+    const struct lode_uft_perf_event *before = NULL;
+    lode_status status = lode_uft_record_at(self, self->offset, &record);
+    if (status < 0)
+        return status;
+    if (status == LODE_OK && self->is_window && (record.type == UFT_ENTRY || record.type == UFT_EXIT))
+        self->unseen = self->due = record.depth + (record.type == UFT_EXIT);
+    for (; self->perf < self->perf_end && self->perf->time < time; self->perf++)
+        if (self->perf->kind <= UFT_PERF_OUT_PREEMPTED)
+            before = self->perf;
+    if (before && before->kind != UFT_PERF_IN && self->unseen > 0)
+        lode_uft_set_state(self, before);
+    return LODE_OK;
+}
+
 lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
 {
     uint64_t low = 0, high = self->stream.size;
@@ -227,22 +272,34 @@ lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
             high = middle;
     }
     LODE_TRY(step_to(self, low, time));
-    while (self->perf < self->perf_end && self->perf->time < time)
-        self->perf++;
     self->last_time = time;
     self->is_window = self->offset > 0;
-    return LODE_OK;
+    return enter_window(self, time);
 }
 
 /* ---- the first and the last ---- */
 
+lode_status lode_uft_first_time(struct uft_cursor *self, uint64_t from, uint64_t *time)
+{
+    uint64_t offset = self->offset;
+    struct uft_record record;
+    LODE_TRY(step_to(self, from, 0));
+    lode_status status = lode_uft_record_at(self, self->offset, &record);
+    self->offset = offset;
+    if (status == LODE_OK)
+        *time = record.time;
+    return status;
+}
+
 static lode_status find_first(struct uft_cursor *self, uint64_t *begin)
 {
     struct uft_record record;
-    lode_status status = find_chain(self, 0, self->stream.size, 1, 0, &record);
-    if (status == LODE_OK)
-        *begin = record.time;
-    return status == LODE_NOT_FOUND ? LODE_ABSENT : status;
+    lode_status status = lode_uft_first_time(self, 0, begin);
+    if (status != LODE_END)
+        return status;
+    /* A loss alone has no time. */
+    status = lode_uft_record_at(self, 0, &record);
+    return status == LODE_END || status == LODE_NOT_FOUND ? LODE_ABSENT : status;
 }
 
 static lode_status find_last(struct uft_cursor *self, uint64_t *end)

@@ -61,8 +61,15 @@ void lode_uft_track_abandon(struct uft_track_writer *track)
 void lode_uft_text_open(struct uft_text_file *text, struct uft_writer *writer, const char *name,
                         lode_error *error)
 {
-    *text = (struct uft_text_file){.error = error};
+    *text = (struct uft_text_file){.writer = writer, .error = error};
     text->status = lode_output_file_create(&text->file, &writer->output, name, error);
+}
+
+void lode_uft_text_open_hidden(struct uft_text_file *text, struct uft_writer *writer, const char *name,
+                               lode_error *error)
+{
+    *text = (struct uft_text_file){.writer = writer, .is_hidden = true, .error = error};
+    text->status = lode_output_file_create_hidden(&text->file, &writer->output, name, error);
 }
 
 void lode_uft_text_put_bytes(struct uft_text_file *text, const void *bytes, size_t size)
@@ -94,7 +101,8 @@ void lode_uft_text_put(struct uft_text_file *text, const char *format, ...)
 lode_status lode_uft_text_close(struct uft_text_file *text)
 {
     if (text->status == LODE_OK)
-        return lode_output_file_close(&text->file, text->error);
+        return text->is_hidden ? lode_output_file_show(&text->file, &text->writer->output, text->error)
+                               : lode_output_file_close(&text->file, text->error);
     lode_output_file_abandon(&text->file);
     return text->status;
 }
@@ -148,6 +156,7 @@ static lode_status write_options(struct uft_writer *writer, lode_error *error)
     return lode_uft_text_close(&text);
 }
 
+/* By their names, the last three make the directory a recording: before them, all else is whole. */
 lode_status lode_uft_writer_finish(struct uft_writer *writer, const struct uft_description *description,
                                    lode_error *error)
 {

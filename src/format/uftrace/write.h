@@ -127,12 +127,17 @@ lode_status lode_uft_writer_finish(struct uft_writer *writer, const struct uft_d
 /* A file of lines. After an error nothing more is written, and close returns it. */
 struct uft_text_file {
     struct lode_output_file file;
+    struct uft_writer *writer;
+    bool is_hidden;
     lode_status status;
     lode_error *error;
 };
 
 void lode_uft_text_open(struct uft_text_file *text, struct uft_writer *writer, const char *name,
                         lode_error *error);
+/* The same for a file that makes a directory a recording: it is there only when it is whole. */
+void lode_uft_text_open_hidden(struct uft_text_file *text, struct uft_writer *writer, const char *name,
+                               lode_error *error);
 void lode_uft_text_put(struct uft_text_file *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lode_uft_text_put_bytes(struct uft_text_file *text, const void *bytes, size_t size);

@@ -41,8 +41,8 @@ static lode_status add_task(struct describing *self, uint64_t time, int32_t tid,
 }
 
 /* Gives a process without one the session that was taken for it, early enough. */
-static lode_status lend_session(struct describing *self, const struct uft_source *source, uint32_t session,
-                                int32_t pid, uint64_t time, lode_error *error)
+static lode_status lend_session(struct describing *self, const struct uft_session *session, int32_t pid,
+                                uint64_t time, lode_error *error)
 {
     bool is_new;
     uint32_t next = (uint32_t)self->sessions.count;
@@ -51,7 +51,7 @@ static lode_status lend_session(struct describing *self, const struct uft_source
     if (index == NULL || (is_new && added == NULL))
         return lode_fail_memory(error);
     if (is_new) {
-        *added = self->merge->sessions[source->first_session + session];
+        *added = *session;
         added->pid = pid;
         added->time = time;
     }
@@ -72,7 +72,8 @@ static lode_status describe_fork(struct describing *self, const struct uft_sourc
     if (task->inherited == LODE_NO_INDEX || source->rec->sessions[task->inherited].pid == task->parent ||
         lode_map_get(&self->forked, (uint64_t)parent))
         return LODE_OK;
-    return lend_session(self, source, task->inherited, parent, time, error);
+    const struct uft_session *session = &self->merge->sessions[source->first_session + task->inherited];
+    return lend_session(self, session, parent, time, error);
 }
 
 /* The lines of a task, early enough for its first record: readers ask which session held then. */
@@ -96,10 +97,13 @@ static lode_status describe_task(struct describing *self, const struct uft_sourc
     for (; first < task->session_count && tid == pid; first++)
         LODE_TRY(
             add_task(self, sessions[source->first_session + task->sessions[first]].time, tid, pid, error));
+    if (task->session_count == 0 && task->inherited == LODE_NO_INDEX)
+        LODE_TRY(lend_session(self, &self->merge->nobody, pid, time, error));
     if (task->is_forked)
         return describe_fork(self, source, index, time, error);
     if (task->session_count == 0 && task->inherited != LODE_NO_INDEX)
-        return lend_session(self, source, task->inherited, pid, time, error);
+        return lend_session(self, &self->merge->sessions[source->first_session + task->inherited], pid, time,
+                            error);
     return LODE_OK;
 }
 
@@ -117,7 +121,7 @@ static lode_status describe_dlopens(struct describing *self, const struct uft_so
 {
     for (uint32_t i = 0; i < source->rec->dlopen_count; i++) {
         struct uft_dlopen library = source->rec->dlopens[i];
-        if (library.group == LODE_NO_INDEX)
+        if (library.group == LODE_NO_INDEX || source->modules[library.module] == LODE_NO_INDEX)
             continue;
         library.time = move_time(source, library.time);
         library.group += source->first_session;

@@ -133,7 +133,7 @@ static lode_status put_record(struct uft_event_writer *self, unsigned bits, uint
     written->deepest = depth > written->deepest ? depth : written->deepest;
     come_back_before(self, time);
     LODE_TRY(lode_uft_track_room(&self->track, UFT_RECORD_SIZE + size, &room, error));
-    uft_put_record(room, bits | (size ? UFT_MORE_BIT : 0), time, depth, address);
+    uft_put_record(room, bits, time, depth, address);
     if (size > 0)
         memcpy(room + UFT_RECORD_SIZE, values, size);
     return LODE_OK;
@@ -145,9 +145,11 @@ static lode_status put_call(struct uft_event_writer *self, unsigned type, const 
 {
     uint8_t values[UFT_VALUES_MAX];
     size_t size = 0;
-    if (event->data_size > 0 && !self->rules.drops_values) {
-        size = lode_uft_write_values(self->rules.rec, event, values);
-        self->written->dropped_values += size == 0;
+    if (event->data && !self->rules.drops_values) {
+        if (lode_uft_write_values(self->rules.rec, event, values, &size))
+            type |= UFT_MORE_BIT;
+        else
+            self->written->dropped_values++;
     }
     return put_record(self, type, event->time, event->depth, address, values, size, error);
 }
@@ -298,16 +300,16 @@ static lode_status put_point(struct uft_event_writer *self, const lode_event *ev
     const uint32_t *id = lode_map_get(self->rules.event_ids, event->id);
     unsigned word = self->rules.rec->info.word;
     bool is_known = lode_uft_point_needs(event->id, word, &needed);
-    if (is_known && needed > 0)
-        size = lode_uft_write_point(self->rules.rec, event, values);
     /* What a variable holds depends on the size of an address. */
     bool is_foreign = needed == word && word != self->rules.word;
-    if (!is_known || is_foreign || (needed > 0 && size == 0)) {
+    if (!is_known || is_foreign ||
+        (needed > 0 && !lode_uft_write_point(self->rules.rec, event, values, &size))) {
         self->written->dropped_points++;
         return LODE_OK;
     }
     self->written->dropped_values += needed == 0 && event->data_size > 0;
-    return put_record(self, UFT_EVENT, event->time, 0, id ? *id : event->id, values, size, error);
+    return put_record(self, UFT_EVENT | (needed > 0 ? UFT_MORE_BIT : 0U), event->time, 0,
+                      id ? *id : event->id, values, size, error);
 }
 
 static lode_status take(struct uft_event_writer *self, const lode_event *event, lode_error *error)

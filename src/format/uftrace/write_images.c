@@ -155,6 +155,10 @@ static void find_used(struct uft_source *source)
     for (uint32_t i = 0; i < rec->dlopen_count; i++)
         if (rec->dlopens[i].group != LODE_NO_INDEX)
             source->modules[rec->dlopens[i].module] = 0;
+    /* A line of a map needs a path. */
+    for (uint32_t i = 0; i < rec->base.module_count; i++)
+        if (*rec->base.modules[i].path == '\0' || *rec->base.modules[i].path == '[')
+            source->modules[i] = LODE_NO_INDEX;
 }
 
 static lode_status place_modules(struct uft_merge *merge, struct lode_map *by_path, lode_error *error)
@@ -227,11 +231,14 @@ static lode_status move_maps(struct uft_merge *merge, const struct uft_source *s
     struct uft_map *maps = lode_arena_alloc(&merge->arena, session->map_count, sizeof *maps);
     if (maps == NULL)
         return lode_fail_memory(error);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < session->map_count; i++) {
-        maps[i] = session->maps[i];
-        maps[i].module = source->modules[maps[i].module];
+        maps[count] = session->maps[i];
+        maps[count].module = source->modules[maps[count].module];
+        count += maps[count].module != LODE_NO_INDEX;
     }
     session->maps = maps;
+    session->map_count = count;
     return LODE_OK;
 }
 
@@ -248,6 +255,7 @@ static lode_status add_session(struct uft_merge *merge, const struct uft_source 
         const struct uft_session *same = &merge->sessions[session->group];
         session->id = same->id;
         session->maps = same->maps;
+        session->map_count = same->map_count;
         return LODE_OK;
     }
     LODE_TRY(name_session(merge, session, taken, error));
@@ -270,6 +278,9 @@ lode_status lode_uft_merge_sessions(struct uft_merge *merge, lode_error *error)
         for (uint32_t k = 0; k < merge->sources[i].rec->session_count && status == LODE_OK; k++)
             status = add_session(merge, &merge->sources[i], k, &taken, error);
     }
+    merge->nobody = (struct uft_session){.id = "0000000000000000", .program = ""};
+    if (status == LODE_OK)
+        status = name_session(merge, &merge->nobody, &taken, error);
     lode_map_free(&taken);
     return status;
 }

@@ -56,7 +56,7 @@ lode_status lode_uft_write_info(struct uft_writer *writer, const struct uft_desc
                                 lode_error *error)
 {
     struct uft_text_file text;
-    lode_uft_text_open(&text, writer, "info", error);
+    lode_uft_text_open_hidden(&text, writer, "info", error);
     put_header(&text, description);
     for (unsigned i = 0; i < UFT_INFO_KNOWN; i++) {
         if (i == UFT_LINE_TASKS)

@@ -28,6 +28,8 @@ struct uft_merge {
     uint32_t module_count;
     struct uft_session *sessions;
     uint32_t session_count;
+    struct uft_session
+        nobody; /* without maps, for processes of which no session is known: uftrace asks for one */
     struct uft_event_name *event_names;
     uint32_t event_name_count;
     size_t specified; /* the source whose arguments are kept; `count`: none has any */

@@ -128,12 +128,21 @@ static lode_status write_symbol_file(struct uft_writer *writer, const struct uft
     return lode_uft_text_close(&text);
 }
 
+/* What a file says of itself is what is known of its module; the rest stays as it is. */
 static lode_status write_debug_file(struct uft_writer *writer, const struct uft_written_module *module,
                                     const char *name, lode_error *error)
 {
     struct uft_text_file text;
+    struct uft_lines lines = {.text = module->debug};
+    struct uft_text line;
     lode_uft_text_open(&text, writer, name, error);
-    lode_uft_text_put_bytes(&text, module->debug.data, (size_t)module->debug.size);
+    put_heading(&text, module);
+    while (uft_next_line(&lines, &line)) {
+        if (uft_length(line) == 0 || *line.at == '#')
+            continue;
+        lode_uft_text_put_bytes(&text, line.at, uft_length(line));
+        lode_uft_text_put_bytes(&text, "\n", 1);
+    }
     return lode_uft_text_close(&text);
 }
 

@@ -21,7 +21,7 @@ enum line_kind {
 };
 
 struct line {
-    uint64_t time;
+    uint64_t time; /* by which they are sorted */
     uint32_t kind; /* line_kind */
     uint32_t index;
 };
@@ -60,7 +60,7 @@ static void put_line(struct uft_text_file *text, const struct uft_description *d
         lode_uft_text_put(text, " tid=%" PRId32 " pid=%" PRId32 "\n", task->tid, task->pid);
     } else {
         const struct uft_dlopen *library = &description->dlopens[line->index];
-        put_kind(text, "DLOP", line->time);
+        put_kind(text, "DLOP", library->time);
         lode_uft_text_put(text, " tid=%" PRId32 " sid=%s base=%" PRIx64 " libname=\"%s\"\n", library->tid,
                           description->sessions[library->group].id, library->base,
                           description->modules[library->module].path);
@@ -76,8 +76,12 @@ static size_t gather_lines(struct line *lines, const struct uft_description *des
         lines[count++] = (struct line){description->forks[i].time, FORK_LINE, i};
     for (uint32_t i = 0; i < description->task_count; i++)
         lines[count++] = (struct line){description->tasks[i].time, TASK_LINE, i};
-    for (uint32_t i = 0; i < description->dlopen_count; i++)
-        lines[count++] = (struct line){description->dlopens[i].time, LIBRARY_LINE, i};
+    for (uint32_t i = 0; i < description->dlopen_count; i++) {
+        /* uftrace must know the session that a library is loaded in. */
+        const struct uft_dlopen *library = &description->dlopens[i];
+        uint64_t begin = description->sessions[library->group].time;
+        lines[count++] = (struct line){library->time > begin ? library->time : begin, LIBRARY_LINE, i};
+    }
     return count;
 }
 
@@ -92,7 +96,7 @@ lode_status lode_uft_write_tasks(struct uft_writer *writer, const struct uft_des
         return lode_fail_memory(error);
     size_t count = gather_lines(lines, description);
     qsort(lines, count, sizeof *lines, compare_lines);
-    lode_uft_text_open(&text, writer, "task.txt", error);
+    lode_uft_text_open_hidden(&text, writer, "task.txt", error);
     for (size_t i = 0; i < count; i++)
         put_line(&text, description, &lines[i]);
     free(lines);
@@ -105,6 +109,21 @@ static void put_range(struct uft_text_file *text, uint64_t start, uint64_t end, 
 {
     lode_uft_text_put(text, "%" PRIx64 "-%" PRIx64 " %s 00000000 00:00 0                          ", start,
                       end, access);
+}
+
+/*
+ * The kernel begins above the stack: at the next of a few addresses, or at its complement. Without a stack, uftrace takes all addresses
+ * for the kernel's.
+ */
+static uint64_t stack_end(const struct uft_description *description, const struct uft_session *session)
+{
+    uint64_t base = session->kernel_base;
+    if (base)
+        return base > UINT32_MAX ? -base : base;
+    if (description->word == 4)
+        return UINT64_C(0xc0000000);
+    bool is_high = session->map_count > 0 && session->maps[session->map_count - 1].end > UINT64_C(1) << 47;
+    return UINT64_C(1) << (is_high ? 48 : 47);
 }
 
 static lode_status write_map(struct uft_writer *writer, const struct uft_description *description,
@@ -121,12 +140,9 @@ static lode_status write_map(struct uft_writer *writer, const struct uft_descrip
         lode_uft_text_put(&text, *module->build_id ? "%s build-id:%s\n" : "%s%s\n", module->path,
                           module->build_id);
     }
-    if (session->kernel_base) {
-        /* The kernel begins above the stack: at the next of a few addresses, or at its complement. */
-        uint64_t base = session->kernel_base, end = base > UINT32_MAX ? -base : base;
-        put_range(&text, end - STACK_SIZE, end, "rw-p");
-        lode_uft_text_put(&text, "[stack]\n");
-    }
+    uint64_t end = stack_end(description, session);
+    put_range(&text, end - STACK_SIZE, end, "rw-p");
+    lode_uft_text_put(&text, "[stack]\n");
     return lode_uft_text_close(&text);
 }
 

@@ -46,25 +46,27 @@ static void put_value(uint8_t *out, const lode_argument *value, const uint8_t *i
 }
 
 /* Copies values one by one; what is between and behind them may be anything in the source, and is zero here. */
-static size_t put_values(const struct uft_recording *rec, struct lode_span data, const lode_argument *values,
-                         size_t count, uint8_t *out)
+static bool put_values(const struct uft_recording *rec, struct lode_span data, const lode_argument *values,
+                       size_t count, uint8_t *out, size_t room, size_t *used)
 {
     bool big_endian = rec->info.big_endian;
     size_t offset = 0;
     for (size_t i = 0; i < count; i++) {
-        if (offset > data.size)
-            return 0;
+        if (offset > data.size || offset > room)
+            return false;
         const uint8_t *at = data.data + offset;
         size_t size = size_of(&values[i], at, (size_t)data.size - offset, big_endian);
-        if (size == SIZE_MAX || size > UFT_VALUES_MAX - offset)
-            return 0;
+        if (size == SIZE_MAX || size > room - offset)
+            return false;
         put_value(out + offset, &values[i], at, size, big_endian);
         offset += up_to(size, 4);
     }
-    return offset <= UFT_VALUES_MAX ? offset : 0;
+    *used = offset;
+    return offset <= room;
 }
 
-size_t lode_uft_write_values(const struct uft_recording *rec, const lode_event *event, uint8_t *out)
+bool lode_uft_write_values(const struct uft_recording *rec, const lode_event *event, uint8_t *out,
+                           size_t *size)
 {
     const struct uft_function *function = (const struct uft_function *)event->function;
     const struct lode_uft_spec *spec =
@@ -72,12 +74,16 @@ size_t lode_uft_write_values(const struct uft_recording *rec, const lode_event *
     struct lode_span data = {event->data, event->data_size};
     lode_argument values[VALUES];
     size_t count;
-    if (event->data_size == 0 || spec == NULL ||
+    *size = 0;
+    if (spec == NULL ||
         lode_uft_payload_decode(rec->specs, spec, data, values, VALUES, &count, NULL) != LODE_OK ||
         count > VALUES)
-        return 0;
+        return false;
     memset(out, 0, UFT_VALUES_MAX);
-    return up_to(put_values(rec, data, values, count, out), 8);
+    if (!put_values(rec, data, values, count, out, UFT_VALUES_MAX, size))
+        return false;
+    *size = up_to(*size, 8);
+    return true;
 }
 
 /* ---- points ---- */
@@ -92,20 +98,23 @@ bool lode_uft_point_needs(uint64_t id, unsigned word, size_t *size)
     return id >= FIRST_KNOWN_ID && (id < UFT_FIRST_STATE_ID || id > UFT_LAST_STATE_ID);
 }
 
-size_t lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out)
+bool lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out,
+                          size_t *size)
 {
     struct lode_span data = {event->data, event->data_size};
     lode_argument values[VALUES];
-    size_t needed, count, size = event->data_size;
-    if (!lode_uft_point_needs(event->id, rec->info.word, &needed) || needed == 0 || size < needed ||
-        size > UFT_VALUES_MAX - 2)
-        return 0;
+    size_t needed, count, used;
+    *size = 0;
+    if (!lode_uft_point_needs(event->id, rec->info.word, &needed) || needed == 0 || data.size < needed ||
+        data.size > UFT_VALUES_MAX - 2)
+        return false;
     memset(out, 0, UFT_VALUES_MAX);
-    memcpy(out + 2, event->data, size);
+    memcpy(out + 2, data.data, (size_t)data.size);
     if (rec->info.big_endian &&
         lode_uft_event_decode(rec->specs, event->id, data, values, VALUES, &count, NULL) == LODE_OK &&
         count <= VALUES)
-        put_values(rec, data, values, count, out + 2);
-    put_u16le(out, (uint16_t)size);
-    return up_to(2 + size, 8);
+        put_values(rec, data, values, count, out + 2, UFT_VALUES_MAX - 2, &used);
+    put_u16le(out, event->data_size);
+    *size = up_to(2 + (size_t)data.size, 8);
+    return true;
 }

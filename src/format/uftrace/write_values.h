@@ -13,12 +13,14 @@ enum {
 };
 
 /*
- * Writes the arguments or the result that an event carries to `out`, UFT_VALUES_MAX bytes, and says how many they are: a multiple of 8, or
- * 0 if they cannot be written.
+ * Writes the arguments or the result that an event carries to `out`, UFT_VALUES_MAX bytes. They are a multiple of 8, which may be 0: a
+ * structure can be empty. False if they cannot be written.
  */
-size_t lode_uft_write_values(const struct uft_recording *rec, const lode_event *event, uint8_t *out);
+bool lode_uft_write_values(const struct uft_recording *rec, const lode_event *event, uint8_t *out,
+                           size_t *size);
 /* The same for what a point carries, with its length before it. */
-size_t lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out);
+bool lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out,
+                          size_t *size);
 
 /* Whether uftrace reads a point of this id, and what it must carry: at least so many bytes, or nothing. */
 bool lode_uft_point_needs(uint64_t id, unsigned word, size_t *size);
