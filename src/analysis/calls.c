@@ -46,7 +46,7 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 
 static lode_status read_tracks(struct computation *self, lode_error *error)
 {
-    self->workers = calloc(self->pass.threads, sizeof *self->workers);
+    self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < self->pass.threads; i++)
@@ -59,32 +59,37 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
 
 /* ---- rows ---- */
 
-static struct lode_tally add_up(const struct computation *self, uint32_t function, uint64_t *inside)
+/* What the calls of a function took on all tracks. */
+struct sum {
+    lode_square squares;
+    uint64_t sum, nested, inside, min, max;
+};
+
+static struct sum add_up(const struct computation *self, uint32_t function)
 {
-    struct lode_tally sum = {.min = UINT64_MAX};
-    *inside = 0;
+    struct sum sum = {.min = UINT64_MAX};
     for (unsigned i = 0; i < self->pass.threads; i++) {
         if (function >= self->workers[i].capacity)
             continue;
         const struct lode_tally *tally = &self->workers[i].items[function];
-        sum.squares += tally->squares;
+        sum.squares += (lode_square)tally->squares_high << 64 | tally->squares_low;
         sum.sum += tally->sum;
         sum.nested += tally->nested;
+        sum.inside += self->workers[i].inside[function + 1];
         sum.min = tally->min < sum.min ? tally->min : sum.min;
         sum.max = tally->max > sum.max ? tally->max : sum.max;
-        *inside += self->workers[i].inside[function + 1];
     }
     return sum;
 }
 
-static double deviation(const struct lode_tally *tally, uint64_t calls)
+static double deviation(const struct sum *sum, uint64_t calls)
 {
-    lode_square spread, square = (lode_square)tally->sum * tally->sum;
+    lode_square spread, square = (lode_square)sum->sum * sum->sum;
     double n = (double)calls;
     /* Exact as long as n times the sum of squares fits; beyond that the times are absurd. */
-    if (!__builtin_mul_overflow(tally->squares, (lode_square)calls, &spread) && spread >= square)
+    if (!__builtin_mul_overflow(sum->squares, (lode_square)calls, &spread) && spread >= square)
         return sqrt((double)(spread - square)) / n;
-    double mean = (double)tally->sum / n, variance = (double)tally->squares / n - mean * mean;
+    double mean = (double)sum->sum / n, variance = (double)sum->squares / n - mean * mean;
     return variance > 0.0 ? sqrt(variance) : 0.0;
 }
 
@@ -100,17 +105,16 @@ static uint64_t percentile(const struct ranked *ranked, double q)
     return value > row->max ? row->max : value;
 }
 
-static void fill_row(struct ranked *ranked, const lode_function *function, const struct lode_tally *tally,
-                     uint64_t calls)
+static void fill_row(struct ranked *ranked, const struct sum *sum)
 {
     lode_call_row *row = &ranked->row;
-    row->function = function;
-    row->calls = calls;
-    row->total = tally->sum - tally->nested;
-    row->min = tally->min;
-    row->max = tally->max;
-    row->mean = (double)tally->sum / (double)calls;
-    row->deviation = deviation(tally, calls);
+    row->calls = lode_sketch_count(ranked->sketch);
+    row->total = sum->sum - sum->nested;
+    row->self = sum->sum - sum->inside;
+    row->min = sum->min;
+    row->max = sum->max;
+    row->mean = (double)sum->sum / (double)row->calls;
+    row->deviation = deviation(sum, row->calls);
     row->p50 = percentile(ranked, 0.50);
     row->p95 = percentile(ranked, 0.95);
     row->p99 = percentile(ranked, 0.99);
@@ -119,19 +123,17 @@ static void fill_row(struct ranked *ranked, const lode_function *function, const
 static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
                            lode_error *error)
 {
-    uint64_t inside;
-    struct lode_tally tally = add_up(self, function, &inside);
-    if (tally.min > tally.max)
+    struct sum sum = add_up(self, function);
+    if (sum.min > sum.max)
         return LODE_OK; /* it was not called */
     lode_calls *calls = self->calls;
     struct ranked *ranked = &calls->rows[calls->count];
     ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
     if (ranked->sketch == NULL)
         return lode_fail_memory(error);
-    fill_row(ranked, lode_function_table_at(&self->pass.recording->functions, function), &tally,
-             lode_sketch_count(ranked->sketch));
-    ranked->row.self = tally.sum - inside;
     ranked->index = function;
+    ranked->row.function = lode_function_table_at(&self->pass.recording->functions, function);
+    fill_row(ranked, &sum);
     calls->count++;
     return LODE_OK;
 }

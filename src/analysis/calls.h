@@ -35,28 +35,35 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
 void lode_pass_close(struct lode_pass *pass);
 
+/*
+ * An array with an item of `size` bytes for each worker, zeroed; free() gives it back. Items must be LODE_WORKER_ALIGN bytes apart: what one
+ * worker writes to all the time must not lie in a line of the cache that another reads.
+ */
+#define LODE_WORKER_ALIGN 128
+void *lode_pass_workers(const struct lode_pass *pass, size_t size);
+
 __extension__ typedef unsigned __int128 lode_square;
 
 /* What the calls of one function took, on the tracks of one worker. The number of calls is that of its sketch. 64 bytes. */
 struct lode_tally {
-    lode_square squares; /* of the times of all calls */
-    uint64_t sum;        /* of the same */
-    uint64_t nested;     /* of those inside others of the same function */
+    uint64_t squares_low, squares_high; /* of the times of all calls */
+    uint64_t sum;                       /* of the same */
+    uint64_t nested;                    /* of those inside others of the same function */
     uint64_t min, max;
     uint64_t unused[2];
 };
 
 /* A worker: tallies and sketches by index of function, and the calls that are open. */
 struct lode_tallies {
-    struct lode_tally *items;
+    _Alignas(LODE_WORKER_ALIGN) struct lode_tally *items;
     uint64_t *
         inside; /* time of what a function called, by its index and 1; the first: of outermost calls of the track */
     uint32_t *active; /* calls that are open by index of function: 0 between tracks */
     uint32_t capacity;
     struct lode_sketches sketches;
-    /* The calls that are open, outermost first. Below them is what is outside of all calls: function -1. */
+    /* The calls that are open, outermost first. Below them is what is outside of all calls, with 0 for the function. */
     uint64_t *begins;
-    int32_t *functions;
+    uint32_t *functions; /* index and 1 */
     size_t depth, depth_max;
     uint64_t calls, out; /* of this track */
 };

@@ -30,7 +30,7 @@ struct keeper {
 };
 
 struct worker {
-    struct lode_slicer slicer;
+    _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer;
     struct keeper keeper;
 };
 
@@ -65,6 +65,12 @@ void lode_pass_close(struct lode_pass *pass)
 {
     free(pass->rows);
     pass->rows = NULL;
+}
+
+void *lode_pass_workers(const struct lode_pass *pass, size_t size)
+{
+    void *workers = aligned_alloc(LODE_WORKER_ALIGN, pass->threads * size);
+    return workers ? memset(workers, 0, pass->threads * size) : NULL;
 }
 
 /* ---- findings ---- */
@@ -188,9 +194,8 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     const struct lode_pass *pass = run->pass;
     struct keeper *keeper = &run->workers[worker].keeper;
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_track_row own = *row; /* rows of other workers are next to it */
     lode_cursor *cursor;
-    if (pass->begin)
-        LODE_TRY(pass->begin(pass->user, worker, row, error));
     options.strict = pass->options.strict;
     if (pass->options.on_finding) {
         keeper->kept = &run->kept[row - pass->rows];
@@ -201,11 +206,14 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     lode_slicer_reset(&run->workers[worker].slicer);
     lode_status status = lode_cursor_open(&cursor, pass->recording, row->track, &options, error);
     if (status == LODE_OK)
-        status = read_events(run, worker, row, cursor, error);
+        status = read_events(run, worker, &own, cursor, error);
     lode_cursor_close(cursor);
     if (keeper->failed)
         return lode_fail_memory(error);
-    return status == LODE_OK ? pass->end(pass->user, worker, row, error) : status;
+    if (status == LODE_OK)
+        status = pass->end(pass->user, worker, &own, error);
+    *row = own;
+    return status;
 }
 
 /* Whether anything of a track lies in the window; this costs a few pages, reading it may cost much. */
@@ -248,7 +256,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     struct lode_pass *pass = run->pass;
     size_t rules = pass->recording->rule_count + 1;
     run->order = calloc((size_t)pass->row_count + 1, sizeof *run->order);
-    run->workers = calloc(pass->threads, sizeof *run->workers);
+    run->workers = lode_pass_workers(pass, sizeof *run->workers);
     run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
     if (run->order == NULL || run->workers == NULL || run->kept == NULL)
         return lode_fail_memory(error);

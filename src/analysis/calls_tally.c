@@ -13,33 +13,49 @@
 enum {
     DEPTH_FIRST = 1024,
     FUNCTIONS_FIRST = 256,
+    LINE = 64,
     CHUNK = 256, /* events at a time: what is known of them stays in the fastest cache */
-    OUTSIDE = 1  /* the depth outside of all calls; what is below may be read */
+    OUTSIDE = 1  /* the depth outside of all calls */
 };
 
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 
-/* The calls that have ended, in arrays, so that compilers do not join what is stored apart. */
+/*
+ * Calls that have ended: how long each took, and in one number, as stores are what there is least room for, its function, whether it is
+ * an outermost one, and the function of its caller and 1.
+ */
 struct ended {
     uint64_t took[CHUNK + 1];
-    uint32_t function[CHUNK + 1];
-    int32_t caller[CHUNK + 1];
-    uint32_t open[CHUNK + 1];  /* calls of the same function around it */
-    uint32_t place[CHUNK + 1]; /* of the counter in the sketch */
+    uint64_t what[CHUNK + 1];
+    uint32_t place[CHUNK + 1]; /* of its counter in the sketch */
     size_t count;
 };
 
+#define OUTERMOST (UINT32_C(1) << 31)
+_Static_assert(LODE_FUNCTIONS_MAX <= OUTERMOST, "functions and the flag share 32 bits");
+
+static inline uint32_t function_of(uint64_t what)
+{
+    return (uint32_t)what & ~OUTERMOST;
+}
+
 /* ---- room ---- */
 
-/* Reallocates an array of `count` items, those from `from` on zero. */
+/* An array of `count` items in place of one of `from`; the others are zero. It begins at a line of the cache, unlike with realloc. */
 static bool resize(void *array, size_t from, size_t count, size_t size)
 {
-    void *items;
+    void *old, *items;
     size_t bytes;
-    memcpy(&items, array, sizeof items);
-    if (!checked_mul_size(count, size, &bytes) || (items = realloc(items, bytes)) == NULL)
+    memcpy(&old, array, sizeof old);
+    if (!checked_mul_size(count, size, &bytes) || bytes > SIZE_MAX - LINE)
         return false;
-    memset((unsigned char *)items + from * size, 0, (count - from) * size);
+    items = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+    if (items == NULL)
+        return false;
+    if (from > 0)
+        memcpy(items, old, from * size);
+    memset((unsigned char *)items + from * size, 0, bytes - from * size);
+    free(old);
     memcpy(array, &items, sizeof items);
     return true;
 }
@@ -76,7 +92,6 @@ lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error)
     lode_sketches_init(&tallies->sketches);
     if (!grow_stack(tallies) || !grow_functions(tallies, 0))
         return lode_fail_memory(error);
-    tallies->functions[0] = tallies->functions[OUTSIDE] = -1;
     tallies->depth = OUTSIDE;
     return LODE_OK;
 }
@@ -114,8 +129,7 @@ static bool note_other(struct lode_tallies *self, const lode_event *event, size_
 static bool match(struct lode_tallies *self, const lode_event *events, size_t count, struct ended *ended)
 {
     uint64_t *const begins = self->begins;
-    int32_t *const functions = self->functions;
-    uint32_t *active = self->active, capacity = self->capacity;
+    uint32_t *const functions = self->functions, *active = self->active, capacity = self->capacity;
     size_t depth = self->depth, n = 0;
     for (const lode_event *event = events; event < events + count; event++) {
         size_t end = event->kind;
@@ -132,13 +146,13 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
         }
         uint64_t time = event->time;
         size_t step = 1 - 2 * end;
+        uint32_t open = active[function] += (uint32_t)step;
         ended->took[n] = time - begins[depth];
-        ended->function[n] = function;
-        ended->caller[n] = functions[depth - 1];
-        ended->open[n] = active[function] += (uint32_t)step;
+        /* If none is open, less one has the highest bit set. */
+        ended->what[n] = (uint64_t)functions[depth - 1] << 32 | ((open - 1) & OUTERMOST) | function;
         n += end;
         begins[depth + 1] = time;
-        functions[depth + 1] = (int32_t)function;
+        functions[depth + 1] = function + 1;
         depth += step;
     }
     self->depth = depth;
@@ -151,7 +165,7 @@ static bool find_places(struct lode_tallies *self, struct ended *ended)
 {
     struct lode_sketches sketches = self->sketches;
     for (size_t i = 0; i < ended->count; i++) {
-        uint32_t function = ended->function[i];
+        uint32_t function = function_of(ended->what[i]);
         uint32_t place = sketch_place(&sketches, function, ended->took[i]);
         if (UNLIKELY(place == 0)) {
             if (!lode_sketches_add_page(&self->sketches, function, ended->took[i]))
@@ -165,24 +179,34 @@ static bool find_places(struct lode_tallies *self, struct ended *ended)
     return true;
 }
 
+/* Adds to a sum of 128 bits. What is below 4 seconds has a square of 64 bits. */
+static inline void add_square(struct lode_tally *tally, uint64_t took)
+{
+    uint64_t square = took * took;
+    tally->squares_low += square;
+    bool carries = tally->squares_low < square;
+    if (UNLIKELY(carries || took > UINT32_MAX))
+        tally->squares_high += (uint64_t)((lode_square)took * took >> 64) + carries;
+}
+
+/* All branches are rare or foreseen: what is recursive is so most of the time. */
 static bool add_up(struct lode_tallies *self, const struct ended *ended)
 {
     struct lode_tally *const items = self->items;
-    uint64_t *const inside = self->inside + 1;
+    uint64_t *const inside = self->inside;
     uint8_t *const counters = self->sketches.counters;
     for (size_t i = 0; i < ended->count; i++) {
-        struct lode_tally *tally = &items[ended->function[i]];
-        uint64_t took = ended->took[i];
+        uint64_t what = ended->what[i], took = ended->took[i];
+        struct lode_tally *tally = &items[function_of(what)];
         uint32_t place = ended->place[i];
-        inside[ended->caller[i]] += took;
+        inside[what >> 32] += took;
         tally->sum += took;
-        tally->squares += (lode_square)took * took;
-        /* All of these are rare or foreseen: what is recursive is so most of the time. */
+        add_square(tally, took);
         if (UNLIKELY(took < tally->min))
             tally->min = took;
         if (UNLIKELY(took > tally->max))
             tally->max = took;
-        if (UNLIKELY(ended->open[i] > 0))
+        if (UNLIKELY((what & OUTERMOST) == 0))
             tally->nested += took;
         if (UNLIKELY(++counters[place] == 0) && !lode_sketches_carry(&self->sketches, place))
             return false;

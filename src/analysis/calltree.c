@@ -28,7 +28,7 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 
 static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
 {
-    self->workers = calloc(self->pass.threads, sizeof *self->workers);
+    self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < self->pass.threads; i++)

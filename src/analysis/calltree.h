@@ -3,6 +3,7 @@
 #ifndef LODE_ANALYSIS_CALLTREE_H
 #define LODE_ANALYSIS_CALLTREE_H
 
+#include "analysis/calls.h"
 #include "analysis/cost.h"
 #include "model/recording.h"
 #include <lode/calltree.h>
@@ -30,7 +31,7 @@ struct lode_sprout_frame {
 
 /* A growing tree: sprout 0 is the global context, and parents are before their children. */
 struct lode_growth {
-    struct lode_sprout *sprouts;
+    _Alignas(LODE_WORKER_ALIGN) struct lode_sprout *sprouts;
     uint32_t count, capacity;
     uint32_t *slots; /* sprouts, hashed by parent and function; 0: free */
     uint32_t slot_count;

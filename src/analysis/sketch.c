@@ -28,11 +28,14 @@ bool lode_sketches_reserve(struct lode_sketches *sketches, uint32_t keys)
         return true;
     if (!checked_mul_size(keys, sizeof *sketches->tables, &bytes))
         return false;
-    void *tables = realloc(sketches->tables, bytes);
+    uint32_t(*tables)[LODE_SKETCH_TABLE] = aligned_alloc(LODE_SKETCH_PAGE, bytes);
     if (tables == NULL)
         return false;
+    if (sketches->keys > 0)
+        memcpy(tables, sketches->tables, sketches->keys * sizeof *tables);
+    memset(tables + sketches->keys, 0, (keys - sketches->keys) * sizeof *tables);
+    free(sketches->tables);
     sketches->tables = tables;
-    memset(sketches->tables + sketches->keys, 0, (keys - sketches->keys) * sizeof *sketches->tables);
     sketches->keys = keys;
     return true;
 }

@@ -177,6 +177,23 @@ static void long_payloads_are_whole(void **state)
     end(&folder);
 }
 
+/* Behind a long pause, what follows a record is looked at before that is believed: that moves the piece too. */
+static void pauses_do_not_spoil_what_was_read_before_them(void **state)
+{
+    const uint64_t pause = UINT64_C(5000000000);
+    struct folder folder;
+    (void)state;
+    begin(&folder);
+    minirec_set(&folder.rec, "101.dat", NULL, 0);
+    for (uint64_t i = 0; i < 200; i++) {
+        enter_work(&folder.rec, i * pause, "before the pause");
+        minirec_record(&folder.rec, "101.dat", i * pause + 1, MINIREC_EXIT, MINIREC_WORK, 0);
+        add_long_event(&folder.rec, i * pause + 2, 30000 + i % 7 * 5000);
+    }
+    compare_with_memory(&folder);
+    end(&folder);
+}
+
 /* ---- odd folders ---- */
 
 static int count_missing_maps(void *user, const lode_finding *finding)
@@ -285,6 +302,7 @@ int main(void)
         cmocka_unit_test(files_are_read_like_memory),
         cmocka_unit_test(damage_does_not_spoil_what_was_read_before_it),
         cmocka_unit_test(long_payloads_are_whole),
+        cmocka_unit_test(pauses_do_not_spoil_what_was_read_before_them),
         cmocka_unit_test(a_session_does_not_lead_out_of_its_folder),
         cmocka_unit_test(a_pipe_is_not_waited_for),
         cmocka_unit_test(what_a_folder_holds_is_told),

@@ -6,8 +6,9 @@
 
 enum {
     FIRST_FRAMES = 2 * UFT_BATCH,
-    UNKNOWN_MAX = 1 << 18,           /* addresses that are reported, once each */
-    PIECE = 256 * 1024,              /* fits into a second-level cache */
+    UNKNOWN_MAX = 1 << 18, /* addresses without a name that become functions, of one track */
+    STRAYS_MAX = 1 << 12,  /* those outside of all modules: there, no program has come without symbols */
+    PIECE = 256 * 1024,    /* fits into a second-level cache */
     PIECE_KEEPS_OPEN = 64 * 1024,    /* smaller pieces are for thousands of cursors at once */
     RECORD_MAX = 16 + 65536 + 8 + 16 /* bytes of a record, its payload, and the record behind */
 };
@@ -59,15 +60,30 @@ static void forget_addresses(struct uft_cursor *self)
         self->cache[i] = (struct uft_known){.address = UFT_NO_ADDRESS};
 }
 
+/* Puts an address first in its line, which must have room, or loses its last. */
+static void put_first(struct uft_cursor *self, struct uft_known known)
+{
+    struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, known.address);
+    memmove(line + 1, line, (UFT_CACHE_WAYS - 1) * sizeof *line);
+    line[0] = known;
+}
+
+/* A table of `lines` with all that is in the one before, if there is one. */
 static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
 {
-    size_t size = (size_t)lines * UFT_CACHE_WAYS * sizeof *self->cache;
-    free(self->cache);
-    self->cache = aligned_alloc(UFT_CACHE_WAYS * sizeof *self->cache, size);
-    if (self->cache == NULL)
+    struct uft_known *before = self->cache;
+    size_t count = (size_t)self->cache_lines * UFT_CACHE_WAYS;
+    struct uft_known *cache =
+        aligned_alloc(UFT_CACHE_WAYS * sizeof *cache, (size_t)lines * UFT_CACHE_WAYS * sizeof *cache);
+    if (cache == NULL)
         return lode_fail_memory(self->error);
+    self->cache = cache;
     self->cache_lines = lines;
     forget_addresses(self);
+    for (size_t i = 0; i < count; i++)
+        if (before[i].address != UFT_NO_ADDRESS)
+            put_first(self, before[i]);
+    free(before);
     return LODE_OK;
 }
 
@@ -83,25 +99,31 @@ void lode_uft_begin_epoch(struct uft_cursor *self, uint64_t time)
 /* Remembers an address. A full line is a sign that the table is too small; at its largest, the oldest goes. */
 static lode_status remember(struct uft_cursor *self, uint64_t address, const lode_function *function)
 {
-    struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, address);
-    if (line[UFT_CACHE_WAYS - 1].function && self->cache_lines < UFT_CACHE_LAST) {
+    const struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, address);
+    if (line[UFT_CACHE_WAYS - 1].address != UFT_NO_ADDRESS && self->cache_lines < UFT_CACHE_LAST)
         LODE_TRY(new_cache(self, self->cache_lines * 2));
-        line = uft_cache_line(self->cache, self->cache_lines, address);
-    }
-    memmove(line + 1, line, (UFT_CACHE_WAYS - 1) * sizeof *line);
-    line[0] = (struct uft_known){address, function};
+    put_first(self, (struct uft_known){address, function});
     return LODE_OK;
 }
 
-static lode_status say_unknown(struct uft_cursor *self, uint64_t address)
+/*
+ * Damage can bring any number of addresses without a name: of each track, the first ones become functions, and the others share one. So it
+ * does not matter which tracks are read, or in which order.
+ */
+static lode_status find_unnamed(struct uft_cursor *self, uint64_t address, const lode_function **out)
 {
-    bool is_new = false;
-    if (self->unknown.count >= UNKNOWN_MAX)
-        return LODE_OK;
-    if (lode_map_add(&self->unknown, address, 0, &is_new) == NULL)
+    bool is_stray = !lode_uft_is_mapped(self->session, address);
+    bool is_full = is_stray ? self->stray_count >= STRAYS_MAX : self->unknown.count >= UNKNOWN_MAX;
+    bool is_new = lode_map_get(&self->unknown, address) == NULL;
+    *out = is_new && is_full ? lode_uft_other_address(self->rec)
+                             : lode_uft_resolve(self->rec, self->session, self->epoch_begin, address);
+    if (*out == NULL)
         return lode_fail_memory(self->error);
-    if (!is_new)
+    if (!is_new || is_full)
         return LODE_OK;
+    self->stray_count += is_stray;
+    if (lode_map_add(&self->unknown, address, 0, NULL) == NULL)
+        return lode_fail_memory(self->error);
     return lode_report_add(&self->report, UFT_ADDRESS_UNKNOWN, self->task->file, self->offset,
                            "address 0x%llx has no name", (unsigned long long)address);
 }
@@ -114,11 +136,9 @@ lode_status lode_uft_lookup(struct uft_cursor *self, uint64_t address, const lod
             *out = line[i].function;
             return LODE_OK;
         }
-    *out = lode_uft_resolve(self->rec, self->session, self->epoch_begin, address);
+    *out = lode_uft_find_named(self->rec, self->session, self->epoch_begin, address);
     if (*out == NULL)
-        return lode_fail_memory(self->error);
-    if (((const struct uft_function *)*out)->type == 0)
-        LODE_TRY(say_unknown(self, address));
+        LODE_TRY(find_unnamed(self, address, out));
     return remember(self, address, *out);
 }
 

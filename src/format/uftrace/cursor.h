@@ -21,7 +21,7 @@ enum {
     UFT_MAGIC = 5,
     UFT_FRAMES_MAX = 1 << 16, /* recorders count depth in 16 bits */
     UFT_CACHE_WAYS = 4,       /* slots in which an address may be: a cache line */
-    UFT_CACHE_FIRST = 1 << 6, /* lines, at first and at most; powers of two */
+    UFT_CACHE_FIRST = 1 << 5, /* lines, at first and at most; powers of two */
     UFT_CACHE_LAST = 1 << 15,
     UFT_BATCH = 512 /* events in a batch, but for those of long repairs */
 };
@@ -64,7 +64,6 @@ struct uft_cursor {
     bool is_done;             /* all events are handed out */
     bool was_lost;            /* the last record says that others were lost */
     bool can_wrap;            /* the recorder may have counted beyond 1023 */
-    bool is_probing;          /* what follows a record is looked at, to tell whether it is one */
     bool has_payload;         /* the batch has events whose data lies in the stream's piece */
     bool is_paused;           /* the batch must be handed out before anything else is read */
     struct uft_frame *frames; /* what is at -1 is no call, and matches no record */
@@ -80,6 +79,7 @@ struct uft_cursor {
     struct uft_known *cache; /* addresses that are resolved, in lines of UFT_CACHE_WAYS */
     uint32_t cache_lines;
     struct lode_map unknown; /* addresses without a name that were reported */
+    uint32_t stray_count;    /* of these, outside of all modules */
 
     /* Scheduling, from the perf files. */
     const struct lode_uft_perf_event *perf, *perf_end;

@@ -71,6 +71,10 @@ const lode_function *lode_uft_resolve(const struct uft_recording *rec, const str
 /* The same, but NULL if there is no symbol: for numbers that may or may not be addresses. MT: any thread. */
 const lode_function *lode_uft_find_named(const struct uft_recording *rec, const struct uft_session *session,
                                          uint64_t time, uint64_t address);
+/* The function that stands for addresses without a name where there are too many of them. NULL if there is no memory. MT: any thread. */
+const lode_function *lode_uft_other_address(const struct uft_recording *rec);
+/* Whether an address lies in a module of the session. */
+bool lode_uft_is_mapped(const struct uft_session *session, uint64_t address);
 /* Libraries that were loaded are found by where they lie, and when. */
 lode_status lode_uft_index_dlopens(struct uft_opening *opening);
 /* The session of a task at a time, or NULL, and the time at which that or what is loaded in it changes. */

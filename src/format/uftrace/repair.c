@@ -466,7 +466,7 @@ lode_status lode_uft_take_record(struct uft_cursor *self)
     if (record.type != UFT_LOST && record.time >= self->to && self->to < UINT64_MAX)
         return lode_uft_finish(self);
     /* Looking for the next record moves the stream, from which the payloads of this batch are borrowed. */
-    self->is_paused = record.is_unknown && self->has_payload;
+    self->is_paused = self->is_paused || (record.is_unknown && self->has_payload);
     if (self->is_paused)
         return LODE_OK;
     LODE_TRY(take(self, &record));

@@ -7,15 +7,10 @@
 
 #define STATE_BASE (UINT64_C(1) << 48) /* above all addresses */
 
-/*
- * Functions, beyond which addresses without a name share one: damage can bring any number of them. Those outside of all modules can be
- * nothing else; inside, the program may have come without symbols.
- */
 enum {
-    STRAY_MAX = 1 << 14,
-    UNNAMED_MAX = 1 << 20,
-    STATE_OTHER = 2, /* the one that is shared */
-    PLACES_MAX = 64  /* libraries below an address that are asked for a symbol there */
+    UNNAMED_MAX = 1 << 20, /* functions, beyond which all addresses without a name share one */
+    STATE_OTHER = 2,       /* the one that is shared */
+    PLACES_MAX = 64        /* libraries below an address that are asked for a symbol there */
 };
 
 /* Where an address is. */
@@ -301,15 +296,25 @@ static struct location locate(const struct uft_recording *rec, const struct uft_
     return place;
 }
 
+bool lode_uft_is_mapped(const struct uft_session *session, uint64_t address)
+{
+    return session && find_map(session, address) != NULL;
+}
+
+const lode_function *lode_uft_other_address(const struct uft_recording *rec)
+{
+    struct uft_recording *grows = (struct uft_recording *)(uintptr_t)rec; // NOLINT(performance-no-int-to-ptr)
+    return lode_uft_state_function(grows, "<other addresses>", STATE_OTHER);
+}
+
 static const lode_function *function_at(const struct uft_recording *rec, const struct location *location,
                                         uint64_t address)
 {
     /* The table of functions, and what they name, are the parts of an open recording that grow. */
     struct uft_recording *grows = (struct uft_recording *)(uintptr_t)rec; // NOLINT(performance-no-int-to-ptr)
     struct place place = {grows, location->symbol, address};
-    uint32_t most = location->module ? UNNAMED_MAX : STRAY_MAX;
-    if (location->symbol == NULL && lode_function_table_count(&grows->base.functions) >= most)
-        return lode_uft_state_function(grows, "<other addresses>", STATE_OTHER);
+    if (location->symbol == NULL && lode_function_table_count(&grows->base.functions) >= UNNAMED_MAX)
+        return lode_uft_other_address(rec);
     return lode_function_table_find(&grows->base.functions, location->module, location->offset, make_function,
                                     &place);
 }

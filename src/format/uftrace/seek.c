@@ -79,45 +79,27 @@ static lode_status read_arguments(struct uft_cursor *self, struct uft_record *re
     return LODE_OK;
 }
 
-static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned length, uint64_t not_before,
-                            bool *out, struct uft_record *first);
-
-/* Whether what stands behind a payload can be a record: at once if its time is near, else by what follows it. */
-static lode_status is_likely(struct uft_cursor *self, const struct uft_record *record, bool *out)
-{
-    struct lode_span bytes;
-    struct uft_record first;
-    *out = false;
-    LODE_TRY(lode_stream_at(&self->stream, record->next, UFT_RECORD_SIZE, &bytes, self->error));
-    if (bytes.size < UFT_RECORD_SIZE || !is_record(word_at(self, bytes.data + 8)))
-        return LODE_OK;
-    uint64_t time = word_at(self, bytes.data);
-    bool is_lost = (word_at(self, bytes.data + 8) & 3) == UFT_LOST;
-    *out = is_lost || self->is_probing || (time >= record->time && time - record->time <= NEAR);
-    if (*out)
-        return LODE_OK;
-    self->is_probing = true;
-    lode_status status =
-        is_chain(self, record->next, SHORT_CHAIN, time < record->time ? 0 : record->time, out, &first);
-    self->is_probing = false;
-    return status;
-}
-
 /* A length that does not lead to a record is not to be trusted. */
 static lode_status check_next(struct uft_cursor *self, struct uft_record *record)
 {
     struct lode_span bytes;
-    bool is_sound;
     if (record->is_unknown || self->stream.size - record->next < UFT_RECORD_SIZE)
         return LODE_OK;
-    LODE_TRY(is_likely(self, record, &is_sound));
     /* From the record on, so that the payload is in the piece. */
     size_t length = (size_t)(record->next - record->offset);
     LODE_TRY(lode_stream_at(&self->stream, record->offset, length + UFT_RECORD_SIZE, &bytes, self->error));
     uint64_t skipped = record->type == UFT_EVENT ? 2 : 0;
     bool is_there = lode_span_part(bytes, UFT_RECORD_SIZE + skipped, record->payload.size, &record->payload);
-    record->is_unknown = !is_sound || !is_there;
+    record->is_unknown = !is_there || bytes.size < length + UFT_RECORD_SIZE ||
+                         !is_record(word_at(self, bytes.data + length + 8));
     return LODE_OK;
+}
+
+static void forget_payload(struct uft_record *record)
+{
+    record->is_unknown = true;
+    record->payload = (struct lode_span){NULL, 0};
+    record->next = record->offset + UFT_RECORD_SIZE;
 }
 
 static lode_status read_payload(struct uft_cursor *self, struct uft_record *record)
@@ -128,14 +110,13 @@ static lode_status read_payload(struct uft_cursor *self, struct uft_record *reco
     else if (record->type != UFT_LOST)
         LODE_TRY(read_arguments(self, record));
     LODE_TRY(check_next(self, record));
-    if (record->is_unknown) {
-        record->payload = (struct lode_span){NULL, 0};
-        record->next = record->offset + UFT_RECORD_SIZE;
-    }
+    if (record->is_unknown)
+        forget_payload(record);
     return LODE_OK;
 }
 
-lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
+/* Reads what looks like a record. */
+static lode_status look_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
 {
     struct lode_span bytes;
     if (offset >= self->stream.size)
@@ -169,7 +150,7 @@ static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned l
     *out = false;
     for (unsigned i = 0; i < length; i++) {
         struct uft_record record;
-        lode_status status = lode_uft_record_at(self, offset, &record);
+        lode_status status = look_at(self, offset, &record);
         if (status == LODE_END && has_first)
             break;
         if (status == LODE_END || status == LODE_NOT_FOUND)
@@ -188,6 +169,42 @@ static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned l
         last = record.time;
     }
     *out = has_first;
+    return LODE_OK;
+}
+
+/* Whether what stands behind a payload can be a record: at once if its time is near, else by what follows it. */
+static lode_status is_likely(struct uft_cursor *self, const struct uft_record *record, bool *out)
+{
+    struct lode_span bytes;
+    struct uft_record first;
+    LODE_TRY(lode_stream_at(&self->stream, record->next, UFT_RECORD_SIZE, &bytes, self->error));
+    *out = bytes.size < UFT_RECORD_SIZE;
+    if (*out)
+        return LODE_OK;
+    uint64_t time = word_at(self, bytes.data);
+    bool is_lost = (word_at(self, bytes.data + 8) & 3) == UFT_LOST;
+    *out = is_lost || (time >= record->time && time - record->time <= NEAR);
+    if (*out)
+        return LODE_OK;
+    /* Looking further moves the stream, from which the payloads of this batch are borrowed. */
+    self->is_paused = *out = self->has_payload;
+    if (self->is_paused)
+        return LODE_OK;
+    return is_chain(self, record->next, SHORT_CHAIN, time < record->time ? 0 : record->time, out, &first);
+}
+
+lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
+{
+    struct lode_span bytes;
+    bool is_sound;
+    LODE_TRY(look_at(self, offset, out));
+    if (out->is_unknown || out->next == offset + UFT_RECORD_SIZE)
+        return LODE_OK;
+    LODE_TRY(is_likely(self, out, &is_sound));
+    LODE_TRY(lode_stream_at(&self->stream, offset, (size_t)(out->next - offset), &bytes, self->error));
+    uint64_t skipped = out->type == UFT_EVENT ? 2 : 0;
+    if (!is_sound || !lode_span_part(bytes, UFT_RECORD_SIZE + skipped, out->payload.size, &out->payload))
+        forget_payload(out);
     return LODE_OK;
 }
 

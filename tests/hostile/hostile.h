@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tests with hostile recordings share: a walk with bounds on time and memory. */
+#ifndef LODE_TESTS_HOSTILE_H
+#define LODE_TESTS_HOSTILE_H
+
+#include "minirec.h"
+#include "unit.h"
+#include "walk_recording.h"
+#include <sys/resource.h>
+#include <time.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+struct outcome {
+    struct recording_walk walk;
+    double milliseconds;
+};
+
+static inline double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* Walks a recording; what does not hold, or takes longer than it may, fails the test. */
+static inline struct outcome exercise(const lode_memory_file *files, size_t count, double most_milliseconds)
+{
+    struct outcome outcome;
+    double start = now();
+    walk_recording(&outcome.walk, files, count);
+    outcome.milliseconds = now() - start;
+    if (outcome.walk.problem[0] != '\0')
+        fail_msg("%s", outcome.walk.problem);
+    if (outcome.milliseconds > most_milliseconds)
+        fail_msg("took %.0f ms", outcome.milliseconds);
+    return outcome;
+}
+
+/* The sanitizer keeps freed memory, so there its own limit on allocations applies (tests/hostile/meson.build). */
+static inline void assert_little_memory(long most_megabytes)
+{
+#ifndef SANITIZED
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    if (usage.ru_maxrss >= most_megabytes * 1024)
+        fail_msg("took %ld MB", usage.ru_maxrss / 1024);
+#else
+    (void)most_megabytes;
+#endif
+}
+
+/* xorshift64*: the same on every machine. */
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+#endif
