@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens for every event of a call. Whether it begins or ends one cannot be foreseen, so the loop does the same for both: it
- * looks at one node, which is the current one or the child that was called last, and moves to it or to the parent. The tree is the stack.
+ * What happens for every event of a call. Neither whether it begins or ends one can be foreseen nor which is called, so the loop does the
+ * same for all: it looks for a child of the current node, and moves to it or to the parent. The stack is apart from the tree, so that
+ * what is known of a call need not have come from memory when the next event is looked at.
  */
 #include "build/grow.h"
 
@@ -64,7 +65,8 @@ void lode_build_grower_close(struct lode_build_grower *grower)
     lode_spool_close(&grower->samples);
     free(grower->known);
     free(grower->touched);
-    grower->known = grower->touched = NULL;
+    free(grower->stack);
+    grower->known = grower->touched = grower->stack = NULL;
 }
 
 /* ---- functions ---- */
@@ -108,26 +110,16 @@ static uint32_t identify(struct lode_build_grower *self, const lode_function *fu
     return number;
 }
 
-/*
- * The child of the current node that is called now, and is not the one that was called last. Programs repeat themselves: it is mostly
- * the one that came after that one the last time. 0 if there is no memory.
- */
+/* A child of the current node that it does not remember, and now does; 0 if there is no memory. */
 static uint32_t call_other(struct lode_build_grower *self, uint32_t current, const lode_function *function)
 {
-    struct lode_build_tree *tree = &self->tree;
     uint32_t number = identify(self, function);
-    uint32_t last = tree->nodes[current].last;
     if (number == LODE_NONE)
         return 0;
-    uint32_t child = tree->nodes[last].successor;
-    if (child == 0 || tree->nodes[child].function != number || tree->nodes[child].parent != current) {
-        child = lode_build_tree_child(tree, current, number);
-        if (child == 0 || !make_room(self))
-            return 0;
-        if (last != 0)
-            tree->nodes[last].successor = child;
-    }
-    tree->nodes[current].last = child;
+    uint32_t child = lode_build_tree_child(&self->tree, current, number);
+    if (child == 0 || !make_room(self))
+        return 0;
+    lode_build_tree_remember(&self->tree, current, child);
     return child;
 }
 
@@ -215,9 +207,10 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
 {
     struct lode_build_node *nodes = self->tree.nodes;
     const uint32_t *known = self->known;
-    uint32_t current = self->current, known_count = self->known_count;
-    uint32_t *touched = self->touched, touched_count = self->touched_count;
+    uint32_t known_count = self->known_count, current = self->stack[self->depth];
+    uint32_t *const stack = self->stack, *touched = self->touched, touched_count = self->touched_count;
     uint64_t last = self->time, written = self->written;
+    size_t depth = self->depth;
     uint64_t *const begin = tracing == TRACE_NONE ? NULL : room_for_samples(self), *out = begin;
     for (const lode_event *event = events; event < events + count; event++) {
         uint32_t end = event->kind;
@@ -231,9 +224,9 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
         uint64_t time = event->time;
         nodes[current].self += time - last;
         last = time;
-        uint32_t place = end ? current : nodes[current].last;
+        uint32_t place = end ? current : build_recall(&nodes[current], function);
         if (UNLIKELY(nodes[place].function != function)) {
-            if (end && current < LODE_BUILD_FIRST)
+            if (end && depth == 0)
                 continue; /* nothing is open */
             if (!end && (place = call_other(self, current, event->function)) == 0)
                 return lode_fail_memory(error);
@@ -246,13 +239,15 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
         touched[touched_count] = place;
         touched_count += nodes[place].calls == 0;
         nodes[place].calls += 1 - end;
-        current = end ? nodes[current].parent : place;
+        stack[depth + 1] = place;
+        depth += 1 - 2 * (size_t)end;
+        current = end ? stack[depth] : place;
         if (tracing == TRACE_ALL)
             out = put_sample(self, out, time - written, current), written = time;
         else if (tracing == TRACE_SOME)
             out = put_rarely(self, out, time, current);
     }
-    self->current = current;
+    self->depth = depth;
     self->time = last;
     self->touched_count = touched_count;
     if (tracing == TRACE_ALL)
@@ -260,6 +255,20 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
     if (tracing != TRACE_NONE)
         count_samples(self, out - begin);
     return LODE_OK;
+}
+
+/* Room for CHUNK more calls, and one above the top that may be written to. */
+static bool make_stack(struct lode_build_grower *self)
+{
+    if (self->stack_room > self->depth + CHUNK + 1)
+        return true;
+    size_t room = (self->depth + CHUNK) * 2;
+    uint32_t *stack = realloc(self->stack, room * sizeof *stack);
+    if (stack == NULL)
+        return false;
+    self->stack = stack;
+    self->stack_room = room;
+    return true;
 }
 
 lode_status lode_build_grower_take(struct lode_build_grower *self, const lode_event *events, size_t count,
@@ -270,6 +279,8 @@ lode_status lode_build_grower_take(struct lode_build_grower *self, const lode_ev
     self->harvest->events += count;
     for (size_t done = 0, chunk; done < count; done += chunk) {
         chunk = count - done < CHUNK ? count - done : CHUNK;
+        if (!make_stack(self))
+            return lode_fail_memory(error);
         if (self->trace == LODE_TRACE_NONE) {
             LODE_TRY(take(self, events + done, chunk, TRACE_NONE, error));
             continue;
@@ -290,7 +301,7 @@ lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t inp
                                     struct lode_build_harvest *harvest, lode_error *error)
 {
     const lode_track *about = lode_recording_track(recording, track);
-    if (!know(self, 0))
+    if (!know(self, 0) || !make_stack(self))
         return lode_fail_memory(error);
     if (self->known_input != input)
         for (uint32_t i = 0; i < self->known_count; i++)
@@ -299,7 +310,8 @@ lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t inp
     self->recording = recording;
     self->track = track;
     self->harvest = harvest;
-    self->current = about->tid == about->pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD;
+    self->depth = 0;
+    self->stack[0] = about->tid == about->pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD;
     self->time = self->written = self->due = 0;
     self->touched_count = 0;
     self->waiting = LODE_NONE;

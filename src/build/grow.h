@@ -41,8 +41,9 @@ struct lode_build_grower {
     const lode_recording *recording;
     uint32_t track;
     struct lode_build_harvest *harvest;
-    uint32_t current; /* the innermost call */
-    uint64_t time;    /* of the last event of a call */
+    uint32_t *stack; /* open calls; the first is the entry point */
+    size_t depth, stack_room;
+    uint64_t time; /* of the last event of a call */
     uint32_t *touched;
     uint32_t touched_count, touched_room;
     /* Samples: the time of the last one that was written; with a resolution, the one that waits, and when it is due. */

@@ -177,6 +177,21 @@ uint32_t lode_build_tree_child(struct lode_build_tree *tree, uint32_t parent, ui
     return add_node(tree, parent, function);
 }
 
+void lode_build_tree_remember(struct lode_build_tree *tree, uint32_t node, uint32_t child)
+{
+    struct lode_build_node *from = &tree->nodes[node];
+    uint8_t tag = build_tag(tree->nodes[child].function);
+    unsigned place = 0;
+    /* One with the same tag would hide it; one that is free is best; else any will do. */
+    while (place < LODE_BUILD_KIN && (uint8_t)(from->tags >> place * 8) != tag)
+        place++;
+    for (unsigned i = LODE_BUILD_KIN; place == LODE_BUILD_KIN && i-- > 0;)
+        place = from->children[i] == 0 ? i : place;
+    place = place == LODE_BUILD_KIN ? child % LODE_BUILD_KIN : place;
+    from->tags = (from->tags & ~(UINT64_C(0xff) << place * 8)) | (uint64_t)tag << place * 8;
+    from->children[place] = child;
+}
+
 /* ---- merging ---- */
 
 static bool merge_functions(struct lode_build_names *names, const struct lode_build_names *from,

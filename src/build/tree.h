@@ -43,13 +43,17 @@ struct lode_build_names {
 /* The number of a function, added if it is not there; LODE_NONE if there is no memory. */
 uint32_t lode_build_names_add(struct lode_build_names *names, const struct lode_build_function *function);
 
-/* A context. 32 bytes, so that none lies across two cache lines. */
+enum {
+    LODE_BUILD_KIN = 8 /* children that a node remembers: more than most callers call */
+};
+
+/* A context: one cache line. */
 struct lode_build_node {
-    uint32_t parent;
-    uint32_t function;    /* LODE_NONE for the global context and entry points */
-    uint32_t last;        /* the child that was called last; 0: none */
-    uint32_t successor;   /* the sibling that was called after this one the last time; 0: none */
+    uint32_t children[LODE_BUILD_KIN]; /* some that were called; 0 where there are fewer */
+    uint64_t tags;        /* a byte for each, made from its function; which may be that of another too */
     uint64_t self, calls; /* on the track that is being read; 0 between tracks */
+    uint32_t parent;
+    uint32_t function; /* LODE_NONE for the global context and entry points */
 };
 
 /* The first nodes. */
@@ -64,16 +68,36 @@ enum {
 struct lode_build_tree {
     struct lode_build_names names;
     struct lode_build_node *nodes;
-    uint32_t *depths;
+    uint32_t *depths; /* by node */
     uint32_t count, capacity;
     uint32_t *slots; /* nodes, hashed by parent and function; 0: free */
     uint32_t slot_count;
 };
 
+static inline uint8_t build_tag(uint32_t function)
+{
+    return (uint8_t)(function * UINT32_C(0x9e3779b1) >> 24);
+}
+
+/*
+ * The child of a node whose function has the tag of this one, if the node remembers one: perhaps the right one, perhaps 0. No branch
+ * depends on which it is.
+ */
+static inline uint32_t build_recall(const struct lode_build_node *node, uint32_t function)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t differing = node->tags ^ ones * build_tag(function);
+    /* The lowest byte that is zero is found for certain; there is always an end. */
+    uint64_t zeros = (differing - ones) & ~differing & tops;
+    return node->children[(unsigned)__builtin_ctzll(zeros | UINT64_C(1) << 63) / 8];
+}
+
 lode_status lode_build_tree_open(struct lode_build_tree *tree, lode_error *error);
 void lode_build_tree_close(struct lode_build_tree *tree);
 /* The child of a node, added if it is not there; 0 if there is no memory. Nodes may move. */
 uint32_t lode_build_tree_child(struct lode_build_tree *tree, uint32_t parent, uint32_t function);
+/* Lets a node remember one of its children. */
+void lode_build_tree_remember(struct lode_build_tree *tree, uint32_t node, uint32_t child);
 /* Adds what is in `from`. `map` is by node of that: its node in `tree`. */
 lode_status lode_build_tree_merge(struct lode_build_tree *tree, const struct lode_build_tree *from,
                                   uint32_t *map, lode_error *error);
