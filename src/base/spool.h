@@ -17,7 +17,7 @@ struct lode_spool {
 };
 
 enum {
-    LODE_SPOOL_BUFFER = 1 << 20
+    LODE_SPOOL_BUFFER = 1 << 18
 };
 
 /* What was never opened can be closed. */

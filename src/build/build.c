@@ -75,11 +75,14 @@ static void release(struct lode_build *build)
             lode_build_grower_close(&build->growers[i]);
         if (build->nodes)
             free(build->nodes[i]);
+        if (build->parents)
+            free(build->parents[i]);
         if (build->metrics)
             free(build->metrics[i]);
     }
     free(build->growers);
     free(build->nodes);
+    free(build->parents);
     free(build->metrics);
     free(build->node_counts);
     free(build->value_ids);

@@ -41,6 +41,7 @@ struct lode_build {
     /* By worker: from its nodes to those of the tree, later to ids in the database; from its metrics of changes to all metrics. */
     uint32_t **nodes, **metrics;
     uint32_t *node_counts;           /* by worker */
+    uint32_t **parents;              /* by worker: of its nodes */
     struct lode_build_texts changes; /* names of the metrics of changes of all workers, in their order */
     uint32_t metric_count;
     uint16_t (*value_ids)[LODE_BUILD_SCOPES]; /* by metric */

@@ -6,6 +6,7 @@
  */
 #include "build/grow.h"
 
+#include "base/bytes.h"
 #include "model/context.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,7 @@
 
 enum {
     KNOWN_FIRST = 1024,
-    CHUNK = 512,    /* events for which room is made at once */
-    SAMPLE_MAX = 24 /* bytes of a sample, with a far time */
+    CHUNK = 512 /* events for which room is made at once */
 };
 
 /* In `known`: a function that has not been met. It differs from that of every node. */
@@ -125,37 +125,36 @@ static uint32_t call_other(struct lode_build_grower *self, uint32_t current, con
 
 /* ---- samples ---- */
 
-static uint64_t *put_far(struct lode_build_grower *self, uint64_t *out, uint64_t passed)
+static uint8_t *put_far(uint8_t *out, uint64_t passed, uint32_t end, uint32_t node)
 {
-    self->harvest->far_count++;
-    *out++ = LODE_BUILD_FAR;
-    *out++ = passed;
-    return out;
+    put_u16le(out, (uint16_t)(LODE_BUILD_FAR | (end ? LODE_BUILD_ENDED : 0)));
+    put_u64le(out + 2, passed);
+    put_u32le(out + 10, node);
+    return out + (end ? LODE_BUILD_SAMPLE_MAX - 4 : LODE_BUILD_SAMPLE_MAX);
 }
 
-static inline uint64_t *put_sample(struct lode_build_grower *self, uint64_t *out, uint64_t passed,
-                                   uint32_t node)
+/* Writes to up to LODE_BUILD_SAMPLE_MAX bytes, whatever it needs. */
+static inline uint8_t *put_sample(uint8_t *out, uint64_t passed, uint32_t end, uint32_t node)
 {
-    if (UNLIKELY(passed >= LODE_BUILD_FAR)) {
-        out = put_far(self, out, passed);
-        passed = 0;
-    }
-    *out = (uint64_t)node << 32 | passed;
-    return out + 1;
+    if (UNLIKELY(passed >= LODE_BUILD_FAR))
+        return put_far(out, passed, end, node);
+    put_u64le(out, (uint64_t)node << 16 | end << 15 | passed);
+    return out + (end ? 2 : 6);
 }
 
 /* Writes the sample that waits. */
-static uint64_t *put_waiting(struct lode_build_grower *self, uint64_t *out)
+static uint8_t *put_waiting(struct lode_build_grower *self, uint8_t *out)
 {
     if (self->waiting == LODE_NONE)
         return out;
-    out = put_sample(self, out, self->waiting_time - self->written, self->waiting);
+    out = put_sample(out, self->waiting_time - self->written, 0, self->waiting);
     self->written = self->waiting_time;
+    self->harvest->sample_count++;
     return out;
 }
 
 /* Of each interval the last sample stays: what follows it may be long. */
-static uint64_t *put_rarely(struct lode_build_grower *self, uint64_t *out, uint64_t time, uint32_t node)
+static uint8_t *put_rarely(struct lode_build_grower *self, uint8_t *out, uint64_t time, uint32_t node)
 {
     if (time >= self->due) {
         out = put_waiting(self, out);
@@ -189,16 +188,15 @@ static lode_status note_other(struct lode_build_grower *self, uint32_t current, 
     return LODE_OK;
 }
 
-static uint64_t *room_for_samples(const struct lode_build_grower *self)
+static uint8_t *room_for_samples(const struct lode_build_grower *self)
 {
-    return (uint64_t *)(void *)(self->samples.buffer + self->samples.used);
+    return self->samples.buffer + self->samples.used;
 }
 
-static void count_samples(struct lode_build_grower *self, ptrdiff_t words)
+static void count_bytes(struct lode_build_grower *self, ptrdiff_t size)
 {
-    size_t size = (size_t)words * sizeof(uint64_t);
-    self->samples.used += size;
-    self->samples.size += size;
+    self->samples.used += (size_t)size;
+    self->samples.size += (size_t)size;
 }
 
 /* At most CHUNK events. */
@@ -210,8 +208,8 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
     uint32_t known_count = self->known_count, current = self->stack[self->depth];
     uint32_t *const stack = self->stack, *touched = self->touched, touched_count = self->touched_count;
     uint64_t last = self->time, written = self->written;
-    size_t depth = self->depth;
-    uint64_t *const begin = tracing == TRACE_NONE ? NULL : room_for_samples(self), *out = begin;
+    size_t depth = self->depth, samples = 0;
+    uint8_t *const begin = tracing == TRACE_NONE ? NULL : room_for_samples(self), *out = begin;
     for (const lode_event *event = events; event < events + count; event++) {
         uint32_t end = event->kind;
         if (UNLIKELY(end > LODE_EVENT_LEAVE)) {
@@ -242,18 +240,23 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
         stack[depth + 1] = place;
         depth += 1 - 2 * (size_t)end;
         current = end ? stack[depth] : place;
-        if (tracing == TRACE_ALL)
-            out = put_sample(self, out, time - written, current), written = time;
-        else if (tracing == TRACE_SOME)
+        if (tracing == TRACE_ALL) {
+            out = put_sample(out, time - written, end, current);
+            written = time;
+            samples++;
+        }
+        if (tracing == TRACE_SOME)
             out = put_rarely(self, out, time, current);
     }
     self->depth = depth;
     self->time = last;
     self->touched_count = touched_count;
-    if (tracing == TRACE_ALL)
+    if (tracing == TRACE_ALL) {
         self->written = written;
+        self->harvest->sample_count += samples;
+    }
     if (tracing != TRACE_NONE)
-        count_samples(self, out - begin);
+        count_bytes(self, out - begin);
     return LODE_OK;
 }
 
@@ -285,7 +288,7 @@ lode_status lode_build_grower_take(struct lode_build_grower *self, const lode_ev
             LODE_TRY(take(self, events + done, chunk, TRACE_NONE, error));
             continue;
         }
-        LODE_TRY(lode_spool_reserve(&self->samples, (size_t)CHUNK * SAMPLE_MAX, error));
+        LODE_TRY(lode_spool_reserve(&self->samples, (size_t)(CHUNK + 1) * LODE_BUILD_SAMPLE_MAX, error));
         if (self->trace == LODE_TRACE_FULL)
             LODE_TRY(take(self, events + done, chunk, TRACE_ALL, error));
         else
@@ -325,12 +328,11 @@ static lode_status end_samples(struct lode_build_grower *self, lode_error *error
 {
     if (self->trace == LODE_TRACE_NONE)
         return LODE_OK;
-    LODE_TRY(lode_spool_reserve(&self->samples, SAMPLE_MAX, error));
-    uint64_t *begin = room_for_samples(self);
-    count_samples(self, put_waiting(self, begin) - begin);
+    LODE_TRY(lode_spool_reserve(&self->samples, LODE_BUILD_SAMPLE_MAX, error));
+    uint8_t *begin = room_for_samples(self);
+    count_bytes(self, put_waiting(self, begin) - begin);
     struct lode_build_harvest *harvest = self->harvest;
     harvest->samples_size = self->samples.size - harvest->samples_at;
-    harvest->sample_count = harvest->samples_size / sizeof *begin - 2 * harvest->far_count;
     return LODE_OK;
 }
 

@@ -21,7 +21,6 @@ struct lode_build_harvest {
     uint64_t rows_at, row_count;
     uint64_t change_count; /* behind the rows */
     uint64_t samples_at, samples_size, sample_count;
-    uint64_t far_count; /* times of samples that did not fit */
     uint64_t events;
 };
 
@@ -66,9 +65,14 @@ lode_status lode_build_grower_take(struct lode_build_grower *grower, const lode_
 lode_status lode_build_grower_end(struct lode_build_grower *grower, lode_error *error);
 
 /*
- * Samples as spooled: the node in the upper half, the time since the last one in the lower. A time that does not fit there goes before
- * it, as a number of its own behind this mark.
+ * Samples as spooled, little-endian: 15 bits of time since the last one, or LODE_BUILD_FAR, and then a bit that says that a call has
+ * ended. If it is far, 64 bits of time follow; if no call has ended, 32 bits for the node that is current now. Else it is the parent of
+ * the last one.
  */
-#define LODE_BUILD_FAR UINT32_MAX
+enum {
+    LODE_BUILD_FAR = 0x7fff,
+    LODE_BUILD_ENDED = 0x8000,
+    LODE_BUILD_SAMPLE_MAX = 14 /* bytes */
+};
 
 #endif

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 
 enum {
-    PIECE = 1 << 16 /* words that are read at once */
+    PIECE = 1 << 16, /* bytes that are read at once */
+    SAMPLE_MIN = 2,  /* bytes of a sample, at least */
+    SAMPLES = PIECE / SAMPLE_MIN
 };
 
 /* What one worker has under way. */
 struct desk {
-    uint64_t *words;
-    uint8_t *samples;
+    uint8_t *bytes, *samples;
 };
 
 struct drawing {
@@ -34,30 +35,47 @@ static uint64_t move_time(uint64_t time, int64_t clock)
     return clock < 0 ? 0 : UINT64_MAX;
 }
 
-/* Where a line is: in the spool, in time. */
+/* How far a line has come. */
 struct line {
-    const uint32_t *ids; /* by node */
+    const uint32_t *ids, *parents; /* by node */
     int64_t clock;
     uint64_t time;
-    bool is_far; /* the next word is a time */
+    uint32_t node;
 };
 
-/* Decodes words; returns how many samples they gave. */
-static size_t decode(struct line *line, const uint64_t *words, size_t count, uint8_t *out)
+/* Decodes one sample; returns where the next one is. */
+static inline const uint8_t *next_sample(struct line *line, const uint8_t *at)
 {
-    const uint8_t *begin = out;
-    for (const uint64_t *word = words; word < words + count; word++) {
-        if (line->is_far || *word == LODE_BUILD_FAR) {
-            line->time += line->is_far ? *word : 0;
-            line->is_far = !line->is_far;
-            continue;
-        }
-        line->time += (uint32_t)*word;
+    uint16_t word = get_u16le(at);
+    uint64_t passed = word & LODE_BUILD_FAR;
+    at += sizeof word;
+    if (passed == LODE_BUILD_FAR) {
+        passed = get_u64le(at);
+        at += sizeof passed;
+    }
+    line->time += passed;
+    if (word & LODE_BUILD_ENDED) {
+        line->node = line->parents[line->node];
+        return at;
+    }
+    line->node = get_u32le(at);
+    return at + sizeof line->node;
+}
+
+/* Decodes the samples that are there as a whole; returns how many bytes they are, and sets how many samples. */
+static size_t decode(struct line *line, const uint8_t *bytes, size_t size, bool is_last, uint8_t *out,
+                     size_t *count)
+{
+    const uint8_t *at = bytes, *end = bytes + (is_last ? size : size - LODE_BUILD_SAMPLE_MAX + 1);
+    uint8_t *begin = out;
+    while (at < end) {
+        at = next_sample(line, at);
         put_u64le(out + WIRE_Sample_timestamp, move_time(line->time, line->clock));
-        put_u32le(out + WIRE_Sample_ctxId, line->ids[*word >> 32]);
+        put_u32le(out + WIRE_Sample_ctxId, line->ids[line->node]);
         out += WIRE_Sample_SIZE;
     }
-    return (size_t)(out - begin) / WIRE_Sample_SIZE;
+    *count = (size_t)(out - begin) / WIRE_Sample_SIZE;
+    return (size_t)(at - bytes);
 }
 
 static lode_status draw_line(const struct lode_build *build, const struct lode_build_track *track,
@@ -66,18 +84,18 @@ static lode_status draw_line(const struct lode_build *build, const struct lode_b
     const struct lode_build_harvest *harvest = &track->harvest;
     const struct lode_output_file *file = &build->writer->files[HPCT_TRACE];
     struct line line = {.ids = build->nodes[harvest->worker],
+                        .parents = build->parents[harvest->worker],
                         .clock = build->inputs.items[track->input].clock};
-    uint64_t end = harvest->samples_at + harvest->samples_size;
+    uint64_t left = harvest->samples_size;
     *span = (struct span){UINT64_MAX, 0};
-    for (uint64_t at = harvest->samples_at; at < end;) {
-        uint64_t left = end - at;
-        size_t size = left < PIECE * sizeof *desk->words ? (size_t)left : PIECE * sizeof *desk->words;
-        LODE_TRY(lode_spool_read(&build->growers[harvest->worker].samples, at, desk->words, size, error));
-        size_t count = decode(&line, desk->words, size / sizeof *desk->words, desk->samples);
+    while (left > 0) {
+        size_t size = left < PIECE ? (size_t)left : PIECE, count;
+        uint64_t at = harvest->samples_at + harvest->samples_size - left;
+        LODE_TRY(lode_spool_read(&build->growers[harvest->worker].samples, at, desk->bytes, size, error));
+        left -= decode(&line, desk->bytes, size, size == left, desk->samples, &count);
         LODE_TRY(lode_output_write_at(file, place, desk->samples, count * WIRE_Sample_SIZE, error));
-        if (count > 0 && span->first == UINT64_MAX)
+        if (span->first == UINT64_MAX)
             span->first = get_u64le(desk->samples + WIRE_Sample_timestamp);
-        at += size;
         place += count * WIRE_Sample_SIZE;
     }
     if (harvest->sample_count > 0)
@@ -111,9 +129,9 @@ static lode_status open_drawing(struct drawing *self, unsigned threads, lode_err
     self->spans = calloc((size_t)self->build->inputs.track_count + 1, sizeof *self->spans);
     bool enough = self->desks && self->spans;
     for (unsigned i = 0; i < threads && enough; i++) {
-        self->desks[i].words = malloc(PIECE * sizeof *self->desks[i].words);
-        self->desks[i].samples = malloc((size_t)PIECE * WIRE_Sample_SIZE);
-        enough = self->desks[i].words && self->desks[i].samples;
+        self->desks[i].bytes = malloc(PIECE);
+        self->desks[i].samples = malloc((size_t)SAMPLES * WIRE_Sample_SIZE);
+        enough = self->desks[i].bytes && self->desks[i].samples;
     }
     return enough ? LODE_OK : lode_fail_memory(error);
 }
@@ -121,7 +139,7 @@ static lode_status open_drawing(struct drawing *self, unsigned threads, lode_err
 static void close_drawing(struct drawing *self, unsigned threads)
 {
     for (unsigned i = 0; self->desks && i < threads; i++) {
-        free(self->desks[i].words);
+        free(self->desks[i].bytes);
         free(self->desks[i].samples);
     }
     free(self->desks);

@@ -9,9 +9,12 @@ static lode_status merge_tree(struct lode_build *build, unsigned worker, lode_er
 {
     struct lode_build_tree *from = &build->growers[worker].tree;
     build->nodes[worker] = calloc(from->count, sizeof *build->nodes[worker]);
-    if (build->nodes[worker] == NULL)
+    build->parents[worker] = calloc(from->count, sizeof *build->parents[worker]);
+    if (build->nodes[worker] == NULL || build->parents[worker] == NULL)
         return lode_fail_memory(error);
     build->node_counts[worker] = from->count;
+    for (uint32_t i = 0; i < from->count; i++)
+        build->parents[worker][i] = from->nodes[i].parent;
     if (worker > 0) {
         LODE_TRY(lode_build_tree_merge(&build->tree, from, build->nodes[worker], error));
         lode_build_tree_close(from);
@@ -73,7 +76,8 @@ lode_status lode_build_merge(struct lode_build *build, lode_error *error)
     build->nodes = calloc(build->threads, sizeof *build->nodes);
     build->metrics = calloc(build->threads, sizeof *build->metrics);
     build->node_counts = calloc(build->threads, sizeof *build->node_counts);
-    if (build->nodes == NULL || build->metrics == NULL || build->node_counts == NULL)
+    build->parents = calloc(build->threads, sizeof *build->parents);
+    if (!build->nodes || !build->metrics || !build->node_counts || !build->parents)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < build->threads; i++)
         LODE_TRY(merge_tree(build, i, error));
