@@ -15,6 +15,7 @@
 #define LODE_LODE_H
 
 #include <lode/block.h>
+#include <lode/build.h>
 #include <lode/calls.h>
 #include <lode/calltree.h>
 #include <lode/check.h>

@@ -7,9 +7,6 @@
 #include "model/recording.h"
 #include <lode/calls.h>
 
-/* Findings of one rule that are passed on for one track. The rest is counted only, so that damage cannot fill the memory. */
-#define LODE_PASS_FINDINGS 100
-
 struct lode_pass {
     const lode_recording *recording;
     const lode_slice *slice; /* NULL: all */

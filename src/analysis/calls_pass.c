@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One pass over the tracks of a slice. */
 #include "analysis/calls.h"
+#include "analysis/kept.h"
 #include "analysis/slice.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
@@ -15,30 +15,16 @@ enum {
     EVENTS_PER_STEP = 1 << 20 /* between two reports of progress */
 };
 
-/* A finding that waits for its turn, and the name of its file and its text behind it. */
-struct kept {
-    lode_finding finding;
-    char strings[];
-};
-
-/* Findings of the track that a worker is at. */
-struct keeper {
-    const lode_recording *recording;
-    struct lode_array *kept; /* of struct kept *; of the track */
-    uint32_t *seen;          /* by rule; the last is for others */
-    bool failed;
-};
-
 struct worker {
     _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer;
-    struct keeper keeper;
+    struct lode_keeper keeper;
 };
 
 struct run {
     struct lode_pass *pass;
     uint32_t *order; /* rows, the largest first */
     struct worker *workers;
-    struct lode_array *kept; /* by row */
+    struct lode_kept *kept; /* by row */
     pthread_mutex_t lock;    /* of progress */
     struct lode_progress progress;
 };
@@ -75,64 +61,18 @@ void *lode_pass_workers(const struct lode_pass *pass, size_t size)
 
 /* ---- findings ---- */
 
-static uint32_t *seen_of(struct keeper *keeper, const char *rule)
-{
-    size_t i = 0;
-    while (i < keeper->recording->rule_count && strcmp(keeper->recording->rules[i].id, rule) != 0)
-        i++;
-    return &keeper->seen[i];
-}
-
-static struct kept *copy_finding(const lode_finding *finding)
-{
-    size_t file = strlen(finding->file) + 1, text = strlen(finding->text) + 1;
-    struct kept *kept = malloc(sizeof *kept + file + text);
-    if (kept == NULL)
-        return NULL;
-    kept->finding = *finding;
-    kept->finding.file = memcpy(kept->strings, finding->file, file);
-    kept->finding.text = memcpy(kept->strings + file, finding->text, text);
-    return kept;
-}
-
-static int keep_finding(void *user, const lode_finding *finding)
-{
-    struct keeper *keeper = user;
-    uint32_t *seen = seen_of(keeper, finding->rule);
-    if (*seen >= LODE_PASS_FINDINGS)
-        return 0;
-    ++*seen;
-    struct kept *kept = copy_finding(finding);
-    struct kept **slot = kept ? lode_array_push(keeper->kept) : NULL;
-    if (slot == NULL) {
-        free(kept);
-        keeper->failed = true;
-        return 1;
-    }
-    *slot = kept;
-    return 0;
-}
-
 static lode_status pass_findings_on(const struct run *run, lode_error *error)
 {
     const lode_calls_options *options = &run->pass->options;
     for (uint32_t row = 0; row < run->pass->row_count; row++)
-        for (size_t i = 0; i < run->kept[row].count; i++) {
-            const struct kept *kept = *LODE_ARRAY_AT(&run->kept[row], struct kept *, i);
-            if (options->on_finding(options->user, &kept->finding) != 0)
-                return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET,
-                                 "cancelled by the callback");
-        }
+        LODE_TRY(lode_kept_pass_on(&run->kept[row], options->on_finding, options->user, error));
     return LODE_OK;
 }
 
 static void forget_findings(struct run *run)
 {
-    for (uint32_t row = 0; run->kept && row < run->pass->row_count; row++) {
-        for (size_t i = 0; i < run->kept[row].count; i++)
-            free(*LODE_ARRAY_AT(&run->kept[row], struct kept *, i));
-        lode_array_free(&run->kept[row]);
-    }
+    for (uint32_t row = 0; run->kept && row < run->pass->row_count; row++)
+        lode_kept_free(&run->kept[row]);
     free(run->kept);
 }
 
@@ -192,15 +132,16 @@ static lode_status read_events(struct run *run, unsigned worker, lode_track_row 
 static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
-    struct keeper *keeper = &run->workers[worker].keeper;
+    struct lode_keeper *keeper = &run->workers[worker].keeper;
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_track_row own = *row; /* rows of other workers are next to it */
     lode_cursor *cursor;
+    if (pass->begin)
+        LODE_TRY(pass->begin(pass->user, worker, row, error));
     options.strict = pass->options.strict;
     if (pass->options.on_finding) {
-        keeper->kept = &run->kept[row - pass->rows];
-        memset(keeper->seen, 0, (pass->recording->rule_count + 1) * sizeof *keeper->seen);
-        options.on_finding = keep_finding;
+        lode_keeper_begin(keeper, &run->kept[row - pass->rows]);
+        options.on_finding = lode_keeper_take;
         options.user = keeper;
     }
     lode_slicer_reset(&run->workers[worker].slicer);
@@ -254,7 +195,6 @@ static int compare_sizes(const void *left, const void *right, void *argument)
 static lode_status run_open(struct run *run, lode_error *error)
 {
     struct lode_pass *pass = run->pass;
-    size_t rules = pass->recording->rule_count + 1;
     run->order = calloc((size_t)pass->row_count + 1, sizeof *run->order);
     run->workers = lode_pass_workers(pass, sizeof *run->workers);
     run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
@@ -263,17 +203,11 @@ static lode_status run_open(struct run *run, lode_error *error)
     for (uint32_t i = 0; i < pass->row_count; i++) {
         run->order[i] = i;
         run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;
-        lode_array_init(&run->kept[i], sizeof(struct kept *), SIZE_MAX);
+        lode_kept_init(&run->kept[i]);
     }
     qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, pass);
-    for (unsigned i = 0; i < pass->threads; i++) {
-        struct worker *worker = &run->workers[i];
-        lode_slicer_init(&worker->slicer, pass->slice);
-        worker->keeper.recording = pass->recording;
-        worker->keeper.seen = calloc(rules, sizeof *worker->keeper.seen);
-        if (worker->keeper.seen == NULL)
-            return lode_fail_memory(error);
-    }
+    for (unsigned i = 0; i < pass->threads; i++)
+        lode_slicer_init(&run->workers[i].slicer, pass->slice);
     return LODE_OK;
 }
 
@@ -281,7 +215,7 @@ static void run_close(struct run *run)
 {
     for (unsigned i = 0; run->workers && i < run->pass->threads; i++) {
         lode_slicer_free(&run->workers[i].slicer);
-        free(run->workers[i].keeper.seen);
+        lode_keeper_free(&run->workers[i].keeper);
     }
     forget_findings(run);
     free(run->workers);

@@ -493,6 +493,15 @@ lode_status lode_output_write(struct lode_output_file *file, const void *bytes, 
     return LODE_OK;
 }
 
+lode_status lode_output_reserve(struct lode_output_file *file, uint64_t size, lode_error *error)
+{
+    LODE_TRY(lode_output_flush(file, error));
+    if (size > INT64_MAX - file->size)
+        return lode_fail(error, LODE_ERR_LIMIT, file->name, file->size, "larger than a file can be");
+    file->size += size;
+    return LODE_OK;
+}
+
 lode_status lode_output_align(struct lode_output_file *file, unsigned alignment, lode_error *error)
 {
     static const unsigned char zeros[64];

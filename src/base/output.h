@@ -61,6 +61,8 @@ lode_status lode_output_write(struct lode_output_file *file, const void *bytes, 
                               lode_error *error);
 /* Appends zeros up to a multiple of `alignment`. */
 lode_status lode_output_align(struct lode_output_file *file, unsigned alignment, lode_error *error);
+/* Leaves room for `size` bytes, zero until somebody writes there. */
+lode_status lode_output_reserve(struct lode_output_file *file, uint64_t size, lode_error *error);
 /* Writes at a place; what is appended does not move. Several threads may do so at once. */
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error);

@@ -4,14 +4,21 @@
 #include "number.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-#define INTERVAL_NS 100000000
+#define INTERVAL_NS    100000000
+#define ESTIMATE_AFTER 1.0 /* seconds: what is said earlier is a guess */
 
 void progress_init(progress *p)
 {
     *p = (progress){.is_wanted = isatty(STDERR_FILENO)};
     clock_gettime(CLOCK_MONOTONIC, &p->last);
+}
+
+static double seconds_between(const struct timespec *from, const struct timespec *to)
+{
+    return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
 }
 
 /* Work that is over within the first interval shows nothing at all. */
@@ -26,16 +33,53 @@ static int is_due(progress *p)
     return 1;
 }
 
+/* Rates and what is left are those of a phase. Phases are told apart by their first report, which may not be shown. */
+static void note_phase(progress *p, const char *phase, uint64_t done)
+{
+    if (strncmp(p->phase, phase, sizeof p->phase - 1) == 0 && done >= p->begun_with)
+        return;
+    snprintf(p->phase, sizeof p->phase, "%s", phase);
+    p->begun_with = done;
+    clock_gettime(CLOCK_MONOTONIC, &p->begun);
+}
+
+/* "9:59" or "2:03:04". */
+static void print_left(double seconds)
+{
+    unsigned long long left = (unsigned long long)(seconds + 0.5);
+    if (left >= 3600)
+        fprintf(stderr, ", %llu:%02llu:%02llu left", left / 3600, left / 60 % 60, left % 60);
+    else
+        fprintf(stderr, ", %llu:%02llu left", left / 60, left % 60);
+}
+
+static void print_rate(const progress *p, uint64_t done, uint64_t total)
+{
+    char rate[NUMBER_SIZE];
+    double passed = seconds_between(&p->begun, &p->last), work = (double)(done - p->begun_with);
+    if (passed < ESTIMATE_AFTER || work <= 0)
+        return;
+    if (p->byte_phase && strcmp(p->phase, p->byte_phase) == 0) {
+        format_bytes(rate, (uint64_t)(work / passed));
+        fprintf(stderr, ", %s/s", rate);
+    }
+    print_left((double)(total > done ? total - done : 0) * passed / work);
+}
+
 int progress_report(void *user, const char *phase, uint64_t done, uint64_t total)
 {
     progress *p = user;
     char count[NUMBER_SIZE], percent[NUMBER_SIZE];
-    if (!p->is_wanted || !is_due(p))
+    if (!p->is_wanted)
+        return 0;
+    note_phase(p, phase, done);
+    if (!is_due(p))
         return 0;
     format_count(count, done);
     if (total > 0) {
         format_percent(percent, (double)done / (double)total);
         fprintf(stderr, "\r\033[K%s: %s", phase, percent);
+        print_rate(p, done, total);
     } else {
         fprintf(stderr, "\r\033[K%s: %s", phase, count);
     }

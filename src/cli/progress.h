@@ -10,6 +10,11 @@ typedef struct progress {
     int is_wanted;
     int is_shown;
     struct timespec last;
+    /* The phase that is under way, when it began, and what was done of it then. */
+    char phase[64];
+    struct timespec begun;
+    uint64_t begun_with;
+    const char *byte_phase; /* one that counts bytes, so that its rate can be shown; may be NULL */
 } progress;
 
 void progress_init(progress *p);

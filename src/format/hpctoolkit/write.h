@@ -137,6 +137,12 @@ lode_status lode_writer_transpose(lode_writer *writer, const uint32_t *order, st
 /* metrics/default.yaml, FORMATS.md, copied sources. */
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
 
+/*
+ * Instead of samples, one by one: leaves room for as many in the profile's trace line, which begins at `trace_start` of the profile once it
+ * is appended. Who asked for it writes them there before the database is finished, and says what times they have.
+ */
+lode_status lode_draft_reserve(lode_draft *draft, uint64_t samples, lode_error *error);
+
 /* Appends the header of a section to a file, and remembers where the section is. */
 lode_status lode_writer_begin_file(lode_writer *writer, enum hpct_file_id id, lode_error *error);
 /* Footer, header, fsync. */

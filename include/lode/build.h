@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Building: from recordings to a database. */
+#ifndef LODE_BUILD_H
+#define LODE_BUILD_H
+
+#include <lode/check.h>
+#include <stddef.h>
+
+LODE_BEGIN_DECLS
+
+/* Values of lode_build_options.trace besides a resolution. */
+#define LODE_TRACE_FULL 0          /* a sample for every beginning and end of a call */
+#define LODE_TRACE_NONE UINT64_MAX /* no trace.db */
+
+typedef struct lode_build_options {
+    size_t size;
+    int force;        /* replace what is there */
+    int strict;       /* fail at the first error in a recording, rather than repair and go on */
+    unsigned threads; /* 0: one per processor */
+    uint64_t memory;  /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    /* LODE_TRACE_FULL, LODE_TRACE_NONE, or nanoseconds: of each interval of that length a line keeps the last sample. */
+    uint64_t trace;
+    /*
+     * Ranks of recordings. From their paths: an extended regular expression whose first group is the rank; \d stands for [0-9]. Or
+     * from a file of lines PATH RANK. If both are NULL, the processes of all recordings are numbered in their order.
+     */
+    const char *rank_pattern, *rank_table;
+    const char *title; /* NULL: the name of the directory */
+    /* What was wrong with recordings or repaired, in their order; of a track, the first 100 of each rule. May be NULL. */
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress; /* the phase "reading" counts bytes */
+    void *user;
+} lode_build_options;
+#define LODE_BUILD_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL          \
+    }
+
+/* What was done, and what it took. */
+typedef struct lode_build_result {
+    uint64_t recordings, tracks, ranks, nodes;
+    uint64_t events; /* read */
+    uint64_t functions, contexts;
+    uint64_t tree_contexts; /* of the trees of all workers, before they were merged */
+    uint64_t metrics;       /* besides scopes */
+    uint64_t rows;          /* contexts of all profiles */
+    uint64_t samples;       /* written */
+    uint64_t read_bytes;    /* of records */
+    uint64_t spooled_bytes; /* kept on the disk meanwhile */
+    /* Seconds. Opening and numbering; reading; merging and describing; profiles and trace lines; the rest of the files. */
+    double open_time, read_time, merge_time, write_time, finish_time;
+} lode_build_result;
+
+/*
+ * Writes one HPCToolkit 4.0 database of all that is in the recordings at `paths`: a profile and a trace line for each track, with
+ * calls and times by calling context, and what the recordings count besides. Events are read once; memory grows with contexts. The same
+ * input gives the same bytes, whatever the number of threads. `options` and `result` may be NULL. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_build(const char *const *paths, size_t count, const char *path,
+                                             const lode_build_options *options, lode_build_result *result,
+                                             lode_error *error);
+
+LODE_END_DECLS
+#endif

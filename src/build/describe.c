@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Telling the writer what there is. Numbers are given by content, so that it does not matter in which order it is told. */
+#include "base/error.h"
+#include "build/build.h"
+#include <stdlib.h>
+
+static lode_status describe_metrics(struct lode_build *build, lode_error *error)
+{
+    static const char *const kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
+    static const struct {
+        const char *name;
+        int type;
+    } scopes[LODE_BUILD_SCOPES] = {[LODE_BUILD_FUNCTION] = {"function", LODE_SCOPE_TRANSITIVE},
+                                   [LODE_BUILD_LEXICAL] = {"lex_aware", LODE_SCOPE_CUSTOM},
+                                   [LODE_BUILD_EXECUTION] = {"execution", LODE_SCOPE_EXECUTION}};
+    static const char *const names[LODE_BUILD_METRICS] = {
+        [LODE_BUILD_TIME] = "time (sec)", [LODE_BUILD_CALLS] = "calls"};
+    lode_writer *writer = build->writer;
+    uint32_t numbers[LODE_BUILD_SCOPES];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        LODE_TRY(lode_writer_add_id_kind(writer, kinds[i], NULL, error));
+    for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
+        LODE_TRY(lode_writer_add_scope(writer, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
+    build->value_ids = calloc(build->metric_count, sizeof *build->value_ids);
+    if (build->value_ids == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t m = 0; m < build->metric_count; m++) {
+        uint32_t metric;
+        const char *name =
+            m < LODE_BUILD_METRICS ? names[m] : lode_build_text(&build->changes, m - LODE_BUILD_METRICS);
+        LODE_TRY(lode_writer_add_metric(writer, name, &metric, error));
+        for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
+            LODE_TRY(
+                lode_writer_add_metric_scope(writer, metric, numbers[i], &build->value_ids[m][i], error));
+        for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
+            LODE_TRY(lode_writer_add_statistic(writer, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
+    }
+    return LODE_OK;
+}
+
+/* What texts are called in the database, as modules and as files; LODE_NONE: they are none yet. */
+struct symbols {
+    uint32_t *modules, *files;
+    uint32_t *functions;
+};
+
+static lode_status describe_symbol(const struct lode_build *build, struct symbols *symbols,
+                                   const struct lode_build_function *function, uint32_t *out,
+                                   lode_error *error)
+{
+    const struct lode_build_texts *texts = &build->tree.names.texts;
+    lode_writer_function wanted = {.name = lode_build_text(texts, function->name),
+                                   .module = LODE_NONE,
+                                   .file = LODE_NONE,
+                                   .line = function->line,
+                                   .offset = function->offset};
+    if (function->module != LODE_NONE) {
+        uint32_t *module = &symbols->modules[function->module];
+        if (*module == LODE_NONE)
+            LODE_TRY(lode_writer_add_module(build->writer, lode_build_text(texts, function->module), module,
+                                            error));
+        wanted.module = *module;
+    }
+    if (function->file != LODE_NONE) {
+        uint32_t *file = &symbols->files[function->file];
+        if (*file == LODE_NONE)
+            LODE_TRY(lode_writer_add_file(build->writer, lode_build_text(texts, function->file), 0, NULL,
+                                          file, error));
+        wanted.file = *file;
+    }
+    return lode_writer_add_function(build->writer, &wanted, out, error);
+}
+
+static lode_status describe_symbols(const struct lode_build *build, struct symbols *symbols,
+                                    lode_error *error)
+{
+    const struct lode_build_names *names = &build->tree.names;
+    size_t texts = names->texts.items.count, functions = names->functions.count;
+    symbols->modules = calloc(texts + 1, sizeof *symbols->modules);
+    symbols->files = calloc(texts + 1, sizeof *symbols->files);
+    symbols->functions = calloc(functions + 1, sizeof *symbols->functions);
+    if (symbols->modules == NULL || symbols->files == NULL || symbols->functions == NULL)
+        return lode_fail_memory(error);
+    for (size_t i = 0; i < texts; i++)
+        symbols->modules[i] = symbols->files[i] = LODE_NONE;
+    for (size_t i = 0; i < functions; i++)
+        LODE_TRY(describe_symbol(build, symbols,
+                                 LODE_ARRAY_AT(&names->functions, struct lode_build_function, i),
+                                 &symbols->functions[i], error));
+    return LODE_OK;
+}
+
+/* Those that tracks have. `handles` is by node. */
+static lode_status describe_entries(const struct lode_build *build, uint32_t *handles, lode_error *error)
+{
+    bool has[LODE_BUILD_FIRST] = {false};
+    const struct lode_build_inputs *inputs = &build->inputs;
+    for (uint32_t i = 0; i < inputs->track_count; i++)
+        has[inputs->tracks[i].tid == inputs->tracks[i].pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD] = true;
+    for (uint32_t i = 0; i < LODE_BUILD_FIRST; i++) {
+        handles[i] = LODE_NONE;
+        if (!has[i])
+            continue;
+        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+        context.entry = i == LODE_BUILD_MAIN ? LODE_ENTRY_MAIN_THREAD : LODE_ENTRY_APPLICATION_THREAD;
+        context.entry_name = i == LODE_BUILD_MAIN ? "main thread" : "application thread";
+        LODE_TRY(lode_writer_add_context(build->writer, &context, &handles[i], error));
+    }
+    return LODE_OK;
+}
+
+static lode_status describe_contexts(const struct lode_build *build, const struct symbols *symbols,
+                                     uint32_t *handles, lode_error *error)
+{
+    const struct lode_build_tree *tree = &build->tree;
+    LODE_TRY(describe_entries(build, handles, error));
+    for (uint32_t i = LODE_BUILD_FIRST; i < tree->count; i++) {
+        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+        context.parent = handles[tree->nodes[i].parent];
+        context.lexical = LODE_LEXICAL_FUNCTION;
+        context.relation = LODE_RELATION_CALL;
+        context.function = symbols->functions[tree->nodes[i].function];
+        LODE_TRY(lode_writer_add_context(build->writer, &context, &handles[i], error));
+    }
+    return LODE_OK;
+}
+
+/*
+ * From nodes of workers to ids. Where a track is outside of all calls, it is in the global context: a sample there says that nothing is
+ * known of what it does.
+ */
+static void compose(struct lode_build *build, const uint32_t *handles)
+{
+    for (unsigned worker = 0; worker < build->threads; worker++) {
+        uint32_t *nodes = build->nodes[worker];
+        for (uint32_t i = 0; i < build->node_counts[worker]; i++)
+            nodes[i] = nodes[i] < LODE_BUILD_FIRST ? 0 : build->writer->id_of[handles[nodes[i]]];
+    }
+}
+
+lode_status lode_build_describe(struct lode_build *build, lode_error *error)
+{
+    struct symbols symbols = {0};
+    uint32_t *handles = calloc(build->tree.count, sizeof *handles);
+    lode_status status = handles ? describe_metrics(build, error) : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = describe_symbols(build, &symbols, error);
+    if (status == LODE_OK)
+        status = describe_contexts(build, &symbols, handles, error);
+    if (status == LODE_OK)
+        status = lode_writer_seal(build->writer, error);
+    if (status == LODE_OK)
+        compose(build, handles);
+    free(symbols.modules);
+    free(symbols.files);
+    free(symbols.functions);
+    free(handles);
+    lode_build_tree_close(&build->tree);
+    return status;
+}

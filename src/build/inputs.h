@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recordings that a database is built from: which tracks there are, and what their profiles are called. */
+#ifndef LODE_BUILD_INPUTS_H
+#define LODE_BUILD_INPUTS_H
+
+#include "analysis/kept.h"
+#include "base/pool.h"
+#include "build/grow.h"
+#include <lode/build.h>
+#include <lode/profile.h>
+
+/* A recording. It is open while its tracks are read. */
+struct lode_build_input {
+    const char *path;
+    lode_recording *recording; /* NULL: not now */
+    pthread_mutex_t lock;      /* of opening and closing */
+    char *host;
+    uint32_t rank; /* LODE_NONE: that of its processes */
+    int64_t clock; /* nanoseconds to add to times */
+    uint64_t bytes;
+    uint32_t first, count; /* its tracks, among those of all */
+    uint32_t unread;       /* tracks */
+    struct lode_kept kept; /* findings of opening it */
+};
+
+enum {
+    LODE_BUILD_IDS = 3 /* of a profile: node, rank, thread */
+};
+
+/* A track, which becomes a profile. */
+struct lode_build_track {
+    uint32_t input, track; /* number of the recording, of the track in it */
+    int32_t pid, tid;
+    uint32_t process; /* number of the process in the recording, in the order of its tracks */
+    uint64_t bytes;
+    lode_id ids[LODE_BUILD_IDS];
+    struct lode_build_harvest harvest;
+    struct lode_kept kept;
+};
+
+struct lode_build_inputs {
+    const lode_build_options *options;
+    struct lode_build_input *items;
+    size_t count;
+    struct lode_build_track *tracks; /* by recording, then as there */
+    uint32_t track_count;
+    uint32_t *
+        reading; /* tracks in the order in which they are read: those of one recording together, the largest first */
+    uint32_t *profiles; /* tracks in the order of their ids */
+    uint64_t bytes;
+    uint32_t nodes, ranks;
+};
+
+/* Opens all recordings, and passes findings on. Close it in every case. */
+lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, const char *const *paths, size_t count,
+                                   const lode_build_options *options, lode_error *error);
+void lode_build_inputs_close(struct lode_build_inputs *inputs);
+/* Opens a recording if it is not open. MT: any thread. */
+lode_status lode_build_input_acquire(struct lode_build_inputs *inputs, struct lode_build_input *input,
+                                     lode_error *error);
+/* A track was read; says whether it was the last, so that the recording can be closed. MT: any thread. */
+bool lode_build_input_release(struct lode_build_input *input);
+
+/* Sets the ranks of recordings that a pattern or a table gives. */
+lode_status lode_build_find_ranks(struct lode_build_inputs *inputs, lode_error *error);
+/* Names all tracks, and puts them into the order of their names. */
+lode_status lode_build_name_tracks(struct lode_build_inputs *inputs, lode_error *error);
+
+#endif

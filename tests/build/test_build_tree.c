@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is counted over a whole call is shared out among it and the calls inside. */
+#include "build/changes.h"
+#include "model/recording.h"
+#include "unit.h"
+#include <string.h>
+
+/* Events are (number of the name, value). */
+static const char *name_of(const lode_recording *recording, uint64_t id)
+{
+    static const char *const names[] = {"read:faults", "diff:faults", "read:other", "diff:other", "else"};
+    (void)recording;
+    return names[id];
+}
+
+static lode_status values_of(const lode_recording *recording, uint32_t track, const lode_event *event,
+                             lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
+{
+    (void)recording, (void)track, (void)error;
+    *count = 1;
+    if (capacity > 0)
+        arguments[0] = (lode_argument){.name = "minor", .kind = LODE_VALUE_CHANGE};
+    memcpy(&arguments[0].signed_value, event->data, sizeof arguments[0].signed_value);
+    return LODE_OK;
+}
+
+struct bench {
+    struct lode_recording_ops ops;
+    lode_recording recording;
+    struct lode_build_tree tree;
+    struct lode_build_changes changes;
+};
+
+static int set_up(void **state)
+{
+    static struct bench bench;
+    bench = (struct bench){.ops = {.event_name = name_of, .arguments = values_of}};
+    bench.recording.ops = &bench.ops;
+    lode_build_changes_init(&bench.changes);
+    *state = &bench;
+    return lode_build_tree_open(&bench.tree, NULL) == LODE_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct bench *bench = *state;
+    lode_build_tree_close(&bench->tree);
+    lode_build_changes_free(&bench->changes);
+    return 0;
+}
+
+static void point(struct bench *bench, uint32_t node, uint64_t name, int64_t value)
+{
+    lode_event event = {.kind = LODE_EVENT_POINT, .id = name, .data = &value, .data_size = sizeof value};
+    assert_int_equal(
+        lode_build_changes_take(&bench->changes, &bench->tree, node, &bench->recording, 0, &event, NULL),
+        LODE_OK);
+}
+
+static int64_t sum(const struct bench *bench, uint32_t node, const char *metric)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < bench->changes.items.count; i++) {
+        const struct lode_build_change *change =
+            LODE_ARRAY_AT(&bench->changes.items, struct lode_build_change, i);
+        bool is_it = strcmp(lode_build_text(&bench->changes.metrics, change->metric), metric) == 0;
+        total += is_it && change->node == node ? change->value : 0;
+    }
+    return total;
+}
+
+static void test_calls_inside_are_taken_off(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t outer = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
+    uint32_t middle = lode_build_tree_child(&bench->tree, outer, 2);
+    uint32_t inner = lode_build_tree_child(&bench->tree, middle, 3);
+    point(bench, outer, 0, 0);
+    point(bench, outer, 2, 0);
+    for (int i = 0; i < 2; i++) {
+        /* Nothing is read in the middle. */
+        point(bench, inner, 0, 0);
+        point(bench, inner, 1, 5);
+    }
+    point(bench, outer, 1, 30);
+    point(bench, outer, 3, -7);
+    assert_int_equal(sum(bench, inner, "faults minor"), 10);
+    assert_int_equal(sum(bench, middle, "faults minor"), 0);
+    assert_int_equal(sum(bench, outer, "faults minor"), 20);
+    assert_int_equal(sum(bench, outer, "other minor"), -7);
+}
+
+static void test_a_call_that_never_ended_takes_nothing_off(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t a = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
+    uint32_t b = lode_build_tree_child(&bench->tree, a, 2), c = lode_build_tree_child(&bench->tree, a, 3);
+    point(bench, b, 0, 0);
+    point(bench, c, 1, 4); /* read before its beginning was recorded */
+    point(bench, a, 0, 0);
+    point(bench, a, 1, 9);
+    assert_int_equal(sum(bench, b, "faults minor"), 0);
+    assert_int_equal(sum(bench, c, "faults minor"), 4);
+    assert_int_equal(sum(bench, a, "faults minor"), 9);
+}
+
+static void test_what_is_no_change_is_passed_over(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t a = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
+    point(bench, a, 4, 1);
+    point(bench, LODE_BUILD_MAIN, 1, 1);
+    assert_int_equal(bench->changes.items.count, 0);
+}
+
+static void test_trees_merge_by_content(void **state)
+{
+    struct bench *bench = *state;
+    struct lode_build_tree other;
+    uint32_t map[8];
+    assert_int_equal(lode_build_tree_open(&other, NULL), LODE_OK);
+    struct lode_build_tree *trees[] = {&bench->tree, &other};
+    uint32_t nodes[2][2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct lode_build_names *names = &trees[i]->names;
+        uint32_t numbers[2];
+        /* Met in another order in each. */
+        for (unsigned k = 0; k < 2; k++) {
+            unsigned which = k ^ i;
+            struct lode_build_function function = {.line = which, .offset = which, .file = LODE_NONE};
+            function.name = lode_build_texts_add(&names->texts, which ? "f" : "g");
+            function.module = lode_build_texts_add(&names->texts, "/bin/app");
+            numbers[which] = lode_build_names_add(names, &function);
+        }
+        nodes[i][0] = lode_build_tree_child(trees[i], LODE_BUILD_MAIN, numbers[0]);
+        nodes[i][1] = lode_build_tree_child(trees[i], nodes[i][0], numbers[1]);
+    }
+    uint32_t count = bench->tree.count;
+    assert_int_equal(lode_build_tree_merge(&bench->tree, &other, map, NULL), LODE_OK);
+    assert_int_equal(bench->tree.count, count);
+    assert_int_equal(map[nodes[1][0]], nodes[0][0]);
+    assert_int_equal(map[nodes[1][1]], nodes[0][1]);
+    lode_build_tree_close(&other);
+}
+
+static void test_a_node_recalls_its_children(void **state)
+{
+    struct bench *bench = *state;
+    struct lode_build_tree *tree = &bench->tree;
+    uint32_t found = 0;
+    for (uint32_t function = 0; function < 100; function++) {
+        uint32_t child = lode_build_tree_child(tree, LODE_BUILD_MAIN, function);
+        lode_build_tree_remember(tree, LODE_BUILD_MAIN, child);
+        assert_int_equal(build_recall(&tree->nodes[LODE_BUILD_MAIN], function), child);
+    }
+    for (uint32_t function = 0; function < 100; function++) {
+        uint32_t child = build_recall(&tree->nodes[LODE_BUILD_MAIN], function);
+        found += child != 0 && tree->nodes[child].function == function;
+    }
+    assert_in_range(found, 1, LODE_BUILD_KIN);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_calls_inside_are_taken_off),       TEST(test_a_call_that_never_ended_takes_nothing_off),
+        TEST(test_what_is_no_change_is_passed_over), TEST(test_trees_merge_by_content),
+        TEST(test_a_node_recalls_its_children),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
