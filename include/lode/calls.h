@@ -20,8 +20,8 @@ typedef enum lode_calls_sort {
 typedef struct lode_calls_options {
     size_t size;
     lode_calls_sort sort;
-    unsigned threads;           /* 0: one per processor */
-    int strict;                 /* fail at the first error, rather than repair and go on */
+    unsigned threads; /* 0: one per processor */
+    int strict;       /* fail at the first error, rather than repair and go on */
     /* Repairs, in the order of tracks; of a track, the first 100 of each rule. May be NULL. */
     lode_finding_fn on_finding;
     lode_progress_fn on_progress;

@@ -25,7 +25,7 @@ struct run {
     uint32_t *order; /* rows, the largest first */
     struct worker *workers;
     struct lode_kept *kept; /* by row */
-    pthread_mutex_t lock;    /* of progress */
+    pthread_mutex_t lock;   /* of progress */
     struct lode_progress progress;
 };
 
