@@ -41,20 +41,20 @@ void *lode_pass_workers(const struct lode_pass *pass, size_t size);
 
 __extension__ typedef unsigned __int128 lode_square;
 
-/* What the calls of one function took, on the tracks of one worker. The number of calls is that of its sketch. 64 bytes. */
+/* What the calls of one function took, on the tracks of one worker. The number of calls is that of its sketch. */
 struct lode_tally {
     uint64_t squares_low, squares_high; /* of the times of all calls */
     uint64_t sum;                       /* of the same */
     uint64_t nested;                    /* of those inside others of the same function */
     uint64_t min, max;
-    uint64_t unused[2];
+    uint64_t unused[2]; /* a line of the cache in all */
 };
 
 /* A worker: tallies and sketches by index of function, and the calls that are open. */
 struct lode_tallies {
     _Alignas(LODE_WORKER_ALIGN) struct lode_tally *items;
-    uint64_t *
-        inside; /* time of what a function called, by its index and 1; the first: of outermost calls of the track */
+    /* Time of what a function called, by its index and 1; at 0, of the outermost calls of this track. */
+    uint64_t *inside;
     uint32_t *active; /* calls that are open by index of function: 0 between tracks */
     uint32_t capacity;
     struct lode_sketches sketches;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What profiles are called: nodes from the names of hosts, ranks from paths, a table or the order of processes, threads by their ids. */
+#include "base/blob.h"
 #include "base/error.h"
 #include "build/inputs.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     KIND_NODE = 1, /* 0 is that of summaries */
@@ -151,22 +154,51 @@ static lode_status read_line(struct lode_build_input *const *sorted, size_t coun
     return LODE_OK;
 }
 
+/* The whole file, with a NUL behind it. */
+static lode_status read_text(const char *path, int fd, struct lode_blob *text, lode_error *error)
+{
+    enum {
+        PIECE = 1 << 16
+    };
+    for (;;) {
+        size_t at = text->size;
+        if (lode_blob_reserve(text, PIECE, 1) == LODE_BLOB_FULL)
+            return lode_fail_memory(error);
+        ssize_t got = read(fd, text->bytes + at, PIECE - 1);
+        if (got < 0 && errno != EINTR)
+            return lode_fail_errno(error, path, "cannot read the table of ranks");
+        text->size = at + (got > 0 ? (size_t)got : 0);
+        text->bytes[text->size] = '\0';
+        if (got == 0)
+            return LODE_OK;
+    }
+}
+
+static lode_status read_lines(struct lode_build_input *const *sorted, size_t count, const char *table,
+                              char *text, lode_error *error)
+{
+    uint64_t number = 1;
+    for (char *line = text, *next; *line; line = next, number++) {
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = '\0';
+        LODE_TRY(read_line(sorted, count, table, number, line, error));
+    }
+    return LODE_OK;
+}
+
 static lode_status read_table(struct lode_build_input *const *sorted, size_t count, const char *table,
                               lode_error *error)
 {
-    FILE *file = fopen(table, "re");
-    if (file == NULL)
+    struct lode_blob text = {0};
+    int fd = open(table, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return lode_fail_errno(error, table, "cannot open the table of ranks");
-    lode_status status = LODE_OK;
-    char *line = NULL;
-    size_t room = 0;
-    errno = 0;
-    for (uint64_t number = 1; status == LODE_OK && getline(&line, &room, file) >= 0; number++)
-        status = read_line(sorted, count, table, number, line, error);
-    if (status == LODE_OK && !feof(file))
-        status = lode_fail_errno(error, table, "cannot read the table of ranks");
-    free(line);
-    fclose(file);
+    lode_status status = read_text(table, fd, &text, error);
+    close(fd);
+    if (status == LODE_OK)
+        status = read_lines(sorted, count, table, (char *)text.bytes, error);
+    lode_blob_free(&text);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slices of a track: what goes in and what comes out, as text (tests/support/made_recording.h). */
+/* Slices of a track: what goes in and what comes out, as text (tests/support/made_recording.h); and the pass over tracks. */
+#include "analysis/calls.h"
 #include "analysis/slice.h"
 #include "made_recording.h"
 #include "unit.h"
@@ -307,6 +308,51 @@ static void a_slicer_takes_one_track_after_another(void **state)
     lode_recording_close(recording);
 }
 
+/* ---- the pass ---- */
+
+static lode_status pass_begin(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
+{
+    (void)worker, (void)error;
+    sprintf(strchr(user, '\0'), "%u:", row->track);
+    return LODE_OK;
+}
+
+static lode_status pass_take(void *user, unsigned worker, const lode_event *events, size_t count,
+                             lode_error *error)
+{
+    (void)worker, (void)error, (void)events;
+    sprintf(strchr(user, '\0'), " %zu", count);
+    return LODE_OK;
+}
+
+static lode_status pass_end(void *user, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    (void)worker, (void)error;
+    sprintf(strchr(user, '\0'), " of %llu\n", (unsigned long long)row->events);
+    return LODE_OK;
+}
+
+static void a_pass_begins_takes_and_ends_each_track(void **state)
+{
+    lode_recording *recording = made_recording(2);
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    struct lode_pass pass;
+    char heard[256] = "";
+    (void)state;
+    made_track(recording, 0, 0, "f( 1 )");
+    made_track(recording, 1, 0, "f( 1 ) f( 1 )");
+    options.threads = 1;
+    assert_int_equal(lode_pass_open(&pass, recording, NULL, &options, NULL), LODE_OK);
+    pass.begin = pass_begin;
+    pass.take = pass_take;
+    pass.end = pass_end;
+    pass.user = heard;
+    assert_int_equal(lode_pass_run(&pass, NULL), LODE_OK);
+    assert_string_equal(heard, "1: 3 1 of 4\n0: 2 of 2\n");
+    lode_pass_close(&pass);
+    lode_recording_close(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +371,7 @@ int main(void)
         cmocka_unit_test(what_is_not_balanced_comes_out_balanced),
         cmocka_unit_test(arguments_of_waiting_calls_are_kept),
         cmocka_unit_test(a_slicer_takes_one_track_after_another),
+        cmocka_unit_test(a_pass_begins_takes_and_ends_each_track),
     };
     return cmocka_run_group_tests_name("slice", tests, NULL, NULL);
 }

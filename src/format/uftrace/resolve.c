@@ -224,8 +224,9 @@ static const lode_file *find_file(struct uft_recording *rec, struct lode_arena *
     const uint32_t *slot = lode_map_add(&rec->file_index, uft_hash(text), index, &is_new);
     if (slot == NULL)
         return NULL;
+    /* One whose making failed for lack of memory is not there. */
     if (!is_new)
-        return *LODE_ARRAY_AT(&rec->files, const lode_file *, *slot);
+        return *slot < index ? *LODE_ARRAY_AT(&rec->files, const lode_file *, *slot) : NULL;
     struct lode_file *file = lode_arena_alloc(arena, 1, sizeof *file);
     const lode_file **added = file ? lode_array_push(&rec->files) : NULL;
     if (added == NULL)
