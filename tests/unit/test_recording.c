@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The API of recordings, on one whose every event is known (support/minirec.h): in memory and in files, in all its variants. */
+#include "base/bytes.h"
 #include "recording_text.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -117,6 +118,25 @@ static void spans_are_the_times_of_the_first_and_last_event(void **state)
         assert_true(end - MINIREC_START >= (i == 1 ? 1100 : spans[i][1]));
     }
     close_made(&rec, recording);
+}
+
+static void the_span_of_a_track_whose_last_record_is_cut_ends_before_that(void **state)
+{
+    uint8_t records[3 * 16] = {0};
+    uint64_t begin, end;
+    lode_recording *recording;
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        put_u64le(records + (size_t)16 * i, 1000 + 10 * i);
+        put_u64le(records + (size_t)16 * i + 8, UINT64_C(0x400000) << 16 | (i % 2 ? 0x29 : 0x28));
+    }
+    static const char tasks[] = "TASK timestamp=0.0 tid=7 pid=7\n";
+    const lode_memory_file files[] = {{"task.txt", tasks, sizeof tasks - 1}, {"7.dat", records, 2 * 16 + 9}};
+    assert_int_equal(lode_recording_open_memory(&recording, files, 2, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_track_span(recording, 0, &begin, &end, NULL), LODE_OK);
+    assert_int_equal(begin, 1000);
+    assert_int_equal(end, 1010);
+    lode_recording_close(recording);
 }
 
 /* ---- events ---- */
@@ -475,6 +495,7 @@ int main(void)
         cmocka_unit_test(tracks_are_tasks_with_their_names),
         cmocka_unit_test(modules_are_those_of_maps_and_loaded_ones),
         cmocka_unit_test(spans_are_the_times_of_the_first_and_last_event),
+        cmocka_unit_test(the_span_of_a_track_whose_last_record_is_cut_ends_before_that),
         cmocka_unit_test(all_variants_have_the_same_events),
         cmocka_unit_test(windows_have_what_happened_in_them),
         cmocka_unit_test(windows_of_long_tracks_are_found),

@@ -151,9 +151,12 @@ static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned l
     for (unsigned i = 0; i < length; i++) {
         struct uft_record record;
         lode_status status = look_at(self, offset, &record);
-        if (status == LODE_END && has_first)
+        /* A record that is cut off is as good as the end. */
+        bool is_end =
+            status == LODE_END || (status == LODE_NOT_FOUND && self->stream.size - offset < UFT_RECORD_SIZE);
+        if (is_end && has_first)
             break;
-        if (status == LODE_END || status == LODE_NOT_FOUND)
+        if (is_end || status == LODE_NOT_FOUND)
             return LODE_OK;
         LODE_TRY(status);
         offset = record.next;
