@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "minirec.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+#ifndef ASAN_POISON_MEMORY_REGION
+#define ASAN_POISON_MEMORY_REGION(start, size)   ((void)(start), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(start, size) ((void)(start), (void)(size))
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +42,20 @@ struct minirec_file *minirec_file(struct minirec *rec, const char *name)
     return file;
 }
 
-/* The memory is as large as the file, so that sanitizers see what lies behind its end. */
+/* There is room to grow, but sanitizers see what lies behind the end of the file. */
 static void resize(struct minirec_file *file, size_t size)
 {
-    unsigned char *bytes = realloc(file->bytes, size ? size : 1);
-    if (bytes == NULL)
-        stop("no memory", file->name);
-    file->bytes = bytes;
+    ASAN_UNPOISON_MEMORY_REGION(file->bytes, file->capacity);
+    if (size > file->capacity || file->bytes == NULL) {
+        size_t capacity = size < 64 ? 64 : size + size / 2;
+        unsigned char *bytes = realloc(file->bytes, capacity);
+        if (bytes == NULL)
+            stop("no memory", file->name);
+        file->bytes = bytes;
+        file->capacity = capacity;
+    }
     file->size = size;
+    ASAN_POISON_MEMORY_REGION(file->bytes + size, file->capacity - size);
 }
 
 void minirec_append(struct minirec *rec, const char *name, const void *bytes, size_t size)

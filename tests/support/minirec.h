@@ -83,7 +83,7 @@ struct minirec_options {
 struct minirec_file {
     char name[64];
     unsigned char *bytes;
-    size_t size;
+    size_t size, capacity;
 };
 
 struct minirec {
