@@ -165,13 +165,13 @@ static void overwrite_text(struct minirec_file *file, uint64_t *random)
 }
 
 /* A piece is cut out, or comes twice; the file keeps its size at most. */
-static void shift(struct minirec_file *file, uint64_t *random)
+static void shift(struct minirec *rec, struct minirec_file *file, uint64_t *random)
 {
     size_t from = next_random(random) % file->size, to = next_random(random) % file->size;
     size_t behind = from > to ? from : to;
     memmove(file->bytes + to, file->bytes + from, file->size - behind);
     if (from > to && next_random(random) % 2)
-        file->size -= from - to;
+        minirec_cut(rec, file->name, file->size - (from - to));
 }
 
 static void mutate(struct minirec *rec, uint64_t *random)
@@ -187,10 +187,11 @@ static void mutate(struct minirec *rec, uint64_t *random)
         overwrite_text(file, random);
         return;
     case 2:
-        shift(file, random);
+        shift(rec, file, random);
         return;
     case 3:
-        file->size = next_random(random) % 8 ? file->size : next_random(random) % file->size;
+        if (next_random(random) % 8 == 0)
+            minirec_cut(rec, file->name, next_random(random) % file->size);
         return;
     default:
         overwrite(file, random);

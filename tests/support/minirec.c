@@ -493,20 +493,6 @@ static void leave_work(struct minirec *rec, const char *name, uint64_t time, uin
     minirec_record_with(rec, name, time, MINIREC_EXIT, MINIREC_WORK, depth, &payload);
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static uint32_t bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static void add_points(struct minirec *rec, const char *name)
 {
     struct minirec_payload memory = {.size = 0}, user = {.size = 0};
@@ -522,10 +508,10 @@ static void add_values(struct minirec *rec, const char *name)
 {
     struct minirec_payload scale = {.size = 0}, scaled = {.size = 0}, paint = {.size = 0};
     unsigned word = rec->options.is_32_bit ? 4 : 8;
-    minirec_add_number(rec, &scale, 8, bits_of(2.5));
-    minirec_add_number(rec, &scale, 4, bits_of_float(1.5F));
+    minirec_add_number(rec, &scale, 8, UINT64_C(0x4004000000000000)); /* 2.5 */
+    minirec_add_number(rec, &scale, 4, 0x3fc00000);                   /* 1.5 */
     minirec_record_with(rec, name, 200, MINIREC_ENTRY, MINIREC_SCALE, 1, &scale);
-    minirec_add_number(rec, &scaled, 8, bits_of(3.75));
+    minirec_add_number(rec, &scaled, 8, UINT64_C(0x400e000000000000)); /* 3.75 */
     minirec_record_with(rec, name, 210, MINIREC_EXIT, MINIREC_SCALE, 1, &scaled);
     minirec_add_number(rec, &paint, word, 2);
     minirec_add_number(rec, &paint, word, MINIREC_STATE);
