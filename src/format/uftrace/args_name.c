@@ -146,9 +146,8 @@ static bool skip_class(struct scanner *self)
     bool done;
     if (uft_take(&self->text, "N"))
         return lode_uft_mangled_skip(&self->text, UFT_MANGLED_NESTED, false);
-    if (!uft_take(&self->text, "S"))
-        done = lode_uft_mangled_source_name(&self->text, &name);
-    else if (uft_take(&self->text, "t"))
+    bool is_substitution = uft_take(&self->text, "S");
+    if (!is_substitution || uft_take(&self->text, "t"))
         done = lode_uft_mangled_source_name(&self->text, &name);
     else
         done = lode_uft_mangled_sequence(&self->text, &number);
