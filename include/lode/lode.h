@@ -22,6 +22,7 @@
 #include <lode/context.h>
 #include <lode/convert.h>
 #include <lode/cost.h>
+#include <lode/crew.h>
 #include <lode/database.h>
 #include <lode/distribution.h>
 #include <lode/event.h>

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/crew.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CREW_PACKED =
+        1 << 26 /* bytes that are packed for one round of an exchange that is too large for one call */
+};
+
+static size_t smaller(uint64_t a, size_t b)
+{
+    return a < b ? (size_t)a : b;
+}
+
+static uint64_t sum_of(const uint64_t *sizes, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += sizes[i];
+    return sum;
+}
+
+/* ---- traffic ---- */
+
+static void count_traffic(struct lode_crew *crew, uint64_t messages, uint64_t bytes)
+{
+    crew->traffic.messages += messages;
+    crew->traffic.bytes += bytes;
+}
+
+/* The height of a binary tree of all members. */
+static uint32_t height(const struct lode_crew *crew)
+{
+    uint32_t levels = 0;
+    while (((uint64_t)1 << levels) < crew->place.size)
+        levels++;
+    return levels;
+}
+
+static void count_gather(struct lode_crew *crew, const uint64_t *sizes, bool to_all)
+{
+    uint64_t own = sizes[crew->place.rank];
+    if (to_all)
+        count_traffic(crew, crew->place.size - 1, sum_of(sizes, crew->place.size) - own);
+    else if (crew->place.rank > 0)
+        count_traffic(crew, 1, own);
+}
+
+static void count_exchange(struct lode_crew *crew, const uint64_t *sizes)
+{
+    for (uint32_t i = 0; i < crew->place.size; i++)
+        if (i != crew->place.rank && sizes[i] > 0)
+            count_traffic(crew, 1, sizes[i]);
+}
+
+/* ---- one to all, all to one number ---- */
+
+lode_status lode_crew_broadcast(struct lode_crew *crew, void *bytes, size_t size, lode_error *error)
+{
+    uint32_t levels = height(crew);
+    for (size_t done = 0; done < size;) {
+        size_t piece = smaller(size - done, crew->piece);
+        LODE_TRY(crew->ops->broadcast(crew->self, (char *)bytes + done, piece, error));
+        count_traffic(crew, levels, levels ? piece : 0);
+        done += piece;
+    }
+    return LODE_OK;
+}
+
+/* Numbers that are moved at once. */
+static size_t numbers_in_piece(const struct lode_crew *crew)
+{
+    return crew->piece >= sizeof(uint64_t) ? crew->piece / sizeof(uint64_t) : 1;
+}
+
+lode_status lode_crew_fold(struct lode_crew *crew, uint64_t *numbers, size_t count, enum lode_crew_fold fold,
+                           lode_error *error)
+{
+    uint32_t levels = height(crew);
+    for (size_t done = 0; done < count;) {
+        size_t piece = smaller(count - done, numbers_in_piece(crew));
+        LODE_TRY(crew->ops->fold(crew->self, numbers + done, piece, fold, error));
+        count_traffic(crew, levels, levels * piece * sizeof *numbers);
+        done += piece;
+    }
+    return LODE_OK;
+}
+
+lode_status lode_crew_scan(struct lode_crew *crew, uint64_t *numbers, uint64_t *totals, size_t count,
+                           lode_error *error)
+{
+    uint32_t levels = height(crew);
+    if (totals && count > 0) {
+        memcpy(totals, numbers, count * sizeof *numbers);
+        LODE_TRY(lode_crew_fold(crew, totals, count, LODE_CREW_SUM, error));
+    }
+    for (size_t done = 0; done < count;) {
+        size_t piece = smaller(count - done, numbers_in_piece(crew));
+        LODE_TRY(crew->ops->scan(crew->self, numbers + done, piece, error));
+        count_traffic(crew, levels, levels * piece * sizeof *numbers);
+        done += piece;
+    }
+    return LODE_OK;
+}
+
+lode_status lode_crew_meet(struct lode_crew *crew, lode_error *error)
+{
+    uint64_t nothing = 0;
+    return lode_crew_fold(crew, &nothing, 1, LODE_CREW_SUM, error);
+}
+
+/* ---- gather ---- */
+
+/* Of bytes [first, first + size) of the whole, what this member has; `sizes` are all sizes, `now` those within. */
+static uint64_t cut_window(const struct lode_crew *crew, const uint64_t *sizes, uint64_t first, size_t size,
+                           uint64_t *now)
+{
+    uint64_t begin = 0, own = 0;
+    for (uint32_t i = 0; i < crew->place.size; i++) {
+        uint64_t end = begin + sizes[i];
+        uint64_t from = begin > first ? begin : first;
+        uint64_t to = end < first + size ? end : first + size;
+        now[i] = to > from ? to - from : 0;
+        if (i == crew->place.rank && now[i] > 0)
+            own = from - begin;
+        begin = end;
+    }
+    return own;
+}
+
+/* A window over what comes out is one piece. */
+static lode_status gather_pieces(struct lode_crew *crew, const void *bytes, const uint64_t *sizes,
+                                 uint64_t *now, bool to_all, char *out, lode_error *error)
+{
+    uint64_t total = sum_of(sizes, crew->place.size);
+    for (uint64_t done = 0; done < total;) {
+        size_t piece = smaller(total - done, crew->piece);
+        uint64_t own = cut_window(crew, sizes, done, piece, now);
+        LODE_TRY(crew->ops->gather(crew->self, bytes ? (const char *)bytes + own : NULL, now,
+                                   out ? out + done : NULL, to_all, error));
+        count_gather(crew, now, to_all);
+        done += piece;
+    }
+    return LODE_OK;
+}
+
+static lode_status gather_all(struct lode_crew *crew, const void *bytes, size_t size, bool to_all, void **out,
+                              uint64_t *sizes, uint64_t *now, lode_error *error)
+{
+    const uint64_t own = size;
+    for (uint32_t i = 0; i < crew->place.size; i++)
+        now[i] = sizeof own;
+    LODE_TRY(crew->ops->gather(crew->self, &own, now, sizes, true, error));
+    count_gather(crew, now, true);
+    if (to_all || crew->place.rank == 0) {
+        uint64_t total = sum_of(sizes, crew->place.size);
+        *out = malloc(total ? total : 1);
+        if (*out == NULL)
+            return lode_fail_memory(error);
+    }
+    return gather_pieces(crew, bytes, sizes, now, to_all, *out, error);
+}
+
+lode_status lode_crew_gather(struct lode_crew *crew, const void *bytes, size_t size, bool to_all, void **out,
+                             uint64_t *out_size, uint64_t *sizes, lode_error *error)
+{
+    uint32_t members = crew->place.size;
+    *out = NULL;
+    *out_size = 0;
+    uint64_t *work = calloc((size_t)members * 2, sizeof *work);
+    if (work == NULL)
+        return lode_fail_memory(error);
+    lode_status status = gather_all(crew, bytes, size, to_all, out, work, work + members, error);
+    if (status == LODE_OK) {
+        *out_size = sum_of(work, members);
+        if (sizes)
+            memcpy(sizes, work, members * sizeof *sizes);
+    } else {
+        free(*out);
+        *out = NULL;
+    }
+    free(work);
+    return status;
+}
+
+/* ---- exchange ---- */
+
+/* One side of an exchange: sizes by member, and of a round its bytes in one piece. */
+struct side {
+    const uint64_t *sizes;
+    uint64_t *now;
+    char *packed;
+};
+
+struct exchange {
+    struct lode_crew *crew;
+    const char *bytes;
+    char *out;
+    struct side from, to;
+    size_t share; /* of a round: bytes from any member to any */
+};
+
+static uint64_t within(const struct exchange *exchange, uint64_t size, uint64_t done)
+{
+    return size > done ? smaller(size - done, exchange->share) : 0;
+}
+
+static void pack(struct exchange *exchange, uint64_t done)
+{
+    const struct side *from = &exchange->from;
+    char *packed = from->packed;
+    uint64_t at = 0; /* `bytes` may be NULL where there is nothing to send */
+    for (uint32_t i = 0; i < exchange->crew->place.size; i++) {
+        from->now[i] = within(exchange, from->sizes[i], done);
+        if (from->now[i] > 0)
+            memcpy(packed, exchange->bytes + at + done, from->now[i]);
+        packed += from->now[i];
+        at += from->sizes[i];
+        exchange->to.now[i] = within(exchange, exchange->to.sizes[i], done);
+    }
+}
+
+static void unpack(const struct exchange *exchange, uint64_t done)
+{
+    const struct side *to = &exchange->to;
+    const char *packed = to->packed;
+    char *out = exchange->out;
+    for (uint32_t i = 0; i < exchange->crew->place.size; i++) {
+        if (to->now[i] > 0)
+            memcpy(out + done, packed, to->now[i]);
+        packed += to->now[i];
+        out += to->sizes[i];
+    }
+}
+
+/* Each round takes a share of what is for each member: however unlike the sizes are, none has more than its part to move. */
+static lode_status exchange_rounds(struct exchange *exchange, uint64_t largest, lode_error *error)
+{
+    struct lode_crew *crew = exchange->crew;
+    for (uint64_t done = 0; done < largest; done += exchange->share) {
+        pack(exchange, done);
+        LODE_TRY(crew->ops->exchange(crew->self, exchange->from.packed, exchange->from.now,
+                                     exchange->to.packed, exchange->to.now, error));
+        count_exchange(crew, exchange->from.now);
+        unpack(exchange, done);
+    }
+    return LODE_OK;
+}
+
+static lode_status exchange_packed(struct exchange *exchange, uint64_t largest, lode_error *error)
+{
+    struct lode_crew *crew = exchange->crew;
+    uint32_t members = crew->place.size;
+    size_t share = smaller(CREW_PACKED, crew->piece) / members;
+    exchange->share = share ? share : 1;
+    size_t packed = exchange->share * members;
+    uint64_t *now = calloc((size_t)members * 2, sizeof *now);
+    char *buffer = malloc(packed * 2);
+    lode_status status;
+    if (now == NULL || buffer == NULL) {
+        status = lode_fail_memory(error);
+    } else {
+        exchange->from.now = now;
+        exchange->to.now = now + members;
+        exchange->from.packed = buffer;
+        exchange->to.packed = buffer + packed;
+        status = exchange_rounds(exchange, largest, error);
+    }
+    free(now);
+    free(buffer);
+    return status;
+}
+
+static lode_status exchange_sizes(struct lode_crew *crew, const uint64_t *sizes, uint64_t *out_sizes,
+                                  lode_error *error)
+{
+    uint32_t members = crew->place.size;
+    uint64_t *each = calloc(members, sizeof *each);
+    if (each == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < members; i++)
+        each[i] = sizeof *sizes;
+    lode_status status = crew->ops->exchange(crew->self, sizes, each, out_sizes, each, error);
+    if (status == LODE_OK)
+        count_exchange(crew, each);
+    free(each);
+    return status;
+}
+
+static lode_status make_room(void **out, size_t *room, uint64_t size, lode_error *error)
+{
+    if (*out && *room >= size)
+        return LODE_OK;
+    free(*out);
+    *room = 0;
+    *out = malloc(size ? size : 1);
+    if (*out == NULL)
+        return lode_fail_memory(error);
+    *room = size;
+    return LODE_OK;
+}
+
+lode_status lode_crew_exchange(struct lode_crew *crew, const void *bytes, const uint64_t *sizes, void **out,
+                               size_t *room, uint64_t *out_sizes, lode_error *error)
+{
+    uint32_t members = crew->place.size;
+    /* The most that any member sends or receives in all, and the most from one to one. */
+    uint64_t most[2];
+    LODE_TRY(exchange_sizes(crew, sizes, out_sizes, error));
+    uint64_t sent = sum_of(sizes, members), received = sum_of(out_sizes, members);
+    LODE_TRY(make_room(out, room, received, error));
+    most[0] = sent > received ? sent : received;
+    most[1] = 0;
+    for (uint32_t i = 0; i < members; i++)
+        most[1] = sizes[i] > most[1] ? sizes[i] : most[1];
+    LODE_TRY(lode_crew_fold(crew, most, 2, LODE_CREW_MAX, error));
+    if (most[0] > crew->piece) {
+        struct exchange exchange = {crew, bytes, *out, {.sizes = sizes}, {.sizes = out_sizes}, 0};
+        return exchange_packed(&exchange, most[1], error);
+    }
+    LODE_TRY(crew->ops->exchange(crew->self, bytes, sizes, *out, out_sizes, error));
+    count_exchange(crew, sizes);
+    return LODE_OK;
+}
+
+/* ---- one to one ---- */
+
+lode_status lode_crew_send(struct lode_crew *crew, uint32_t to, const void *bytes, size_t size,
+                           lode_error *error)
+{
+    for (size_t done = 0; done < size;) {
+        size_t piece = smaller(size - done, crew->piece);
+        LODE_TRY(crew->ops->send(crew->self, to, (const char *)bytes + done, piece, error));
+        count_traffic(crew, 1, piece);
+        done += piece;
+    }
+    return LODE_OK;
+}
+
+lode_status lode_crew_receive(struct lode_crew *crew, uint32_t from, void *bytes, size_t size,
+                              lode_error *error)
+{
+    for (size_t done = 0; done < size;) {
+        size_t piece = smaller(size - done, crew->piece);
+        LODE_TRY(crew->ops->receive(crew->self, from, (char *)bytes + done, piece, error));
+        done += piece;
+    }
+    return LODE_OK;
+}
+
+/* ---- failing ---- */
+
+void lode_crew_raise(struct lode_crew *crew, lode_status status, const lode_error *error)
+{
+    /* The crew's own LODE_ERR_CANCELLED needs no care: then an error was raised before, and the first one stays. */
+    lode_error raised = {0};
+    if (status == LODE_OK)
+        return;
+    if (error)
+        raised = *error;
+    raised.status = status;
+    crew->ops->raise(crew->self, &raised);
+}
+
+lode_status lode_crew_poll(struct lode_crew *crew, lode_error *error)
+{
+    return crew->ops->poll(crew->self, error);
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "crew_checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CREW_HOLDS(condition)                                                                                \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            return lode_fail(error, LODE_ERR_CORRUPT, "crew_checks.c", (uint64_t)__LINE__,                   \
+                             "member %u of %u, pieces of %zu: %s", crew->place.rank, crew->place.size,       \
+                             crew->piece, #condition);                                                       \
+    } while (0)
+
+enum {
+    MOST_MEMBERS = 64,
+    LARGE = 100003
+};
+
+/* What byte `at` of the bytes that `from` has for `to` is. */
+static unsigned char byte_of(uint32_t from, uint32_t to, size_t at)
+{
+    return (unsigned char)((at * 7 + at / 251 + from * 31 + to * 101 + 5) & 0xFF);
+}
+
+static void fill(unsigned char *bytes, size_t size, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = byte_of(from, to, i);
+}
+
+static bool is_filled(const unsigned char *bytes, size_t size, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != byte_of(from, to, i))
+            return false;
+    return true;
+}
+
+/* More than MPI sends unasked; not in the smallest pieces, which would only take long. */
+static size_t large_size(const struct lode_crew *crew)
+{
+    return crew->piece < 1000 ? 5003 : LARGE;
+}
+
+/* Unlike, and some are zero. */
+static size_t odd_size(uint32_t from, uint32_t to)
+{
+    static const size_t sizes[] = {0, 1, 3, 64, 257, 1000, 5, 0, 33};
+    return sizes[(from * 4 + to * 5) % 9];
+}
+
+static lode_status check_place(struct lode_crew *crew, lode_error *error)
+{
+    CREW_HOLDS(crew->place.size >= 1 && crew->place.size <= MOST_MEMBERS);
+    CREW_HOLDS(crew->place.rank < crew->place.size);
+    CREW_HOLDS(crew->place.local >= 1 && crew->place.local <= crew->place.size);
+    return LODE_OK;
+}
+
+static lode_status check_broadcast(struct lode_crew *crew, lode_error *error)
+{
+    const size_t sizes[] = {0, 1, 7, 8, 1000, large_size(crew)};
+    unsigned char *bytes = malloc(LARGE);
+    lode_status status = LODE_OK;
+    bool same = bytes != NULL;
+    for (size_t i = 0; i < 6 && same && status == LODE_OK; i++) {
+        fill(bytes, sizes[i], crew->place.rank ? MOST_MEMBERS : 0, 1);
+        status = lode_crew_broadcast(crew, bytes, sizes[i], error);
+        same = is_filled(bytes, sizes[i], 0, 1);
+    }
+    free(bytes);
+    LODE_TRY(status);
+    CREW_HOLDS(same);
+    return LODE_OK;
+}
+
+static lode_status check_fold(struct lode_crew *crew, lode_error *error)
+{
+    enum {
+        COUNT = 37
+    };
+    uint64_t rank = crew->place.rank, size = crew->place.size, sum[COUNT], least[COUNT], greatest[COUNT];
+    for (uint64_t i = 0; i < COUNT; i++)
+        sum[i] = least[i] = greatest[i] = ((rank + i) % size + 1) << 40;
+    LODE_TRY(lode_crew_fold(crew, sum, COUNT, LODE_CREW_SUM, error));
+    LODE_TRY(lode_crew_fold(crew, least, COUNT, LODE_CREW_MIN, error));
+    LODE_TRY(lode_crew_fold(crew, greatest, COUNT, LODE_CREW_MAX, error));
+    for (uint64_t i = 0; i < COUNT; i++) {
+        CREW_HOLDS(sum[i] == (size * (size + 1) / 2) << 40);
+        CREW_HOLDS(least[i] == UINT64_C(1) << 40);
+        CREW_HOLDS(greatest[i] == size << 40);
+    }
+    /* Above 2^63: numbers have no sign. */
+    uint64_t high = rank == 0 ? UINT64_MAX : 1, low = rank == size - 1 ? 1 : UINT64_MAX;
+    LODE_TRY(lode_crew_fold(crew, &high, 1, LODE_CREW_MAX, error));
+    LODE_TRY(lode_crew_fold(crew, &low, 1, LODE_CREW_MIN, error));
+    CREW_HOLDS(high == UINT64_MAX && low == 1);
+    return lode_crew_fold(crew, NULL, 0, LODE_CREW_SUM, error);
+}
+
+static lode_status check_scan(struct lode_crew *crew, lode_error *error)
+{
+    enum {
+        COUNT = 21
+    };
+    uint64_t rank = crew->place.rank, size = crew->place.size, numbers[COUNT], totals[COUNT], again[COUNT];
+    for (uint64_t i = 0; i < COUNT; i++)
+        numbers[i] = again[i] = (rank + 1) * (i + 1);
+    LODE_TRY(lode_crew_scan(crew, numbers, totals, COUNT, error));
+    LODE_TRY(lode_crew_scan(crew, again, NULL, COUNT, error));
+    for (uint64_t i = 0; i < COUNT; i++) {
+        CREW_HOLDS(numbers[i] == rank * (rank + 1) / 2 * (i + 1));
+        CREW_HOLDS(totals[i] == size * (size + 1) / 2 * (i + 1));
+        CREW_HOLDS(again[i] == numbers[i]);
+    }
+    return lode_crew_scan(crew, NULL, NULL, 0, error);
+}
+
+/* ---- gather ---- */
+
+static lode_status look_at_gathered(struct lode_crew *crew, const unsigned char *out, uint64_t out_size,
+                                    const uint64_t *sizes, size_t times, lode_error *error)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < crew->place.size; i++) {
+        CREW_HOLDS(sizes[i] == odd_size(i, 2) * times);
+        CREW_HOLDS(out == NULL || is_filled(out + at, sizes[i], i, 2));
+        at += sizes[i];
+    }
+    CREW_HOLDS(at == out_size);
+    return LODE_OK;
+}
+
+static lode_status gather_times(struct lode_crew *crew, size_t times, bool to_all, lode_error *error)
+{
+    size_t size = odd_size(crew->place.rank, 2) * times;
+    unsigned char *bytes = size ? malloc(size) : NULL;
+    uint64_t sizes[MOST_MEMBERS], out_size = 1;
+    void *out = NULL;
+    if (bytes)
+        fill(bytes, size, crew->place.rank, 2);
+    lode_status status = lode_crew_gather(crew, bytes, size, to_all, &out, &out_size, sizes, error);
+    if (status == LODE_OK)
+        status = look_at_gathered(crew, out, out_size, sizes, times, error);
+    bool got = out != NULL;
+    free(bytes);
+    free(out);
+    LODE_TRY(status);
+    CREW_HOLDS(got == (to_all || crew->place.rank == 0));
+    return LODE_OK;
+}
+
+static lode_status check_gather(struct lode_crew *crew, lode_error *error)
+{
+    static const size_t times[] = {0, 1, 3};
+    for (size_t i = 0; i < 3; i++) {
+        LODE_TRY(gather_times(crew, times[i], false, error));
+        LODE_TRY(gather_times(crew, times[i], true, error));
+    }
+    /* Sizes need not be wanted. */
+    void *out;
+    uint64_t out_size;
+    LODE_TRY(lode_crew_gather(crew, "ab", 2, true, &out, &out_size, NULL, error));
+    bool same = out_size == 2 * (uint64_t)crew->place.size && memcmp(out, "ab", 2) == 0;
+    free(out);
+    CREW_HOLDS(same);
+    return LODE_OK;
+}
+
+/* ---- exchange ---- */
+
+typedef size_t (*size_fn)(uint32_t from, uint32_t to);
+
+static size_t nothing(uint32_t from, uint32_t to)
+{
+    (void)from;
+    (void)to;
+    return 0;
+}
+
+static size_t none_from_first(uint32_t from, uint32_t to)
+{
+    return from > 0 ? 10 + to : 0;
+}
+
+static size_t all_to_first(uint32_t from, uint32_t to)
+{
+    return to == 0 ? 100 * (size_t)from + 1 : 0;
+}
+
+static size_t one_is_large(uint32_t from, uint32_t to)
+{
+    return from == 1 && to == 0 ? 20000 : from + to;
+}
+
+struct buffer {
+    void *bytes;
+    size_t room;
+};
+
+static lode_status exchange_once(struct lode_crew *crew, size_fn size_of, struct buffer *out,
+                                 lode_error *error)
+{
+    uint32_t rank = crew->place.rank, members = crew->place.size;
+    uint64_t sizes[MOST_MEMBERS], out_sizes[MOST_MEMBERS], total = 0;
+    for (uint32_t i = 0; i < members; i++)
+        total += sizes[i] = size_of(rank, i);
+    unsigned char *bytes = total ? malloc(total) : NULL, *at = bytes;
+    for (uint32_t i = 0; i < members && bytes; i++) {
+        fill(at, sizes[i], rank, i);
+        at += sizes[i];
+    }
+    lode_status status = lode_crew_exchange(crew, bytes, sizes, &out->bytes, &out->room, out_sizes, error);
+    free(bytes);
+    LODE_TRY(status);
+    at = out->bytes;
+    for (uint32_t i = 0; i < members; i++) {
+        CREW_HOLDS(out_sizes[i] == size_of(i, rank));
+        CREW_HOLDS(is_filled(at, out_sizes[i], i, rank));
+        at += out_sizes[i];
+    }
+    CREW_HOLDS((size_t)(at - (unsigned char *)out->bytes) <= out->room);
+    return LODE_OK;
+}
+
+static lode_status check_exchange(struct lode_crew *crew, lode_error *error)
+{
+    static const size_fn kinds[] = {nothing, odd_size, none_from_first, all_to_first, odd_size, one_is_large};
+    struct buffer out = {0};
+    lode_status status = LODE_OK;
+    for (size_t i = 0; i < 6 && status == LODE_OK; i++)
+        status = exchange_once(crew, kinds[i], &out, error);
+    free(out.bytes);
+    return status;
+}
+
+/* ---- one to one ---- */
+
+static lode_status pass_on(struct lode_crew *crew, unsigned char *bytes, size_t size, lode_error *error)
+{
+    uint32_t rank = crew->place.rank, members = crew->place.size;
+    uint32_t next = (rank + 1) % members, before = (rank + members - 1) % members;
+    if (rank == 0) {
+        fill(bytes, size, 3, 4);
+        LODE_TRY(lode_crew_send(crew, next, bytes, size, error));
+        memset(bytes, 0, size);
+    }
+    LODE_TRY(lode_crew_receive(crew, before, bytes, size, error));
+    CREW_HOLDS(is_filled(bytes, size, 3, 4));
+    if (rank > 0)
+        LODE_TRY(lode_crew_send(crew, next, bytes, size, error));
+    return LODE_OK;
+}
+
+static lode_status check_around_the_ring(struct lode_crew *crew, lode_error *error)
+{
+    const size_t sizes[] = {0, 1, 1000, large_size(crew)};
+    unsigned char *bytes = malloc(LARGE);
+    lode_status status = bytes ? LODE_OK : lode_fail_memory(error);
+    for (size_t i = 0; i < 4 && crew->place.size > 1 && status == LODE_OK; i++)
+        status = pass_on(crew, bytes, sizes[i], error);
+    free(bytes);
+    return status;
+}
+
+/* As trees are merged: each has its own sum, and member 0 gets all. */
+static lode_status check_up_a_tree(struct lode_crew *crew, lode_error *error)
+{
+    uint32_t rank = crew->place.rank, members = crew->place.size;
+    uint64_t sum = rank + 1;
+    for (uint32_t step = 1; step < members; step *= 2) {
+        if (rank & step) {
+            LODE_TRY(lode_crew_send(crew, rank - step, &sum, sizeof sum, error));
+            break;
+        }
+        if (rank + step < members) {
+            uint64_t other = 0;
+            LODE_TRY(lode_crew_receive(crew, rank + step, &other, sizeof other, error));
+            sum += other;
+        }
+    }
+    CREW_HOLDS(rank > 0 || sum == (uint64_t)members * (members + 1) / 2);
+    return lode_crew_meet(crew, error);
+}
+
+/* ---- the rest ---- */
+
+static uint64_t levels_of(uint32_t members)
+{
+    static const uint64_t levels[] = {0, 0, 1, 2, 2, 3};
+    return members <= 5 ? levels[members] : members <= 8 ? 3 : members <= 16 ? 4 : members <= 32 ? 5 : 6;
+}
+
+static lode_status check_traffic(struct lode_crew *crew, lode_error *error)
+{
+    const size_t piece = crew->piece;
+    uint64_t levels = levels_of(crew->place.size), others = crew->place.size - 1, numbers[3] = {0};
+    unsigned char bytes[10] = {0};
+    void *out;
+    uint64_t out_size;
+    crew->piece = 8; /* 10 bytes are two pieces */
+    crew->traffic = (struct lode_crew_traffic){0, 0};
+    LODE_TRY(lode_crew_broadcast(crew, bytes, sizeof bytes, error));
+    CREW_HOLDS(crew->traffic.messages == levels * 2 && crew->traffic.bytes == (levels ? 10 : 0));
+    crew->piece = LODE_CREW_PIECE;
+    crew->traffic = (struct lode_crew_traffic){0, 0};
+    LODE_TRY(lode_crew_scan(crew, numbers, NULL, 3, error));
+    LODE_TRY(lode_crew_meet(crew, error));
+    CREW_HOLDS(crew->traffic.messages == levels * 2 && crew->traffic.bytes == levels * 32);
+    crew->traffic = (struct lode_crew_traffic){0, 0};
+    LODE_TRY(lode_crew_gather(crew, bytes, sizeof bytes, true, &out, &out_size, NULL, error));
+    free(out);
+    CREW_HOLDS(crew->traffic.messages == others * 2 && crew->traffic.bytes == others * 18);
+    crew->traffic = (struct lode_crew_traffic){0, 0};
+    LODE_TRY(lode_crew_gather(crew, bytes, sizeof bytes, false, &out, &out_size, NULL, error));
+    free(out);
+    uint64_t own = crew->place.rank ? 1 : 0;
+    CREW_HOLDS(crew->traffic.messages == others + own && crew->traffic.bytes == others * 8 + own * 10);
+    crew->piece = piece;
+    return LODE_OK;
+}
+
+/* One behind the other without a pause: nothing of one gets into the next. */
+static lode_status check_many_in_a_row(struct lode_crew *crew, lode_error *error)
+{
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t one = 1, sum = i, total;
+        LODE_TRY(lode_crew_broadcast(crew, &sum, sizeof sum, error));
+        CREW_HOLDS(sum == i);
+        LODE_TRY(lode_crew_scan(crew, &one, &total, 1, error));
+        CREW_HOLDS(one == crew->place.rank && total == crew->place.size);
+        sum = i + crew->place.rank;
+        LODE_TRY(lode_crew_fold(crew, &sum, 1, LODE_CREW_MIN, error));
+        CREW_HOLDS(sum == i);
+    }
+    return LODE_OK;
+}
+
+static lode_status check_poll(struct lode_crew *crew, lode_error *error)
+{
+    CREW_HOLDS(lode_crew_poll(crew, NULL) == LODE_OK);
+    return LODE_OK;
+}
+
+const struct crew_check crew_checks[] = {
+    {"place", check_place},
+    {"broadcast", check_broadcast},
+    {"fold", check_fold},
+    {"scan", check_scan},
+    {"gather", check_gather},
+    {"exchange", check_exchange},
+    {"around the ring", check_around_the_ring},
+    {"up a tree", check_up_a_tree},
+    {"traffic", check_traffic},
+    {"many in a row", check_many_in_a_row},
+    {"poll", check_poll},
+};
+const size_t crew_check_count = sizeof crew_checks / sizeof crew_checks[0];
+
+lode_status crew_check_all(struct lode_crew *crew, unsigned *count, lode_error *error)
+{
+    static const size_t pieces[] = {LODE_CREW_PIECE, 1000, 61};
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        crew->piece = pieces[i];
+        for (size_t k = 0; k < crew_check_count; k++) {
+            LODE_TRY(crew_checks[k].run(crew, error));
+            ++*count;
+        }
+    }
+    crew->piece = LODE_CREW_PIECE;
+    return LODE_OK;
+}
+
+/* ---- waiting ---- */
+
+static lode_status wait_broadcast(struct lode_crew *crew, lode_error *error)
+{
+    char bytes[100] = "";
+    /* Member 0 may be done before others come. */
+    LODE_TRY(lode_crew_broadcast(crew, bytes, sizeof bytes, error));
+    return lode_crew_meet(crew, error);
+}
+
+static lode_status wait_fold(struct lode_crew *crew, lode_error *error)
+{
+    uint64_t number = 1;
+    return lode_crew_fold(crew, &number, 1, LODE_CREW_SUM, error);
+}
+
+static lode_status wait_scan(struct lode_crew *crew, lode_error *error)
+{
+    uint64_t number = 1, total;
+    return lode_crew_scan(crew, &number, &total, 1, error);
+}
+
+static lode_status wait_gather(struct lode_crew *crew, lode_error *error)
+{
+    void *out;
+    uint64_t out_size;
+    lode_status status = lode_crew_gather(crew, "abc", 3, false, &out, &out_size, NULL, error);
+    free(out);
+    return status;
+}
+
+static lode_status wait_exchange(struct lode_crew *crew, lode_error *error)
+{
+    struct buffer out = {0};
+    lode_status status = exchange_once(crew, odd_size, &out, error);
+    free(out.bytes);
+    return status;
+}
+
+/* Members that send to one who does not take it, and wait for one who does not send; then all wait. */
+static lode_status wait_one_to_one(struct lode_crew *crew, lode_error *error)
+{
+    static char large[LARGE];
+    char *bytes = calloc(1, LARGE);
+    lode_status status = bytes ? LODE_OK : lode_fail_memory(error);
+    uint32_t other = crew->place.rank ? 0 : crew->place.size - 1;
+    if (status == LODE_OK)
+        status = crew->place.rank % 2 ? lode_crew_send(crew, other, large, LARGE, error)
+                                      : lode_crew_receive(crew, other, bytes, LARGE, error);
+    if (status == LODE_OK)
+        status = lode_crew_meet(crew, error);
+    free(bytes);
+    return status;
+}
+
+static lode_status wait_poll(struct lode_crew *crew, lode_error *error)
+{
+    lode_status status;
+    do {
+        status = lode_crew_poll(crew, error);
+    } while (status == LODE_OK);
+    return status;
+}
+
+const struct crew_check crew_waits[] = {
+    {"broadcast", wait_broadcast}, {"fold", wait_fold},         {"scan", wait_scan},
+    {"gather", wait_gather},       {"exchange", wait_exchange}, {"one-to-one", wait_one_to_one},
+    {"meet", lode_crew_meet},      {"poll", wait_poll},
+};
+const size_t crew_wait_count = sizeof crew_waits / sizeof crew_waits[0];
+
+/* ---- files ---- */
+
+enum {
+    FILE_PART = 1000 /* of a member, in a round; member 1 has nothing */
+};
+
+static size_t part_of(uint32_t rank)
+{
+    return rank == 1 ? 0 : FILE_PART;
+}
+
+static lode_status make_file(struct lode_crew *crew, const char *path, lode_error *error)
+{
+    if (crew->place.rank == 0) {
+        FILE *file = fopen(path, "wb");
+        CREW_HOLDS(file != NULL);
+        fclose(file);
+    }
+    return lode_crew_meet(crew, error);
+}
+
+static lode_status read_file_back(struct lode_crew *crew, const char *path, uint64_t rounds,
+                                  lode_error *error)
+{
+    unsigned char bytes[FILE_PART];
+    FILE *file = fopen(path, "rb");
+    CREW_HOLDS(file != NULL);
+    bool same = true;
+    for (uint64_t round = 0; round < rounds; round++) {
+        for (uint32_t i = 0; i < crew->place.size; i++) {
+            size_t got = fread(bytes, 1, FILE_PART, file);
+            /* What nobody wrote is a hole, unless nothing follows. */
+            if (part_of(i) > 0)
+                same = same && got == FILE_PART && is_filled(bytes, FILE_PART, i, (uint32_t)round);
+        }
+    }
+    same = same && fgetc(file) == EOF;
+    fclose(file);
+    CREW_HOLDS(same);
+    return LODE_OK;
+}
+
+lode_status crew_check_file(struct lode_crew *crew, const char *path, lode_error *error)
+{
+    enum {
+        ROUNDS = 3
+    };
+    unsigned char bytes[FILE_PART];
+    uint64_t rank = crew->place.rank, size = crew->place.size;
+    void *file;
+    LODE_TRY(make_file(crew, path, error));
+    LODE_TRY(crew->ops->open_file(crew->self, &file, path, error));
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        fill(bytes, sizeof bytes, (uint32_t)rank, (uint32_t)round);
+        LODE_TRY(crew->ops->write_file(crew->self, file, (round * size + rank) * FILE_PART, bytes,
+                                       part_of((uint32_t)rank), error));
+    }
+    LODE_TRY(crew->ops->close_file(crew->self, file, error));
+    if (rank == 0)
+        LODE_TRY(read_file_back(crew, path, ROUNDS, error));
+    return lode_crew_meet(crew, error);
+}
