@@ -4,6 +4,7 @@
 #define LODE_BUILD_H
 
 #include <lode/check.h>
+#include <lode/crew.h>
 #include <stddef.h>
 
 LODE_BEGIN_DECLS
@@ -16,8 +17,9 @@ typedef struct lode_build_options {
     size_t size;
     int force;        /* replace what is there */
     int strict;       /* fail at the first error in a recording, rather than repair and go on */
-    unsigned threads; /* 0: one per processor */
-    uint64_t memory;  /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    unsigned threads; /* of each member; 0: one per processor, shared with other members on this machine */
+    uint64_t
+        memory; /* bytes that each member may use for work on values; 0: its part of a quarter of the machine's */
     /* LODE_TRACE_FULL, LODE_TRACE_NONE, or nanoseconds: of each interval of that length a line keeps the last sample. */
     uint64_t trace;
     /*
@@ -28,33 +30,62 @@ typedef struct lode_build_options {
     const char *title; /* NULL: the name of the directory */
     /* What was wrong with recordings or repaired, in their order; of a track, the first 100 of each rule. May be NULL. */
     lode_finding_fn on_finding;
-    lode_progress_fn on_progress; /* the phase "reading" counts bytes */
+    lode_progress_fn on_progress; /* of member 0; the phase "reading" counts bytes */
     void *user;
+    /*
+     * Who builds. All members of a crew call lode_build with the same arguments; member 0 has the callbacks called. NULL: this process
+     * alone, as so many members, each with threads of its own (0: one member).
+     */
+    lode_crew *crew;
+    uint32_t members;
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL          \
+        sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 \
     }
 
-/* What was done, and what it took. */
+/* The phases of building. */
+enum {
+    LODE_BUILD_OPENING,   /* looking at all recordings, naming tracks */
+    LODE_BUILD_READING,   /* events into trees */
+    LODE_BUILD_MERGING,   /* trees into one, which is numbered */
+    LODE_BUILD_PROFILES,  /* values by profile */
+    LODE_BUILD_LINES,     /* trace lines */
+    LODE_BUILD_FINISHING, /* values by context, summary, the rest of the files */
+    LODE_BUILD_PHASES
+};
+
+typedef struct lode_build_phase {
+    double seconds;    /* of the slowest member */
+    uint64_t messages; /* that any member sent, at most */
+    /* Of all members: bytes that they sent each other, read and wrote. */
+    uint64_t sent_bytes, read_bytes, written_bytes;
+} lode_build_phase;
+
+/* What was done, and what it took. All members get the same. */
 typedef struct lode_build_result {
+    uint64_t members;
     uint64_t recordings, tracks, ranks, nodes;
     uint64_t events; /* read */
     uint64_t functions, contexts;
     uint64_t tree_contexts; /* of the trees of all workers, before they were merged */
     uint64_t metrics;       /* besides scopes */
-    uint64_t rows;          /* contexts of all profiles */
+    uint64_t rows;          /* contexts of all profiles at which something was measured */
+    uint64_t values;        /* in profiles */
     uint64_t samples;       /* written */
-    uint64_t read_bytes;    /* of records */
     uint64_t spooled_bytes; /* kept on the disk meanwhile */
-    /* Seconds. Opening and numbering; reading; merging and describing; profiles and trace lines; the rest of the files. */
-    double open_time, read_time, merge_time, write_time, finish_time;
+    uint64_t rounds;        /* in which values were exchanged */
+    uint64_t memory;        /* bytes, of the process that had most */
+    lode_build_phase phases[LODE_BUILD_PHASES];
 } lode_build_result;
+
+/* "opening", "reading" and so on. MT: any thread. */
+LODE_API const char *lode_build_phase_name(unsigned phase);
 
 /*
  * Writes one HPCToolkit 4.0 database of all that is in the recordings at `paths`: a profile and a trace line for each track, with
  * calls and times by calling context, and what the recordings count besides. Events are read once; memory grows with contexts. The same
- * input gives the same bytes, whatever the number of threads. `options` and `result` may be NULL. MT: any thread.
+ * input gives the same bytes, whatever the number of threads and members. `options` and `result` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_build(const char *const *paths, size_t count, const char *path,
                                              const lode_build_options *options, lode_build_result *result,

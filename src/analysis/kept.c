@@ -2,6 +2,7 @@
 #include "analysis/kept.h"
 
 #include "base/error.h"
+#include "base/pack.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,45 @@ void lode_kept_free(struct lode_kept *kept)
     lode_array_free(&kept->items);
 }
 
+static lode_status fail_cancelled(lode_error *error)
+{
+    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+}
+
 lode_status lode_kept_pass_on(const struct lode_kept *kept, lode_finding_fn on_finding, void *user,
                               lode_error *error)
 {
     for (size_t i = 0; i < kept->items.count; i++) {
         const struct kept_finding *item = *LODE_ARRAY_AT(&kept->items, struct kept_finding *, i);
         if (on_finding(user, &item->finding) != 0)
-            return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+            return fail_cancelled(error);
+    }
+    return LODE_OK;
+}
+
+bool lode_kept_pack(const struct lode_kept *kept, struct lode_blob *blob)
+{
+    for (size_t i = 0; i < kept->items.count; i++) {
+        const lode_finding *finding = &(*LODE_ARRAY_AT(&kept->items, struct kept_finding *, i))->finding;
+        if (!pack_number(blob, finding->offset) || !pack_number(blob, (uint64_t)finding->severity) ||
+            !pack_text(blob, finding->rule) || !pack_text(blob, finding->file) ||
+            !pack_text(blob, finding->text))
+            return false;
+    }
+    return true;
+}
+
+lode_status lode_kept_pass_packed(const unsigned char *bytes, size_t size, lode_finding_fn on_finding,
+                                  void *user, lode_error *error)
+{
+    for (const unsigned char *at = bytes; at < bytes + size;) {
+        lode_finding finding = {.offset = unpack_number(&at)};
+        finding.severity = (lode_severity)unpack_number(&at);
+        finding.rule = unpack_text(&at);
+        finding.file = unpack_text(&at);
+        finding.text = unpack_text(&at);
+        if (on_finding(user, &finding) != 0)
+            return fail_cancelled(error);
     }
     return LODE_OK;
 }

@@ -4,6 +4,7 @@
 #define LODE_ANALYSIS_KEPT_H
 
 #include "base/array.h"
+#include "base/blob.h"
 #include "model/recording.h"
 
 /* Findings of one rule that are kept of one track. The rest is not, so that damage cannot fill the memory. */
@@ -19,6 +20,12 @@ void lode_kept_free(struct lode_kept *kept);
 /* LODE_ERR_CANCELLED if the callback says so. */
 lode_status lode_kept_pass_on(const struct lode_kept *kept, lode_finding_fn on_finding, void *user,
                               lode_error *error);
+
+/* Puts them behind what is there; false if there is no memory. */
+bool lode_kept_pack(const struct lode_kept *kept, struct lode_blob *blob);
+/* As lode_kept_pass_on, for any number that were packed one behind the other. */
+lode_status lode_kept_pass_packed(const unsigned char *bytes, size_t size, lode_finding_fn on_finding,
+                                  void *user, lode_error *error);
 
 /* Where the findings of the track go that a worker is at. All zero: none yet. */
 struct lode_keeper {

@@ -239,19 +239,38 @@ static lode_status refuse_to_replace(const struct lode_output *output, lode_erro
                      "it is there already; it is replaced only by force");
 }
 
-lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error)
+static lode_status name_output(struct lode_output *output, const char *path, lode_error *error)
 {
-    *output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1, .force = force};
+    *output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
     output->path = copy_path(path);
     if (output->path == NULL)
         return lode_fail_memory(error);
     LODE_TRY(open_parent(output, error));
+    return name_partial(output, error);
+}
+
+lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error)
+{
+    LODE_TRY(name_output(output, path, error));
+    output->force = force;
     LODE_TRY(refuse_to_replace(output, error));
-    LODE_TRY(name_partial(output, error));
     LODE_TRY(take_holder(output, error));
     LODE_TRY(restore(output, error));
     LODE_TRY(refuse_to_replace(output, error));
     return make_directory(output, error);
+}
+
+lode_status lode_output_join(struct lode_output *output, const char *path, lode_error *error)
+{
+    LODE_TRY(name_output(output, path, error));
+    output->holder = openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (output->holder >= 0)
+        output->directory = openat(output->holder, new_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (output->directory >= 0)
+        return LODE_OK;
+    return lode_fail_errno(
+        error, output->path,
+        "cannot open the directory for parts of it, which all processes of a job must see");
 }
 
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error)
@@ -425,17 +444,17 @@ void lode_output_close(struct lode_output *output)
 
 /* ---- files ---- */
 
-static lode_status create_file(struct lode_output_file *file, int directory, const char *path,
-                               const char *name, lode_error *error)
+static lode_status open_file(struct lode_output_file *file, int directory, const char *path, const char *name,
+                             int flags, lode_error *error)
 {
     *file = (struct lode_output_file){.fd = -1, .name = name};
     file->buffer = malloc(OUTPUT_BUFFER);
     if (file->buffer == NULL)
         return lode_fail_memory(error);
-    file->fd = openat(directory, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->fd = openat(directory, path, O_RDWR | O_CLOEXEC | flags, 0666);
     if (file->fd >= 0)
         return LODE_OK;
-    lode_status status = lode_fail_errno(error, name, "cannot create");
+    lode_status status = lode_fail_errno(error, name, flags ? "cannot create" : "cannot open");
     lode_output_file_abandon(file);
     return status;
 }
@@ -443,13 +462,19 @@ static lode_status create_file(struct lode_output_file *file, int directory, con
 lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
                                     const char *name, lode_error *error)
 {
-    return create_file(file, output->directory, name, name, error);
+    return open_file(file, output->directory, name, name, O_CREAT | O_TRUNC, error);
 }
 
 lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
                                            const char *name, lode_error *error)
 {
-    return create_file(file, output->holder, part_name, name, error);
+    return open_file(file, output->holder, part_name, name, O_CREAT | O_TRUNC, error);
+}
+
+lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
+                                  const char *name, lode_error *error)
+{
+    return open_file(file, output->directory, name, name, 0, error);
 }
 
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
@@ -489,15 +514,6 @@ lode_status lode_output_write(struct lode_output_file *file, const void *bytes, 
         memcpy(file->buffer + file->used, bytes, size);
         file->used += size;
     }
-    file->size += size;
-    return LODE_OK;
-}
-
-lode_status lode_output_reserve(struct lode_output_file *file, uint64_t size, lode_error *error)
-{
-    LODE_TRY(lode_output_flush(file, error));
-    if (size > INT64_MAX - file->size)
-        return lode_fail(error, LODE_ERR_LIMIT, file->name, file->size, "larger than a file can be");
     file->size += size;
     return LODE_OK;
 }

@@ -32,6 +32,8 @@ struct lode_output {
  * process that was killed has left.
  */
 lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error);
+/* Opens an output that another process of the same job has created, to write to its files. Only who created it can commit it. */
+lode_status lode_output_join(struct lode_output *output, const char *path, lode_error *error);
 /* Makes a directory below the output, with those above it. */
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
 /*
@@ -56,13 +58,14 @@ lode_status lode_output_file_create(struct lode_output_file *file, struct lode_o
 /* The same, but the file is not in the directory until lode_output_file_show. One at a time. */
 lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
                                            const char *name, lode_error *error);
+/* A file that another process has created: bytes go to places that are this one's alone. */
+lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
+                                  const char *name, lode_error *error);
 /* Appends. */
 lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
                               lode_error *error);
 /* Appends zeros up to a multiple of `alignment`. */
 lode_status lode_output_align(struct lode_output_file *file, unsigned alignment, lode_error *error);
-/* Leaves room for `size` bytes, zero until somebody writes there. */
-lode_status lode_output_reserve(struct lode_output_file *file, uint64_t size, lode_error *error);
 /* Writes at a place; what is appended does not move. Several threads may do so at once. */
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error);

@@ -4,17 +4,15 @@
 
 #include "base/error.h"
 #include <stdlib.h>
-#include <time.h>
 
-/* The seconds since the last call. */
-static double lap(struct timespec *last)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double seconds = (double)(now.tv_sec - last->tv_sec) + (double)(now.tv_nsec - last->tv_nsec) * 1e-9;
-    *last = now;
-    return seconds;
-}
+/* What all members are given. */
+struct order {
+    const char *const *paths;
+    size_t count;
+    const char *path;
+    const lode_build_options *options;
+    lode_build_result *result;
+};
 
 static lode_status create_writer(struct lode_build *build, const char *path, lode_error *error)
 {
@@ -22,50 +20,47 @@ static lode_status create_writer(struct lode_build *build, const char *path, lod
     lode_writer_options wishes = LODE_WRITER_OPTIONS_INIT;
     wishes.force = options->force;
     wishes.traces = options->trace != LODE_TRACE_NONE;
-    wishes.threads = options->threads;
+    wishes.threads = lode_build_threads(&build->inputs, UINT32_MAX);
     wishes.memory = options->memory;
     wishes.title = options->title;
-    wishes.on_progress = options->on_progress;
+    wishes.on_progress = build->crew->place.rank == 0 ? options->on_progress : NULL;
     wishes.user = options->user;
-    return lode_writer_create(&build->writer, path, &wishes, error);
+    return lode_writer_create_with(&build->writer, build->crew, path, &wishes, error);
 }
 
-static void note_inputs(struct lode_build *build)
+static lode_status finish(struct lode_build *build, lode_error *error)
 {
-    const struct lode_build_inputs *inputs = &build->inputs;
-    lode_build_result *result = &build->result;
-    result->recordings = inputs->count;
-    result->tracks = inputs->track_count;
-    result->nodes = inputs->nodes;
-    result->ranks = inputs->ranks;
-    result->read_bytes = inputs->bytes;
-    for (uint32_t i = 0; i < inputs->track_count; i++) {
-        result->events += inputs->tracks[i].harvest.events;
-        result->rows += inputs->tracks[i].harvest.row_count;
-    }
+    uint32_t count = build->inputs.share;
+    struct wire_Profile *wire = calloc((size_t)count + 1, sizeof *wire);
+    if (wire == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        lode_build_wire(&build->records[i], &wire[i]);
+    struct written_share share = {.first = build->inputs.first, .count = count, .records = wire};
+    lode_status status = lode_writer_finish_with(build->writer, &share, error);
+    free(wire);
+    return status;
 }
 
-static lode_status run(struct lode_build *build, const char *const *paths, size_t count, const char *path,
-                       lode_error *error)
+static lode_status run(struct lode_build *build, const struct order *order, lode_error *error)
 {
-    lode_build_result *result = &build->result;
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    LODE_TRY(lode_build_inputs_open(&build->inputs, paths, count, build->options, error));
-    LODE_TRY(create_writer(build, path, error));
-    result->open_time = lap(&time);
+    clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
+    LODE_TRY(lode_build_inputs_open(&build->inputs, build->crew, order->paths, order->count, order->options,
+                                    error));
+    LODE_TRY(create_writer(build, order->path, error));
+    lode_build_end_phase(build, LODE_BUILD_OPENING);
     LODE_TRY(lode_build_read(build, build->writer->output.holder, error));
-    note_inputs(build);
-    result->read_time = lap(&time);
+    lode_build_end_phase(build, LODE_BUILD_READING);
     LODE_TRY(lode_build_merge(build, error));
     LODE_TRY(lode_build_describe(build, error));
-    result->merge_time = lap(&time);
-    LODE_TRY(lode_build_profiles(build, error));
+    lode_build_end_phase(build, LODE_BUILD_MERGING);
+    LODE_TRY(lode_build_values(build, error));
+    lode_build_end_phase(build, LODE_BUILD_PROFILES);
     LODE_TRY(lode_build_lines(build, error));
-    result->write_time = lap(&time);
-    lode_status status = lode_writer_finish(build->writer, error);
-    result->finish_time = lap(&time);
-    return status;
+    lode_build_end_phase(build, LODE_BUILD_LINES);
+    LODE_TRY(finish(build, error));
+    lode_build_end_phase(build, LODE_BUILD_FINISHING);
+    return lode_build_add_up(build, error);
 }
 
 static void release(struct lode_build *build)
@@ -80,27 +75,52 @@ static void release(struct lode_build *build)
         if (build->metrics)
             free(build->metrics[i]);
     }
+    for (unsigned i = 0; i < LODE_BUILD_LEVELS; i++)
+        free(build->branches[i].map);
     free(build->growers);
     free(build->nodes);
     free(build->parents);
     free(build->metrics);
     free(build->node_counts);
+    free(build->final);
+    free(build->ids);
+    free(build->above);
     free(build->value_ids);
+    free(build->records);
     lode_build_tree_close(&build->tree);
     lode_build_texts_free(&build->changes);
     lode_build_inputs_close(&build->inputs);
     lode_writer_close(build->writer);
 }
 
+/* What one member does. */
+static lode_status work(void *context, struct lode_crew *crew, lode_error *error)
+{
+    const struct order *order = context;
+    struct lode_build build = {.options = order->options, .crew = crew};
+    lode_build_texts_init(&build.changes);
+    lode_status status = run(&build, order, error);
+    if (order->result && crew->place.rank == 0)
+        *order->result = build.result;
+    if (status != LODE_OK)
+        lode_crew_raise(crew, status, error);
+    release(&build);
+    return status;
+}
+
 lode_status lode_build(const char *const *paths, size_t count, const char *path,
                        const lode_build_options *options, lode_build_result *result, lode_error *error)
 {
     static const lode_build_options defaults = LODE_BUILD_OPTIONS_INIT;
-    struct lode_build build = {.options = options ? options : &defaults};
-    lode_build_texts_init(&build.changes);
-    lode_status status = run(&build, paths, count, path, error);
-    if (result)
-        *result = build.result;
-    release(&build);
+    struct order order = {paths, count, path, options ? options : &defaults, result};
+    struct lode_crew alone = LODE_CREW_ALONE;
+    struct lode_crew *crew = order.options->crew ? order.options->crew : &alone;
+    lode_error own = {0};
+    if (order.options->crew == NULL && order.options->members > 1)
+        return lode_crew_run(order.options->members, work, &order, error);
+    lode_status status = work(&order, crew, &own);
+    /* What ended the job is what some member has raised. */
+    if (status != LODE_OK && error && lode_crew_poll(crew, error) == LODE_OK)
+        *error = own;
     return status;
 }

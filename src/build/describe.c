@@ -125,36 +125,43 @@ static lode_status describe_contexts(const struct lode_build *build, const struc
     return LODE_OK;
 }
 
-/*
- * From nodes of workers to ids. Where a track is outside of all calls, it is in the global context: a sample there says that nothing is
- * known of what it does.
- */
-static void compose(struct lode_build *build, const uint32_t *handles)
+/* What is known to member 0 alone: the tree of all. */
+static lode_status describe_tree(struct lode_build *build, uint32_t *handles, lode_error *error)
 {
-    for (unsigned worker = 0; worker < build->threads; worker++) {
-        uint32_t *nodes = build->nodes[worker];
-        for (uint32_t i = 0; i < build->node_counts[worker]; i++)
-            nodes[i] = nodes[i] < LODE_BUILD_FIRST ? 0 : build->writer->id_of[handles[nodes[i]]];
-    }
+    struct symbols symbols = {0};
+    lode_status status = describe_symbols(build, &symbols, error);
+    if (status == LODE_OK)
+        status = describe_contexts(build, &symbols, handles, error);
+    free(symbols.modules);
+    free(symbols.files);
+    free(symbols.functions);
+    return status;
+}
+
+/* From handles to ids, in place. */
+static void number(struct lode_build *build, uint32_t *handles)
+{
+    for (uint32_t i = 0; i < build->tree.count; i++)
+        if (handles[i] != LODE_NONE)
+            handles[i] = build->writer->id_of[handles[i]];
+    handles[LODE_BUILD_GLOBAL] = 0;
+    build->result.functions = build->tree.names.functions.count;
+    build->result.contexts = build->tree.count - LODE_BUILD_FIRST;
 }
 
 lode_status lode_build_describe(struct lode_build *build, lode_error *error)
 {
-    struct symbols symbols = {0};
-    uint32_t *handles = calloc(build->tree.count, sizeof *handles);
-    lode_status status = handles ? describe_metrics(build, error) : lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = describe_symbols(build, &symbols, error);
-    if (status == LODE_OK)
-        status = describe_contexts(build, &symbols, handles, error);
-    if (status == LODE_OK)
-        status = lode_writer_seal(build->writer, error);
-    if (status == LODE_OK)
-        compose(build, handles);
-    free(symbols.modules);
-    free(symbols.files);
-    free(symbols.functions);
-    free(handles);
-    lode_build_tree_close(&build->tree);
-    return status;
+    bool is_first = build->crew->place.rank == 0;
+    build->result.metrics = build->metric_count;
+    LODE_TRY(describe_metrics(build, error));
+    if (is_first) {
+        build->final = calloc(build->tree.count, sizeof *build->final);
+        if (build->final == NULL)
+            return lode_fail_memory(error);
+        LODE_TRY(describe_tree(build, build->final, error));
+    }
+    LODE_TRY(lode_writer_seal_with(build->writer, error));
+    if (is_first)
+        number(build, build->final);
+    return lode_build_spread(build, error);
 }

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "model/context.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,10 @@ static bool make_room(struct lode_build_grower *self)
     return true;
 }
 
-lode_status lode_build_grower_open(struct lode_build_grower *grower, unsigned number, int directory,
-                                   uint64_t trace, lode_error *error)
+lode_status lode_build_grower_open(struct lode_build_grower *grower, uint32_t member, unsigned number,
+                                   int directory, uint64_t trace, lode_error *error)
 {
-    char name[32];
+    char name[64];
     *grower = (struct lode_build_grower){.number = number,
                                          .trace = trace,
                                          .known_input = LODE_NONE,
@@ -51,9 +52,9 @@ lode_status lode_build_grower_open(struct lode_build_grower *grower, unsigned nu
     LODE_TRY(lode_build_tree_open(&grower->tree, error));
     if (!make_room(grower))
         return lode_fail_memory(error);
-    snprintf(name, sizeof name, "rows-%u", number);
+    snprintf(name, sizeof name, "rows-%" PRIu32 "-%u", member, number);
     LODE_TRY(lode_spool_open(&grower->rows, directory, name, error));
-    snprintf(name, sizeof name, "samples-%u", number);
+    snprintf(name, sizeof name, "samples-%" PRIu32 "-%u", member, number);
     return trace == LODE_TRACE_NONE ? LODE_OK : lode_spool_open(&grower->samples, directory, name, error);
 }
 

@@ -51,8 +51,9 @@ struct lode_build_grower {
     uint32_t waiting;
 };
 
-lode_status lode_build_grower_open(struct lode_build_grower *grower, unsigned number, int directory,
-                                   uint64_t trace, lode_error *error);
+/* Number `number` of the growers of a member, whose spools are in a directory that all members may use. */
+lode_status lode_build_grower_open(struct lode_build_grower *grower, uint32_t member, unsigned number,
+                                   int directory, uint64_t trace, lode_error *error);
 void lode_build_grower_close(struct lode_build_grower *grower);
 
 /* `input` is the number of the recording: another one may later be at the same address. */

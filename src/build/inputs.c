@@ -2,7 +2,7 @@
 #include "build/inputs.h"
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/pack.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +22,11 @@ static lode_status open_input(const struct lode_build_inputs *self, struct lode_
     return lode_recording_open(&input->recording, input->path, &options, error);
 }
 
-/* Errors of one recording among many say which. */
-static lode_status name_input(const struct lode_build_inputs *self, const struct lode_build_input *input,
-                              lode_status status, lode_error *error)
+lode_status lode_build_input_blame(const struct lode_build_inputs *inputs,
+                                   const struct lode_build_input *input, lode_status status,
+                                   lode_error *error)
 {
-    if (status == LODE_OK || error == NULL || self->count == 1)
+    if (status == LODE_OK || error == NULL || inputs->count == 1)
         return status;
     lode_error cause = *error;
     const char *gap = cause.file[0] ? ": " : "";
@@ -45,7 +45,7 @@ lode_status lode_build_input_acquire(struct lode_build_inputs *inputs, struct lo
         status = lode_fail(error, LODE_ERR_CORRUPT, NULL, LODE_NO_OFFSET,
                            "the recording has changed while it was read");
     pthread_mutex_unlock(&input->lock);
-    return name_input(inputs, input, status, error);
+    return status;
 }
 
 bool lode_build_input_release(struct lode_build_input *input)
@@ -58,9 +58,11 @@ bool lode_build_input_release(struct lode_build_input *input)
 
 /* ---- the survey ---- */
 
+/* Which of the recordings this member opens first. */
 struct survey {
     struct lode_build_inputs *inputs;
-    struct lode_array *tracks; /* by input: of struct lode_build_track */
+    size_t first, count;
+    struct lode_array *tracks; /* by recording from the first: of struct lode_build_track */
     struct lode_progress progress;
 };
 
@@ -100,28 +102,29 @@ static const char *host_of(const lode_recording *recording)
     return "";
 }
 
-static lode_status look_at(struct survey *self, struct lode_build_input *input, lode_error *error)
+static void close_recording(struct lode_build_input *input)
 {
-    uint32_t number = (uint32_t)(input - self->inputs->items);
-    struct lode_array *tracks = &self->tracks[number];
+    lode_recording_close(input->recording);
+    input->recording = NULL;
+}
+
+static lode_status look_at(struct survey *self, struct lode_build_input *input, size_t item,
+                           lode_error *error)
+{
+    struct lode_array *tracks = &self->tracks[item];
     input->clock = lode_recording_utc_offset(input->recording);
     input->host = strdup(host_of(input->recording));
-    if (input->host == NULL || !list_tracks(input->recording, tracks, number))
+    if (input->host == NULL || !list_tracks(input->recording, tracks, (uint32_t)(self->first + item)))
         return lode_fail_memory(error);
-    input->count = input->unread = (uint32_t)tracks->count;
-    for (size_t i = 0; i < tracks->count; i++)
-        input->bytes += LODE_ARRAY_AT(tracks, struct lode_build_track, i)->bytes;
-    if (number >= KEPT_OPEN || input->count == 0) {
-        lode_recording_close(input->recording);
-        input->recording = NULL;
-    }
+    if (item >= KEPT_OPEN || tracks->count == 0)
+        close_recording(input);
     return LODE_OK;
 }
 
 static lode_status survey_input(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct survey *self = context;
-    struct lode_build_input *input = &self->inputs->items[item];
+    struct lode_build_input *input = &self->inputs->items[self->first + item];
     struct lode_keeper keeper = {0};
     (void)worker;
     lode_keeper_begin(&keeper, &input->kept);
@@ -130,66 +133,148 @@ static lode_status survey_input(void *context, uint64_t item, unsigned worker, l
         status = lode_fail_memory(error);
     lode_keeper_free(&keeper);
     if (status == LODE_OK)
-        status = look_at(self, input, error);
-    return name_input(self->inputs, input, status, error);
+        status = look_at(self, input, item, error);
+    return lode_build_input_blame(self->inputs, input, status, error);
 }
 
-static lode_status report_input(void *context, uint64_t item, lode_error *error)
+static lode_status count_input(void *context, uint64_t item, lode_error *error)
 {
     struct survey *self = context;
-    const lode_build_options *options = self->inputs->options;
-    struct lode_build_input *input = &self->inputs->items[item];
-    if (options->on_finding)
-        LODE_TRY(lode_kept_pass_on(&input->kept, options->on_finding, options->user, error));
-    lode_kept_free(&input->kept);
+    (void)item;
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* Puts the tracks of all recordings one behind the other. */
-static lode_status join_tracks(struct survey *self, lode_error *error)
+/* ---- what members tell each other ---- */
+
+struct packed_track {
+    int32_t pid, tid;
+    uint64_t process, bytes;
+};
+
+static bool pack_inputs(const struct survey *self, struct lode_blob *blob)
 {
-    struct lode_build_inputs *inputs = self->inputs;
-    uint64_t count = 0;
-    for (size_t i = 0; i < inputs->count; i++)
-        count += inputs->items[i].count;
-    if (count >= UINT32_MAX - 1)
-        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more tracks than can be numbered");
-    inputs->tracks = calloc(count + 1, sizeof *inputs->tracks);
-    if (inputs->tracks == NULL)
-        return lode_fail_memory(error);
-    for (size_t i = 0; i < inputs->count; i++) {
-        struct lode_build_input *input = &inputs->items[i];
-        input->first = inputs->track_count;
-        if (input->count > 0)
-            memcpy(inputs->tracks + input->first, self->tracks[i].items,
-                   input->count * sizeof *inputs->tracks);
-        inputs->track_count += input->count;
-        inputs->bytes += input->bytes;
+    bool done = true;
+    for (size_t i = 0; i < self->count && done; i++) {
+        const struct lode_build_input *input = &self->inputs->items[self->first + i];
+        const struct lode_array *tracks = &self->tracks[i];
+        done = pack_text(blob, input->host) && pack_number(blob, (uint64_t)input->clock) &&
+               pack_number(blob, tracks->count);
+        for (size_t k = 0; k < tracks->count && done; k++) {
+            const struct lode_build_track *track = LODE_ARRAY_AT(tracks, struct lode_build_track, k);
+            struct packed_track packed = {track->pid, track->tid, track->process, track->bytes};
+            done = pack_bytes(blob, &packed, sizeof packed);
+        }
     }
-    for (uint32_t i = 0; i < inputs->track_count; i++)
+    return done;
+}
+
+static void unpack_tracks(struct lode_build_inputs *inputs, uint32_t input, const unsigned char *at)
+{
+    const struct lode_build_input *from = &inputs->items[input];
+    for (uint32_t i = 0; i < from->count; i++) {
+        struct packed_track packed;
+        unpack_bytes(&at, &packed, sizeof packed);
+        inputs->tracks[from->first + i] = (struct lode_build_track){.input = input,
+                                                                    .track = i,
+                                                                    .pid = packed.pid,
+                                                                    .tid = packed.tid,
+                                                                    .process = (uint32_t)packed.process,
+                                                                    .bytes = packed.bytes};
+    }
+}
+
+/* Reads what all have packed, which is in the order of recordings. As long as there is no table, tracks are only counted. */
+static bool unpack_inputs(struct lode_build_inputs *inputs, const unsigned char *at)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        struct lode_build_input *input = &inputs->items[i];
+        const char *host = unpack_text(&at);
+        int64_t clock = (int64_t)unpack_number(&at);
+        uint64_t count = unpack_number(&at);
+        if (inputs->tracks) {
+            free(input->host);
+            input->host = strdup(host);
+            input->clock = clock;
+            input->first = (uint32_t)total;
+            input->count = (uint32_t)count;
+            if (input->host == NULL)
+                return false;
+            unpack_tracks(inputs, i, at);
+        }
+        at += count * sizeof(struct packed_track);
+        total += count;
+    }
+    inputs->track_count = total < UINT32_MAX - 1 ? (uint32_t)total : UINT32_MAX;
+    return true;
+}
+
+static lode_status make_table(struct lode_build_inputs *inputs, const unsigned char *packed,
+                              lode_error *error)
+{
+    unpack_inputs(inputs, packed);
+    if (inputs->track_count == UINT32_MAX) {
+        inputs->track_count = 0;
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more tracks than can be numbered");
+    }
+    inputs->tracks = calloc((size_t)inputs->track_count + 1, sizeof *inputs->tracks);
+    if (inputs->tracks == NULL || !unpack_inputs(inputs, packed))
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < inputs->track_count; i++) {
         lode_kept_init(&inputs->tracks[i].kept);
+        inputs->bytes += inputs->tracks[i].bytes;
+        inputs->items[inputs->tracks[i].input].bytes += inputs->tracks[i].bytes;
+    }
     return LODE_OK;
+}
+
+static lode_status tell(const struct survey *self, lode_error *error)
+{
+    struct lode_blob own = {0};
+    void *all = NULL;
+    uint64_t size;
+    lode_status status = pack_inputs(self, &own) ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_crew_gather(self->inputs->crew, own.bytes, own.size, true, &all, &size, NULL, error);
+    if (status == LODE_OK)
+        status = make_table(self->inputs, all, error);
+    lode_blob_free(&own);
+    free(all);
+    return status;
+}
+
+static lode_status pass_inputs_on(const struct survey *self, lode_error *error)
+{
+    struct lode_kept **kept = calloc(self->count + 1, sizeof *kept);
+    for (size_t i = 0; kept && i < self->count; i++)
+        kept[i] = &self->inputs->items[self->first + i].kept;
+    lode_status status =
+        kept ? lode_build_pass_on(self->inputs, kept, self->count, error) : lode_fail_memory(error);
+    for (size_t i = 0; kept && i < self->count; i++)
+        lode_kept_free(kept[i]);
+    free(kept);
+    return status;
 }
 
 static lode_status survey(struct lode_build_inputs *inputs, lode_error *error)
 {
-    const lode_build_options *options = inputs->options;
-    struct survey self = {.inputs = inputs,
-                          .tracks = calloc(inputs->count + 1, sizeof *self.tracks),
-                          .progress = {.report = options->on_progress,
-                                       .user = options->user,
-                                       .phase = "opening",
-                                       .total = inputs->count}};
+    const struct lode_crew_place *place = &inputs->crew->place;
+    struct survey self = {.inputs = inputs, .first = inputs->count * place->rank / place->size};
+    self.count = inputs->count * (place->rank + 1) / place->size - self.first;
+    self.progress = lode_build_progress(inputs, "opening", self.count);
+    self.tracks = calloc(self.count + 1, sizeof *self.tracks);
     if (self.tracks == NULL)
         return lode_fail_memory(error);
-    for (size_t i = 0; i < inputs->count; i++)
+    for (size_t i = 0; i < self.count; i++)
         lode_array_init(&self.tracks[i], sizeof(struct lode_build_track), UINT32_MAX - 1);
     struct lode_job job = {
-        .items = inputs->count, .work = survey_input, .finish = report_input, .context = &self};
-    lode_status status = lode_pool_run(options->threads, &job, error);
+        .items = self.count, .work = survey_input, .finish = count_input, .context = &self};
+    lode_status status = lode_pool_run(lode_build_threads(inputs, self.count), &job, error);
     if (status == LODE_OK)
-        status = join_tracks(&self, error);
-    for (size_t i = 0; i < inputs->count; i++)
+        status = pass_inputs_on(&self, error);
+    if (status == LODE_OK)
+        status = tell(&self, error);
+    for (size_t i = 0; i < self.count; i++)
         lode_array_free(&self.tracks[i]);
     free(self.tracks);
     return status;
@@ -215,21 +300,28 @@ static int compare_sizes(const void *left, const void *right, void *argument)
 
 static lode_status order_reading(struct lode_build_inputs *inputs, lode_error *error)
 {
-    inputs->reading = calloc((size_t)inputs->track_count + 1, sizeof *inputs->reading);
+    inputs->reading = calloc((size_t)inputs->share + 1, sizeof *inputs->reading);
     if (inputs->reading == NULL)
         return lode_fail_memory(error);
-    for (uint32_t i = 0; i < inputs->track_count; i++)
-        inputs->reading[i] = i;
-    qsort_r(inputs->reading, inputs->track_count, sizeof *inputs->reading, compare_sizes, inputs);
+    for (uint32_t i = 0; i < inputs->share; i++) {
+        inputs->reading[i] = inputs->profiles[inputs->first + i];
+        inputs->items[build_share(inputs, i)->input].unread++;
+    }
+    qsort_r(inputs->reading, inputs->share, sizeof *inputs->reading, compare_sizes, inputs);
+    /* What others read. */
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->items[i].unread == 0)
+            close_recording(&inputs->items[i]);
     return LODE_OK;
 }
 
 /* ---- all of it ---- */
 
-lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, const char *const *paths, size_t count,
-                                   const lode_build_options *options, lode_error *error)
+lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_crew *crew,
+                                   const char *const *paths, size_t count, const lode_build_options *options,
+                                   lode_error *error)
 {
-    *inputs = (struct lode_build_inputs){.options = options};
+    *inputs = (struct lode_build_inputs){.options = options, .crew = crew};
     if (count == 0)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is no recording to read");
     if (count >= UINT32_MAX)
@@ -248,6 +340,7 @@ lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, const char 
     LODE_TRY(lode_build_find_ranks(inputs, error));
     LODE_TRY(survey(inputs, error));
     LODE_TRY(lode_build_name_tracks(inputs, error));
+    lode_build_inputs_cut(inputs);
     return order_reading(inputs, error);
 }
 
@@ -255,7 +348,7 @@ void lode_build_inputs_close(struct lode_build_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++) {
         struct lode_build_input *input = &inputs->items[i];
-        lode_recording_close(input->recording);
+        close_recording(input);
         pthread_mutex_destroy(&input->lock);
         lode_kept_free(&input->kept);
         free(input->host);

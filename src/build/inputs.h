@@ -4,7 +4,9 @@
 #define LODE_BUILD_INPUTS_H
 
 #include "analysis/kept.h"
+#include "base/crew.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "build/grow.h"
 #include <lode/build.h>
 #include <lode/profile.h>
@@ -19,7 +21,7 @@ struct lode_build_input {
     int64_t clock; /* nanoseconds to add to times */
     uint64_t bytes;
     uint32_t first, count; /* its tracks, among those of all */
-    uint32_t unread;       /* tracks */
+    uint32_t unread;       /* tracks of this member's share */
     struct lode_kept kept; /* findings of opening it */
 };
 
@@ -38,26 +40,51 @@ struct lode_build_track {
     struct lode_kept kept;
 };
 
+/* All recordings and tracks, which every member knows, and the share of this one. */
 struct lode_build_inputs {
     const lode_build_options *options;
+    struct lode_crew *crew;
     struct lode_build_input *items;
     size_t count;
     struct lode_build_track *tracks; /* by recording, then as there */
     uint32_t track_count;
-    uint32_t *
-        reading; /* tracks in the order in which they are read: those of one recording together, the largest first */
     uint32_t *profiles; /* tracks in the order of their ids */
     uint64_t bytes;
     uint32_t nodes, ranks;
+    /* The share: profiles `first`, `first` + 1 and so on. */
+    uint32_t first, share;
+    uint64_t share_bytes;
+    uint32_t *
+        reading; /* tracks in the order in which they are read: those of one recording together, the largest first */
 };
 
-/* Opens all recordings, and passes findings on. Close it in every case. */
-lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, const char *const *paths, size_t count,
-                                   const lode_build_options *options, lode_error *error);
+/* Each member opens some of the recordings, and tells the others what is in them. Passes findings on. Close it in every case. Collective. */
+lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_crew *crew,
+                                   const char *const *paths, size_t count, const lode_build_options *options,
+                                   lode_error *error);
 void lode_build_inputs_close(struct lode_build_inputs *inputs);
+/* A track of the share. */
+static inline struct lode_build_track *build_share(const struct lode_build_inputs *inputs, uint64_t item)
+{
+    return &inputs->tracks[inputs->profiles[inputs->first + item]];
+}
+/* Cuts the profiles into one share of each member, by bytes. */
+void lode_build_inputs_cut(struct lode_build_inputs *inputs);
+/* Threads for work on `items`: what was asked for, or this member's part of the machine. */
+unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items);
+/* Gives findings to the caller, at member 0, in the order of members; `kept` are this member's. Collective. */
+lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_kept *const *kept,
+                               size_t count, lode_error *error);
+/* Progress of this member: the caller's callback at member 0; ended everywhere if a member fails. */
+struct lode_progress lode_build_progress(struct lode_build_inputs *inputs, const char *phase, uint64_t total);
+
 /* Opens a recording if it is not open. MT: any thread. */
 lode_status lode_build_input_acquire(struct lode_build_inputs *inputs, struct lode_build_input *input,
                                      lode_error *error);
+/* Passes a status on; an error of one recording among many says which. */
+lode_status lode_build_input_blame(const struct lode_build_inputs *inputs,
+                                   const struct lode_build_input *input, lode_status status,
+                                   lode_error *error);
 /* A track was read; says whether it was the last, so that the recording can be closed. MT: any thread. */
 bool lode_build_input_release(struct lode_build_input *input);
 

@@ -2,7 +2,6 @@
 /* From spooled samples to trace lines, each at its place in the file. */
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/progress.h"
 #include "build/build.h"
 #include <stdlib.h>
 
@@ -107,26 +106,33 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 {
     struct drawing *self = context;
     const struct lode_build *build = self->build;
-    const struct lode_build_track *track = &build->inputs.tracks[build->inputs.profiles[item]];
-    uint64_t place = WRITTEN(build->writer, profiles, profile, item)->trace_start;
-    return draw_line(build, track, place, &self->desks[worker], &self->spans[item], error);
+    return draw_line(build, build_share(&build->inputs, item), build->records[item].line_at,
+                     &self->desks[worker], &self->spans[item], error);
 }
 
 static lode_status finish(void *context, uint64_t item, lode_error *error)
 {
     struct drawing *self = context;
-    struct lode_build *build = self->build;
     const struct span *span = &self->spans[item];
     if (span->first <= span->last)
-        lode_writer_set_trace_bounds(build->writer, span->first, span->last);
-    build->result.samples += build->inputs.tracks[build->inputs.profiles[item]].harvest.sample_count;
+        lode_writer_set_trace_bounds(self->build->writer, span->first, span->last);
     return lode_progress_add(&self->progress, 1, error);
+}
+
+/* The bounds of all members. */
+static lode_status agree_on_bounds(struct lode_build *build, lode_error *error)
+{
+    uint64_t first = build->writer->trace_min, last = build->writer->trace_max;
+    LODE_TRY(lode_crew_fold(build->crew, &first, 1, LODE_CREW_MIN, error));
+    LODE_TRY(lode_crew_fold(build->crew, &last, 1, LODE_CREW_MAX, error));
+    lode_writer_set_trace_bounds(build->writer, first, last);
+    return LODE_OK;
 }
 
 static lode_status open_drawing(struct drawing *self, unsigned threads, lode_error *error)
 {
     self->desks = calloc(threads, sizeof *self->desks);
-    self->spans = calloc((size_t)self->build->inputs.track_count + 1, sizeof *self->spans);
+    self->spans = calloc((size_t)self->build->inputs.share + 1, sizeof *self->spans);
     bool enough = self->desks && self->spans;
     for (unsigned i = 0; i < threads && enough; i++) {
         self->desks[i].bytes = malloc(PIECE);
@@ -146,22 +152,33 @@ static void close_drawing(struct drawing *self, unsigned threads)
     free(self->spans);
 }
 
+/*
+ * From places to ids. Where a track is outside of all calls, it is in the global context: a sample there says that nothing is known of
+ * what it does.
+ */
+static void find_ids(struct lode_build *build)
+{
+    for (unsigned worker = 0; worker < build->threads; worker++)
+        for (uint32_t i = 0; i < build->node_counts[worker]; i++) {
+            uint32_t place = build->nodes[worker][i];
+            bool is_call = build->above[place] != 0;
+            build->nodes[worker][i] = is_call ? build->ids[place] : 0;
+        }
+}
+
 lode_status lode_build_lines(struct lode_build *build, lode_error *error)
 {
-    const lode_build_options *options = build->options;
-    uint32_t count = build->inputs.track_count;
-    unsigned threads = lode_pool_threads(options->threads, count);
+    uint32_t count = build->inputs.share;
+    unsigned threads = lode_build_threads(&build->inputs, count);
     struct drawing self = {.build = build,
-                           .progress = {.report = options->on_progress,
-                                        .user = options->user,
-                                        .phase = "writing trace lines",
-                                        .total = count}};
+                           .progress = lode_build_progress(&build->inputs, "writing trace lines", count)};
     struct lode_job job = {.items = count, .work = work, .finish = finish, .context = &self};
-    if (options->trace == LODE_TRACE_NONE)
+    if (build->options->trace == LODE_TRACE_NONE)
         return LODE_OK;
+    find_ids(build);
     lode_status status = open_drawing(&self, threads, error);
     if (status == LODE_OK)
         status = lode_pool_run(threads, &job, error);
     close_drawing(&self, threads);
-    return status;
+    return status == LODE_OK ? agree_on_bounds(build, error) : status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading all tracks, each by one worker, into the trees and spools of the workers. */
 #include "base/error.h"
-#include "base/progress.h"
 #include "build/build.h"
 #include <stdlib.h>
 
@@ -81,7 +80,8 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     struct lode_build_track *track = &inputs->tracks[inputs->reading[item]];
     struct lode_build_input *input = &inputs->items[track->input];
     struct lode_build_grower *grower = &self->build->growers[worker];
-    LODE_TRY(read_track(self, track, grower, error));
+    lode_status status = read_track(self, track, grower, error);
+    LODE_TRY(lode_build_input_blame(inputs, input, status, error));
     if (lode_build_input_release(input)) {
         lode_recording_close(input->recording);
         input->recording = NULL;
@@ -89,12 +89,16 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     return LODE_OK;
 }
 
-static lode_status pass_findings_on(struct lode_build_inputs *inputs, lode_error *error)
+/* In the order of profiles. */
+static lode_status pass_findings_on(const struct lode_build_inputs *inputs, lode_error *error)
 {
-    const lode_build_options *options = inputs->options;
-    for (uint32_t i = 0; options->on_finding && i < inputs->track_count; i++)
-        LODE_TRY(lode_kept_pass_on(&inputs->tracks[i].kept, options->on_finding, options->user, error));
-    return LODE_OK;
+    struct lode_kept **kept = calloc((size_t)inputs->share + 1, sizeof *kept);
+    for (uint32_t i = 0; kept && i < inputs->share; i++)
+        kept[i] = &build_share(inputs, i)->kept;
+    lode_status status =
+        kept ? lode_build_pass_on(inputs, kept, inputs->share, error) : lode_fail_memory(error);
+    free(kept);
+    return status;
 }
 
 static lode_status flush_spools(struct lode_build *build, lode_error *error)
@@ -103,43 +107,42 @@ static lode_status flush_spools(struct lode_build *build, lode_error *error)
         struct lode_build_grower *grower = &build->growers[i];
         LODE_TRY(lode_spool_flush(&grower->rows, error));
         LODE_TRY(lode_spool_flush(&grower->samples, error));
-        build->result.spooled_bytes += grower->rows.size + grower->samples.size;
         build->result.tree_contexts += grower->tree.count - LODE_BUILD_FIRST;
     }
     return LODE_OK;
 }
 
-lode_status lode_build_read(struct lode_build *build, int directory, lode_error *error)
+static lode_status open_growers(struct lode_build *build, int directory, lode_error *error)
 {
-    const lode_build_options *options = build->options;
-    struct lode_build_inputs *inputs = &build->inputs;
-    struct reading self = {.build = build,
-                           .progress = {.report = options->on_progress,
-                                        .user = options->user,
-                                        .phase = "reading",
-                                        .total = inputs->bytes}};
-    build->threads = lode_pool_threads(options->threads, inputs->track_count);
     build->growers = calloc(build->threads, sizeof *build->growers);
-    self.keepers = calloc(build->threads, sizeof *self.keepers);
-    if (build->growers == NULL || self.keepers == NULL) {
-        free(self.keepers);
+    if (build->growers == NULL)
         return lode_fail_memory(error);
-    }
-    lode_status status = LODE_OK;
     for (unsigned i = 0; i < build->threads; i++)
         build->growers[i] = (struct lode_build_grower){.rows = LODE_SPOOL_INIT, .samples = LODE_SPOOL_INIT};
-    for (unsigned i = 0; i < build->threads && status == LODE_OK; i++)
-        status = lode_build_grower_open(&build->growers[i], i, directory, options->trace, error);
+    for (unsigned i = 0; i < build->threads; i++)
+        LODE_TRY(lode_build_grower_open(&build->growers[i], build->crew->place.rank, i, directory,
+                                        build->options->trace, error));
+    return LODE_OK;
+}
+
+lode_status lode_build_read(struct lode_build *build, int directory, lode_error *error)
+{
+    struct lode_build_inputs *inputs = &build->inputs;
+    struct reading self = {.build = build,
+                           .progress = lode_build_progress(inputs, "reading", inputs->share_bytes)};
+    build->threads = lode_build_threads(inputs, inputs->share);
+    LODE_TRY(open_growers(build, directory, error));
+    self.keepers = calloc(build->threads, sizeof *self.keepers);
+    if (self.keepers == NULL)
+        return lode_fail_memory(error);
     pthread_mutex_init(&self.lock, NULL);
     /* A window of all tracks: nothing waits for the first, which is the largest. */
-    struct lode_job job = {
-        .items = inputs->track_count, .work = work, .context = &self, .window = inputs->track_count};
-    if (status == LODE_OK)
-        status = lode_pool_run(build->threads, &job, error);
-    if (status == LODE_OK)
-        status = pass_findings_on(inputs, error);
+    struct lode_job job = {.items = inputs->share, .work = work, .context = &self, .window = inputs->share};
+    lode_status status = lode_pool_run(build->threads, &job, error);
     if (status == LODE_OK)
         status = flush_spools(build, error);
+    if (status == LODE_OK)
+        status = pass_findings_on(inputs, error);
     pthread_mutex_destroy(&self.lock);
     for (unsigned i = 0; i < build->threads; i++)
         lode_keeper_free(&self.keepers[i]);

@@ -2,6 +2,7 @@
 #include "build/tree.h"
 
 #include "base/error.h"
+#include "base/pack.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,20 @@ uint32_t lode_build_texts_add(struct lode_build_texts *texts, const char *text)
 }
 
 /* ---- functions ---- */
+
+static void names_init(struct lode_build_names *names)
+{
+    lode_build_texts_init(&names->texts);
+    lode_array_init(&names->functions, sizeof(struct lode_build_function), UINT32_MAX - 1);
+    lode_map_init(&names->index);
+}
+
+static void names_free(struct lode_build_names *names)
+{
+    lode_build_texts_free(&names->texts);
+    lode_array_free(&names->functions);
+    lode_map_free(&names->index);
+}
 
 static uint64_t hash_number(uint64_t hash, uint64_t number)
 {
@@ -144,9 +159,7 @@ static uint32_t add_node(struct lode_build_tree *tree, uint32_t parent, uint32_t
 lode_status lode_build_tree_open(struct lode_build_tree *tree, lode_error *error)
 {
     *tree = (struct lode_build_tree){0};
-    lode_build_texts_init(&tree->names.texts);
-    lode_array_init(&tree->names.functions, sizeof(struct lode_build_function), UINT32_MAX - 1);
-    lode_map_init(&tree->names.index);
+    names_init(&tree->names);
     if (!grow(tree))
         return lode_fail_memory(error);
     for (unsigned i = 0; i < LODE_BUILD_FIRST; i++)
@@ -156,9 +169,7 @@ lode_status lode_build_tree_open(struct lode_build_tree *tree, lode_error *error
 
 void lode_build_tree_close(struct lode_build_tree *tree)
 {
-    lode_build_texts_free(&tree->names.texts);
-    lode_array_free(&tree->names.functions);
-    lode_map_free(&tree->names.index);
+    names_free(&tree->names);
     free(tree->nodes);
     free(tree->depths);
     free(tree->slots);
@@ -228,5 +239,88 @@ lode_status lode_build_tree_merge(struct lode_build_tree *tree, const struct lod
         done = map[i] != 0;
     }
     free(functions);
+    return done ? LODE_OK : lode_fail_memory(error);
+}
+
+/* ---- over the wire ---- */
+
+bool lode_build_texts_pack(const struct lode_build_texts *texts, struct lode_blob *blob)
+{
+    bool done = pack_number(blob, texts->items.count);
+    for (uint32_t i = 0; i < texts->items.count && done; i++)
+        done = pack_text(blob, lode_build_text(texts, i));
+    return done;
+}
+
+bool lode_build_texts_unpack(struct lode_build_texts *texts, const unsigned char **at)
+{
+    bool done = true;
+    for (uint64_t left = unpack_number(at); left > 0 && done; left--)
+        done = lode_build_texts_add(texts, unpack_text(at)) != LODE_NONE;
+    return done;
+}
+
+/* Parent and function of a node: what another process need not find out by itself. */
+struct bare_node {
+    uint32_t parent, function;
+};
+
+bool lode_build_tree_pack(const struct lode_build_tree *tree, struct lode_blob *blob)
+{
+    const struct lode_array *functions = &tree->names.functions;
+    bool done = lode_build_texts_pack(&tree->names.texts, blob) && pack_number(blob, functions->count) &&
+                pack_bytes(blob, functions->items, functions->count * functions->item_size) &&
+                pack_number(blob, tree->count);
+    size_t at = done ? lode_blob_reserve(blob, tree->count * sizeof(struct bare_node), 1) : LODE_BLOB_FULL;
+    if (at == LODE_BLOB_FULL)
+        return false;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        struct bare_node node = {tree->nodes[i].parent, tree->nodes[i].function};
+        memcpy(blob->bytes + at + i * sizeof node, &node, sizeof node);
+    }
+    return true;
+}
+
+static bool unpack_functions(struct lode_build_names *names, const unsigned char **at)
+{
+    bool done = lode_build_texts_unpack(&names->texts, at);
+    for (uint64_t left = done ? unpack_number(at) : 0; left > 0 && done; left--) {
+        struct lode_build_function function;
+        unpack_bytes(at, &function, sizeof function);
+        done = lode_build_names_add(names, &function) != LODE_NONE;
+    }
+    return done;
+}
+
+static bool merge_nodes(struct lode_build_tree *tree, const unsigned char *at, const uint32_t *functions,
+                        uint32_t *map, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct bare_node node;
+        unpack_bytes(&at, &node, sizeof node);
+        map[i] = i < LODE_BUILD_FIRST
+                     ? i
+                     : lode_build_tree_child(tree, map[node.parent], functions[node.function]);
+        if (map[i] == 0 && i > 0)
+            return false;
+    }
+    return true;
+}
+
+lode_status lode_build_tree_merge_packed(struct lode_build_tree *tree, const unsigned char *bytes,
+                                         uint32_t **map, uint32_t *count, lode_error *error)
+{
+    struct lode_build_names names;
+    names_init(&names);
+    *map = NULL;
+    bool done = unpack_functions(&names, &bytes);
+    uint32_t *functions = calloc(names.functions.count + 1, sizeof *functions);
+    done = done && functions && merge_functions(&tree->names, &names, functions);
+    *count = done ? (uint32_t)unpack_number(&bytes) : 0;
+    if (done)
+        *map = calloc(*count, sizeof **map);
+    done = done && *map && merge_nodes(tree, bytes, functions, *map, *count);
+    free(functions);
+    names_free(&names);
     return done ? LODE_OK : lode_fail_memory(error);
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/blob.h"
 #include "base/map.h"
 #include <lode/status.h>
 #include <lode/writer.h>
@@ -101,5 +102,15 @@ void lode_build_tree_remember(struct lode_build_tree *tree, uint32_t node, uint3
 /* Adds what is in `from`. `map` is by node of that: its node in `tree`. */
 lode_status lode_build_tree_merge(struct lode_build_tree *tree, const struct lode_build_tree *from,
                                   uint32_t *map, lode_error *error);
+
+/* For another process: what lode_build_tree_merge_packed needs. False if there is no memory. */
+bool lode_build_tree_pack(const struct lode_build_tree *tree, struct lode_blob *blob);
+/* Adds what was packed. `*map` is by node of that, `*count` of them, and the caller's to free. */
+lode_status lode_build_tree_merge_packed(struct lode_build_tree *tree, const unsigned char *bytes,
+                                         uint32_t **map, uint32_t *count, lode_error *error);
+/* Texts, in their order; behind the others. */
+bool lode_build_texts_pack(const struct lode_build_texts *texts, struct lode_blob *blob);
+/* Adds what was packed; `at` moves on. */
+bool lode_build_texts_unpack(struct lode_build_texts *texts, const unsigned char **at);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "job.h"
 #include "progress.h"
 #include "report.h"
 #include "tally.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 #define RECORDINGS_MAX SIZE_MAX
+#define MEMBERS_MAX    1024
 
 typedef struct build_options {
     shared_options shared;
@@ -18,6 +20,8 @@ typedef struct build_options {
     uint64_t resolution;
     const char *rank_pattern, *rank_table, *title;
     uint64_t memory;
+    int crew; /* job_kind */
+    uint64_t members;
 } build_options;
 
 /* In the order of the choices of --trace. */
@@ -60,6 +64,7 @@ static lode_build_options wishes_of(const build_options *options, building *b)
     wishes.rank_pattern = options->rank_pattern;
     wishes.rank_table = options->rank_table;
     wishes.title = options->title;
+    wishes.members = (uint32_t)options->members;
     wishes.on_finding = on_finding;
     wishes.on_progress = on_progress;
     wishes.user = b;
@@ -77,6 +82,7 @@ typedef struct quantity {
 static void write_quantities(out *o, const lode_build_result *r)
 {
     const quantity quantities[] = {
+        {"members", "Members", r->members, 0},
         {"recordings", "Recordings", r->recordings, 0},
         {"nodes", "Nodes", r->nodes, 0},
         {"ranks", "Ranks", r->ranks, 0},
@@ -87,9 +93,11 @@ static void write_quantities(out *o, const lode_build_result *r)
         {"worker_contexts", "Contexts of workers", r->tree_contexts, 0},
         {"metrics", "Metrics", r->metrics, 0},
         {"profile_contexts", "Contexts of profiles", r->rows, 0},
+        {"values", "Values", r->values, 0},
         {"samples", "Samples", r->samples, 0},
-        {"read_bytes", "Read", r->read_bytes, 1},
+        {"rounds", "Rounds of exchange", r->rounds, 0},
         {"spooled_bytes", "Spooled", r->spooled_bytes, 1},
+        {"memory_bytes", "Memory, at most", r->memory, 1},
     };
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
         char text[NUMBER_SIZE];
@@ -102,20 +110,29 @@ static void write_quantities(out *o, const lode_build_result *r)
     }
 }
 
-static void write_times(out *o, const lode_build_result *r)
+static void write_phases(out *o, const lode_build_result *r)
 {
-    const struct {
-        const char *key, *label;
-        double seconds;
-    } times[] = {
-        {"open_seconds", "Opening", r->open_time},       {"read_seconds", "Reading", r->read_time},
-        {"merge_seconds", "Merging", r->merge_time},     {"write_seconds", "Writing", r->write_time},
-        {"finish_seconds", "Finishing", r->finish_time},
+    static const out_column columns[] = {
+        {"seconds", "Time", OUT_REAL, OUT_ALWAYS},
+        {"read_bytes", "Read", OUT_BYTES, OUT_ALWAYS},
+        {"written_bytes", "Written", OUT_BYTES, OUT_ALWAYS},
+        {"messages", "Messages", OUT_INTEGER, OUT_ALWAYS},
+        {"sent_bytes", "Sent", OUT_BYTES, OUT_ALWAYS},
+        {"phase", "Phase", OUT_STRING, OUT_ALWAYS},
     };
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        out_entry(o, times[i].label, "%.3f s", times[i].seconds);
-        out_fact_real(o, times[i].key, times[i].seconds);
+    out_table(o, OUT_MAIN, "phases", columns, sizeof columns / sizeof *columns, UNIT_SECONDS);
+    for (unsigned i = 0; i < LODE_BUILD_PHASES; i++) {
+        const lode_build_phase *phase = &r->phases[i];
+        out_row(o, STYLE_PLAIN);
+        out_cell_real(o, phase->seconds);
+        out_cell_u64(o, phase->read_bytes);
+        out_cell_u64(o, phase->written_bytes);
+        out_cell_u64(o, phase->messages);
+        out_cell_u64(o, phase->sent_bytes);
+        out_cell_text(o, lode_build_phase_name(i));
+        out_row_end(o);
     }
+    out_table_end(o);
 }
 
 static void write_stats(out *o, const char *target, const lode_build_result *result)
@@ -123,7 +140,8 @@ static void write_stats(out *o, const char *target, const lode_build_result *res
     out_begin(o, "build", target);
     out_labels(o, sizeof "Contexts of profiles" + 1);
     write_quantities(o, result);
-    write_times(o, result);
+    out_gap(o);
+    write_phases(o, result);
     out_end(o);
 }
 
@@ -152,30 +170,42 @@ static int check_kinds(const invocation *call)
     return EXIT_DONE;
 }
 
-static int run_build(const invocation *call)
+/* What one member does; the first one speaks. */
+static int build_with(const invocation *call, lode_crew *crew)
 {
     const build_options *options = call->options;
     building b = {.findings = {.cap = 100}};
     lode_build_options wishes = wishes_of(options, &b);
     lode_build_result result;
     lode_error error = {0};
-    int status = check_kinds(call);
-    if (status != EXIT_DONE)
+    int is_first = job_is_first(crew), status = EXIT_DONE;
+    if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
+    wishes.crew = crew;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";
     lode_status done =
         lode_build(call->operands, call->operand_count, options->target, &wishes, &result, &error);
     progress_clear(&b.progress);
-    if (done == LODE_OK) {
+    if (done != LODE_OK) {
+        status = report_unwritten(options->target, &error);
+    } else if (is_first) {
         say_findings(call->out, &b.findings, call->operand_count, call->operands[0]);
         if (options->has_stats || options->shared.json)
             write_stats(call->out, options->target, &result);
-    } else {
-        status = report_unwritten(options->target, &error);
     }
     tally_free(&b.findings);
     return status;
+}
+
+static int run_build(const invocation *call)
+{
+    const build_options *options = call->options;
+    lode_crew *crew;
+    int status = job_join(&crew, options->members ? JOB_ALONE : (job_kind)options->crew);
+    if (status != EXIT_DONE)
+        return status;
+    return job_leave(crew, build_with(call, crew));
 }
 
 static int build_usage(const invocation *call)
@@ -185,6 +215,8 @@ static int build_usage(const invocation *call)
         return report("where should the database go? Say -o DB (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
+    if (options->members > MEMBERS_MAX)
+        return report("--crew: at most %d members in one process", MEMBERS_MAX);
     return EXIT_DONE;
 }
 
@@ -204,7 +236,13 @@ static const option_spec build_own[] = {
     {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(build_options, title),
      "what viewers call the database; the default is the name of the directory"},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, memory),
-     "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
+     "memory for work on values, such as 500M or 2G (default a quarter of the machine's, shared by the ranks "
+     "on it)"},
+    {"crew", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, crew),
+     "who builds: auto, the default, joins the MPI job that the program was started in, if it was; alone "
+     "does not"},
+    {"crew", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, members),
+     "build as N members of a crew inside this process, each with its threads, as a job of N ranks would"},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats),
      "say what was read and written, and how long it took"},
     {0},
@@ -219,7 +257,12 @@ static const char *const build_description[] = {
     "and its threads in the order of their ids. Without --rank-from and --ranks the processes of all "
     "recordings are numbered in the order in which they are given.",
     "Recordings are read once. Memory grows with calling contexts, not with events. The same recordings give "
-    "the same bytes, however many threads are used. The database is there whole or not at all.",
+    "the same bytes, however many threads and ranks are used. The database is there whole or not at all.",
+    "Started by mpirun, all processes build one database together, in a directory that all of them can see. "
+    "Each "
+    "reads its share of the tasks; none has more of the values in memory than --memory allows. If one fails "
+    "or is killed, all end, "
+    "and nothing is written. Open MPI and MPICH have a plug-in each, which is loaded only then.",
     NULL,
 };
 
@@ -228,6 +271,7 @@ static const command_example build_examples[] = {
     {"lode build --trace 10us --rank-from 'rank-(\\d+)' rank-*/uftrace.data -o db",
      "A job of many ranks, with fewer samples."},
     {"lode build --trace none --stats uftrace.data -o db", "Without trace lines; says what it took."},
+    {"mpirun -n 64 lode build rank-*/uftrace.data -o db", "On many nodes."},
     {NULL, NULL},
 };
 

@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "help.h"
+#include "job.h"
 #include "report.h"
 
 #include <locale.h>
@@ -106,6 +107,9 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     /* A reader that goes away shows as EPIPE, which the writer knows how to take. */
     signal(SIGPIPE, SIG_IGN);
+    /* What is wrong with the words of a command is wrong for all processes of a job. */
+    if (job_is_quiet())
+        report_nothing();
     /* Somebody who types the name alone wants to know what it can do. */
     const char *name = argc < 2 ? "help" : command_name(argv[1]);
     const command_spec *command = command_find(name);

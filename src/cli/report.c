@@ -12,6 +12,13 @@
 
 #define MESSAGE_SIZE 4096
 
+static int is_silent;
+
+void report_nothing(void)
+{
+    is_silent = 1;
+}
+
 int report(const char *format, ...)
 {
     char message[MESSAGE_SIZE];
@@ -19,6 +26,8 @@ int report(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    if (is_silent)
+        return EXIT_TROUBLE;
     /* Names out of a store may hold control characters, which a terminal would obey. */
     utf8_clean(message);
     fprintf(stderr, "lode: %s\n", message);

@@ -79,32 +79,77 @@ static lode_status check_target(const char *path, bool force, lode_error *error)
     return lode_target_check(path, force, "database", names, HPCT_FILES, error);
 }
 
+/* The files, which member 0 creates and the others open. */
+static lode_status open_files(lode_writer *writer, const char *path, lode_error *error)
+{
+    const lode_writer_options *options = &writer->options;
+    bool is_first = writer->crew == NULL || writer->crew->place.rank == 0;
+    if (is_first)
+        LODE_TRY(lode_output_create(&writer->output, path, options->force, error));
+    else
+        LODE_TRY(lode_output_join(&writer->output, path, error));
+    for (unsigned id = 0; id < HPCT_FILES; id++) {
+        if (id == HPCT_TRACE && !options->traces)
+            continue;
+        if (is_first)
+            LODE_TRY(lode_writer_begin_file(writer, (enum hpct_file_id)id, error));
+        else
+            LODE_TRY(
+                lode_output_file_join(&writer->files[id], &writer->output, lode_hpct_specs[id].name, error));
+        writer->files[id].size = header_size((enum hpct_file_id)id);
+    }
+    return LODE_OK;
+}
+
+static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const lode_writer_options *options,
+                               lode_error *error)
+{
+    lode_writer *writer = *out = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return lode_fail_memory(error);
+    writer->output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
+    writer->crew = crew;
+    writer->options = *options;
+    if (writer->options.memory == 0)
+        writer->options.memory = default_memory() / (crew ? crew->place.local : 1);
+    writer->trace_min = UINT64_MAX;
+    init_lists(writer);
+    if (options->title)
+        LODE_TRY(lode_writer_text(writer, options->title, &writer->options.title, error));
+    if (options->description)
+        LODE_TRY(lode_writer_text(writer, options->description, &writer->options.description, error));
+    return LODE_OK;
+}
+
+static lode_status create_with(lode_writer **out, struct lode_crew *crew, const char *path,
+                               const lode_writer_options *options, lode_error *error)
+{
+    bool is_first = crew == NULL || crew->place.rank == 0;
+    LODE_TRY(make_writer(out, crew, options, error));
+    if (is_first)
+        LODE_TRY(check_target(path, options->force, error));
+    else
+        LODE_TRY(lode_crew_meet(crew, error));
+    LODE_TRY(open_files(*out, path, error));
+    return crew && is_first ? lode_crew_meet(crew, error) : LODE_OK;
+}
+
+lode_status lode_writer_create_with(lode_writer **out, struct lode_crew *crew, const char *path,
+                                    const lode_writer_options *options, lode_error *error)
+{
+    *out = NULL;
+    lode_status status = create_with(out, crew, path, options, error);
+    if (status != LODE_OK) {
+        lode_writer_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
                                lode_error *error)
 {
-    *out = NULL;
-    LODE_TRY(check_target(path, options->force, error));
-    lode_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL)
-        return lode_fail_memory(error);
-    writer->options = *options;
-    if (writer->options.memory == 0)
-        writer->options.memory = default_memory();
-    writer->trace_min = UINT64_MAX;
-    init_lists(writer);
-    lode_status status = lode_output_create(&writer->output, path, options->force, error);
-    if (status == LODE_OK && options->title)
-        status = lode_writer_text(writer, options->title, &writer->options.title, error);
-    if (status == LODE_OK && options->description)
-        status = lode_writer_text(writer, options->description, &writer->options.description, error);
-    for (unsigned id = 0; id < HPCT_FILES && status == LODE_OK; id++)
-        if (id != HPCT_TRACE || options->traces)
-            status = lode_writer_begin_file(writer, (enum hpct_file_id)id, error);
-    if (status == LODE_OK)
-        *out = writer;
-    else
-        lode_writer_close(writer);
-    return status;
+    return lode_writer_create_with(out, NULL, path, options, error);
 }
 
 void lode_writer_close(lode_writer *writer)
@@ -138,6 +183,21 @@ lode_status lode_writer_seal(lode_writer *writer, lode_error *error)
     writer->described = true;
     LODE_TRY(lode_writer_number(writer, error));
     writer->sealed = true;
+    return LODE_OK;
+}
+
+lode_status lode_writer_seal_with(lode_writer *writer, lode_error *error)
+{
+    bool is_first = writer->crew->place.rank == 0;
+    if (is_first)
+        LODE_TRY(lode_writer_seal(writer, error));
+    LODE_TRY(lode_crew_broadcast(writer->crew, &writer->id_count, sizeof writer->id_count, error));
+    if (is_first)
+        return LODE_OK;
+    writer->values_of = calloc(writer->id_count, sizeof *writer->values_of);
+    if (writer->values_of == NULL)
+        return lode_fail_memory(error);
+    writer->described = writer->sealed = true;
     return LODE_OK;
 }
 
@@ -256,13 +316,13 @@ static lode_status end_traces(lode_writer *writer, const uint32_t *order, lode_e
     return lode_writer_end_file(writer, HPCT_TRACE, &section, error);
 }
 
-static lode_status finish(lode_writer *writer, const uint32_t *order, lode_error *error)
+/* What comes behind the values, and the rest of the files. */
+static lode_status end_files(lode_writer *writer, const uint32_t *order, const struct wire_Profile *summary,
+                             const struct wire_Section *cct, lode_error *error)
 {
-    struct wire_Section meta[META_SECTIONS], cct;
-    struct wire_Profile summary;
-    LODE_TRY(lode_writer_transpose(writer, order, &summary, &cct, error));
-    LODE_TRY(end_profiles(writer, order, &summary, error));
-    LODE_TRY(lode_writer_end_file(writer, HPCT_CCT, &cct, error));
+    struct wire_Section meta[META_SECTIONS];
+    LODE_TRY(end_profiles(writer, order, summary, error));
+    LODE_TRY(lode_writer_end_file(writer, HPCT_CCT, cct, error));
     if (writer->options.traces)
         LODE_TRY(end_traces(writer, order, error));
     LODE_TRY(lode_writer_put_companions(writer, error));
@@ -270,6 +330,26 @@ static lode_status finish(lode_writer *writer, const uint32_t *order, lode_error
     /* Last of all: without the header of meta.db nothing opens. */
     LODE_TRY(lode_writer_end_file(writer, HPCT_META, meta, error));
     return lode_output_commit(&writer->output, error);
+}
+
+/* Where the blocks of all profiles are, in the order that these have in the file. */
+static struct wire_Profile *records_of(const lode_writer *writer, const uint32_t *order)
+{
+    struct wire_Profile *records = calloc(writer->profiles.count + 1, sizeof *records);
+    for (uint32_t i = 0; records && i < writer->profiles.count; i++)
+        records[i] = WRITTEN(writer, profiles, profile, order[i])->wire;
+    return records;
+}
+
+static lode_status finish(lode_writer *writer, const uint32_t *order, lode_error *error)
+{
+    struct wire_Section cct;
+    struct wire_Profile summary, *records = records_of(writer, order);
+    struct written_share all = {.count = (uint32_t)writer->profiles.count, .records = records};
+    lode_status status =
+        records ? lode_writer_transpose(writer, &all, &summary, &cct, error) : lode_fail_memory(error);
+    free(records);
+    return status == LODE_OK ? end_files(writer, order, &summary, &cct, error) : status;
 }
 
 lode_status lode_writer_finish(lode_writer *writer, lode_error *error)
@@ -285,4 +365,49 @@ lode_status lode_writer_finish(lode_writer *writer, lode_error *error)
     lode_status status = order ? finish(writer, order, error) : lode_fail_memory(error);
     free(order);
     return status;
+}
+
+/* ---- as a crew ---- */
+
+lode_status lode_writer_note_profile(lode_writer *writer, const lode_id *ids, uint32_t id_count,
+                                     const struct written_profile *profile, lode_error *error)
+{
+    struct written_profile *added = lode_array_push(&writer->profiles);
+    lode_id *copy = lode_arena_alloc(&writer->arena, id_count, sizeof *copy);
+    if (added == NULL || copy == NULL)
+        return lode_fail_memory(error);
+    *added = *profile;
+    added->ids = memcpy(copy, ids, id_count * sizeof *copy);
+    added->id_count = id_count;
+    added->order = (uint32_t)writer->profiles.count - 1;
+    return LODE_OK;
+}
+
+/* What a member wrote is on the disk before member 0 says that all is. */
+static lode_status close_files(lode_writer *writer, lode_error *error)
+{
+    for (unsigned id = 0; id < HPCT_FILES; id++)
+        if (writer->files[id].fd >= 0)
+            LODE_TRY(lode_output_file_close(&writer->files[id], error));
+    return LODE_OK;
+}
+
+lode_status lode_writer_finish_with(lode_writer *writer, const struct written_share *share, lode_error *error)
+{
+    struct wire_Section cct;
+    struct wire_Profile summary;
+    bool is_first = writer->crew->place.rank == 0;
+    LODE_TRY(lode_writer_transpose(writer, share, &summary, &cct, error));
+    if (!is_first)
+        LODE_TRY(close_files(writer, error));
+    LODE_TRY(lode_crew_meet(writer->crew, error));
+    if (is_first) {
+        uint32_t *order = order_profiles(writer);
+        lode_status status =
+            order ? end_files(writer, order, &summary, &cct, error) : lode_fail_memory(error);
+        free(order);
+        LODE_TRY(status);
+    }
+    /* Nobody is done before it is in place. */
+    return lode_crew_meet(writer->crew, error);
 }

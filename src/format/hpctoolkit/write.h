@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/crew.h"
 #include "base/output.h"
 #include "format/hpctoolkit/wire.h"
 #include "model/metric.h"
@@ -99,8 +100,14 @@ struct written_profile {
     uint64_t trace_start, trace_end;
 };
 
+/* What a member's part of the transpose took. */
+struct written_traffic {
+    uint64_t rounds, exchanges, sent_bytes, received_bytes;
+};
+
 struct lode_writer {
-    struct lode_output output;
+    struct lode_crew *crew;    /* that writes the database together; NULL: nobody else */
+    struct lode_output output; /* member 0's */
     struct lode_output_file files[HPCT_FILES];
     lode_writer_options options;
     struct lode_arena arena; /* of strings and id tuples */
@@ -121,6 +128,7 @@ struct lode_writer {
 
     struct lode_array profiles; /* of struct written_profile */
     uint64_t trace_min, trace_max;
+    struct written_traffic traffic;
 };
 
 #define WRITTEN(writer, list, type, index) LODE_ARRAY_AT(&(writer)->list, struct written_##type, index)
@@ -131,17 +139,35 @@ lode_status lode_writer_text(lode_writer *writer, const char *text, const char *
 lode_status lode_writer_number(lode_writer *writer, lode_error *error);
 /* Writes meta.db, all but its header. */
 lode_status lode_writer_put_meta(lode_writer *writer, struct wire_Section *sections, lode_error *error);
-/* Makes cct.db and the summary profile, whose record it fills in. `order` sorts the profiles. */
-lode_status lode_writer_transpose(lode_writer *writer, const uint32_t *order, struct wire_Profile *summary,
-                                  struct wire_Section *section, lode_error *error);
+/* The blocks in profile.db that this member wrote: those of profiles `first`, `first` + 1 and so on, in the order that they have there. */
+struct written_share {
+    uint32_t first, count;
+    const struct wire_Profile *records; /* where the blocks are, and what they hold */
+};
+/*
+ * Makes cct.db and the summary profile, whose record it fills in. All members of the crew take part, each with what it wrote;
+ * values_of has what is in these blocks, and then what is in all. profile.db has the same size for all members, and ends behind the last
+ * block; then, behind the summary.
+ */
+lode_status lode_writer_transpose(lode_writer *writer, const struct written_share *share,
+                                  struct wire_Profile *summary, struct wire_Section *section,
+                                  lode_error *error);
 /* metrics/default.yaml, FORMATS.md, copied sources. */
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
 
 /*
- * Instead of samples, one by one: leaves room for as many in the profile's trace line, which begins at `trace_start` of the profile once it
- * is appended. Who asked for it writes them there before the database is finished, and says what times they have.
+ * Writing as a crew. Every member has a writer and describes the same kinds of ids, scopes and metrics; member 0 alone describes the rest,
+ * notes all profiles, and ends up with the database. Members put blocks and trace lines where they belong themselves. All are collective
+ * but the third.
  */
-lode_status lode_draft_reserve(lode_draft *draft, uint64_t samples, lode_error *error);
+lode_status lode_writer_create_with(lode_writer **out, struct lode_crew *crew, const char *path,
+                                    const lode_writer_options *options, lode_error *error);
+lode_status lode_writer_seal_with(lode_writer *writer, lode_error *error);
+/* Instead of appending it, in the order of ids: of `profile`, `wire` and the trace line's place count. */
+lode_status lode_writer_note_profile(lode_writer *writer, const lode_id *ids, uint32_t id_count,
+                                     const struct written_profile *profile, lode_error *error);
+lode_status lode_writer_finish_with(lode_writer *writer, const struct written_share *share,
+                                    lode_error *error);
 
 /* Appends the header of a section to a file, and remembers where the section is. */
 lode_status lode_writer_begin_file(lode_writer *writer, enum hpct_file_id id, lode_error *error);

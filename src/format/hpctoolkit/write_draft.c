@@ -38,7 +38,6 @@ struct lode_draft {
     bool in_order; /* values are sorted */
     struct lode_blob samples, encoded, indices;
     uint64_t sample_count, last_time;
-    uint64_t reserved; /* bytes for samples that come later */
     uint32_t group_count;
     /* Propagation: contexts that have values, their rows, and all their values. */
     struct lode_array touched; /* of uint32_t */
@@ -114,7 +113,7 @@ lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_
     draft->ids.count = draft->values.count = draft->points.count = draft->runs.count = 0;
     draft->samples.size = draft->encoded.size = draft->indices.size = 0;
     draft->in_order = true;
-    draft->sample_count = draft->last_time = draft->reserved = 0;
+    draft->sample_count = draft->last_time = 0;
     draft->group_count = 0;
     LODE_TRY(check_tuple(draft->writer, ids, id_count, error));
     for (uint32_t i = 0; i < id_count; i++) {
@@ -208,13 +207,6 @@ lode_status lode_draft_sample(lode_draft *draft, uint64_t time, uint32_t context
     lode_wire_write_Sample(&sample, draft->samples.bytes + at);
     draft->last_time = time;
     draft->sample_count++;
-    return LODE_OK;
-}
-
-lode_status lode_draft_reserve(lode_draft *draft, uint64_t samples, lode_error *error)
-{
-    if (!checked_mul(samples, WIRE_Sample_SIZE, &draft->reserved))
-        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more samples than a file can hold");
     return LODE_OK;
 }
 
@@ -480,8 +472,6 @@ static lode_status append_trace(lode_writer *writer, const lode_draft *draft, st
     LODE_TRY(lode_output_align(file, 8, error));
     profile->trace_start = file->size;
     LODE_TRY(lode_output_write(file, draft->samples.bytes, draft->samples.size, error));
-    if (draft->reserved > 0)
-        LODE_TRY(lode_output_reserve(file, draft->reserved, error));
     profile->trace_end = file->size;
     if (draft->sample_count == 0)
         return LODE_OK;

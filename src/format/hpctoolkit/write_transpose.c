@@ -9,74 +9,103 @@
  *
  * With V values, P profiles and memory M: 12 V / M windows; all of profile.db is read once in pieces of about 10 M / 12 P bytes
  * (the second reading finds it in the page cache), cct.db is written once, sequentially.
+ *
+ * A crew works in rounds. In each a member has as many windows as it has threads, one behind the other, and these lie behind those of the
+ * member before it. It gets what other members' profiles have there, fills them, and when all know the sizes they write to their places.
+ * Neither where windows end nor whose they are shows in the bytes.
  */
-#include "base/blob.h"
-#include "base/bytes.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "format/hpctoolkit/write.h"
-#include "model/block.h"
-#include <inttypes.h>
-#include <math.h>
+#include "format/hpctoolkit/write_exchange.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
-    WINDOWS_PER_THREAD = 2 /* one that is worked on, and one that waits for an earlier one */
+    WINDOWS_PER_THREAD = 2, /* one that is worked on, and one that waits for an earlier one */
+    SENT_PART = 4,          /* of a member's memory, one in as many parts is for what it sends */
+    FOLDED = 1 << 16        /* numbers that are added up over all members at once */
 };
 
-struct window_range {
-    uint32_t first, end; /* ids of contexts */
+/* Where the next window goes. */
+struct position {
+    uint64_t region;     /* offset in cct.db */
+    uint64_t statistics; /* values of the summary before it */
+    uint64_t contexts;   /* and contexts of the summary */
 };
 
-/* One window: its part of cct.db, its records, and its part of the summary. */
-struct window {
-    struct lode_blob region, infos, statistics, indices;
-    uint32_t *counts;  /* [context][value id] */
-    uint64_t *cursors; /* [context][value id]: where the next value goes in the region */
-    uint64_t statistic_count;
+/* Contexts of the summary that this member has to write, from one round. */
+struct summary_part {
+    uint64_t first; /* its number in the summary */
+    size_t at;      /* in summary_indices */
 };
 
 struct transpose {
     lode_writer *writer;
+    uint32_t rank, size; /* in the crew */
+    uint64_t memory;     /* the same for all members, as is the number of threads */
+    unsigned threads;
+
     uint8_t *mapped; /* profile.db, to be read */
     size_t mapped_size;
-    lode_block *blocks; /* by profile, in their order; blocks[0] is the first behind the summary */
-    uint32_t profiles;
-    struct lode_array ranges; /* of struct window_range */
-    struct window *slots;     /* by item % slot_count */
-    unsigned threads, slot_count;
-    /* [worker][profile]: the first group of the worker's window; its next window lies behind. */
-    uint32_t *starts;
+    struct window_piece *own; /* the blocks of this member, in the order of profiles */
+    uint32_t own_count;
+    uint64_t profiles; /* of all members */
+
+    struct lode_array ranges; /* of struct window_range: all windows */
+    uint64_t first;           /* of the windows that are worked on now */
+    struct window *slots;     /* for these, by number % slot_count */
+    unsigned slot_count;
+    const struct window_piece *pieces; /* with what belongs into them */
+    size_t piece_count;
+    uint32_t
+        *starts; /* [worker][piece]: the first group of the worker's window; its next window lies behind */
+
     uint64_t table; /* where context records are in cct.db */
+    struct position next;
     struct wire_Profile *summary;
+    struct lode_array parts; /* of struct summary_part */
     struct lode_blob summary_indices;
     struct lode_progress progress;
 };
 
 /* ---- windows ---- */
 
-/* What a context takes in cct.db, at most. */
-static uint64_t block_bytes(const lode_writer *writer, uint32_t id)
+/* What a context takes in a window, with what arrives from other members, which is at most one group for each profile. */
+static uint64_t context_bytes(const struct transpose *self, uint32_t id)
 {
-    uint64_t values = atomic_load_explicit(&writer->values_of[id], memory_order_relaxed);
-    uint64_t metrics = values < writer->value_ids ? values : writer->value_ids;
-    return values * WIRE_ContextValue_SIZE + metrics * WIRE_MetricIndex_SIZE + 4;
+    uint64_t bytes = lode_window_context_bytes(self->writer, id);
+    if (self->size == 1)
+        return bytes;
+    uint64_t values = atomic_load_explicit(&self->writer->values_of[id], memory_order_relaxed);
+    uint64_t groups = values < self->profiles ? values : self->profiles;
+    return bytes + values * WIRE_ProfileValue_SIZE + groups * WIRE_ContextIndex_SIZE;
 }
 
-/* What it takes in a window: with its counts, cursors and record. */
-static uint64_t context_bytes(const lode_writer *writer, uint32_t id)
+/*
+ * How large windows are: such that every thread of every member has its part of each round. `limit` is what memory allows. Greedy cuts
+ * fill a window up to the next context, so that with the largest one added there are no more windows than wanted.
+ */
+static uint64_t window_bytes(const struct transpose *self, uint64_t limit)
 {
-    return block_bytes(writer, id) + writer->value_ids * (uint64_t)12 + WIRE_ContextInfo_SIZE;
+    uint64_t total = 0, largest = 0, at_once = (uint64_t)self->size * self->threads;
+    if (at_once == 0 || limit == 0)
+        return 0;
+    for (uint32_t id = 0; id < self->writer->id_count; id++) {
+        uint64_t needed = context_bytes(self, id);
+        total += needed;
+        largest = needed > largest ? needed : largest;
+    }
+    uint64_t rounds = total / at_once / limit + 1;
+    uint64_t bytes = total / at_once / rounds + largest;
+    return bytes < limit ? bytes : limit;
 }
 
-static lode_status cut_windows(struct transpose *self, uint64_t bytes, lode_error *error)
+static lode_status cut_windows(struct transpose *self, uint64_t limit, lode_error *error)
 {
     struct window_range *range = NULL;
-    uint64_t used = 0;
-    lode_array_init(&self->ranges, sizeof(struct window_range), SIZE_MAX);
+    uint64_t bytes = window_bytes(self, limit), used = 0;
     for (uint32_t id = 0; id < self->writer->id_count; id++) {
-        uint64_t needed = context_bytes(self->writer, id);
+        uint64_t needed = context_bytes(self, id);
         if (range == NULL || needed > bytes - used) {
             range = lode_array_push(&self->ranges);
             if (range == NULL)
@@ -90,291 +119,52 @@ static lode_status cut_windows(struct transpose *self, uint64_t bytes, lode_erro
     return LODE_OK;
 }
 
-static lode_status allocate_window(const struct transpose *self, struct window *window,
-                                   const struct window_range *range, lode_error *error)
-{
-    size_t cells = (size_t)(range->end - range->first) * self->writer->value_ids;
-    window->counts = calloc(cells + 1, sizeof *window->counts);
-    window->cursors = calloc(cells + 1, sizeof *window->cursors);
-    return window->counts && window->cursors ? LODE_OK : lode_fail_memory(error);
-}
-
-static void release_work(struct window *window)
-{
-    free(window->counts);
-    free(window->cursors);
-    window->counts = NULL;
-    window->cursors = NULL;
-}
-
-static void release_window(struct window *window)
-{
-    release_work(window);
-    lode_blob_free(&window->region);
-    lode_blob_free(&window->infos);
-    lode_blob_free(&window->statistics);
-    lode_blob_free(&window->indices);
-    window->statistic_count = 0;
-}
-
-/* ---- counting and placing ---- */
-
-static uint64_t group_end(const lode_block *block, uint32_t group)
-{
-    return group + 1 < block->group_count ? block_group_start(block, group + 1) : block->value_count;
-}
-
-static void count_profile(const struct transpose *self, struct window *window,
-                          const struct window_range *range, uint32_t profile, uint32_t *start)
-{
-    const lode_block *block = &self->blocks[profile];
-    uint32_t ids = self->writer->value_ids;
-    uint32_t group = *start = lode_block_seek(block, *start, range->first);
-    for (; group < block->group_count; group++) {
-        uint32_t context = block_group_key(block, group);
-        if (context >= range->end)
-            return;
-        uint32_t *row = window->counts + (size_t)(context - range->first) * ids;
-        uint64_t end = group_end(block, group);
-        for (uint64_t i = block_group_start(block, group); i < end; i++)
-            row[get_u16le(block->values + i * WIRE_ProfileValue_SIZE)]++;
-    }
-}
-
-static void place_profile(const struct transpose *self, struct window *window,
-                          const struct window_range *range, uint32_t profile, uint32_t start)
-{
-    const lode_block *block = &self->blocks[profile];
-    uint32_t ids = self->writer->value_ids;
-    uint8_t *region = window->region.bytes;
-    for (uint32_t group = start; group < block->group_count; group++) {
-        uint32_t context = block_group_key(block, group);
-        if (context >= range->end)
-            return;
-        uint64_t *row = window->cursors + (size_t)(context - range->first) * ids;
-        uint64_t end = group_end(block, group);
-        for (uint64_t i = block_group_start(block, group); i < end; i++) {
-            const uint8_t *value = block->values + i * WIRE_ProfileValue_SIZE;
-            uint64_t *cursor = &row[get_u16le(value)];
-            /* Profile 0 is the summary. */
-            put_u32le(region + *cursor, profile + 1);
-            memcpy(region + *cursor + WIRE_ContextValue_value, value + WIRE_ProfileValue_value,
-                   sizeof(double));
-            *cursor += WIRE_ContextValue_SIZE;
-        }
-    }
-}
-
-/* At most. */
-static size_t region_bytes(const lode_writer *writer, const struct window_range *range)
-{
-    size_t bytes = 8;
-    for (uint32_t id = range->first; id < range->end; id++)
-        bytes += (size_t)block_bytes(writer, id);
-    return bytes;
-}
-
-/* Gives each context its block in the region, and each metric its place in the block. */
-static lode_status lay_out(const struct transpose *self, struct window *window,
-                           const struct window_range *range, lode_error *error)
-{
-    uint32_t ids = self->writer->value_ids;
-    if (!lode_blob_prepare(&window->region, region_bytes(self->writer, range)))
-        return lode_fail_memory(error);
-    for (uint32_t context = range->first; context < range->end; context++) {
-        const uint32_t *counts = window->counts + (size_t)(context - range->first) * ids;
-        uint64_t *cursors = window->cursors + (size_t)(context - range->first) * ids;
-        struct wire_ContextInfo info = {0};
-        for (uint32_t id = 0; id < ids; id++) {
-            info.nValues += counts[id];
-            info.nMetrics = (uint16_t)(info.nMetrics + (counts[id] > 0));
-        }
-        size_t values = lode_blob_reserve(&window->region, (size_t)info.nValues * WIRE_ContextValue_SIZE, 4);
-        size_t indices = lode_blob_reserve(&window->region, (size_t)info.nMetrics * WIRE_MetricIndex_SIZE, 2);
-        size_t record = lode_blob_reserve(&window->infos, WIRE_ContextInfo_SIZE, 1);
-        if (values == LODE_BLOB_FULL || indices == LODE_BLOB_FULL || record == LODE_BLOB_FULL)
-            return lode_fail_memory(error);
-        info.pValues = values;
-        info.pMetricIndices = indices;
-        lode_wire_write_ContextInfo(&info, window->infos.bytes + record);
-        uint64_t start = 0;
-        for (uint32_t id = 0; id < ids; id++) {
-            cursors[id] = values + start * WIRE_ContextValue_SIZE;
-            if (counts[id] == 0)
-                continue;
-            struct wire_MetricIndex index = {.metricId = (uint16_t)id, .startIndex = start};
-            lode_wire_write_MetricIndex(&index, window->region.bytes + indices);
-            indices += WIRE_MetricIndex_SIZE;
-            start += counts[id];
-        }
-    }
-    /* Windows follow each other at multiples of 4. */
-    return lode_blob_reserve(&window->region, 0, 4) == LODE_BLOB_FULL ? lode_fail_memory(error) : LODE_OK;
-}
-
-/* ---- statistics ---- */
-
-/* The values of one context and metric id: they end where the cursor stands. */
-struct series {
-    const uint8_t *values;
-    uint32_t count;
-};
-
-static struct series series_of(const struct transpose *self, const struct window *window, uint32_t row,
-                               uint32_t id)
-{
-    size_t cell = (size_t)row * self->writer->value_ids + id;
-    uint32_t count = window->counts[cell];
-    return (struct series){
-        window->region.bytes + window->cursors[cell] - (uint64_t)count * WIRE_ContextValue_SIZE, count};
-}
-
-static double series_value(const struct series *series, uint32_t index)
-{
-    return get_f64le(series->values + (size_t)index * WIRE_ContextValue_SIZE + WIRE_ContextValue_value);
-}
-
-/* How many profiles have the metric in any of its scopes: profiles rise in every series. */
-static double profiles_with(const struct transpose *self, const struct window *window, uint32_t row,
-                            const struct written_metric *metric)
-{
-    uint32_t positions[64] = {0};
-    uint32_t count = 0;
-    size_t scopes = metric->scopes.count < 64 ? metric->scopes.count : 64;
-    for (;;) {
-        uint32_t next = UINT32_MAX;
-        for (unsigned pass = 0; pass < 2; pass++) {
-            for (size_t i = 0; i < scopes; i++) {
-                struct series series = series_of(
-                    self, window, row, LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i)->id);
-                if (positions[i] >= series.count)
-                    continue;
-                uint32_t profile = get_u32le(series.values + (size_t)positions[i] * WIRE_ContextValue_SIZE);
-                if (pass == 0)
-                    next = profile < next ? profile : next;
-                else
-                    positions[i] += profile == next;
-            }
-        }
-        if (next == UINT32_MAX)
-            return count;
-        count++;
-    }
-}
-
-static double statistic_value(const struct transpose *self, const struct window *window, uint32_t row,
-                              const struct written_metric *metric, const struct written_statistic *statistic)
-{
-    struct series series = series_of(self, window, row, statistic->value_id);
-    enum lode_formula formula = lode_formula_of(statistic->formula);
-    double result = 0.0;
-    if (formula == LODE_FORMULA_ONE) {
-        double count = profiles_with(self, window, row, metric);
-        return statistic->combine == LODE_COMBINE_SUM ? count : count > 0.0;
-    }
-    for (uint32_t i = 0; i < series.count; i++) {
-        double value = series_value(&series, i);
-        if (formula == LODE_FORMULA_SQUARE)
-            value *= value;
-        if (statistic->combine == LODE_COMBINE_SUM)
-            result += value;
-        else if (i == 0 || (statistic->combine == LODE_COMBINE_MIN ? value < result : value > result))
-            result = value;
-    }
-    return result;
-}
-
-static bool has_values(const struct transpose *self, const struct window *window, uint32_t row)
-{
-    const uint32_t *counts = window->counts + (size_t)row * self->writer->value_ids;
-    for (uint32_t id = 0; id < self->writer->value_ids; id++)
-        if (counts[id] > 0)
-            return true;
-    return false;
-}
-
-/* Statistics were numbered metric by metric, so they come out in the order of their ids. */
-static lode_status summarise(const struct transpose *self, struct window *window,
-                             const struct window_range *range, uint32_t context, lode_error *error)
-{
-    const lode_writer *writer = self->writer;
-    uint32_t row = context - range->first;
-    uint64_t first = window->statistic_count;
-    if (!has_values(self, window, row))
-        return LODE_OK;
-    for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
-        for (size_t i = 0; i < metric->statistics.count; i++) {
-            const struct written_statistic *statistic =
-                LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
-            struct wire_ProfileValue value = {.metricId = statistic->id,
-                                              .value = statistic_value(self, window, row, metric, statistic)};
-            if (value.value == 0.0)
-                continue;
-            size_t at = lode_blob_reserve(&window->statistics, WIRE_ProfileValue_SIZE, 1);
-            if (at == LODE_BLOB_FULL)
-                return lode_fail_memory(error);
-            lode_wire_write_ProfileValue(&value, window->statistics.bytes + at);
-            window->statistic_count++;
-        }
-    }
-    if (window->statistic_count == first)
-        return LODE_OK;
-    struct wire_ContextIndex index = {.ctxId = context, .startIndex = first};
-    size_t at = lode_blob_reserve(&window->indices, WIRE_ContextIndex_SIZE, 1);
-    if (at == LODE_BLOB_FULL)
-        return lode_fail_memory(error);
-    lode_wire_write_ContextIndex(&index, window->indices.bytes + at);
-    return LODE_OK;
-}
-
-/* ---- items ---- */
-
-static lode_status work_window(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status fill_window(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct transpose *self = context;
     struct window *window = &self->slots[item % self->slot_count];
-    const struct window_range *range = LODE_ARRAY_AT(&self->ranges, struct window_range, item);
-    uint32_t *starts = self->starts + (size_t)worker * self->profiles;
-    LODE_TRY(allocate_window(self, window, range, error));
-    for (uint32_t p = 0; p < self->profiles; p++)
-        count_profile(self, window, range, p, &starts[p]);
-    LODE_TRY(lay_out(self, window, range, error));
-    for (uint32_t p = 0; p < self->profiles; p++)
-        place_profile(self, window, range, p, starts[p]);
-    for (uint32_t id = range->first; id < range->end; id++)
-        LODE_TRY(summarise(self, window, range, id, error));
-    release_work(window);
-    return LODE_OK;
+    window->range = *LODE_ARRAY_AT(&self->ranges, struct window_range, self->first + item);
+    return lode_window_fill(window, self->writer, self->pieces, self->piece_count,
+                            self->starts + (size_t)worker * self->piece_count, error);
 }
 
-static lode_status write_summary_part(struct transpose *self, struct window *window, lode_error *error)
+static lode_status tell(struct transpose *self, lode_error *error)
 {
-    struct lode_output_file *file = &self->writer->files[HPCT_PROFILE];
-    LODE_TRY(lode_output_write(file, window->statistics.bytes, window->statistics.size, error));
-    size_t count = window->indices.size / WIRE_ContextIndex_SIZE;
-    size_t at = lode_blob_reserve(&self->summary_indices, window->indices.size, 1);
-    if (at == LODE_BLOB_FULL)
+    if (self->writer->crew)
+        LODE_TRY(lode_crew_poll(self->writer->crew, error));
+    return lode_progress_add(&self->progress, 1, error);
+}
+
+/* Each worker finds what it needs of a piece where the piece says, or where its last window left it. */
+static lode_status begin_pieces(struct transpose *self, const struct window_piece *pieces, size_t count,
+                                lode_error *error)
+{
+    uint32_t *starts = realloc(self->starts, (count * self->threads + 1) * sizeof *starts);
+    if (starts == NULL)
         return lode_fail_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        struct wire_ContextIndex index;
-        lode_wire_read_ContextIndex(&index, window->indices.bytes + i * WIRE_ContextIndex_SIZE,
-                                    WIRE_ContextIndex_SIZE);
-        index.startIndex += self->summary->nValues;
-        lode_wire_write_ContextIndex(&index, self->summary_indices.bytes + at + i * WIRE_ContextIndex_SIZE);
-    }
-    self->summary->nCtxs += (uint32_t)count;
-    self->summary->nValues += window->statistic_count;
+    self->starts = starts;
+    for (unsigned worker = 0; worker < self->threads; worker++)
+        for (size_t i = 0; i < count; i++)
+            starts[worker * count + i] = pieces[i].from;
+    self->pieces = pieces;
+    self->piece_count = count;
     return LODE_OK;
 }
 
-static lode_status finish_window(void *context, uint64_t item, lode_error *error)
+/* ---- writing ---- */
+
+/*
+ * Bytes at their place. All members of a crew come here equally often and in the same order, with nothing where they have nothing, so that a file
+ * can be written by all together.
+ */
+static lode_status write_region(lode_writer *writer, enum hpct_file_id id, uint64_t offset, const void *bytes,
+                                size_t size, lode_error *error)
 {
-    struct transpose *self = context;
-    struct window *window = &self->slots[item % self->slot_count];
-    const struct window_range *range = LODE_ARRAY_AT(&self->ranges, struct window_range, item);
-    struct lode_output_file *file = &self->writer->files[HPCT_CCT];
-    uint64_t base = file->size;
+    return lode_output_write_at(&writer->files[id], offset, bytes, size, error);
+}
+
+static void move_infos(struct window *window, uint64_t base)
+{
     for (size_t at = 0; at < window->infos.size; at += WIRE_ContextInfo_SIZE) {
         struct wire_ContextInfo info;
         lode_wire_read_ContextInfo(&info, window->infos.bytes + at, WIRE_ContextInfo_SIZE);
@@ -382,38 +172,217 @@ static lode_status finish_window(void *context, uint64_t item, lode_error *error
         info.pMetricIndices += base;
         lode_wire_write_ContextInfo(&info, window->infos.bytes + at);
     }
-    lode_status status = lode_output_write(file, window->region.bytes, window->region.size, error);
+}
+
+/* They lie behind all values of the summary, and nobody knows yet where these end. */
+static lode_status keep_indices(struct transpose *self, const struct window *window, lode_error *error)
+{
+    size_t at = lode_blob_reserve(&self->summary_indices, window->indices.size, 1);
+    if (at == LODE_BLOB_FULL)
+        return lode_fail_memory(error);
+    for (size_t i = 0; i < window->indices.size; i += WIRE_ContextIndex_SIZE) {
+        struct wire_ContextIndex index;
+        lode_wire_read_ContextIndex(&index, window->indices.bytes + i, WIRE_ContextIndex_SIZE);
+        index.startIndex += self->next.statistics;
+        lode_wire_write_ContextIndex(&index, self->summary_indices.bytes + at + i);
+    }
+    return LODE_OK;
+}
+
+/* Writes a window to where it belongs, and empties it. */
+static lode_status put_window(struct transpose *self, struct window *window, lode_error *error)
+{
+    lode_writer *writer = self->writer;
+    struct position *next = &self->next;
+    move_infos(window, next->region);
+    LODE_TRY(write_region(writer, HPCT_CCT, next->region, window->region.bytes, window->region.size, error));
+    LODE_TRY(write_region(writer, HPCT_CCT,
+                          self->table + (uint64_t)window->range.first * WIRE_ContextInfo_SIZE,
+                          window->infos.bytes, window->infos.size, error));
+    LODE_TRY(write_region(writer, HPCT_PROFILE,
+                          self->summary->pValues + next->statistics * WIRE_ProfileValue_SIZE,
+                          window->statistics.bytes, window->statistics.size, error));
+    LODE_TRY(keep_indices(self, window, error));
+    next->region += window->region.size;
+    next->statistics += window->statistic_count;
+    next->contexts += window->indices.size / WIRE_ContextIndex_SIZE;
+    lode_window_release(window);
+    return LODE_OK;
+}
+
+static lode_status begin_part(struct transpose *self, lode_error *error)
+{
+    struct summary_part *part = lode_array_push(&self->parts);
+    if (part == NULL)
+        return lode_fail_memory(error);
+    *part = (struct summary_part){self->next.contexts, self->summary_indices.size};
+    return LODE_OK;
+}
+
+static lode_status write_parts(struct transpose *self, lode_error *error)
+{
+    for (size_t i = 0; i < self->parts.count; i++) {
+        const struct summary_part *part = LODE_ARRAY_AT(&self->parts, struct summary_part, i);
+        size_t end = i + 1 < self->parts.count ? part[1].at : self->summary_indices.size;
+        LODE_TRY(write_region(self->writer, HPCT_PROFILE,
+                              self->summary->pCtxIndices + part->first * WIRE_ContextIndex_SIZE,
+                              self->summary_indices.bytes + part->at, end - part->at, error));
+    }
+    return LODE_OK;
+}
+
+/* ---- alone ---- */
+
+static lode_status finish_window(void *context, uint64_t item, lode_error *error)
+{
+    struct transpose *self = context;
+    LODE_TRY(put_window(self, &self->slots[item % self->slot_count], error));
+    return tell(self, error);
+}
+
+/* One round, in which windows are written while others are filled. */
+static lode_status run_alone(struct transpose *self, lode_error *error)
+{
+    struct lode_job job = {.items = self->ranges.count,
+                           .work = fill_window,
+                           .finish = finish_window,
+                           .context = self,
+                           .window = self->slot_count};
+    self->progress.total = self->ranges.count;
+    LODE_TRY(begin_pieces(self, self->own, self->own_count, error));
+    LODE_TRY(begin_part(self, error));
+    return lode_pool_run(self->threads, &job, error);
+}
+
+/* ---- as a crew ---- */
+
+/* The windows that a member has in a round. */
+static uint64_t windows_of(const struct transpose *self, uint64_t round, uint32_t member, uint64_t *first)
+{
+    uint64_t begin = (round * self->size + member) * self->threads, count = self->ranges.count;
+    *first = begin < count ? begin : count;
+    return count - *first < self->threads ? count - *first : self->threads;
+}
+
+static void member_ranges(const struct transpose *self, uint64_t round, struct window_range *out)
+{
+    for (uint32_t member = 0; member < self->size; member++) {
+        uint64_t first, count = windows_of(self, round, member, &first);
+        const struct window_range *ranges = LODE_ARRAY_AT(&self->ranges, struct window_range, first);
+        out[member] =
+            count ? (struct window_range){ranges->first, ranges[count - 1].end} : (struct window_range){0, 0};
+    }
+}
+
+static lode_status finish_filling(void *context, uint64_t item, lode_error *error)
+{
+    (void)item;
+    return tell(context, error);
+}
+
+/* All members' windows of a round, `end` being where they begin and then where they end. */
+static lode_status put_round(struct transpose *self, struct position *end, lode_error *error)
+{
+    uint64_t sizes[3] = {0}, totals[3];
+    for (unsigned i = 0; i < self->slot_count; i++) {
+        sizes[0] += self->slots[i].region.size;
+        sizes[1] += self->slots[i].statistic_count;
+        sizes[2] += self->slots[i].indices.size / WIRE_ContextIndex_SIZE;
+    }
+    LODE_TRY(lode_crew_scan(self->writer->crew, sizes, totals, 3, error));
+    self->next =
+        (struct position){end->region + sizes[0], end->statistics + sizes[1], end->contexts + sizes[2]};
+    LODE_TRY(begin_part(self, error));
+    for (unsigned i = 0; i < self->slot_count; i++)
+        LODE_TRY(put_window(self, &self->slots[i], error));
+    *end = (struct position){end->region + totals[0], end->statistics + totals[1], end->contexts + totals[2]};
+    return LODE_OK;
+}
+
+static lode_status run_rounds(struct transpose *self, struct exchange *exchange, struct window_range *ranges,
+                              lode_error *error)
+{
+    struct position end = self->next;
+    struct lode_job job = {
+        .work = fill_window, .finish = finish_filling, .context = self, .window = self->slot_count};
+    for (uint64_t round = 0; windows_of(self, round, 0, &self->first) > 0; round++)
+        self->progress.total += windows_of(self, round, self->rank, &self->first);
+    for (uint64_t round = 0; windows_of(self, round, 0, &self->first) > 0; round++) {
+        member_ranges(self, round, ranges);
+        LODE_TRY(lode_exchange_round(exchange, ranges, error));
+        LODE_TRY(begin_pieces(self, exchange->pieces.items, exchange->pieces.count, error));
+        job.items = windows_of(self, round, self->rank, &self->first);
+        LODE_TRY(lode_pool_run(self->threads, &job, error));
+        LODE_TRY(put_round(self, &end, error));
+        self->writer->traffic.rounds++;
+    }
+    self->next = end;
+    return LODE_OK;
+}
+
+static lode_status run_crew(struct transpose *self, lode_error *error)
+{
+    struct exchange exchange;
+    struct window_range *ranges = calloc((size_t)self->size + 1, sizeof *ranges);
+    lode_status status = lode_exchange_begin(&exchange, self->writer, self->own, self->own_count,
+                                             self->memory / SENT_PART, error);
     if (status == LODE_OK)
-        status = lode_output_write_at(file, self->table + (uint64_t)range->first * WIRE_ContextInfo_SIZE,
-                                      window->infos.bytes, window->infos.size, error);
-    if (status == LODE_OK)
-        status = write_summary_part(self, window, error);
-    release_window(window);
-    return status == LODE_OK ? lode_progress_add(&self->progress, 1, error) : status;
+        status = ranges ? run_rounds(self, &exchange, ranges, error) : lode_fail_memory(error);
+    lode_exchange_end(&exchange);
+    free(ranges);
+    return status;
+}
+
+/* What members must agree on. */
+static lode_status agree(struct transpose *self, lode_error *error)
+{
+    struct lode_crew *crew = self->writer->crew;
+    uint64_t least[2] = {self->memory, self->threads};
+    LODE_TRY(lode_crew_fold(crew, least, 2, LODE_CREW_MIN, error));
+    LODE_TRY(lode_crew_fold(crew, &self->profiles, 1, LODE_CREW_SUM, error));
+    self->memory = least[0];
+    self->threads = (unsigned)least[1];
+    return LODE_OK;
+}
+
+/* From what this member has in each context to what all have. */
+static lode_status add_up_values(const struct transpose *self, lode_error *error)
+{
+    _Atomic uint64_t *values_of = self->writer->values_of;
+    uint64_t *numbers = calloc(FOLDED, sizeof *numbers);
+    lode_status status = numbers ? LODE_OK : lode_fail_memory(error);
+    size_t contexts = self->writer->id_count;
+    for (size_t first = 0; first < contexts && status == LODE_OK; first += FOLDED) {
+        size_t count = contexts - first < FOLDED ? contexts - first : FOLDED;
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = atomic_load_explicit(&values_of[first + i], memory_order_relaxed);
+        status = lode_crew_fold(self->writer->crew, numbers, count, LODE_CREW_SUM, error);
+        for (size_t i = 0; i < count; i++)
+            atomic_store_explicit(&values_of[first + i], numbers[i], memory_order_relaxed);
+    }
+    free(numbers);
+    return status;
 }
 
 /* ---- all of it ---- */
 
-static lode_status map_profiles(struct transpose *self, const uint32_t *order, lode_error *error)
+static lode_status map_profiles(struct transpose *self, const struct written_share *share, lode_error *error)
 {
-    const lode_writer *writer = self->writer;
-    const struct lode_output_file *file = &writer->files[HPCT_PROFILE];
+    const struct lode_output_file *file = &self->writer->files[HPCT_PROFILE];
     void *mapped = mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (mapped == MAP_FAILED)
         return lode_fail_errno(error, file->name, "cannot map");
     self->mapped = mapped;
     self->mapped_size = (size_t)file->size;
-    self->blocks = calloc((size_t)self->profiles + 1, sizeof *self->blocks);
-    if (self->blocks == NULL)
-        return lode_fail_memory(error);
-    for (uint32_t i = 0; i < self->profiles; i++) {
-        const struct wire_Profile *wire = &WRITTEN(writer, profiles, profile, order[i])->wire;
-        self->blocks[i] = (lode_block){.value_count = wire->nValues,
-                                       .group_count = wire->nCtxs,
-                                       .group_key_size = sizeof(uint32_t),
-                                       .value_key_size = sizeof(uint16_t),
-                                       .groups = self->mapped + wire->pCtxIndices,
-                                       .values = self->mapped + wire->pValues};
+    for (uint32_t i = 0; i < share->count; i++) {
+        const struct wire_Profile *wire = &share->records[i];
+        self->own[i].profile = share->first + i + 1;
+        self->own[i].block = (lode_block){.value_count = wire->nValues,
+                                          .group_count = wire->nCtxs,
+                                          .group_key_size = sizeof(uint32_t),
+                                          .value_key_size = sizeof(uint16_t),
+                                          .groups = self->mapped + wire->pCtxIndices,
+                                          .values = self->mapped + wire->pValues};
     }
     return LODE_OK;
 }
@@ -423,76 +392,100 @@ static lode_status begin_section(struct transpose *self, struct wire_Section *se
 {
     struct lode_output_file *file = &self->writer->files[HPCT_CCT];
     uint8_t bytes[(WIRE_ContextInfos_SIZE + 7) / 8 * 8] = {0};
+    LODE_TRY(lode_output_flush(file, error));
     section->p = file->size;
     self->table = section->p + sizeof bytes;
     section->sz = sizeof bytes + (uint64_t)self->writer->id_count * WIRE_ContextInfo_SIZE;
     struct wire_ContextInfos header = {
         .pCtxs = self->table, .nCtxs = self->writer->id_count, .szCtx = WIRE_ContextInfo_SIZE};
     lode_wire_write_ContextInfos(&header, bytes);
-    LODE_TRY(lode_output_write(file, bytes, sizeof bytes, error));
-    LODE_TRY(lode_output_flush(file, error));
-    file->size = section->p + section->sz;
+    if (self->rank == 0)
+        LODE_TRY(lode_output_write_at(file, section->p, bytes, sizeof bytes, error));
+    self->next.region = section->p + section->sz;
     return LODE_OK;
 }
 
 static lode_status run_windows(struct transpose *self, lode_error *error)
 {
+    bool alone = self->size == 1;
+    uint64_t memory = alone ? self->memory : self->memory - self->memory / SENT_PART;
+    self->slot_count = alone ? self->threads * WINDOWS_PER_THREAD : self->threads;
     self->slots = calloc(self->slot_count, sizeof *self->slots);
-    self->starts = calloc((size_t)self->threads * self->profiles + 1, sizeof *self->starts);
-    if (self->slots == NULL || self->starts == NULL) {
-        free(self->slots);
-        free(self->starts);
+    if (self->slots == NULL)
         return lode_fail_memory(error);
+    /* Windows that wait to be written hold their memory. */
+    LODE_TRY(cut_windows(self, memory / self->slot_count, error));
+    return alone ? run_alone(self, error) : run_crew(self, error);
+}
+
+/* Both files end where the last window does; the summary has its contexts behind all its values. */
+static lode_status end_files(struct transpose *self, lode_error *error)
+{
+    struct wire_Profile *summary = self->summary;
+    uint64_t end = summary->pValues + self->next.statistics * WIRE_ProfileValue_SIZE;
+    summary->nValues = self->next.statistics;
+    summary->nCtxs = (uint32_t)self->next.contexts;
+    summary->pCtxIndices = (end + 3) / 4 * 4;
+    self->writer->files[HPCT_PROFILE].size =
+        summary->pCtxIndices + self->next.contexts * WIRE_ContextIndex_SIZE;
+    self->writer->files[HPCT_CCT].size = self->next.region;
+    return write_parts(self, error);
+}
+
+static lode_status transpose(struct transpose *self, const struct written_share *share,
+                             struct wire_Section *section, lode_error *error)
+{
+    struct lode_output_file *profiles = &self->writer->files[HPCT_PROFILE];
+    LODE_TRY(lode_output_flush(profiles, error));
+    self->summary->pValues = (profiles->size + 1) / 2 * 2;
+    self->summary->flags = HPCT_PROFILE_SUMMARY;
+    LODE_TRY(map_profiles(self, share, error));
+    LODE_TRY(begin_section(self, section, error));
+    if (self->size > 1) {
+        LODE_TRY(agree(self, error));
+        LODE_TRY(add_up_values(self, error));
     }
-    self->progress = (struct lode_progress){.report = self->writer->options.on_progress,
-                                            .user = self->writer->options.user,
-                                            .phase = "transposing",
-                                            .total = self->ranges.count};
-    struct lode_job job = {.items = self->ranges.count,
-                           .work = work_window,
-                           .finish = finish_window,
-                           .context = self,
-                           .window = self->slot_count};
-    lode_status status = lode_pool_run(self->threads, &job, error);
-    for (unsigned i = 0; i < self->slot_count; i++)
-        release_window(&self->slots[i]);
+    LODE_TRY(run_windows(self, error));
+    return end_files(self, error);
+}
+
+static void release(struct transpose *self)
+{
+    for (unsigned i = 0; self->slots && i < self->slot_count; i++)
+        lode_window_release(&self->slots[i]);
     free(self->slots);
     free(self->starts);
-    return status;
+    if (self->mapped)
+        munmap(self->mapped, self->mapped_size);
+    lode_array_free(&self->ranges);
+    lode_array_free(&self->parts);
+    lode_blob_free(&self->summary_indices);
 }
 
-static lode_status transpose(struct transpose *self, const uint32_t *order, struct wire_Section *section,
-                             lode_error *error)
+lode_status lode_writer_transpose(lode_writer *writer, const struct written_share *share,
+                                  struct wire_Profile *summary, struct wire_Section *section,
+                                  lode_error *error)
 {
-    lode_writer *writer = self->writer;
-    struct lode_output_file *profiles = &writer->files[HPCT_PROFILE];
-    self->threads = writer->options.threads ? writer->options.threads : lode_pool_processors();
-    self->slot_count = self->threads * WINDOWS_PER_THREAD;
-    LODE_TRY(lode_output_align(profiles, 2, error));
-    LODE_TRY(lode_output_flush(profiles, error));
-    self->summary->pValues = profiles->size;
-    self->summary->flags = HPCT_PROFILE_SUMMARY;
-    LODE_TRY(map_profiles(self, order, error));
-    LODE_TRY(begin_section(self, section, error));
-    /* Windows that wait for an earlier one hold their memory. */
-    LODE_TRY(cut_windows(self, writer->options.memory / self->slot_count, error));
-    LODE_TRY(run_windows(self, error));
-    LODE_TRY(lode_output_align(profiles, 4, error));
-    self->summary->pCtxIndices = profiles->size;
-    return lode_output_write(profiles, self->summary_indices.bytes, self->summary_indices.size, error);
-}
-
-lode_status lode_writer_transpose(lode_writer *writer, const uint32_t *order, struct wire_Profile *summary,
-                                  struct wire_Section *section, lode_error *error)
-{
-    struct transpose self = {
-        .writer = writer, .profiles = (uint32_t)writer->profiles.count, .summary = summary};
+    struct window_piece *own = calloc((size_t)share->count + 1, sizeof *own);
+    if (own == NULL)
+        return lode_fail_memory(error);
+    struct transpose self = {.writer = writer,
+                             .rank = writer->crew ? writer->crew->place.rank : 0,
+                             .size = writer->crew ? writer->crew->place.size : 1,
+                             .memory = writer->options.memory,
+                             .threads = lode_pool_threads(writer->options.threads, UINT64_MAX),
+                             .own = own,
+                             .own_count = share->count,
+                             .profiles = share->count,
+                             .summary = summary,
+                             .progress = {.report = writer->options.on_progress,
+                                          .user = writer->options.user,
+                                          .phase = "transposing"}};
+    lode_array_init(&self.ranges, sizeof(struct window_range), SIZE_MAX);
+    lode_array_init(&self.parts, sizeof(struct summary_part), SIZE_MAX);
     *summary = (struct wire_Profile){0};
-    lode_status status = transpose(&self, order, section, error);
-    if (self.mapped)
-        munmap(self.mapped, self.mapped_size);
-    free(self.blocks);
-    lode_array_free(&self.ranges);
-    lode_blob_free(&self.summary_indices);
+    lode_status status = transpose(&self, share, section, error);
+    release(&self);
+    free(own);
     return status;
 }

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/hpctoolkit/write_window.h"
+
+#include "base/bytes.h"
+#include <stdlib.h>
+
+/* ---- memory ---- */
+
+/* What a context takes in cct.db, at most. */
+static uint64_t block_bytes(const lode_writer *writer, uint32_t id)
+{
+    uint64_t values = atomic_load_explicit(&writer->values_of[id], memory_order_relaxed);
+    uint64_t metrics = values < writer->value_ids ? values : writer->value_ids;
+    return values * WIRE_ContextValue_SIZE + metrics * WIRE_MetricIndex_SIZE + 4;
+}
+
+uint64_t lode_window_context_bytes(const lode_writer *writer, uint32_t context)
+{
+    return block_bytes(writer, context) + writer->value_ids * (uint64_t)12 + WIRE_ContextInfo_SIZE;
+}
+
+static lode_status allocate_work(const lode_writer *writer, struct window *window, lode_error *error)
+{
+    size_t cells = (size_t)(window->range.end - window->range.first) * writer->value_ids;
+    window->counts = calloc(cells + 1, sizeof *window->counts);
+    window->cursors = calloc(cells + 1, sizeof *window->cursors);
+    return window->counts && window->cursors ? LODE_OK : lode_fail_memory(error);
+}
+
+static void release_work(struct window *window)
+{
+    free(window->counts);
+    free(window->cursors);
+    window->counts = NULL;
+    window->cursors = NULL;
+}
+
+void lode_window_release(struct window *window)
+{
+    release_work(window);
+    lode_blob_free(&window->region);
+    lode_blob_free(&window->infos);
+    lode_blob_free(&window->statistics);
+    lode_blob_free(&window->indices);
+    *window = (struct window){0};
+}
+
+/* ---- counting and placing ---- */
+
+static void count_piece(const lode_writer *writer, struct window *window, const lode_block *block,
+                        uint32_t *start)
+{
+    const struct window_range *range = &window->range;
+    uint32_t ids = writer->value_ids;
+    uint32_t group = *start = lode_block_seek(block, *start, range->first);
+    for (; group < block->group_count; group++) {
+        uint32_t context = block_group_key(block, group);
+        if (context >= range->end)
+            return;
+        uint32_t *row = window->counts + (size_t)(context - range->first) * ids;
+        uint64_t end = window_value(block, group + 1);
+        for (uint64_t i = block_group_start(block, group); i < end; i++)
+            row[get_u16le(block->values + i * WIRE_ProfileValue_SIZE)]++;
+    }
+}
+
+static void place_piece(const lode_writer *writer, struct window *window, const struct window_piece *piece,
+                        uint32_t start)
+{
+    const struct window_range *range = &window->range;
+    const lode_block *block = &piece->block;
+    uint32_t ids = writer->value_ids, profile = piece->profile;
+    uint8_t *region = window->region.bytes;
+    for (uint32_t group = start; group < block->group_count; group++) {
+        uint32_t context = block_group_key(block, group);
+        if (context >= range->end)
+            return;
+        uint64_t *row = window->cursors + (size_t)(context - range->first) * ids;
+        uint64_t end = window_value(block, group + 1);
+        for (uint64_t i = block_group_start(block, group); i < end; i++) {
+            const uint8_t *value = block->values + i * WIRE_ProfileValue_SIZE;
+            uint64_t *cursor = &row[get_u16le(value)];
+            put_u32le(region + *cursor, profile);
+            memcpy(region + *cursor + WIRE_ContextValue_value, value + WIRE_ProfileValue_value,
+                   sizeof(double));
+            *cursor += WIRE_ContextValue_SIZE;
+        }
+    }
+}
+
+/* At most. */
+static size_t region_bytes(const lode_writer *writer, const struct window_range *range)
+{
+    size_t bytes = 8;
+    for (uint32_t id = range->first; id < range->end; id++)
+        bytes += (size_t)block_bytes(writer, id);
+    return bytes;
+}
+
+/* Gives each context its block in the region, and each metric its place in the block. */
+static lode_status lay_out(const lode_writer *writer, struct window *window, lode_error *error)
+{
+    const struct window_range *range = &window->range;
+    uint32_t ids = writer->value_ids;
+    if (!lode_blob_prepare(&window->region, region_bytes(writer, range)))
+        return lode_fail_memory(error);
+    for (uint32_t context = range->first; context < range->end; context++) {
+        const uint32_t *counts = window->counts + (size_t)(context - range->first) * ids;
+        uint64_t *cursors = window->cursors + (size_t)(context - range->first) * ids;
+        struct wire_ContextInfo info = {0};
+        for (uint32_t id = 0; id < ids; id++) {
+            info.nValues += counts[id];
+            info.nMetrics = (uint16_t)(info.nMetrics + (counts[id] > 0));
+        }
+        size_t values = lode_blob_reserve(&window->region, (size_t)info.nValues * WIRE_ContextValue_SIZE, 4);
+        size_t indices = lode_blob_reserve(&window->region, (size_t)info.nMetrics * WIRE_MetricIndex_SIZE, 2);
+        size_t record = lode_blob_reserve(&window->infos, WIRE_ContextInfo_SIZE, 1);
+        if (values == LODE_BLOB_FULL || indices == LODE_BLOB_FULL || record == LODE_BLOB_FULL)
+            return lode_fail_memory(error);
+        info.pValues = values;
+        info.pMetricIndices = indices;
+        lode_wire_write_ContextInfo(&info, window->infos.bytes + record);
+        uint64_t start = 0;
+        for (uint32_t id = 0; id < ids; id++) {
+            cursors[id] = values + start * WIRE_ContextValue_SIZE;
+            if (counts[id] == 0)
+                continue;
+            struct wire_MetricIndex index = {.metricId = (uint16_t)id, .startIndex = start};
+            lode_wire_write_MetricIndex(&index, window->region.bytes + indices);
+            indices += WIRE_MetricIndex_SIZE;
+            start += counts[id];
+        }
+    }
+    /* Windows follow each other at multiples of 4. */
+    return lode_blob_reserve(&window->region, 0, 4) == LODE_BLOB_FULL ? lode_fail_memory(error) : LODE_OK;
+}
+
+/* ---- statistics ---- */
+
+/* The values of one context and metric id: they end where the cursor stands. */
+struct series {
+    const uint8_t *values;
+    uint32_t count;
+};
+
+static struct series series_of(const lode_writer *writer, const struct window *window, uint32_t row,
+                               uint32_t id)
+{
+    size_t cell = (size_t)row * writer->value_ids + id;
+    uint32_t count = window->counts[cell];
+    return (struct series){
+        window->region.bytes + window->cursors[cell] - (uint64_t)count * WIRE_ContextValue_SIZE, count};
+}
+
+static double series_value(const struct series *series, uint32_t index)
+{
+    return get_f64le(series->values + (size_t)index * WIRE_ContextValue_SIZE + WIRE_ContextValue_value);
+}
+
+/* How many profiles have the metric in any of its scopes: profiles rise in every series. */
+static double profiles_with(const lode_writer *writer, const struct window *window, uint32_t row,
+                            const struct written_metric *metric)
+{
+    uint32_t positions[64] = {0};
+    uint32_t count = 0;
+    size_t scopes = metric->scopes.count < 64 ? metric->scopes.count : 64;
+    for (;;) {
+        uint32_t next = UINT32_MAX;
+        for (unsigned pass = 0; pass < 2; pass++) {
+            for (size_t i = 0; i < scopes; i++) {
+                struct series series = series_of(
+                    writer, window, row, LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i)->id);
+                if (positions[i] >= series.count)
+                    continue;
+                uint32_t profile = get_u32le(series.values + (size_t)positions[i] * WIRE_ContextValue_SIZE);
+                if (pass == 0)
+                    next = profile < next ? profile : next;
+                else
+                    positions[i] += profile == next;
+            }
+        }
+        if (next == UINT32_MAX)
+            return count;
+        count++;
+    }
+}
+
+static double statistic_value(const lode_writer *writer, const struct window *window, uint32_t row,
+                              const struct written_metric *metric, const struct written_statistic *statistic)
+{
+    struct series series = series_of(writer, window, row, statistic->value_id);
+    enum lode_formula formula = lode_formula_of(statistic->formula);
+    double result = 0.0;
+    if (formula == LODE_FORMULA_ONE) {
+        double count = profiles_with(writer, window, row, metric);
+        return statistic->combine == LODE_COMBINE_SUM ? count : count > 0.0;
+    }
+    for (uint32_t i = 0; i < series.count; i++) {
+        double value = series_value(&series, i);
+        if (formula == LODE_FORMULA_SQUARE)
+            value *= value;
+        if (statistic->combine == LODE_COMBINE_SUM)
+            result += value;
+        else if (i == 0 || (statistic->combine == LODE_COMBINE_MIN ? value < result : value > result))
+            result = value;
+    }
+    return result;
+}
+
+static bool has_values(const lode_writer *writer, const struct window *window, uint32_t row)
+{
+    const uint32_t *counts = window->counts + (size_t)row * writer->value_ids;
+    for (uint32_t id = 0; id < writer->value_ids; id++)
+        if (counts[id] > 0)
+            return true;
+    return false;
+}
+
+/* Statistics were numbered metric by metric, so they come out in the order of their ids. */
+static lode_status summarise(const lode_writer *writer, struct window *window, uint32_t context,
+                             lode_error *error)
+{
+    uint32_t row = context - window->range.first;
+    uint64_t first = window->statistic_count;
+    if (!has_values(writer, window, row))
+        return LODE_OK;
+    for (uint32_t m = 0; m < writer->metrics.count; m++) {
+        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
+        for (size_t i = 0; i < metric->statistics.count; i++) {
+            const struct written_statistic *statistic =
+                LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
+            struct wire_ProfileValue value = {
+                .metricId = statistic->id, .value = statistic_value(writer, window, row, metric, statistic)};
+            if (value.value == 0.0)
+                continue;
+            size_t at = lode_blob_reserve(&window->statistics, WIRE_ProfileValue_SIZE, 1);
+            if (at == LODE_BLOB_FULL)
+                return lode_fail_memory(error);
+            lode_wire_write_ProfileValue(&value, window->statistics.bytes + at);
+            window->statistic_count++;
+        }
+    }
+    if (window->statistic_count == first)
+        return LODE_OK;
+    struct wire_ContextIndex index = {.ctxId = context, .startIndex = first};
+    size_t at = lode_blob_reserve(&window->indices, WIRE_ContextIndex_SIZE, 1);
+    if (at == LODE_BLOB_FULL)
+        return lode_fail_memory(error);
+    lode_wire_write_ContextIndex(&index, window->indices.bytes + at);
+    return LODE_OK;
+}
+
+/* ---- all of it ---- */
+
+lode_status lode_window_fill(struct window *window, const lode_writer *writer,
+                             const struct window_piece *pieces, size_t piece_count, uint32_t *starts,
+                             lode_error *error)
+{
+    LODE_TRY(allocate_work(writer, window, error));
+    for (size_t i = 0; i < piece_count; i++)
+        count_piece(writer, window, &pieces[i].block, &starts[i]);
+    LODE_TRY(lay_out(writer, window, error));
+    for (size_t i = 0; i < piece_count; i++)
+        place_piece(writer, window, &pieces[i], starts[i]);
+    for (uint32_t context = window->range.first; context < window->range.end; context++)
+        LODE_TRY(summarise(writer, window, context, error));
+    release_work(window);
+    return LODE_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One window of contexts: out of pieces of profiles its part of cct.db, the records of its contexts, and its part of the summary. Nothing is
+ * read or written here.
+ */
+#ifndef LODE_FORMAT_HPCTOOLKIT_WRITE_WINDOW_H
+#define LODE_FORMAT_HPCTOOLKIT_WRITE_WINDOW_H
+
+#include "base/blob.h"
+#include "format/hpctoolkit/write.h"
+#include "model/block.h"
+
+struct window_range {
+    uint32_t first, end; /* ids of contexts */
+};
+
+/* Values of one profile: its block, or what another member sent of it. */
+struct window_piece {
+    lode_block block;
+    uint32_t profile; /* its number in the file; the summary is 0 */
+    uint32_t from;    /* the first group that may be of use */
+};
+
+struct window {
+    struct window_range range;
+    struct lode_blob region;     /* of cct.db */
+    struct lode_blob infos;      /* a record for each context; offsets are from the beginning of the region */
+    struct lode_blob statistics; /* values of the summary */
+    struct lode_blob indices; /* contexts of the summary; positions are from the window's first statistic */
+    uint64_t statistic_count;
+    uint32_t *counts;  /* [context][value id]: while it is worked on */
+    uint64_t *cursors; /* [context][value id]: where the next value goes in the region */
+};
+
+/* What a context takes while its window is worked on, at most. values_of has what all profiles have. */
+uint64_t lode_window_context_bytes(const lode_writer *writer, uint32_t context);
+
+/* The first value of a group, and behind the last group the end. */
+static inline uint64_t window_value(const lode_block *block, uint32_t group)
+{
+    return group < block->group_count ? block_group_start(block, group) : block->value_count;
+}
+
+/*
+ * Fills a window that has its range and nothing else. Pieces are in the order of profiles. starts[i] is a group of piece i that is not behind
+ * the window's first; it moves there, so that who fills windows from left to right finds each where the last one left it.
+ */
+lode_status lode_window_fill(struct window *window, const lode_writer *writer,
+                             const struct window_piece *pieces, size_t piece_count, uint32_t *starts,
+                             lode_error *error);
+/* Frees what it holds, and leaves it empty. */
+void lode_window_release(struct window *window);
+
+#endif
