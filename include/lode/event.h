@@ -74,8 +74,8 @@ typedef struct lode_merge lode_merge;
 #define LODE_NO_TRACK UINT32_MAX
 
 /*
- * Reads the tracks of a slice in the order of time; at the same time, in the order of tracks. Of the slice, from, to and tracks are
- * heeded. MT: any thread.
+ * Reads the tracks of a slice in the order of time; at the same time, in the order of tracks, but times off the processor last. Of the
+ * slice, from, to and tracks are heeded. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_merge_open(lode_merge **out, const lode_recording *recording,
                                                   const lode_slice *slice, const lode_cursor_options *options,

@@ -13,9 +13,13 @@ enum {
     MANY_TRACKS = 1024
 };
 
-/* What the next event of a track is ordered by. Messages, which are of no track, come before all of the same time. */
+/*
+ * What the next event of a track is ordered by. Of the same time messages, which are of no track, come before all, and what the system says of
+ * threads comes last: it was recorded elsewhere.
+ */
 struct entry {
     uint64_t time;
+    bool is_scheduling;
     uint64_t order; /* 0: messages; else the index of the track and 1 */
     uint32_t source;
 };
@@ -40,7 +44,11 @@ struct lode_merge {
 
 static bool is_before(const struct entry *a, const struct entry *b)
 {
-    return a->time != b->time ? a->time < b->time : a->order < b->order;
+    if (a->time != b->time)
+        return a->time < b->time;
+    if (a->is_scheduling != b->is_scheduling)
+        return b->is_scheduling;
+    return a->order < b->order;
 }
 
 static void sink(lode_merge *merge, uint32_t at)
@@ -104,7 +112,9 @@ static lode_status advance(lode_merge *merge, lode_error *error)
         LODE_TRY(status);
         source->next = 0;
     }
-    entry->time = source->events[source->next].time;
+    const lode_event *event = &source->events[source->next];
+    entry->time = event->time;
+    entry->is_scheduling = event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN;
     sink(merge, 0);
     return LODE_OK;
 }
@@ -113,7 +123,7 @@ static lode_status advance(lode_merge *merge, lode_error *error)
 
 static void add_source(lode_merge *merge, uint64_t time, uint64_t order)
 {
-    merge->heap[merge->heap_size++] = (struct entry){time, order, merge->source_count++};
+    merge->heap[merge->heap_size++] = (struct entry){time, false, order, merge->source_count++};
 }
 
 /* Messages of the window, as a source of its own. */

@@ -20,6 +20,7 @@ import comparison
 import corpus_files
 import golden
 import happened
+import made
 import reader
 import replays
 import slices
@@ -158,6 +159,23 @@ def recordings_say_the_same(program):
                       (lines + times)[:40])
 
 
+def ties_are_in_the_order_of_uftrace(program):
+    """A task leaves its processor in the nanosecond in which another one, which comes later in the list, calls."""
+    need_tools(program)
+    data = program.folder / "ties"
+    data.mkdir()
+    main, f = (made.BASE + made.FUNCTIONS[name] for name in ("main", "f"))
+    tasks = {100: [made.record("entry", made.TIME, 0, main), made.record("exit", made.TIME + 9000, 0, main)],
+             101: [made.record("entry", made.TIME + 500, 0, f), made.record("exit", made.TIME + 900, 0, f)]}
+    made.write(data, tasks, [(100, made.TIME + 500, "out"), (100, made.TIME + 900, "in")], made.FUNCTIONS)
+    # uftrace looks for the symbols of a program that is not there, so names are left out.
+    ours, theirs = ([(item.tid, item.kind) for item in replay(data)]
+                    for replay in (functools.partial(lode_replay, program), uftrace_replay))
+    program.equal(ours[:3], [(100, "enter"), (101, "enter"), (100, "note")],
+                  "a tie: the call comes first, then the end of a time on the processor")
+    program.equal(ours, theirs, "a tie: as uftrace has it")
+
+
 def convert(program, name, *words):
     """`lode convert` into a new directory."""
     target = program.folder / name
@@ -274,8 +292,8 @@ def with_folder(test):
 
 
 def main():
-    tests = (recordings_say_the_same, copies_are_the_same, slices_are_cut, merged_recordings_add_up,
-             repaired_recordings_are_counted_right)
+    tests = (recordings_say_the_same, ties_are_in_the_order_of_uftrace, copies_are_the_same, slices_are_cut,
+             merged_recordings_add_up, repaired_recordings_are_counted_right)
     # In memory if possible: what is written is synced, which takes longer than all the rest.
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="lode-live-", dir=place) as folder:

@@ -2,6 +2,7 @@
 """Replays: that of the program, what happened in the same form, and the lines of two replays against each other."""
 
 import difflib
+import heapq
 from typing import NamedTuple
 
 import golden
@@ -25,11 +26,14 @@ class Event(NamedTuple):
 
 
 def happenings(recording, tracks):
-    """What happened, of all tracks in the order of time, and at the same time in the order of tracks."""
-    merged = []
+    """
+    What happened, of all tracks in the order of time. Of several that have the same time: messages, then in the order
+    of tracks, but those last whose next event is one of scheduling, as uftrace has it, which keeps these in other files.
+    """
+    queues = []
     for index, track in enumerate(tracks):
-        begins = []
-        for number, item in enumerate(track.happenings):
+        begins, events = [], []
+        for item in track.happenings:
             duration = None
             if item.kind in (ENTER, OUT):
                 begins.append(item.time)
@@ -38,10 +42,22 @@ def happenings(recording, tracks):
             symbol = item.function and happened.label(item.function)
             event = Event(item.time, track.tid, item.kind, item.depth if item.kind in (ENTER, LEAVE) else None, symbol,
                           duration, item.made, item.function == happened.PREEMPTED)
-            merged.append((item.time, index, number, event))
-    for number, (time, _) in enumerate(recording.messages):
-        merged.append((time, len(tracks), number, Event(time, None, POINT, None, None, None, False, False)))
-    return [event for *_, event in sorted(merged, key=lambda entry: entry[:3])]
+            events.append(event)
+        queues.append((index, events))
+    queues.append((-1, [Event(time, None, POINT, None, None, None, False, False)
+                                 for time, _ in recording.messages]))
+    heads = [(events[0].time, events[0].kind in (OUT, IN), index, 0, events) for index, events in queues if events]
+    heapq.heapify(heads)
+    merged = []
+    while heads:
+        *_, index, at, events = heads[0]
+        merged.append(events[at])
+        if at + 1 == len(events):
+            heapq.heappop(heads)
+        else:
+            event = events[at + 1]
+            heapq.heapreplace(heads, (event.time, event.kind in (OUT, IN), index, at + 1, events))
+    return merged
 
 
 def lode_events(answer):
