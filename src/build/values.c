@@ -275,17 +275,17 @@ static uint64_t line_size(const struct lode_build_record *record)
 
 static lode_status write_block(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
-    static const uint8_t zeros[4];
     const struct pass *pass = context;
     struct desk *desk = &pass->desks[worker];
     const struct lode_build_record *record = &pass->build->records[item];
-    const struct lode_output_file *file = &pass->build->writer->files[HPCT_PROFILE];
     LODE_TRY(make_block(pass->build, item, desk, error));
-    uint64_t at = record->block_at, indices = at + indices_at(record);
-    LODE_TRY(lode_output_write_at(file, at, desk->values.bytes, desk->values.size, error));
-    at += desk->values.size;
-    LODE_TRY(lode_output_write_at(file, at, zeros, (size_t)(indices - at), error));
-    return lode_output_write_at(file, indices, desk->indices.bytes, desk->indices.size, error);
+    size_t at = lode_blob_reserve(&desk->values, desk->indices.size, 4);
+    if (at == LODE_BLOB_FULL)
+        return lode_fail_memory(error);
+    if (desk->indices.size > 0)
+        memcpy(desk->values.bytes + at, desk->indices.bytes, desk->indices.size);
+    return lode_output_write_at(&pass->build->writer->files[HPCT_PROFILE], record->block_at,
+                                desk->values.bytes, desk->values.size, error);
 }
 
 static lode_status count_item(void *context, uint64_t item, lode_error *error)

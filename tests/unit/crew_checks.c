@@ -230,10 +230,16 @@ static lode_status check_exchange(struct lode_crew *crew, lode_error *error)
     static const size_fn kinds[] = {nothing, odd_size, none_from_first, all_to_first, odd_size, one_is_large};
     struct buffer out = {0};
     lode_status status = LODE_OK;
-    for (size_t i = 0; i < 6 && status == LODE_OK; i++)
+    uint64_t before = 0;
+    for (size_t i = 0; i < 6 && status == LODE_OK; i++) {
+        before = crew->traffic.messages;
         status = exchange_once(crew, kinds[i], &out, error);
+    }
     free(out.bytes);
-    return status;
+    LODE_TRY(status);
+    /* The last was cut into pieces. */
+    CREW_HOLDS(crew->place.rank != 1 || crew->traffic.messages - before >= 20000 / crew->piece);
+    return LODE_OK;
 }
 
 /* ---- one to one ---- */
@@ -304,6 +310,9 @@ static lode_status check_traffic(struct lode_crew *crew, lode_error *error)
     crew->traffic = (struct lode_crew_traffic){0, 0};
     LODE_TRY(lode_crew_broadcast(crew, bytes, sizeof bytes, error));
     CREW_HOLDS(crew->traffic.messages == levels * 2 && crew->traffic.bytes == (levels ? 10 : 0));
+    LODE_TRY(lode_crew_fold(crew, numbers, 3, LODE_CREW_SUM, error));
+    CREW_HOLDS(crew->traffic.messages == levels * 5 &&
+               crew->traffic.bytes == (levels ? 10 : 0) + levels * 24);
     crew->piece = LODE_CREW_PIECE;
     crew->traffic = (struct lode_crew_traffic){0, 0};
     LODE_TRY(lode_crew_scan(crew, numbers, NULL, 3, error));
