@@ -166,8 +166,9 @@ static inline __attribute__((always_inline)) const struct uft_known *probe(struc
  * Takes records for as long as nothing about them is special, and returns how many bytes that were: no payload, the depth and address that
  * are due, a time that does not go back, nothing of perf before it, an address that is resolved already.
  *
- * Whether a record is an entry or an exit cannot be foreseen, so no branch depends on it: either way there is an address that must match, and
- * a frame that is written, above the top of the stack or where it does no harm.
+ * Whether a record is an entry or an exit cannot be foreseen, so no branch may depend on it, and compilers make one of a choice that is
+ * written as such. So the call that an entry would begin is written above the top of the stack, where it does no harm; then either
+ * way there is a frame that must match.
  */
 static inline __attribute__((always_inline)) size_t take_plain(struct uft_cursor *self, const uint8_t *bytes,
                                                                size_t count, uint64_t stop, bool big_endian)
@@ -182,18 +183,18 @@ static inline __attribute__((always_inline)) size_t take_plain(struct uft_cursor
         const uint8_t *at = bytes + i * UFT_RECORD_SIZE;
         uint64_t time = word_at(at, big_endian), word = word_at(at + 8, big_endian);
         uint64_t address = word >> 16, depth = word >> 6 & 0x3ff, is_exit = word & UFT_EXIT;
-        const struct uft_known *entered = probe(cache, lines, address);
-        const struct uft_known *known = is_exit ? &top[-1].known : entered;
-        const lode_function *function = known->function;
+        *top = (struct uft_frame){*probe(cache, lines, address), due};
+        const struct uft_frame *frame = top - is_exit;
         uint64_t wrong = (word & 0x3e) ^ UFT_MAGIC << 3;
-        wrong |= depth ^ (is_exit ? top[-1].depth : due);
-        wrong |= known->address ^ address;
+        wrong |= depth ^ frame->depth;
+        wrong |= address ^ frame->known.address;
         if (wrong || time < last || time >= stop)
             break;
-        *top = (struct uft_frame){{address, function}, depth};
-        events[i] = (lode_event){
-            .time = time, .function = function, .depth = (uint32_t)depth, .kind = (uint8_t)is_exit};
-        top += is_exit ? -1 : 1;
+        events[i] = (lode_event){.time = time,
+                                 .function = frame->known.function,
+                                 .depth = (uint32_t)depth,
+                                 .kind = (uint8_t)is_exit};
+        top += 1 - 2 * (ptrdiff_t)is_exit;
         due = depth + 1 - is_exit;
         last = time;
     }
