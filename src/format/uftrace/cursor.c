@@ -13,6 +13,8 @@ enum {
     RECORD_MAX = 16 + 65536 + 8 + 16 /* bytes of a record, its payload, and the record behind */
 };
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* ---- events ---- */
 
 static lode_status grow_events(struct uft_cursor *self)
@@ -153,8 +155,7 @@ static inline uint64_t word_at(const uint8_t *at, bool big_endian)
 }
 
 /* Where an address is known, or something that does not match it; without a branch. */
-static inline __attribute__((always_inline)) const struct uft_known *probe(struct uft_known *cache,
-                                                                           uint32_t lines, uint64_t address)
+static ALWAYS_INLINE const struct uft_known *probe(struct uft_known *cache, uint32_t lines, uint64_t address)
 {
     const struct uft_known *line = uft_cache_line(cache, lines, address);
     size_t way = (size_t)(line[1].address == address) + (size_t)(line[2].address == address) * 2 +
@@ -170,39 +171,53 @@ static inline __attribute__((always_inline)) const struct uft_known *probe(struc
  * written as such. So the call that an entry would begin is written above the top of the stack, where it does no harm; then either
  * way there is a frame that must match.
  */
-static inline __attribute__((always_inline)) size_t take_plain(struct uft_cursor *self, const uint8_t *bytes,
-                                                               size_t count, uint64_t stop, bool big_endian)
+static ALWAYS_INLINE size_t take_plain(struct uft_cursor *self, const uint8_t *bytes, size_t count,
+                                       uint64_t stop, bool big_endian)
 {
     struct uft_known *cache = self->cache;
     const uint32_t lines = self->cache_lines;
     struct uft_frame *top = self->frames + self->frame_count; /* above the innermost call */
-    uint64_t last = self->last_time, due = self->due;
-    lode_event *events = self->events + self->event_count;
-    size_t i = 0;
-    for (; i < count; i++) {
-        const uint8_t *at = bytes + i * UFT_RECORD_SIZE;
-        uint64_t time = word_at(at, big_endian), word = word_at(at + 8, big_endian);
+    uint64_t last = self->last_time, left = stop > last ? stop - last : 0, due = self->due;
+    lode_event *event = self->events + self->event_count;
+    const uint8_t *at = bytes;
+    for (const uint8_t *end = bytes + count * UFT_RECORD_SIZE; at < end; at += UFT_RECORD_SIZE) {
+        uint64_t time = word_at(at, big_endian), word = word_at(at + 8, big_endian), passed = time - last;
         uint64_t address = word >> 16, depth = word >> 6 & 0x3ff, is_exit = word & UFT_EXIT;
         *top = (struct uft_frame){*probe(cache, lines, address), due};
-        const struct uft_frame *frame = top - is_exit;
+        struct uft_frame *frame = top - is_exit;
         uint64_t wrong = (word & 0x3e) ^ UFT_MAGIC << 3;
         wrong |= depth ^ frame->depth;
         wrong |= address ^ frame->known.address;
-        if (wrong || time < last || time >= stop)
+        /* A time that goes back has passed too far. */
+        if (wrong || passed >= left)
             break;
-        events[i] = (lode_event){.time = time,
-                                 .function = frame->known.function,
-                                 .depth = (uint32_t)depth,
-                                 .kind = (uint8_t)is_exit};
-        top += 1 - 2 * (ptrdiff_t)is_exit;
+        *event++ = (lode_event){.time = time,
+                                .function = frame->known.function,
+                                .depth = (uint32_t)depth,
+                                .kind = (uint8_t)is_exit};
+        top = frame + 1 - is_exit;
         due = depth + 1 - is_exit;
         last = time;
+        left -= passed;
     }
     self->frame_count = (uint32_t)(top - self->frames);
     self->due = (uint32_t)due;
     self->last_time = last;
-    self->event_count += i;
-    return i * UFT_RECORD_SIZE;
+    self->event_count = (size_t)(event - self->events);
+    return (size_t)(at - bytes);
+}
+
+/* Two functions, so that each has all registers for its loop. */
+static __attribute__((noinline)) size_t take_plain_le(struct uft_cursor *self, const uint8_t *bytes,
+                                                      size_t count, uint64_t stop)
+{
+    return take_plain(self, bytes, count, stop, false);
+}
+
+static __attribute__((noinline)) size_t take_plain_be(struct uft_cursor *self, const uint8_t *bytes,
+                                                      size_t count, uint64_t stop)
+{
+    return take_plain(self, bytes, count, stop, true);
 }
 
 /* How many records may be taken at once: each is an event, and may be a call. */
@@ -234,9 +249,8 @@ static lode_status take_plain_records(struct uft_cursor *self)
         return LODE_OK;
     LODE_TRY(lode_stream_at(&self->stream, self->offset, UFT_RECORD_SIZE, &bytes, self->error));
     size_t most = most_plain(self, bytes);
-    size_t taken = self->rec->info.big_endian ? take_plain(self, bytes.data, most, stop, true)
-                                              : take_plain(self, bytes.data, most, stop, false);
-    self->offset += taken;
+    self->offset += self->rec->info.big_endian ? take_plain_be(self, bytes.data, most, stop)
+                                               : take_plain_le(self, bytes.data, most, stop);
     return LODE_OK;
 }
 
