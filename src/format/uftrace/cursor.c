@@ -89,14 +89,79 @@ static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
     return LODE_OK;
 }
 
+/* ---- addresses that others know ---- */
+
+struct uft_shared *lode_uft_shared_open(void)
+{
+    struct uft_shared *shared = calloc(1, sizeof *shared);
+    if (shared)
+        pthread_mutex_init(&shared->lock, NULL);
+    return shared;
+}
+
+void lode_uft_shared_close(struct uft_shared *shared)
+{
+    if (shared == NULL)
+        return;
+    pthread_mutex_destroy(&shared->lock);
+    free(shared->cache);
+    free(shared);
+}
+
+/*
+ * Until the same time, addresses mean the same in a session: nothing is loaded in between. A table is worth its copy if there is much to
+ * read with it. Thousands of cursors at once have no memory for one each.
+ */
+static bool borrow(struct uft_cursor *self, const struct uft_shared *shared)
+{
+    size_t size = (size_t)shared->cache_lines * UFT_CACHE_WAYS * sizeof *shared->cache;
+    if (shared->cache == NULL || shared->session != self->session || shared->epoch_end != self->epoch_end ||
+        self->stream.wanted < PIECE_KEEPS_OPEN || self->stream.size / 4 < size)
+        return false;
+    struct uft_known *cache = aligned_alloc(UFT_CACHE_WAYS * sizeof *cache, size);
+    if (cache == NULL)
+        return false;
+    free(self->cache);
+    self->cache = memcpy(cache, shared->cache, size);
+    self->cache_lines = shared->cache_lines;
+    return true;
+}
+
+/* Gives the table away. Not if there are addresses without a name in it, which each track reports. */
+static void lend(struct uft_cursor *self)
+{
+    struct uft_shared *shared = self->rec->shared;
+    if (self->cache == NULL || self->session == NULL || self->unknown.count > 0)
+        return;
+    pthread_mutex_lock(&shared->lock);
+    bool is_same = shared->session == self->session && shared->epoch_end == self->epoch_end;
+    if (!is_same || self->cache_lines >= shared->cache_lines) {
+        struct uft_known *before = shared->cache;
+        shared->session = self->session;
+        shared->epoch_end = self->epoch_end;
+        shared->cache = self->cache;
+        shared->cache_lines = self->cache_lines;
+        self->cache = before;
+    }
+    pthread_mutex_unlock(&shared->lock);
+}
+
 void lode_uft_begin_epoch(struct uft_cursor *self, uint64_t time)
 {
+    struct uft_shared *shared = self->rec->shared;
     self->session = lode_uft_session_at(self->rec, self->task, time, &self->epoch_end);
     self->epoch_begin = time;
+    pthread_mutex_lock(&shared->lock);
+    bool is_borrowed = borrow(self, shared);
+    pthread_mutex_unlock(&shared->lock);
+    if (is_borrowed)
+        return;
     /* Epochs may be short and many: what is forgotten is a small table, whatever has become of it. */
     self->cache_lines = UFT_CACHE_FIRST;
     forget_addresses(self);
 }
+
+/* ---- one address ---- */
 
 /* Remembers an address. A full line is a sign that the table is too small; at its largest, the oldest goes. */
 static lode_status remember(struct uft_cursor *self, uint64_t address, const lode_function *function)
@@ -300,6 +365,7 @@ lode_status lode_uft_cursor_next(lode_cursor *cursor, const lode_event **events,
 void lode_uft_cursor_close(lode_cursor *cursor)
 {
     struct uft_cursor *self = (struct uft_cursor *)cursor;
+    lend(self);
     lode_stream_close(&self->stream);
     lode_report_close(&self->report);
     free(self->frames ? self->frames - 1 : NULL);
