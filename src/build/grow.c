@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens for every event of a call. Neither whether it begins or ends one can be foreseen nor which is called, so the loop does the
- * same for all: it looks for a child of the current node, and moves to it or to the parent. The stack is apart from the tree, so that
- * what is known of a call need not have come from memory when the next event is looked at.
+ * What happens for every event of a call. Which function is called cannot be foreseen, so a child is found without a branch that depends on
+ * it. Whether a call begins or ends can be foreseen no better, but there a branch is right: it is known before the nodes have come from
+ * memory, and the end of a call need not wait for them, as the stack is apart from the tree.
  */
 #include "build/grow.h"
 
@@ -140,7 +140,7 @@ static inline uint8_t *put_sample(uint8_t *out, uint64_t passed, uint32_t end, u
     if (UNLIKELY(passed >= LODE_BUILD_FAR))
         return put_far(out, passed, end, node);
     put_u64le(out, (uint64_t)node << 16 | end << 15 | passed);
-    return out + (end ? 2 : 6);
+    return out + 6 - 4 * (size_t)end;
 }
 
 /* Writes the sample that waits. */
@@ -218,29 +218,29 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
             if (end == LODE_EVENT_POINT)
                 continue;
         }
-        uint32_t index = event->function->index;
-        uint32_t function = index < known_count ? known[index] : UNKNOWN;
         uint64_t time = event->time;
         nodes[current].self += time - last;
         last = time;
-        uint32_t place = end ? current : build_recall(&nodes[current], function);
-        if (UNLIKELY(nodes[place].function != function)) {
-            if (end && depth == 0)
+        if (end) {
+            if (UNLIKELY(depth == 0))
                 continue; /* nothing is open */
-            if (!end && (place = call_other(self, current, event->function)) == 0)
-                return lode_fail_memory(error);
-            nodes = self->tree.nodes;
-            touched = self->touched;
-            known = self->known;
-            known_count = self->known_count;
+            current = stack[--depth];
+        } else {
+            uint32_t index = event->function->index;
+            uint32_t function = index < known_count ? known[index] : UNKNOWN;
+            uint32_t place = build_recall(&nodes[current], function);
+            if (UNLIKELY(nodes[place].function != function)) {
+                if ((place = call_other(self, current, event->function)) == 0)
+                    return lode_fail_memory(error);
+                nodes = self->tree.nodes;
+                touched = self->touched;
+                known = self->known;
+                known_count = self->known_count;
+            }
+            touched[touched_count] = place;
+            touched_count += nodes[place].calls++ == 0;
+            current = stack[++depth] = place;
         }
-        /* Those that end were touched when they began. */
-        touched[touched_count] = place;
-        touched_count += nodes[place].calls == 0;
-        nodes[place].calls += 1 - end;
-        stack[depth + 1] = place;
-        depth += 1 - 2 * (size_t)end;
-        current = end ? stack[depth] : place;
         if (tracing == TRACE_ALL) {
             out = put_sample(out, time - written, end, current);
             written = time;

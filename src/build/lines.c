@@ -42,37 +42,39 @@ struct line {
     uint32_t node;
 };
 
-/* Decodes one sample; returns where the next one is. */
+/*
+ * Decodes one sample; returns where the next one is. Whether a call has begun or ended cannot be foreseen, so no branch depends on it: the
+ * bytes behind an end are read like a node.
+ */
 static inline const uint8_t *next_sample(struct line *line, const uint8_t *at)
 {
-    uint16_t word = get_u16le(at);
+    uint32_t word = get_u16le(at), has_ended = word / LODE_BUILD_ENDED;
     uint64_t passed = word & LODE_BUILD_FAR;
-    at += sizeof word;
-    if (passed == LODE_BUILD_FAR) {
+    at += sizeof(uint16_t);
+    if (__builtin_expect(passed == LODE_BUILD_FAR, 0)) {
         passed = get_u64le(at);
         at += sizeof passed;
     }
+    uint32_t parent = line->parents[line->node], node = get_u32le(at);
     line->time += passed;
-    if (word & LODE_BUILD_ENDED) {
-        line->node = line->parents[line->node];
-        return at;
-    }
-    line->node = get_u32le(at);
-    return at + sizeof line->node;
+    line->node = node ^ ((node ^ parent) & -has_ended);
+    return at + sizeof node * (1 - has_ended);
 }
 
 /* Decodes the samples that are there as a whole; returns how many bytes they are, and sets how many samples. */
-static size_t decode(struct line *line, const uint8_t *bytes, size_t size, bool is_last, uint8_t *out,
+static size_t decode(struct line *from, const uint8_t *bytes, size_t size, bool is_last, uint8_t *out,
                      size_t *count)
 {
     const uint8_t *at = bytes, *end = bytes + (is_last ? size : size - LODE_BUILD_SAMPLE_MAX + 1);
     uint8_t *begin = out;
+    struct line line = *from; /* what is written cannot change it: it stays in registers */
     while (at < end) {
-        at = next_sample(line, at);
-        put_u64le(out + WIRE_Sample_timestamp, move_time(line->time, line->clock));
-        put_u32le(out + WIRE_Sample_ctxId, line->ids[line->node]);
+        at = next_sample(&line, at);
+        put_u64le(out + WIRE_Sample_timestamp, move_time(line.time, line.clock));
+        put_u32le(out + WIRE_Sample_ctxId, line.ids[line.node]);
         out += WIRE_Sample_SIZE;
     }
+    *from = line;
     *count = (size_t)(out - begin) / WIRE_Sample_SIZE;
     return (size_t)(at - bytes);
 }
@@ -135,7 +137,8 @@ static lode_status open_drawing(struct drawing *self, unsigned threads, lode_err
     self->spans = calloc((size_t)self->build->inputs.share + 1, sizeof *self->spans);
     bool enough = self->desks && self->spans;
     for (unsigned i = 0; i < threads && enough; i++) {
-        self->desks[i].bytes = malloc(PIECE);
+        self->desks[i].bytes =
+            calloc(1, PIECE + sizeof(uint32_t)); /* a node may be read behind the last end */
         self->desks[i].samples = malloc((size_t)SAMPLES * WIRE_Sample_SIZE);
         enough = self->desks[i].bytes && self->desks[i].samples;
     }

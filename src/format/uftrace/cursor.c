@@ -13,6 +13,8 @@ enum {
     RECORD_MAX = 16 + 65536 + 8 + 16 /* bytes of a record, its payload, and the record behind */
 };
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* ---- events ---- */
 
 static lode_status grow_events(struct uft_cursor *self)
@@ -87,14 +89,79 @@ static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
     return LODE_OK;
 }
 
+/* ---- addresses that others know ---- */
+
+struct uft_shared *lode_uft_shared_open(void)
+{
+    struct uft_shared *shared = calloc(1, sizeof *shared);
+    if (shared)
+        pthread_mutex_init(&shared->lock, NULL);
+    return shared;
+}
+
+void lode_uft_shared_close(struct uft_shared *shared)
+{
+    if (shared == NULL)
+        return;
+    pthread_mutex_destroy(&shared->lock);
+    free(shared->cache);
+    free(shared);
+}
+
+/*
+ * Until the same time, addresses mean the same in a session: nothing is loaded in between. A table is worth its copy if there is much to
+ * read with it. Thousands of cursors at once have no memory for one each.
+ */
+static bool borrow(struct uft_cursor *self, const struct uft_shared *shared)
+{
+    size_t size = (size_t)shared->cache_lines * UFT_CACHE_WAYS * sizeof *shared->cache;
+    if (shared->cache == NULL || shared->session != self->session || shared->epoch_end != self->epoch_end ||
+        self->stream.wanted < PIECE_KEEPS_OPEN || self->stream.size / 4 < size)
+        return false;
+    struct uft_known *cache = aligned_alloc(UFT_CACHE_WAYS * sizeof *cache, size);
+    if (cache == NULL)
+        return false;
+    free(self->cache);
+    self->cache = memcpy(cache, shared->cache, size);
+    self->cache_lines = shared->cache_lines;
+    return true;
+}
+
+/* Gives the table away. Not if there are addresses without a name in it, which each track reports. */
+static void lend(struct uft_cursor *self)
+{
+    struct uft_shared *shared = self->rec->shared;
+    if (self->cache == NULL || self->session == NULL || self->unknown.count > 0)
+        return;
+    pthread_mutex_lock(&shared->lock);
+    bool is_same = shared->session == self->session && shared->epoch_end == self->epoch_end;
+    if (!is_same || self->cache_lines >= shared->cache_lines) {
+        struct uft_known *before = shared->cache;
+        shared->session = self->session;
+        shared->epoch_end = self->epoch_end;
+        shared->cache = self->cache;
+        shared->cache_lines = self->cache_lines;
+        self->cache = before;
+    }
+    pthread_mutex_unlock(&shared->lock);
+}
+
 void lode_uft_begin_epoch(struct uft_cursor *self, uint64_t time)
 {
+    struct uft_shared *shared = self->rec->shared;
     self->session = lode_uft_session_at(self->rec, self->task, time, &self->epoch_end);
     self->epoch_begin = time;
+    pthread_mutex_lock(&shared->lock);
+    bool is_borrowed = borrow(self, shared);
+    pthread_mutex_unlock(&shared->lock);
+    if (is_borrowed)
+        return;
     /* Epochs may be short and many: what is forgotten is a small table, whatever has become of it. */
     self->cache_lines = UFT_CACHE_FIRST;
     forget_addresses(self);
 }
+
+/* ---- one address ---- */
 
 /* Remembers an address. A full line is a sign that the table is too small; at its largest, the oldest goes. */
 static lode_status remember(struct uft_cursor *self, uint64_t address, const lode_function *function)
@@ -153,8 +220,7 @@ static inline uint64_t word_at(const uint8_t *at, bool big_endian)
 }
 
 /* Where an address is known, or something that does not match it; without a branch. */
-static inline __attribute__((always_inline)) const struct uft_known *probe(struct uft_known *cache,
-                                                                           uint32_t lines, uint64_t address)
+static ALWAYS_INLINE const struct uft_known *probe(struct uft_known *cache, uint32_t lines, uint64_t address)
 {
     const struct uft_known *line = uft_cache_line(cache, lines, address);
     size_t way = (size_t)(line[1].address == address) + (size_t)(line[2].address == address) * 2 +
@@ -166,42 +232,57 @@ static inline __attribute__((always_inline)) const struct uft_known *probe(struc
  * Takes records for as long as nothing about them is special, and returns how many bytes that were: no payload, the depth and address that
  * are due, a time that does not go back, nothing of perf before it, an address that is resolved already.
  *
- * Whether a record is an entry or an exit cannot be foreseen, so no branch depends on it: either way there is an address that must match, and
- * a frame that is written, above the top of the stack or where it does no harm.
+ * Whether a record is an entry or an exit cannot be foreseen, so no branch may depend on it, and compilers make one of a choice that is
+ * written as such. So the call that an entry would begin is written above the top of the stack, where it does no harm; then either
+ * way there is a frame that must match.
  */
-static inline __attribute__((always_inline)) size_t take_plain(struct uft_cursor *self, const uint8_t *bytes,
-                                                               size_t count, uint64_t stop, bool big_endian)
+static ALWAYS_INLINE size_t take_plain(struct uft_cursor *self, const uint8_t *bytes, size_t count,
+                                       uint64_t stop, bool big_endian)
 {
     struct uft_known *cache = self->cache;
     const uint32_t lines = self->cache_lines;
     struct uft_frame *top = self->frames + self->frame_count; /* above the innermost call */
-    uint64_t last = self->last_time, due = self->due;
-    lode_event *events = self->events + self->event_count;
-    size_t i = 0;
-    for (; i < count; i++) {
-        const uint8_t *at = bytes + i * UFT_RECORD_SIZE;
-        uint64_t time = word_at(at, big_endian), word = word_at(at + 8, big_endian);
+    uint64_t last = self->last_time, left = stop > last ? stop - last : 0, due = self->due;
+    lode_event *event = self->events + self->event_count;
+    const uint8_t *at = bytes;
+    for (const uint8_t *end = bytes + count * UFT_RECORD_SIZE; at < end; at += UFT_RECORD_SIZE) {
+        uint64_t time = word_at(at, big_endian), word = word_at(at + 8, big_endian), passed = time - last;
         uint64_t address = word >> 16, depth = word >> 6 & 0x3ff, is_exit = word & UFT_EXIT;
-        const struct uft_known *entered = probe(cache, lines, address);
-        const struct uft_known *known = is_exit ? &top[-1].known : entered;
-        const lode_function *function = known->function;
+        *top = (struct uft_frame){*probe(cache, lines, address), due};
+        struct uft_frame *frame = top - is_exit;
         uint64_t wrong = (word & 0x3e) ^ UFT_MAGIC << 3;
-        wrong |= depth ^ (is_exit ? top[-1].depth : due);
-        wrong |= known->address ^ address;
-        if (wrong || time < last || time >= stop)
+        wrong |= depth ^ frame->depth;
+        wrong |= address ^ frame->known.address;
+        /* A time that goes back has passed too far. */
+        if (wrong || passed >= left)
             break;
-        *top = (struct uft_frame){{address, function}, depth};
-        events[i] = (lode_event){
-            .time = time, .function = function, .depth = (uint32_t)depth, .kind = (uint8_t)is_exit};
-        top += is_exit ? -1 : 1;
+        *event++ = (lode_event){.time = time,
+                                .function = frame->known.function,
+                                .depth = (uint32_t)depth,
+                                .kind = (uint8_t)is_exit};
+        top = frame + 1 - is_exit;
         due = depth + 1 - is_exit;
         last = time;
+        left -= passed;
     }
     self->frame_count = (uint32_t)(top - self->frames);
     self->due = (uint32_t)due;
     self->last_time = last;
-    self->event_count += i;
-    return i * UFT_RECORD_SIZE;
+    self->event_count = (size_t)(event - self->events);
+    return (size_t)(at - bytes);
+}
+
+/* Two functions, so that each has all registers for its loop. */
+static __attribute__((noinline)) size_t take_plain_le(struct uft_cursor *self, const uint8_t *bytes,
+                                                      size_t count, uint64_t stop)
+{
+    return take_plain(self, bytes, count, stop, false);
+}
+
+static __attribute__((noinline)) size_t take_plain_be(struct uft_cursor *self, const uint8_t *bytes,
+                                                      size_t count, uint64_t stop)
+{
+    return take_plain(self, bytes, count, stop, true);
 }
 
 /* How many records may be taken at once: each is an event, and may be a call. */
@@ -233,9 +314,8 @@ static lode_status take_plain_records(struct uft_cursor *self)
         return LODE_OK;
     LODE_TRY(lode_stream_at(&self->stream, self->offset, UFT_RECORD_SIZE, &bytes, self->error));
     size_t most = most_plain(self, bytes);
-    size_t taken = self->rec->info.big_endian ? take_plain(self, bytes.data, most, stop, true)
-                                              : take_plain(self, bytes.data, most, stop, false);
-    self->offset += taken;
+    self->offset += self->rec->info.big_endian ? take_plain_be(self, bytes.data, most, stop)
+                                               : take_plain_le(self, bytes.data, most, stop);
     return LODE_OK;
 }
 
@@ -285,6 +365,7 @@ lode_status lode_uft_cursor_next(lode_cursor *cursor, const lode_event **events,
 void lode_uft_cursor_close(lode_cursor *cursor)
 {
     struct uft_cursor *self = (struct uft_cursor *)cursor;
+    lend(self);
     lode_stream_close(&self->stream);
     lode_report_close(&self->report);
     free(self->frames ? self->frames - 1 : NULL);

@@ -84,6 +84,7 @@ static void close_recording(lode_recording *recording)
     lode_map_free(&rec->file_index);
     lode_array_free(&rec->files);
     lode_function_table_free(&rec->base.functions);
+    lode_uft_shared_close(rec->shared);
     lode_folder_close(&rec->folder);
     lode_arena_free(&rec->base.arena);
     free(rec);
@@ -255,7 +256,10 @@ lode_status lode_uft_open(lode_recording **out, const struct lode_folder *folder
     lode_map_init(&rec->file_index);
     lode_array_init(&rec->files, sizeof(const lode_file *), UINT32_MAX / 2);
     struct uft_opening opening = {.rec = rec, .arena = &rec->base.arena, .report = report, .error = error};
-    lode_status status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
+    rec->shared = lode_uft_shared_open();
+    lode_status status = rec->shared ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
     if (status == LODE_OK)
         status = open_with(&opening);
     if (status == LODE_OK)

@@ -83,6 +83,9 @@ const struct uft_session *lode_uft_session_at(const struct uft_recording *rec, c
 /* A function that stands for a state, such as being off the processor. */
 const lode_function *lode_uft_state_function(struct uft_recording *rec, const char *name, uint64_t number);
 
+/* What cursors share. NULL if there is no memory; may be closed. */
+struct uft_shared *lode_uft_shared_open(void);
+void lode_uft_shared_close(struct uft_shared *shared);
 /* How .dat files are reached: events, and when they begin and end. */
 lode_status lode_uft_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                  const lode_cursor_options *options, lode_error *error);

@@ -10,6 +10,7 @@
 #include "format/uftrace/perf.h"
 #include "format/uftrace/rules.h"
 #include "model/recording.h"
+#include <pthread.h>
 
 extern const struct lode_format lode_format_uftrace;
 
@@ -143,6 +144,15 @@ struct uft_function {
     bool is_jump;                                   /* longjmp and its like */
 };
 
+/* What a cursor that was closed knew of addresses, for those that are opened next. */
+struct uft_shared {
+    pthread_mutex_t lock; /* of all that follows */
+    const struct uft_session *session;
+    uint64_t epoch_end;
+    struct uft_known *cache; /* NULL: nothing yet */
+    uint32_t cache_lines;
+};
+
 struct uft_recording {
     struct lode_recording base;
     struct lode_folder folder; /* a duplicate of the caller's */
@@ -167,6 +177,7 @@ struct uft_recording {
     const lode_function *scheduled_out, *preempted;
     struct lode_map file_index; /* of source files, by hash of their path; under the lock of the functions */
     struct lode_array files;    /* const lode_file * */
+    struct uft_shared *shared;  /* by cursors */
     bool is_qemu;               /* written by the plug-in of QEMU: the depth of an exit may be one less */
 };
 
