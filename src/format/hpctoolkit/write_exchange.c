@@ -14,10 +14,10 @@ enum {
 lode_status lode_exchange_begin(struct exchange *exchange, lode_writer *writer, struct window_piece *own,
                                 uint32_t own_count, uint64_t memory, lode_error *error)
 {
-    uint32_t members = writer->crew->place.size;
+    uint32_t members = writer->crew->place.size, others = members > 1 ? members - 1 : 1;
     uint64_t least =
         PIECE_HEADER + WIRE_ContextIndex_SIZE + (uint64_t)writer->value_ids * WIRE_ProfileValue_SIZE;
-    uint64_t room = (memory < EXCHANGE_MOST ? memory : EXCHANGE_MOST) / members;
+    uint64_t room = (memory < EXCHANGE_MOST ? memory : EXCHANGE_MOST) / others;
     *exchange = (struct exchange){.crew = writer->crew,
                                   .own = own,
                                   .own_count = own_count,

@@ -22,7 +22,7 @@
 
 enum {
     WINDOWS_PER_THREAD = 2, /* one that is worked on, and one that waits for an earlier one */
-    SENT_PART = 4,          /* of a member's memory, one in as many parts is for what it sends */
+    SENT_PART = 3,          /* of a member's memory, one in as many parts is for what it sends */
     FOLDED = 1 << 16        /* numbers that are added up over all members at once */
 };
 
@@ -395,7 +395,6 @@ static lode_status begin_section(struct transpose *self, struct wire_Section *se
 {
     struct lode_output_file *file = &self->writer->files[HPCT_CCT];
     uint8_t bytes[(WIRE_ContextInfos_SIZE + 7) / 8 * 8] = {0};
-    LODE_TRY(lode_output_flush(file, error));
     section->p = file->size;
     self->table = section->p + sizeof bytes;
     section->sz = sizeof bytes + (uint64_t)self->writer->id_count * WIRE_ContextInfo_SIZE;
@@ -403,9 +402,9 @@ static lode_status begin_section(struct transpose *self, struct wire_Section *se
         .pCtxs = self->table, .nCtxs = self->writer->id_count, .szCtx = WIRE_ContextInfo_SIZE};
     lode_wire_write_ContextInfos(&header, bytes);
     if (self->rank == 0)
-        LODE_TRY(lode_output_write_at(file, section->p, bytes, sizeof bytes, error));
+        LODE_TRY(lode_output_write(file, bytes, sizeof bytes, error));
     self->next.region = section->p + section->sz;
-    return LODE_OK;
+    return lode_output_flush(file, error);
 }
 
 static lode_status run_windows(struct transpose *self, lode_error *error)
