@@ -11,7 +11,7 @@ enum {
 /* The share of a track: where its middle lies in all bytes. */
 static uint32_t member_of(uint64_t before, uint64_t weight, uint64_t total, uint32_t size)
 {
-    return (uint32_t)((double)(before + weight / 2) / (double)total * size);
+    return (uint32_t)(((double)before + (double)weight / 2) / (double)total * size);
 }
 
 void lode_build_inputs_cut(struct lode_build_inputs *inputs)

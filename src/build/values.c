@@ -56,7 +56,7 @@ static bool open_desk(struct desk *desk, const struct lode_build *build)
 
 static bool make_room(struct desk *desk, size_t lines, size_t columns)
 {
-    if (lines <= desk->room)
+    if (lines <= desk->room || lines == 0)
         return true;
     free(desk->places);
     free(desk->sums);

@@ -19,18 +19,21 @@ static const struct launcher {
     {"PMIX_RANK", NULL, JOB_OPENMPI},
 };
 
-static const struct launcher *find_launcher(void)
+/* NULL: none. `*rank` is what it says of this process. */
+static const struct launcher *find_launcher(const char **rank)
 {
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
-        if (getenv(launchers[i].rank))
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        *rank = getenv(launchers[i].rank);
+        if (*rank)
             return &launchers[i];
+    }
     return NULL;
 }
 
 int job_is_quiet(void)
 {
-    const struct launcher *launcher = find_launcher();
-    return launcher && strcmp(getenv(launcher->rank), "0") != 0;
+    const char *rank;
+    return find_launcher(&rank) && strcmp(rank, "0") != 0;
 }
 
 /* A job of one can do without. */
@@ -56,7 +59,8 @@ static int join(lode_crew **crew, job_kind kind, int is_needed)
 
 int job_join(lode_crew **crew, job_kind kind)
 {
-    const struct launcher *launcher = find_launcher();
+    const char *rank;
+    const struct launcher *launcher = find_launcher(&rank);
     *crew = NULL;
     if (kind == JOB_ALONE || (kind == JOB_AUTO && !launcher))
         return EXIT_DONE;
