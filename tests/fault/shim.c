@@ -16,7 +16,7 @@
  *   LODE_FAULT_FAST   fsync is counted but not done: what survives a power failure is not the question here
  *
  * Calls that only read are not counted, but for the opening of directories, which writing and clearing need. Calls on files that
- * the program did not create, such as its standard output, are not counted either.
+ * the program neither created nor opened for writing in a directory that it holds, such as its standard output, are not counted either.
  */
 /* Both the plain names and those of large files are defined here. */
 #undef _FILE_OFFSET_BITS
@@ -70,7 +70,7 @@ static struct {
 } settings = {.log = -1};
 
 static atomic_uint calls;
-static atomic_bool created[MAX_FD];
+static atomic_bool written[MAX_FD];
 
 /* ---- settings ---- */
 
@@ -142,9 +142,9 @@ static enum verdict judge(const char *call, enum class class, const char *about)
     return FAIL;
 }
 
-static bool is_created(int fd)
+static bool is_written(int fd)
 {
-    return fd >= 0 && fd < MAX_FD && atomic_load(&created[fd]);
+    return fd >= 0 && fd < MAX_FD && atomic_load(&written[fd]);
 }
 
 static const char *name_of(int fd, char *buffer, size_t size)
@@ -159,7 +159,7 @@ static const char *name_of(int fd, char *buffer, size_t size)
 static enum verdict judge_fd(const char *call, enum class class, int fd)
 {
     char name[256];
-    return is_created(fd) ? judge(call, class, name_of(fd, name, sizeof name)) : PASS;
+    return is_written(fd) ? judge(call, class, name_of(fd, name, sizeof name)) : PASS;
 }
 
 /* The function of the C library behind the one here. */
@@ -176,11 +176,12 @@ static int open_any(openat_function *real, const char *call, int directory, cons
                     mode_t mode)
 {
     bool creates = (flags & O_CREAT) != 0;
+    bool writes = creates || (directory != AT_FDCWD && (flags & O_ACCMODE) != O_RDONLY);
     if ((creates || (flags & O_DIRECTORY)) && judge(call, creates ? CLASS_ROOM : CLASS_OTHER, path) == FAIL)
         return -1;
     int fd = real(directory, path, flags, mode);
-    if (creates && fd >= 0 && fd < MAX_FD)
-        atomic_store(&created[fd], true);
+    if (writes && fd >= 0 && fd < MAX_FD)
+        atomic_store(&written[fd], true);
     return fd;
 }
 
@@ -221,7 +222,7 @@ SHIM int close(int fd)
     REAL(int(int), "close")
     enum verdict verdict = judge_fd("close", CLASS_ROOM, fd);
     if (fd >= 0 && fd < MAX_FD)
-        atomic_store(&created[fd], false);
+        atomic_store(&written[fd], false);
     int code = errno, result = real(fd);
     if (verdict != FAIL)
         return result;

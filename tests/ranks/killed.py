@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""One rank of four is killed at a random moment.
+
+Usage: killed.py --lode PROGRAM [--runs N] [--records N] [--seed N] [--mpi NAME]
+
+One job is measured; then N jobs lose a rank that chance chooses, after a time that spreads over all of a job's, and N more that would have
+replaced a database. Each time the job must end within 30 s with another status than 0, with nothing that runs on, and what was there before is
+there still: no output, or the previous one, whole. What a job left stays for the next one, which has to clear it; at the end, a job
+that nobody disturbs. A job that had its output in place before the kill does not count, and is repeated with a shorter time.
+
+By hand, 50 of each:
+
+    tests/ranks/killed.py --lode build/src/cli/lode --runs 50
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+from jobs import MPICH, OPENMPI, Job, environment, missing, room
+
+from outcome import NAME, Program, Situation, differences, fingerprint
+from tap import Tap
+
+RANKS = 4
+PATIENCE = 30.0
+TRIES = 8
+
+
+class Campaign:
+    """The same job again and again, of one MPI."""
+
+    def __init__(self, options, mpi, root):
+        self.mpi, self.root, self.env = mpi, root, environment(options.lode)
+        self.program = Program(options.lode)
+        self.chance = random.Random(options.seed)
+        self.recording, self.old = os.path.join(root, "recording"), os.path.join(root, "old")
+        self.make("recording", "--records", options.records, "--tasks", 16, "-o", self.recording)
+        self.make("database", "--profiles", 3, "--contexts", 40, "-o", self.old)
+        self.previous = fingerprint(self.old)
+        self.moments = []
+
+    def make(self, kind, *arguments):
+        done = self.program.run(["synth", kind, *map(str, arguments)])
+        if done.status != 0:
+            raise SystemExit(f"cannot make a {kind}: {done.message}")
+
+    def job(self, parent, *options):
+        command = [self.program.lode, "build", "--threads", "1", *options, self.recording, "-o", os.path.join(parent, NAME)]
+        return Job(self.mpi.job(RANKS, *command), self.env, 2 * PATIENCE)
+
+    def wait_for_ranks(self, job):
+        """{rank: pid} as soon as all are there, or what there is of them when the job ends."""
+        while True:
+            found = job.ranks(self.mpi)
+            if len(found) == RANKS or job.process.poll() is not None:
+                return found
+            time.sleep(0.005)
+
+    def measure(self, parent):
+        """What an undisturbed job gives, and how long its ranks run."""
+        os.makedirs(parent)
+        with self.job(parent) as job:
+            self.wait_for_ranks(job)
+            begin = time.monotonic()
+            ended = job.wait()
+            self.seconds = time.monotonic() - begin
+        self.expected = fingerprint(os.path.join(parent, NAME))
+        return ended
+
+    def situation(self, parent, previous):
+        return Situation(self.program, parent, self.expected, previous, self.recording)
+
+    def kill_once(self, parent, previous, share):
+        """Kills a rank after a share of the time that a job takes. Complaints; None if it was too late for that."""
+        rank = self.chance.randrange(RANKS)
+        with self.job(parent, *(["--force"] if previous else [])) as job:
+            ranks = self.wait_for_ranks(job)
+            time.sleep(share * self.seconds)
+            killed = time.monotonic()
+            with contextlib.suppress(ProcessLookupError, KeyError):
+                os.kill(ranks[rank], signal.SIGKILL)
+            ended = job.wait()
+            waited = time.monotonic() - killed
+            left = job.survivors()
+        found = fingerprint(os.path.join(parent, NAME))
+        if found == self.expected:
+            return None
+        self.moments.append((share, rank, waited))
+        return [f"rank {rank} after {share:.2f} of the time: {text}"
+                for text in self.complaints(parent, previous, found, ended, waited, left)]
+
+    def complaints(self, parent, previous, found, ended, waited, left):
+        if ended.status == 0:
+            yield "the status is 0"
+        if ended.late or waited > PATIENCE:
+            yield f"it went on for {waited:.0f} s"
+        if left:
+            yield f"{len(left)} processes run on"
+        if found != previous:
+            yield f"the output {differences(found, previous)}"
+        yield from self.situation(parent, previous).openings()
+
+    def kill(self, parent, previous):
+        """Complaints about one job that was killed before its output was in place."""
+        share = self.chance.random()
+        for _ in range(TRIES):
+            found = self.kill_once(parent, previous, share)
+            if found is not None:
+                return found
+            self.restore(parent, previous)
+            share *= 0.8
+        return [f"{TRIES} jobs were complete before a rank could be killed"]
+
+    def restore(self, parent, previous):
+        """The folder as it was before a job that was complete."""
+        target = os.path.join(parent, NAME)
+        shutil.rmtree(target, ignore_errors=True)
+        if previous:
+            self.make("database", "--profiles", 3, "--contexts", 40, "-o", target)
+
+    def last(self, parent, previous):
+        """Complaints about a job that nobody disturbs, after all the others."""
+        with self.job(parent, *(["--force"] if previous else [])) as job:
+            ended = job.wait()
+        return list(self.situation(parent, previous).succeeded(ended.as_run()))
+
+
+def look_at(tap, campaign, runs, name):
+    ended = campaign.measure(os.path.join(campaign.root, "measured"))
+    if not tap.check(ended.status == 0 and campaign.expected, f"{name}: a job of {RANKS} ranks is complete", ended.describe()):
+        return
+    for title, previous in (("", None), (" over a database", campaign.previous)):
+        parent = os.path.join(campaign.root, f"parent{len(title)}")
+        os.makedirs(parent)
+        campaign.restore(parent, previous)
+        campaign.moments = []
+        complaints = [text for _ in range(runs) for text in campaign.kill(parent, previous)]
+        what = "the previous database is whole" if previous else "no output"
+        tap.check(not complaints, f"{name}: {runs} jobs{title} that lost a rank: an end, an error, {what}", complaints)
+        longest = max((waited for _, _, waited in campaign.moments), default=0)
+        tap.note(f"jobs take {campaign.seconds:.2f} s; the longest went on for {longest:.2f} s after the kill")
+        complaints = campaign.last(parent, previous)
+        tap.check(not complaints, f"{name}: a job after them{title} is complete, and nothing is left", complaints)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--runs", type=int, default=8)
+    parser.add_argument("--records", type=int, default=10000000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mpi", choices=["openmpi", "mpich"])
+    options = parser.parse_args()
+    tap = Tap()
+    for mpi in (OPENMPI, MPICH):
+        if options.mpi not in (None, mpi.name):
+            continue
+        if reason := missing(mpi, options.lode):
+            tap.skip(f"{mpi.name}: a rank is killed", reason)
+            continue
+        with tempfile.TemporaryDirectory(prefix="lode-ranks-", dir=room()) as root:
+            look_at(tap, Campaign(options, mpi, root), options.runs if mpi is OPENMPI else max(1, options.runs // 4), mpi.name)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
