@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum {
+    CREW_FEW = 1 << 11, /* bytes up to which a fold is about messages, not about bytes */
     CREW_PACKED =
         1 << 26 /* bytes that are packed for one round of an exchange that is too large for one call */
 };
@@ -37,6 +38,13 @@ static uint32_t height(const struct lode_crew *crew)
     while (((uint64_t)1 << levels) < crew->place.size)
         levels++;
     return levels;
+}
+
+/* Few bytes go up and down a tree; many are scattered, folded and gathered, so that they go twice whatever the number of members. */
+static void count_fold(struct lode_crew *crew, uint32_t levels, uint64_t bytes)
+{
+    bool is_scattered = bytes > CREW_FEW && levels > 2;
+    count_traffic(crew, is_scattered ? 2 * levels : levels, (is_scattered ? 2 : levels) * bytes);
 }
 
 static void count_gather(struct lode_crew *crew, const uint64_t *sizes, bool to_all)
@@ -82,7 +90,7 @@ lode_status lode_crew_fold(struct lode_crew *crew, uint64_t *numbers, size_t cou
     for (size_t done = 0; done < count;) {
         size_t piece = smaller(count - done, numbers_in_piece(crew));
         LODE_TRY(crew->ops->fold(crew->self, numbers + done, piece, fold, error));
-        count_traffic(crew, levels, levels * piece * sizeof *numbers);
+        count_fold(crew, levels, piece * sizeof *numbers);
         done += piece;
     }
     return LODE_OK;

@@ -86,7 +86,7 @@ struct lode_crew_ops {
 /*
  * What went over the wire from this member, as the usual algorithms have it. For n bytes on P members, L = log2(P) rounded up:
  *   broadcast  L messages, n bytes in all: down a tree
- *   fold, scan L messages of n bytes: doubling
+ *   fold, scan L messages of n bytes: doubling; a fold of much, with L above 2, 2 L messages and 2 n bytes: scattered and gathered
  *   gather     to member 0 one message of its own bytes; to all P - 1 messages, all bytes but its own: around a ring
  *   exchange   one message to each other member that there is something for
  *   send       one message

@@ -303,6 +303,7 @@ static lode_status check_traffic(struct lode_crew *crew, lode_error *error)
 {
     const size_t piece = crew->piece;
     uint64_t levels = levels_of(crew->place.size), others = crew->place.size - 1, numbers[3] = {0};
+    static const size_t many = 1000;
     unsigned char bytes[10] = {0};
     void *out;
     uint64_t out_size;
@@ -318,6 +319,14 @@ static lode_status check_traffic(struct lode_crew *crew, lode_error *error)
     LODE_TRY(lode_crew_scan(crew, numbers, NULL, 3, error));
     LODE_TRY(lode_crew_meet(crew, error));
     CREW_HOLDS(crew->traffic.messages == levels * 2 && crew->traffic.bytes == levels * 32);
+    crew->traffic = (struct lode_crew_traffic){0, 0};
+    uint64_t *more = calloc(many, sizeof *more);
+    lode_status status =
+        more ? lode_crew_fold(crew, more, many, LODE_CREW_MAX, error) : lode_fail_memory(error);
+    free(more);
+    LODE_TRY(status);
+    CREW_HOLDS(crew->traffic.messages == (levels > 2 ? 2 * levels : levels) &&
+               crew->traffic.bytes == (levels > 2 ? 2 : levels) * many * sizeof *more);
     crew->traffic = (struct lode_crew_traffic){0, 0};
     LODE_TRY(lode_crew_gather(crew, bytes, sizeof bytes, true, &out, &out_size, NULL, error));
     free(out);
