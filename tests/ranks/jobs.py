@@ -112,6 +112,17 @@ def family(root):
     return {pid: all_of_them[pid][0] for pid in chosen if pid in all_of_them}
 
 
+def has_open(pid, text):
+    """Whether a process has a file open whose path has a text in it."""
+    folder = f"/proc/{pid}/fd"
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                if text in os.readlink(os.path.join(folder, name)):
+                    return True
+    return False
+
+
 def variable(pid, name):
     """A variable of the environment that a process was started with."""
     try:
@@ -128,6 +139,7 @@ class Ended(NamedTuple):
     err: str
     seconds: float
     late: bool  # it had to be ended
+    running: tuple = ()  # names of processes that it had then
 
     def messages(self):
         """What the program said, without what its launcher says of a job that failed."""
@@ -168,14 +180,14 @@ class Job:
                 os.kill(pid, signal.SIGKILL)
 
     def wait(self):
-        late = False
+        late, names = False, ()
         try:
             out, err = self.process.communicate(timeout=max(0.0, self.begin + self.limit - time.monotonic()))
         except subprocess.TimeoutExpired:
-            late = True
+            late, names = True, tuple(family(self.process.pid).values())
             self.clear()
             out, err = self.process.communicate()
-        return Ended(self.process.returncode, out, err, time.monotonic() - self.begin, late)
+        return Ended(self.process.returncode, out, err, time.monotonic() - self.begin, late, names)
 
     def survivors(self, program="lode", patience=5.0):
         """Processes of the job that still run some seconds after its launcher ended."""
