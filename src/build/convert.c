@@ -2,6 +2,7 @@
 /* From a database to a writer, through the public API on both sides. */
 #include "base/error.h"
 #include "base/map.h"
+#include "build/points.h"
 #include "build/profiles.h"
 #include "model/block.h"
 #include "model/database.h"
@@ -250,6 +251,19 @@ static lode_status draft_values(const struct conversion *self, lode_draft *draft
     return LODE_OK;
 }
 
+struct recovered {
+    const struct conversion *conversion;
+    lode_draft *draft;
+};
+
+static lode_status draft_point(void *user, uint32_t context, uint16_t id, double value, lode_error *error)
+{
+    const struct recovered *self = user;
+    const struct conversion *conversion = self->conversion;
+    return lode_draft_value(self->draft, conversion->contexts[context], conversion->value_ids[id], value,
+                            error);
+}
+
 static lode_status draft_samples(const struct conversion *self, lode_draft *draft, uint32_t profile,
                                  lode_error *error)
 {
@@ -277,6 +291,9 @@ static lode_status draft_profile(void *context, uint64_t item, lode_draft *draft
     LODE_TRY(lode_profile_ids(self->db, profile, ids, MAX_IDS, &count, error));
     LODE_TRY(lode_draft_begin(draft, ids, count, error));
     LODE_TRY(draft_values(self, draft, profile, error));
+    struct recovered recovered = {self, draft};
+    if (self->db->points_lost)
+        LODE_TRY(lode_points_recover(self->db, profile, draft_point, &recovered, error));
     return draft_samples(self, draft, profile, error);
 }
 

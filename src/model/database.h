@@ -52,6 +52,7 @@ struct lode_database {
     struct lode_function *functions;
     uint32_t function_count;
     struct lode_context_tree tree;
+    bool points_lost; /* the writer may have left out point values at contexts that are not listed */
 
     uint32_t profile_count;
     uint32_t context_block_count;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/hpctoolkit_drafts/recover.h"
+
+#include <string.h>
+
+void lode_drafts_scope(struct lode_scope *scope)
+{
+    static const struct {
+        const char *name;
+        uint8_t type, bit;
+    } known[] = {
+        {"point", LODE_SCOPE_POINT, UINT8_MAX},
+        {"function", LODE_SCOPE_TRANSITIVE, 0},
+        {"execution", LODE_SCOPE_EXECUTION, UINT8_MAX},
+    };
+    scope->type = LODE_SCOPE_CUSTOM;
+    scope->propagation_index = UINT8_MAX;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(scope->name, known[i].name) == 0) {
+            scope->type = known[i].type;
+            scope->propagation_index = known[i].bit;
+        }
+}
+
+/* A line calls nothing but functions. */
+static bool is_called_by_line(const struct lode_context_tree *tree, const lode_context *node)
+{
+    return node->lexical == LODE_LEXICAL_INSTRUCTION && node->relation == LODE_RELATION_CALL &&
+           tree->nodes[node->parent].lexical == LODE_LEXICAL_LINE;
+}
+
+void lode_drafts_propagation(struct lode_context_tree *tree)
+{
+    bool lists_instructions = false;
+    for (uint32_t i = 1; i < tree->count; i++)
+        lists_instructions = lists_instructions || is_called_by_line(tree, &tree->nodes[i]);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        lode_context *node = &tree->nodes[i];
+        const lode_context *decides = lists_instructions ? &tree->nodes[node->parent] : node;
+        node->propagation = decides->index > 0 && decides->relation == LODE_RELATION_LEXICAL;
+    }
+    for (uint32_t i = 1; i < tree->count; i++)
+        if (is_called_by_line(tree, &tree->nodes[i]))
+            tree->nodes[i].relation = LODE_RELATION_LEXICAL;
+}
+
+static const struct {
+    const char *function;
+    uint16_t entry;
+    const char *name;
+} entry_functions[] = {
+    {"<program root>", LODE_ENTRY_MAIN_THREAD, "main thread"},
+    {"<thread root>", LODE_ENTRY_APPLICATION_THREAD, "application thread"},
+    {"<partial call paths>", LODE_ENTRY_UNKNOWN, "unknown entry"},
+};
+
+const char *lode_drafts_entry_function(unsigned entry)
+{
+    for (size_t i = 0; i < sizeof entry_functions / sizeof *entry_functions; i++)
+        if (entry_functions[i].entry == entry)
+            return entry_functions[i].function;
+    return NULL;
+}
+
+/* A function that is none of the stand-ins gives its name to the entry point. */
+static void make_entry(lode_context *node)
+{
+    const char *function = node->function ? node->function->name : NULL;
+    node->entry = LODE_ENTRY_UNKNOWN;
+    const char *name = function ? function : "unknown entry";
+    for (size_t i = 0; function && i < sizeof entry_functions / sizeof *entry_functions; i++)
+        if (strcmp(function, entry_functions[i].function) == 0) {
+            node->entry = entry_functions[i].entry;
+            name = entry_functions[i].name;
+        }
+    node->entry_name = name;
+    node->lexical = LODE_LEXICAL_ENTRY;
+    node->relation = LODE_RELATION_CALL;
+    node->propagation = 0;
+    node->flags = 0;
+    node->file = NULL;
+    node->module = NULL;
+    node->line = 0;
+    node->offset = 0;
+}
+
+static bool is_idle(const lode_context *node)
+{
+    return node->subtree_size == 1 && node->function && node->function->name &&
+           strcmp(node->function->name, DRAFTS_NO_ACTIVITY) == 0;
+}
+
+/* A leaf below the global context: what is behind it moves up by one. */
+static void remove_leaf(struct lode_context_tree *tree, uint32_t index)
+{
+    tree->count--;
+    tree->nodes[0].subtree_size = tree->count;
+    for (uint32_t i = index; i < tree->count; i++) {
+        tree->nodes[i] = tree->nodes[i + 1];
+        tree->nodes[i].index = i;
+        if (tree->nodes[i].parent > index)
+            tree->nodes[i].parent--;
+    }
+}
+
+void lode_drafts_entries(struct lode_context_tree *tree)
+{
+    for (uint32_t i = 1; i < tree->count;) {
+        lode_context *node = &tree->nodes[i];
+        if (tree->idle == 0 && is_idle(node)) {
+            tree->idle = node->id;
+            remove_leaf(tree, i);
+            continue;
+        }
+        i += node->subtree_size;
+        make_entry(node);
+    }
+}

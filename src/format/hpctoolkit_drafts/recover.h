@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the drafts do not say, from what they do: entry points by the names of stand-in functions, scopes by their names. */
+#ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_RECOVER_H
+#define LODE_FORMAT_HPCTOOLKIT_DRAFTS_RECOVER_H
+
+#include "model/database.h"
+
+/* Fills in the type and the propagation bit of a scope that has a name. */
+void lode_drafts_scope(struct lode_scope *scope);
+/*
+ * Sets the propagation bits of all contexts: the scope "function" passes values on to what encloses them. The writers that
+ * say of instructions that their line calls them passed values on within a function, but not to the function itself.
+ */
+void lode_drafts_propagation(struct lode_context_tree *tree);
+
+/*
+ * Makes entry points of the children of the global context, and takes out the one that stands for a thread that did not run:
+ * samples at it are samples at the global context. Before ids are made searchable.
+ */
+void lode_drafts_entries(struct lode_context_tree *tree);
+/* The name of the stand-in function of a kind of entry point, as the drafts had it; NULL for an unknown entry. */
+const char *lode_drafts_entry_function(unsigned entry);
+
+#define DRAFTS_NO_ACTIVITY "<no activity>"
+
+#endif
