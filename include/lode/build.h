@@ -38,10 +38,13 @@ typedef struct lode_build_options {
      */
     lode_crew *crew;
     uint32_t members;
+    /* Let MPI write together what members compute together, where the file system gains from that; else each writes for itself. */
+    int joint;
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 \
+        sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
+            0, 0                                                                                             \
     }
 
 /* The phases of building. */

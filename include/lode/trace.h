@@ -7,9 +7,11 @@
 
 LODE_BEGIN_DECLS
 
-/* A view that the caller owns and that needs no closing; all but the first two fields are private. */
+/* A view that the caller owns and that needs no closing; all but `profile` and `sample_count` are private. */
 typedef struct lode_trace_line {
     uint32_t profile;
+    uint8_t layout; /* how samples lie in bytes */
+    uint8_t reserved[3];
     uint64_t sample_count;
     const unsigned char *samples;
 } lode_trace_line;

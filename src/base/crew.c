@@ -350,6 +350,33 @@ lode_status lode_crew_receive(struct lode_crew *crew, uint32_t from, void *bytes
     return LODE_OK;
 }
 
+/* ---- files ---- */
+
+lode_status lode_crew_open_file(struct lode_crew *crew, void **file, const char *path, lode_error *error)
+{
+    *file = NULL;
+    return crew->ops->open_file ? crew->ops->open_file(crew->self, file, path, error) : LODE_ABSENT;
+}
+
+lode_status lode_crew_write_file(struct lode_crew *crew, void *file, uint64_t offset, const void *bytes,
+                                 size_t size, lode_error *error)
+{
+    /* As many pieces as the member has that has most. */
+    uint64_t most = size;
+    LODE_TRY(lode_crew_fold(crew, &most, 1, LODE_CREW_MAX, error));
+    for (uint64_t done = 0; done < most; done += crew->piece) {
+        size_t piece = done < size ? smaller(size - done, crew->piece) : 0;
+        LODE_TRY(crew->ops->write_file(crew->self, file, offset + done,
+                                       piece ? (const char *)bytes + done : NULL, piece, error));
+    }
+    return LODE_OK;
+}
+
+lode_status lode_crew_close_file(struct lode_crew *crew, void *file, lode_error *error)
+{
+    return crew->ops->close_file(crew->self, file, error);
+}
+
 /* ---- failing ---- */
 
 void lode_crew_raise(struct lode_crew *crew, lode_status status, const lode_error *error)

@@ -148,6 +148,16 @@ lode_status lode_crew_receive(struct lode_crew *crew, uint32_t from, void *bytes
 /* Waits for all. */
 lode_status lode_crew_meet(struct lode_crew *crew, lode_error *error);
 
+/*
+ * Files that all members write together: MPI gathers what goes to neighbouring places before it writes. LODE_ABSENT where the crew has
+ * nothing of the kind. A write has any size at each member, also none; all are done in the same order.
+ */
+lode_status lode_crew_open_file(struct lode_crew *crew, void **file, const char *path, lode_error *error);
+lode_status lode_crew_write_file(struct lode_crew *crew, void *file, uint64_t offset, const void *bytes,
+                                 size_t size, lode_error *error);
+/* All is on the disk. Frees `file` in every case. */
+lode_status lode_crew_close_file(struct lode_crew *crew, void *file, lode_error *error);
+
 /* Not collective. Tells all that this member has failed; LODE_ERR_CANCELLED that came from the crew itself is not raised again. */
 void lode_crew_raise(struct lode_crew *crew, lode_status status, const lode_error *error);
 /* Not collective. Whether any member is known to have failed: what long work asks now and then, from one thread at a time. */

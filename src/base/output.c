@@ -477,6 +477,15 @@ lode_status lode_output_file_join(struct lode_output_file *file, const struct lo
     return open_file(file, output->directory, name, name, 0, error);
 }
 
+char *lode_output_file_path(const struct lode_output *output, const char *name)
+{
+    char *path;
+    int folder = (int)(base_name(output) - output->path);
+    if (asprintf(&path, "%.*s%s/%s/%s", folder, output->path, output->partial, new_name, name) < 0)
+        return NULL;
+    return path;
+}
+
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error)
 {

@@ -61,6 +61,8 @@ lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct
 /* A file that another process has created: bytes go to places that are this one's alone. */
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
                                   const char *name, lode_error *error);
+/* Where a file of an output is until it is in place, in memory that the caller frees; NULL if there is none. */
+char *lode_output_file_path(const struct lode_output *output, const char *name);
 /* Appends. */
 lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
                               lode_error *error);

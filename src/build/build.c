@@ -48,6 +48,8 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
     LODE_TRY(lode_build_inputs_open(&build->inputs, build->crew, order->paths, order->count, order->options,
                                     error));
     LODE_TRY(create_writer(build, order->path, error));
+    if (build->options->joint)
+        LODE_TRY(lode_writer_write_jointly(build->writer, error));
     lode_build_end_phase(build, LODE_BUILD_OPENING);
     LODE_TRY(lode_build_read(build, build->writer->output.holder, error));
     lode_build_end_phase(build, LODE_BUILD_READING);

@@ -60,6 +60,8 @@ static void count_records(struct lode_build *build)
     result->phases[LODE_BUILD_PROFILES].written_bytes = blocks;
     result->phases[LODE_BUILD_LINES].written_bytes = result->samples * WIRE_Sample_SIZE;
     result->phases[LODE_BUILD_FINISHING].read_bytes = blocks;
+    result->phases[LODE_BUILD_FINISHING].written_bytes = build->writer->traffic.written_bytes;
+    result->rounds = build->writer->traffic.rounds;
 }
 
 static void count_inputs(struct lode_build *build)

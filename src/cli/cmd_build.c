@@ -22,6 +22,7 @@ typedef struct build_options {
     uint64_t memory;
     int crew; /* job_kind */
     uint64_t members;
+    int writing; /* WRITE_... */
 } build_options;
 
 /* In the order of the choices of --trace. */
@@ -30,6 +31,13 @@ enum {
     TRACE_NONE
 };
 static const char *const trace_choices[] = {"full", "none", NULL};
+
+/* In the order of the choices of --write. */
+enum {
+    WRITE_EACH,
+    WRITE_JOINTLY
+};
+static const char *const write_choices[] = {"each", "jointly", NULL};
 
 typedef struct building {
     progress progress;
@@ -65,6 +73,7 @@ static lode_build_options wishes_of(const build_options *options, building *b)
     wishes.rank_table = options->rank_table;
     wishes.title = options->title;
     wishes.members = (uint32_t)options->members;
+    wishes.joint = options->writing == WRITE_JOINTLY;
     wishes.on_finding = on_finding;
     wishes.on_progress = on_progress;
     wishes.user = b;
@@ -243,6 +252,10 @@ static const option_spec build_own[] = {
      "does not"},
     {"crew", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, members),
      "build as N members of a crew inside this process, each with its threads, as a job of N ranks would"},
+    {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing),
+     "how the ranks of an MPI job write: each for itself, the default; or jointly, through MPI, for file "
+     "systems that want few and "
+     "large writes"},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats),
      "say what was read and written, and how long it took"},
     {0},

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/format.h"
 #include "format/hpctoolkit/hpctoolkit.h"
+#include "format/hpctoolkit_drafts/drafts.h"
 #include "format/uftrace/uftrace.h"
 
-const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_uftrace};
+/* Drafts are recognised by what is in their files, 4.0 by the names of files alone: so drafts come first. */
+const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit_drafts, &lode_format_hpctoolkit,
+                                                  &lode_format_uftrace};
 const size_t lode_format_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)

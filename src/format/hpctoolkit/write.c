@@ -383,6 +383,32 @@ lode_status lode_writer_note_profile(lode_writer *writer, const lode_id *ids, ui
     return LODE_OK;
 }
 
+lode_status lode_writer_write_jointly(lode_writer *writer, lode_error *error)
+{
+    static const enum hpct_file_id ids[] = {HPCT_CCT, HPCT_PROFILE};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        char *path = lode_output_file_path(&writer->output, lode_hpct_specs[ids[i]].name);
+        if (path == NULL)
+            return lode_fail_memory(error);
+        lode_status status = lode_crew_open_file(writer->crew, &writer->joint[ids[i]], path, error);
+        free(path);
+        if (status != LODE_OK && status != LODE_ABSENT)
+            return status;
+    }
+    return LODE_OK;
+}
+
+static lode_status close_joint_files(lode_writer *writer, lode_error *error)
+{
+    for (unsigned id = 0; id < HPCT_FILES; id++) {
+        void *file = writer->joint[id];
+        writer->joint[id] = NULL;
+        if (file)
+            LODE_TRY(lode_crew_close_file(writer->crew, file, error));
+    }
+    return LODE_OK;
+}
+
 /* What a member wrote is on the disk before member 0 says that all is. */
 static lode_status close_files(lode_writer *writer, lode_error *error)
 {
@@ -398,6 +424,7 @@ lode_status lode_writer_finish_with(lode_writer *writer, const struct written_sh
     struct wire_Profile summary;
     bool is_first = writer->crew->place.rank == 0;
     LODE_TRY(lode_writer_transpose(writer, share, &summary, &cct, error));
+    LODE_TRY(close_joint_files(writer, error));
     if (!is_first)
         LODE_TRY(close_files(writer, error));
     LODE_TRY(lode_crew_meet(writer->crew, error));

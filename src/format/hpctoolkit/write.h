@@ -102,13 +102,15 @@ struct written_profile {
 
 /* What a member's part of the transpose took. */
 struct written_traffic {
-    uint64_t rounds, exchanges, sent_bytes, received_bytes;
+    uint64_t rounds, exchanges, sent_bytes, received_bytes, written_bytes;
 };
 
 struct lode_writer {
     struct lode_crew *crew;    /* that writes the database together; NULL: nobody else */
     struct lode_output output; /* member 0's */
     struct lode_output_file files[HPCT_FILES];
+    void *
+        joint[HPCT_FILES]; /* of the crew, for files that all members write together; NULL: each for itself */
     lode_writer_options options;
     struct lode_arena arena; /* of strings and id tuples */
 
@@ -168,6 +170,8 @@ lode_status lode_writer_note_profile(lode_writer *writer, const lode_id *ids, ui
                                      const struct written_profile *profile, lode_error *error);
 lode_status lode_writer_finish_with(lode_writer *writer, const struct written_share *share,
                                     lode_error *error);
+/* From now on what is computed together is written together, if the crew can: values by context, and the summary. Collective. */
+lode_status lode_writer_write_jointly(lode_writer *writer, lode_error *error);
 
 /* Appends the header of a section to a file, and remembers where the section is. */
 lode_status lode_writer_begin_file(lode_writer *writer, enum hpct_file_id id, lode_error *error);

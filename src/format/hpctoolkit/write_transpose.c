@@ -160,6 +160,9 @@ static lode_status begin_pieces(struct transpose *self, const struct window_piec
 static lode_status write_region(lode_writer *writer, enum hpct_file_id id, uint64_t offset, const void *bytes,
                                 size_t size, lode_error *error)
 {
+    writer->traffic.written_bytes += size;
+    if (writer->joint[id])
+        return lode_crew_write_file(writer->crew, writer->joint[id], offset, bytes, size, error);
     return lode_output_write_at(&writer->files[id], offset, bytes, size, error);
 }
 

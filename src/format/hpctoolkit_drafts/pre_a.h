@@ -9,8 +9,8 @@
 #include "format/hpctoolkit/read.h"
 
 /* Whether the meta.db of a folder is of this layout. */
-bool lode_pre_a_probe(const struct lode_folder *folder);
+bool lode_drafts_is_pre_a(const struct lode_folder *folder);
 
-extern const struct hpct_layout lode_pre_a_layout;
+extern const struct hpct_layout lode_drafts_pre_a_layout;
 
 #endif

@@ -37,7 +37,7 @@ static bool is_pre_a(const struct wire_Metrics *header)
     return header->szMetric == METRIC_SIZE && header->szSummary == STATISTIC_SIZE;
 }
 
-bool lode_pre_a_probe(const struct lode_folder *folder)
+bool lode_drafts_is_pre_a(const struct lode_folder *folder)
 {
     enum {
         AT = WIRE_FileHeader_SIZE + META_METRICS * WIRE_Section_SIZE
@@ -315,7 +315,7 @@ static void arrange(struct hpct_database *db)
     lode_drafts_entries(tree);
 }
 
-const struct hpct_layout lode_pre_a_layout = {
+const struct hpct_layout lode_drafts_pre_a_layout = {
     .format = "HPCToolkit 4.0 of early 2022",
     .context_size = CONTEXT_SIZE,
     .find_metrics = find_metrics,
