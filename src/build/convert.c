@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "build/points.h"
 #include "build/profiles.h"
+#include "format/format.h"
 #include "model/block.h"
 #include "model/database.h"
 #include <lode/convert.h>
@@ -367,10 +368,22 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     return lode_writer_finish(self->writer, error);
 }
 
+static lode_status convert_to(const lode_database *db, const char *path, const lode_convert_options *options,
+                              lode_error *error)
+{
+    const struct lode_database_target *target = lode_format_target(options->to);
+    if (target == NULL)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "there is no format '%s' to write databases in", options->to);
+    return target->write(db, path, options, error);
+}
+
 lode_status lode_convert(const lode_database *db, const char *path, const lode_convert_options *options,
                          lode_error *error)
 {
     struct conversion self = {.db = db, .options = options};
+    if (options->to && strcmp(options->to, "hpctoolkit") != 0)
+        return convert_to(db, path, options, error);
     lode_status status = convert(&self, path, error);
     release(&self);
     return status;

@@ -4,9 +4,10 @@
 
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/rules.h"
+#include "format/hpctoolkit_drafts/write.h"
 #include <string.h>
 
-static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_pre_a};
+static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_metadb, &lode_drafts_pre_a};
 
 bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size)
 {
@@ -48,6 +49,11 @@ static lode_status check(const struct lode_folder *folder, const lode_check_opti
     return layout->check(folder, options, result, error);
 }
 
+static const struct lode_database_target targets[] = {
+    {"hpctoolkit-draft-xml", lode_drafts_write_xml},
+    {"hpctoolkit-draft-metadb", lode_drafts_write_metadb},
+};
+
 const struct lode_format lode_format_hpctoolkit_drafts = {
     .name = "HPCToolkit drafts",
     .probe = probe,
@@ -55,4 +61,6 @@ const struct lode_format lode_format_hpctoolkit_drafts = {
     .check = check,
     .rules = lode_drafts_rules,
     .rule_count = DRAFTS_RULE_COUNT,
+    .targets = targets,
+    .target_count = sizeof targets / sizeof *targets,
 };

@@ -22,7 +22,7 @@ struct drafts_layout {
                          lode_check_result *result, lode_error *error);
 };
 
-extern const struct drafts_layout lode_drafts_xml, lode_drafts_pre_a;
+extern const struct drafts_layout lode_drafts_xml, lode_drafts_metadb, lode_drafts_pre_a;
 
 /* Whether a file is there and begins with these bytes. */
 bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size);

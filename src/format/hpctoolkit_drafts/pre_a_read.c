@@ -313,6 +313,7 @@ static void arrange(struct hpct_database *db)
     struct lode_context_tree *tree = &db->base.tree;
     lode_drafts_propagation(tree);
     lode_drafts_entries(tree);
+    lode_drafts_trim_functions(&db->base);
 }
 
 const struct hpct_layout lode_drafts_pre_a_layout = {

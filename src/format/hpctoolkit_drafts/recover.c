@@ -54,12 +54,36 @@ static const struct {
     {"<partial call paths>", LODE_ENTRY_UNKNOWN, "unknown entry"},
 };
 
-const char *lode_drafts_entry_function(unsigned entry)
+const char *lode_drafts_entry_function(unsigned entry, const char *name)
 {
-    for (size_t i = 0; i < sizeof entry_functions / sizeof *entry_functions; i++)
-        if (entry_functions[i].entry == entry)
+    for (size_t i = 0; i < sizeof entry_functions / sizeof *entry_functions; i++) {
+        bool own = entry == LODE_ENTRY_UNKNOWN && name && *name && strcmp(name, entry_functions[i].name) != 0;
+        if (entry_functions[i].entry == entry && !own)
             return entry_functions[i].function;
-    return NULL;
+    }
+    return name ? name : "";
+}
+
+static bool is_stand_in(const lode_function *function)
+{
+    if (function->name == NULL || function->module || function->file)
+        return false;
+    for (size_t i = 0; i < sizeof entry_functions / sizeof *entry_functions; i++)
+        if (strcmp(function->name, entry_functions[i].function) == 0)
+            return true;
+    return strcmp(function->name, DRAFTS_NO_ACTIVITY) == 0;
+}
+
+void lode_drafts_trim_functions(lode_database *db)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 1; i < db->tree.count; i++) {
+        const lode_function *function = lode_context_function(&db->tree.nodes[i]);
+        if (function && function->index >= used)
+            used = function->index + 1;
+    }
+    while (db->function_count > used && is_stand_in(&db->functions[db->function_count - 1]))
+        db->function_count--;
 }
 
 /* A function that is none of the stand-ins gives its name to the entry point. */

@@ -18,8 +18,13 @@ void lode_drafts_propagation(struct lode_context_tree *tree);
  * samples at it are samples at the global context. Before ids are made searchable.
  */
 void lode_drafts_entries(struct lode_context_tree *tree);
-/* The name of the stand-in function of a kind of entry point, as the drafts had it; NULL for an unknown entry. */
-const char *lode_drafts_entry_function(unsigned entry);
+/*
+ * The name of the stand-in function of an entry point. One of an unknown kind, or of one that the drafts did not have, keeps its name
+ * if it has one of its own.
+ */
+const char *lode_drafts_entry_function(unsigned entry, const char *name);
+/* Drops stand-in functions that no context names any more, as far as they are the last ones. After the two above. */
+void lode_drafts_trim_functions(lode_database *db);
 
 #define DRAFTS_NO_ACTIVITY "<no activity>"
 
