@@ -188,7 +188,8 @@ static const option_spec convert_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
      "the directory to write; it appears only when it is complete"},
     {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to),
-     "the format to write; the default is that of the store: HPCToolkit 4.0 or uftrace. The drafts of 2021 and "
+     "the format to write; the default is that of the store: HPCToolkit 4.0 or uftrace. The drafts of 2021 "
+     "and "
      "2022 are for tools that read nothing else"},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
      "replace a store that is there"},
@@ -228,7 +229,8 @@ static const char *const convert_description[] = {
 static const command_example convert_examples[] = {
     {"lode convert db -o canonical-db", "A copy that compares byte by byte with other copies."},
     {"lode convert --drop-unlisted --memory 1G db -o smaller-db", "Without values that no viewer shows."},
-    {"lode convert old-db -o new-db", "A database of 2021 or 2022 that opens in nothing today, brought up to date."},
+    {"lode convert old-db -o new-db",
+     "A database of 2021 or 2022 that opens in nothing today, brought up to date."},
     {"lode convert --from 2s --to 2.1s --min-time 1us uftrace.data -o slice.data",
      "A tenth of a second of a recording, without the shortest calls."},
     {"lode convert rank0.data rank1.data -o both.data --to uftrace", "Two recordings as one."},

@@ -105,8 +105,6 @@ lode_status lode_context_tree_index_ids(struct lode_context_tree *tree, lode_dup
 
 uint32_t lode_context_tree_find(const struct lode_context_tree *tree, uint32_t id)
 {
-    if (id == tree->idle && tree->count > 0)
-        return 0;
     if (tree->table_size > 0)
         return id < tree->table_size ? tree->by_id[id] : LODE_NO_INDEX;
     uint32_t low = 0, high = tree->count;

@@ -57,7 +57,6 @@ struct lode_context_tree {
     /* From id to index: a table by id, or, where ids are spread too wide for one, indices sorted by id. */
     uint32_t *by_id;
     uint64_t table_size; /* 0: sorted */
-    uint32_t idle; /* one more id of the global context, in samples of a thread that did not run; 0: none */
 };
 
 /* The first function that is the same as this one. */

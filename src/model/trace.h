@@ -20,7 +20,8 @@ static inline uint64_t trace_time(const lode_trace_line *line, uint64_t index)
 static inline uint32_t trace_context(const lode_trace_line *line, uint64_t index)
 {
     const uint8_t *p = line->samples + index * TRACE_SAMPLE_SIZE + 8;
-    return line->layout == LODE_LAYOUT_BIG ? get_u32be(p) : get_u32le(p);
+    uint32_t id = line->layout == LODE_LAYOUT_BIG ? get_u32be(p) : get_u32le(p);
+    return id == line->idle_id ? 0 : id;
 }
 
 #endif

@@ -55,6 +55,7 @@ struct hpct_database {
 
     struct hpct_table id_names, metrics, scopes, modules, source_files, functions, entries; /* meta.db */
     uint8_t scope_inst_stride, summary_stride;
+    uint32_t idle_id;                   /* see lode_trace_line; in older layouts */
     uint64_t roots_size, roots_pointer; /* contexts without an entry point above them, in older layouts */
     struct hpct_table profiles;         /* profile.db */
     struct hpct_table contexts;         /* cct.db */

@@ -57,6 +57,7 @@ struct drafts_database {
     struct drafts_table profiles, contexts, traces;
     struct lode_span tuples; /* the section of id tuples */
     uint64_t tuples_offset;
+    uint32_t idle_id; /* of the context whose samples say that nothing ran; 0 if there is none besides 0 */
 };
 
 static inline const struct drafts_database *drafts_of(const lode_database *db)

@@ -296,8 +296,10 @@ bool lode_drafts_trace_line(const struct drafts_database *db, const struct draft
 {
     const struct drafts_file *file = &db->files[HPCT_TRACE];
     struct lode_span body = {file->source.bytes.data, file->end}, bytes;
-    *out =
-        (lode_trace_line){.profile = trace->prof_info_idx, .layout = LODE_LAYOUT_BIG, .samples = body.data};
+    *out = (lode_trace_line){.profile = trace->prof_info_idx,
+                             .idle_id = db->idle_id,
+                             .layout = LODE_LAYOUT_BIG,
+                             .samples = body.data};
     if (trace->line_ptr == trace->line_end)
         return true;
     if (trace->line_end < trace->line_ptr || (trace->line_end - trace->line_ptr) % WIRE_Sample_SIZE != 0 ||

@@ -7,7 +7,8 @@
 #include "format/hpctoolkit_drafts/write.h"
 #include <string.h>
 
-static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_metadb, &lode_drafts_pre_a};
+static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_metadb,
+                                                      &lode_drafts_pre_a};
 
 bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size)
 {

@@ -102,7 +102,7 @@ static lode_status read_point(struct tree_reader *self, lode_context *node, cons
 
 static unsigned lexical_size(unsigned flags)
 {
-    return DRAFTS_MetaLexical_SIZE + ((flags & METADB_HAS_FUNCTION) ? METADB_FUNCTION_SIZE : 0) +
+    return (unsigned)DRAFTS_MetaLexical_SIZE + ((flags & METADB_HAS_FUNCTION) ? METADB_FUNCTION_SIZE : 0) +
            ((flags & METADB_HAS_LINE) ? METADB_LINE_SIZE : 0) +
            ((flags & METADB_HAS_POINT) ? METADB_POINT_SIZE : 0);
 }
@@ -258,7 +258,7 @@ static lode_status read_tree(struct tree_reader *self)
         LODE_TRY(lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_CALLER, self->callers_first,
                                      "%" PRIu64 " calls say which line they come from", self->callers));
     lode_drafts_propagation(tree);
-    lode_drafts_entries(tree);
+    self->reader->db->idle_id = lode_drafts_entries(tree);
     lode_drafts_trim_functions(base);
     return lode_context_tree_index_ids(tree, on_duplicate, self, self->reader->report->error);
 }

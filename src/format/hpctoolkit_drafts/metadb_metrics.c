@@ -28,7 +28,8 @@ static lode_status add_id(const struct metrics_reader *self, uint64_t *set, uint
     set[id / 64] |= bit;
     if (is_new)
         return LODE_OK;
-    return lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_ID, offset, "%s id %u is used twice", what, id);
+    return lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_ID, offset, "%s id %u is used twice", what,
+                               id);
 }
 
 static uint64_t hash_of(const char *text)

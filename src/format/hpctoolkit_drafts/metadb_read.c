@@ -98,8 +98,8 @@ static lode_status find_part(struct metadb_reader *reader, unsigned place, const
     if (section.ptr >= METADB_HEADER_SIZE && lode_span_part(body, section.ptr, section.size, &part->bytes))
         return LODE_OK;
     return lode_metadb_finding(reader, DRAFTS_RULE_SECTION_BOUNDS, at,
-                               "the section %s: %" PRIu64 " bytes at 0x%" PRIx64 " in a file of %" PRIu64, name,
-                               section.size, section.ptr, file->source.bytes.size);
+                               "the section %s: %" PRIu64 " bytes at 0x%" PRIx64 " in a file of %" PRIu64,
+                               name, section.size, section.ptr, file->source.bytes.size);
 }
 
 static lode_status check_overlap(const struct metadb_reader *reader)

@@ -120,8 +120,9 @@ static lode_status load_function(struct metadb_reader *reader, uint32_t index)
         function->module = &base->modules[binary];
         function->offset = wire.binary_offset == UINT64_MAX ? 0 : wire.binary_offset;
     } else if (wire.binary_ptr) {
-        LODE_TRY(lode_metadb_finding(reader, DRAFTS_RULE_METADB_POINTER, offset + DRAFTS_MetaFunction_binary_ptr,
-                                     "0x%" PRIx64 " is not a binary", wire.binary_ptr));
+        LODE_TRY(lode_metadb_finding(reader, DRAFTS_RULE_METADB_POINTER,
+                                     offset + DRAFTS_MetaFunction_binary_ptr, "0x%" PRIx64 " is not a binary",
+                                     wire.binary_ptr));
     }
     if (file != LODE_NO_INDEX) {
         function->file = &base->files[file];

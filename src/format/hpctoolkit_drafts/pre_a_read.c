@@ -312,7 +312,7 @@ static void arrange(struct hpct_database *db)
 {
     struct lode_context_tree *tree = &db->base.tree;
     lode_drafts_propagation(tree);
-    lode_drafts_entries(tree);
+    db->idle_id = lode_drafts_entries(tree);
     lode_drafts_trim_functions(&db->base);
 }
 

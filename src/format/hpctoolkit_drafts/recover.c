@@ -127,16 +127,18 @@ static void remove_leaf(struct lode_context_tree *tree, uint32_t index)
     }
 }
 
-void lode_drafts_entries(struct lode_context_tree *tree)
+uint32_t lode_drafts_entries(struct lode_context_tree *tree)
 {
+    uint32_t idle = 0;
     for (uint32_t i = 1; i < tree->count;) {
         lode_context *node = &tree->nodes[i];
-        if (tree->idle == 0 && is_idle(node)) {
-            tree->idle = node->id;
+        if (idle == 0 && is_idle(node)) {
+            idle = node->id;
             remove_leaf(tree, i);
             continue;
         }
         i += node->subtree_size;
         make_entry(node);
     }
+    return idle;
 }

@@ -15,9 +15,9 @@ void lode_drafts_propagation(struct lode_context_tree *tree);
 
 /*
  * Makes entry points of the children of the global context, and takes out the one that stands for a thread that did not run:
- * samples at it are samples at the global context. Before ids are made searchable.
+ * samples at it are samples at the global context. Returns its id, or 0. Before ids are made searchable.
  */
-void lode_drafts_entries(struct lode_context_tree *tree);
+uint32_t lode_drafts_entries(struct lode_context_tree *tree);
 /*
  * The name of the stand-in function of an entry point. One of an unknown kind, or of one that the drafts did not have, keeps its name
  * if it has one of its own.

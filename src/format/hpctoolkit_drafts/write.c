@@ -56,9 +56,10 @@ static lode_status write_all(struct drafts_output *out, const char *path, const 
                              lode_error *error)
 {
     if (!lode_database_has(out->db, LODE_PART_CONTEXT))
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-                         "the database has no values by context, which a draft needs; convert it to HPCToolkit "
-                         "4.0 first");
+        return lode_fail(
+            error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+            "the database has no values by context, which a draft needs; convert it to HPCToolkit "
+            "4.0 first");
     LODE_TRY(number_contexts(out, error));
     writer->choose(out);
     LODE_TRY(check_target(path, out->options->force, error));

@@ -16,7 +16,8 @@ struct drafts_output {
     const lode_convert_options *options;
     struct lode_output output;
     bool trace_bounds; /* trace.db states bounds of time, and has no footer */
-    uint32_t idle;     /* the id of samples of a thread that did not run: that of a context of its own; 0: there are no samples */
+    uint32_t
+        idle; /* the id of samples of a thread that did not run: that of a context of its own; 0: there are no samples */
     uint32_t id_count; /* all ids of contexts are below, those without metadata too */
     /* By id: whether values under it are written. */
     bool values[UINT16_MAX + 1], statistics[UINT16_MAX + 1];

@@ -113,8 +113,8 @@ static lode_status put_group(struct binary *self, const lode_block *block, const
 }
 
 /* Values, then groups, then what ends them. Groups that have no values left are not written, and an empty block is nothing at all. */
-static lode_status put_block(struct binary *self, const lode_block *block, struct choice choice, uint32_t end_key,
-                             uint64_t *values, uint32_t *groups, lode_error *error)
+static lode_status put_block(struct binary *self, const lode_block *block, struct choice choice,
+                             uint32_t end_key, uint64_t *values, uint32_t *groups, lode_error *error)
 {
     *values = 0;
     *groups = 0;
@@ -175,7 +175,8 @@ static lode_status put_profile(struct binary *self, uint32_t profile, uint64_t t
     struct drafts_Profile record = {.idt_ptr = tuple, .prof_off = self->file.size};
     struct choice choice = {.values = profile == 0 ? self->out->statistics : self->out->values};
     LODE_TRY(lode_profile_block(self->out->db, profile, &block, error));
-    LODE_TRY(put_block(self, &block, choice, DRAFTS_PROFILE_END, &record.num_vals, &record.num_nzctxs, error));
+    LODE_TRY(
+        put_block(self, &block, choice, DRAFTS_PROFILE_END, &record.num_vals, &record.num_nzctxs, error));
     lode_drafts_write_Profile(&record, self->records + (size_t)profile * DRAFTS_Profile_SIZE);
     return lode_progress_add(&self->progress, 1, error);
 }
@@ -260,8 +261,7 @@ static lode_status put_line(struct binary *self, uint32_t index, lode_error *err
         uint8_t bytes[TRACE_SAMPLE_SIZE];
         uint32_t context = trace_context(&line, i);
         put_u64be(bytes, trace_time(&line, i));
-        put_u32be(bytes + 8, lode_context_tree_find(&self->out->db->tree, context) == 0 ? self->out->idle
-                                                                                       : context);
+        put_u32be(bytes + 8, context == 0 ? self->out->idle : context);
         LODE_TRY(lode_output_write(&self->file, bytes, sizeof bytes, error));
     }
     record.line_end = self->file.size;

@@ -83,8 +83,8 @@ static uint16_t statistics_of(const lode_metric *metric, const lode_scope *scope
     return count;
 }
 
-static lode_status put_scope(struct metadb *self, const lode_metric *metric, const lode_metric_scope *instance,
-                             lode_error *error)
+static lode_status put_scope(struct metadb *self, const lode_metric *metric,
+                             const lode_metric_scope *instance, lode_error *error)
 {
     LODE_TRY(put_u16(self, instance->id, error));
     LODE_TRY(put_u16(self, statistics_of(metric, instance->scope), error));
@@ -156,8 +156,8 @@ static uint64_t next_text(struct metadb *self, const char *text)
     return at;
 }
 
-static lode_status begin_table(struct metadb *self, enum metadb_section section, uint32_t count, uint16_t size,
-                               lode_error *error)
+static lode_status begin_table(struct metadb *self, enum metadb_section section, uint32_t count,
+                               uint16_t size, lode_error *error)
 {
     uint8_t bytes[DRAFTS_MetaTable_SIZE];
     struct drafts_MetaTable table = {.count = count, .size = size};
