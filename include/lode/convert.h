@@ -16,10 +16,11 @@ typedef struct lode_convert_options {
     const char *sources; /* a directory that copied source files are taken from; NULL: none are */
     lode_progress_fn on_progress;
     void *user;
+    lode_finding_fn on_finding; /* what the database had to be helped with when it was opened; may be NULL */
 } lode_convert_options;
 #define LODE_CONVERT_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL                                           \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL                                     \
     }
 
 /*
