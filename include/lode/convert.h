@@ -16,11 +16,12 @@ typedef struct lode_convert_options {
     const char *sources; /* a directory that copied source files are taken from; NULL: none are */
     lode_progress_fn on_progress;
     void *user;
-    const char *to; /* the name of the format to write, see below; NULL: "hpctoolkit" */
+    lode_finding_fn on_finding; /* what the database had to be helped with when it was opened; may be NULL */
+    const char *to;             /* the name of the format to write, see below; NULL: "hpctoolkit" */
 } lode_convert_options;
 #define LODE_CONVERT_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL                                     \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                               \
     }
 
 /*

@@ -270,6 +270,7 @@ static lode_status draft_samples(const struct conversion *self, lode_draft *draf
 {
     lode_trace_line line;
     lode_sample sample;
+    bool idle = false;
     if (self->trace_of[profile] == LODE_NONE)
         return LODE_OK;
     LODE_TRY(lode_database_trace_line(self->db, self->trace_of[profile], &line, error));
@@ -279,6 +280,10 @@ static lode_status draft_samples(const struct conversion *self, lode_draft *draf
             return lode_fail(error, LODE_ERR_CORRUPT, lode_database_part_file(self->db, LODE_PART_TRACE),
                              LODE_NO_OFFSET, "a sample is at context %u, which meta.db does not list",
                              sample.context_id);
+        /* To repeat that nothing ran says nothing, and some writers did. */
+        if (idle && sample.context_id == 0)
+            continue;
+        idle = sample.context_id == 0;
         LODE_TRY(lode_draft_sample(draft, sample.time, context, error));
     }
     return LODE_OK;
@@ -344,6 +349,15 @@ static void release(struct conversion *self)
     lode_writer_close(self->writer);
 }
 
+static lode_status pass_remarks(const struct conversion *self, lode_error *error)
+{
+    const lode_convert_options *options = self->options;
+    for (size_t i = 0; options->on_finding && i < self->db->remark_count; i++)
+        if (options->on_finding(options->user, &self->db->remarks[i]) != 0)
+            return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+    return LODE_OK;
+}
+
 static lode_status convert(struct conversion *self, const char *path, lode_error *error)
 {
     const lode_database *db = self->db;
@@ -356,6 +370,7 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     options.description = lode_database_description(db);
     options.on_progress = self->options->on_progress;
     options.user = self->options->user;
+    LODE_TRY(pass_remarks(self, error));
     LODE_TRY(allocate(self, error));
     LODE_TRY(order_profiles(self, error));
     LODE_TRY(lode_writer_create(&self->writer, path, &options, error));

@@ -30,9 +30,31 @@ enum {
 static const char *const to_choices[] = {"hpctoolkit", "uftrace", "hpctoolkit-draft-xml",
                                          "hpctoolkit-draft-metadb", NULL};
 
-/* Nothing is printed when all went well: what was asked for is there. */
-static int convert(session *s, const convert_options *options)
+/* A conversion under way. */
+typedef struct conversion {
+    session *session;
+    out *out;
+} conversion;
+
+static int on_remark(void *user, const lode_finding *finding)
 {
+    conversion *c = user;
+    progress_clear(&c->session->progress);
+    out_say(c->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
+            finding->file[0] ? ": " : "", finding->text);
+    return out_has_failed(c->out);
+}
+
+static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    conversion *c = user;
+    return progress_report(&c->session->progress, phase, done, total);
+}
+
+/* Nothing is printed when all went well: what was asked for is there. */
+static int convert(session *s, const convert_options *options, out *o)
+{
+    conversion c = {s, o};
     lode_error error = {0};
     lode_convert_options wishes = LODE_CONVERT_OPTIONS_INIT;
     wishes.force = options->force;
@@ -40,8 +62,9 @@ static int convert(session *s, const convert_options *options)
     wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
     wishes.memory = options->memory;
     wishes.sources = s->path;
-    wishes.on_progress = progress_report;
-    wishes.user = &s->progress;
+    wishes.on_progress = on_conversion;
+    wishes.on_finding = on_remark;
+    wishes.user = &c;
     wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
     if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK)
         return EXIT_DONE;
@@ -60,7 +83,7 @@ static int convert_database(const invocation *call)
                       call->operands[0]);
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = convert(&s, options);
+        status = convert(&s, options, call->out);
     session_close(&s);
     return status;
 }

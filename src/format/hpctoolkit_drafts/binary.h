@@ -86,6 +86,10 @@ lode_status lode_drafts_open_files(struct drafts_database *db, const struct lode
 lode_status lode_drafts_open(lode_database **out, const struct drafts_meta *meta,
                              const struct lode_folder *folder, lode_error *error);
 
+/* Something for whoever writes the database anew to say. `rule` and `file` must be constants. */
+lode_status lode_drafts_remark(struct drafts_database *db, const char *rule, lode_severity severity,
+                               const char *file, uint64_t offset, const char *text, lode_error *error);
+
 /* Records as they are in the file. The index must be in the table. */
 void lode_drafts_profile(const struct drafts_database *db, uint32_t index, struct drafts_Profile *out);
 void lode_drafts_context(const struct drafts_database *db, uint32_t index, struct drafts_Context *out);

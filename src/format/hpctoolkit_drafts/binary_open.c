@@ -5,6 +5,7 @@
 #include "model/trace.h"
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static lode_status no_profile(uint32_t profile, const struct drafts_database *db, lode_error *error)
 {
@@ -113,6 +114,25 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
         lode_drafts_read_Id(&id, bytes.data + (uint64_t)i * DRAFTS_Id_SIZE);
         ids[i] = id_of(&id);
     }
+    return LODE_OK;
+}
+
+enum {
+    MAX_REMARKS = 8
+};
+
+lode_status lode_drafts_remark(struct drafts_database *db, const char *rule, lode_severity severity,
+                               const char *file, uint64_t offset, const char *text, lode_error *error)
+{
+    struct lode_database *base = &db->base;
+    char *copy = lode_arena_alloc(&base->arena, strlen(text) + 1, 1);
+    if (base->remarks == NULL)
+        base->remarks = lode_arena_alloc(&base->arena, MAX_REMARKS, sizeof *base->remarks);
+    if (copy == NULL || base->remarks == NULL)
+        return lode_fail_memory(error);
+    memcpy(copy, text, strlen(text));
+    if (base->remark_count < MAX_REMARKS)
+        base->remarks[base->remark_count++] = (lode_finding){rule, severity, file, offset, copy};
     return LODE_OK;
 }
 

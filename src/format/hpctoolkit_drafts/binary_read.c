@@ -5,6 +5,7 @@
 #include "format/hpctoolkit_drafts/binary.h"
 #include "model/block.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct file_spec {
@@ -197,6 +198,47 @@ static lode_status read_file(struct drafts_database *db, enum hpct_file_id id, s
     return read_tables(db, id, &header, report);
 }
 
+/* Some writers never wrote the values: then not even the first block has its end. */
+static bool is_unwritten(const struct drafts_database *db, uint64_t *offset)
+{
+    for (uint32_t i = 0; i < db->contexts.count; i++) {
+        struct drafts_Context record;
+        lode_block block;
+        uint64_t size;
+        lode_drafts_context(db, i, &record);
+        enum drafts_fault fault = lode_drafts_context_block(db, &record, &block, &size);
+        *offset = record.ctx_off;
+        if (size > 0)
+            return fault == DRAFTS_UNENDED;
+    }
+    return false;
+}
+
+/* All that is in cct.db is in profile.db, so a damaged one is no reason not to open a database. Checking says it all. */
+static lode_status read_contexts(struct drafts_database *db, struct lode_report *report)
+{
+    const char *name = specs[HPCT_CCT].name;
+    lode_error error = {0};
+    struct lode_report own;
+    if (report->seen)
+        return read_file(db, HPCT_CCT, report);
+    lode_report_strict(&own, lode_drafts_rules, &error);
+    lode_status status = read_file(db, HPCT_CCT, &own);
+    if (status == LODE_OK && is_unwritten(db, &error.offset)) {
+        status = LODE_ERR_CORRUPT;
+        snprintf(error.text, sizeof error.text, "its values were never written");
+    }
+    if (status != LODE_ERR_CORRUPT)
+        return status;
+    db->base.parts[HPCT_CCT].present = db->files[HPCT_CCT].present = false;
+    db->contexts = (struct drafts_table){0};
+    db->base.context_block_count = 0;
+    strncat(error.text, "; values by context come from profile.db",
+            sizeof error.text - strlen(error.text) - 1);
+    return lode_drafts_remark(db, "draft-cct-damaged", LODE_WARNING, name, error.offset, error.text,
+                              report->error);
+}
+
 static lode_status open_file(struct drafts_database *db, enum hpct_file_id id, const char *name,
                              const struct lode_folder *folder, struct lode_report *report)
 {
@@ -211,7 +253,9 @@ static lode_status open_file(struct drafts_database *db, enum hpct_file_id id, c
     LODE_TRY(status);
     file->present = info->present = true;
     info->size = file->source.bytes.size;
-    return id == HPCT_META ? LODE_OK : read_file(db, id, report);
+    if (id == HPCT_META)
+        return LODE_OK;
+    return id == HPCT_CCT ? read_contexts(db, report) : read_file(db, id, report);
 }
 
 lode_status lode_drafts_open_files(struct drafts_database *db, const struct lode_folder *folder,

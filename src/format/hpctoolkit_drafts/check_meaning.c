@@ -171,7 +171,9 @@ static int32_t *sum_ids(const lode_database *db)
         for (uint32_t i = 0; i < db->metrics[m].scope_count; i++) {
             uint16_t sum;
             const lode_metric_scope *scope = &db->metrics[m].scopes[i];
-            if (lode_metric_sum_id(&db->metrics[m], scope->scope->type, &sum) == LODE_OK)
+            /* hpcprof is known not to add up what a custom scope has. */
+            if (scope->scope->type != LODE_SCOPE_CUSTOM &&
+                lode_metric_sum_id(&db->metrics[m], scope->scope->type, &sum) == LODE_OK)
                 ids[scope->id] = sum;
         }
     }

@@ -308,10 +308,38 @@ static lode_status load_metrics(struct hpct_database *db, struct lode_report *re
 
 /* ---- contexts ---- */
 
+/* An instruction that a line calls, instead of having it inside. */
+static bool is_called_by_line(const struct lode_context_tree *tree, const lode_context *node)
+{
+    return node->lexical == LODE_LEXICAL_INSTRUCTION && node->relation == LODE_RELATION_CALL &&
+           tree->nodes[node->parent].lexical == LODE_LEXICAL_LINE;
+}
+
+/*
+ * The first writers list instructions, and say that their line calls them. Values of the scope "function" go up from there to the
+ * outermost construct inside a function, and not to the function itself.
+ */
+static void propagate_within(struct lode_context_tree *tree)
+{
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const lode_context *parent = &tree->nodes[tree->nodes[i].parent];
+        tree->nodes[i].propagation = parent->index > 0 && parent->relation == LODE_RELATION_LEXICAL;
+    }
+    for (uint32_t i = 1; i < tree->count; i++)
+        if (is_called_by_line(tree, &tree->nodes[i]))
+            tree->nodes[i].relation = LODE_RELATION_LEXICAL;
+}
+
 static void arrange(struct hpct_database *db)
 {
     struct lode_context_tree *tree = &db->base.tree;
-    lode_drafts_propagation(tree);
+    bool first_writers = false;
+    for (uint32_t i = 1; i < tree->count; i++)
+        first_writers = first_writers || is_called_by_line(tree, &tree->nodes[i]);
+    if (first_writers)
+        propagate_within(tree);
+    else
+        lode_drafts_propagation(tree);
     db->idle_id = lode_drafts_entries(tree);
     lode_drafts_trim_functions(&db->base);
 }

@@ -22,26 +22,10 @@ void lode_drafts_scope(struct lode_scope *scope)
         }
 }
 
-/* A line calls nothing but functions. */
-static bool is_called_by_line(const struct lode_context_tree *tree, const lode_context *node)
-{
-    return node->lexical == LODE_LEXICAL_INSTRUCTION && node->relation == LODE_RELATION_CALL &&
-           tree->nodes[node->parent].lexical == LODE_LEXICAL_LINE;
-}
-
 void lode_drafts_propagation(struct lode_context_tree *tree)
 {
-    bool lists_instructions = false;
     for (uint32_t i = 1; i < tree->count; i++)
-        lists_instructions = lists_instructions || is_called_by_line(tree, &tree->nodes[i]);
-    for (uint32_t i = 1; i < tree->count; i++) {
-        lode_context *node = &tree->nodes[i];
-        const lode_context *decides = lists_instructions ? &tree->nodes[node->parent] : node;
-        node->propagation = decides->index > 0 && decides->relation == LODE_RELATION_LEXICAL;
-    }
-    for (uint32_t i = 1; i < tree->count; i++)
-        if (is_called_by_line(tree, &tree->nodes[i]))
-            tree->nodes[i].relation = LODE_RELATION_LEXICAL;
+        tree->nodes[i].propagation = tree->nodes[i].relation == LODE_RELATION_LEXICAL;
 }
 
 static const struct {

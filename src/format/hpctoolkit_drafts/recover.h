@@ -7,10 +7,7 @@
 
 /* Fills in the type and the propagation bit of a scope that has a name. */
 void lode_drafts_scope(struct lode_scope *scope);
-/*
- * Sets the propagation bits of all contexts: the scope "function" passes values on to what encloses them. The writers that
- * say of instructions that their line calls them passed values on within a function, but not to the function itself.
- */
+/* Sets the propagation bits of all contexts: the scope "function" passes values on to what encloses them. */
 void lode_drafts_propagation(struct lode_context_tree *tree);
 
 /*
