@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_ACTIVITY "<no activity>"
+#define NO_ACTIVITY       "<no activity>"
+#define UNKNOWN_PROCEDURE "<unknown procedure>"
 
 static struct xml_context *context_at(const struct xml_reader *reader, uint32_t index)
 {
@@ -142,7 +143,7 @@ static lode_status describe_procedure(struct xml_reader *reader, const struct pr
                                       struct xml_context *context)
 {
     const struct xml_entry *entry = procedure->entry;
-    if (entry == NULL)
+    if (entry == NULL || (entry->address == 0 && strcmp(entry->name, UNKNOWN_PROCEDURE) == 0))
         return LODE_OK;
     if (!procedure->placed && entry->address != 0 && procedure->module != LODE_NO_INDEX) {
         context->lexical = LODE_LEXICAL_INSTRUCTION;
@@ -254,7 +255,13 @@ lode_status lode_xml_loop(struct xml_reader *reader, const struct xml_element *e
                                   .module = LODE_NO_INDEX,
                                   .lexical = LODE_LEXICAL_LOOP,
                                   .relation = LODE_RELATION_LEXICAL};
+    uint64_t address;
     LODE_TRY(read_place(reader, element, &context.file, &context.line));
+    LODE_TRY(lode_xml_unsigned(reader, element, "v", &address));
+    if (address != 0 && frame->module != LODE_NO_INDEX) {
+        context.module = frame->module;
+        context.offset = address;
+    }
     if (id == 0)
         return LODE_OK;
     frame->file = context.file;
