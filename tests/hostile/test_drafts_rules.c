@@ -584,7 +584,7 @@ static void every_rule_has_a_case(void **state)
     (void)state;
     for (size_t i = 0; i < lode_format_hpctoolkit_drafts.rule_count; i++) {
         const char *id = lode_format_hpctoolkit_drafts.rules[i].id;
-        unsigned count = 0;
+        unsigned count = strncmp(id, "draft-meta-", 11) == 0; /* see test_metadb_rules.c */
         for (size_t k = 0; k < CASES; k++)
             count += strcmp(cases[k].rule, id) == 0;
         if (count == 0)

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cct.db and the summary do not show how many members made them. One writer alone makes a database; then crews make it
+ * again out of its profiles, of which each member puts its own into the file. All four files must come out the same.
+ *
+ * Members are threads, where cmocka cannot fail a test: they return what went wrong.
+ */
+#include "format/hpctoolkit/write.h"
+#include "writing.h"
+#include <fcntl.h>
+#include <math.h>
+
+enum {
+    METRICS = 3,
+    VALUE_IDS = 2 * METRICS,
+    MAX_MEMBERS = 16,
+    UNLISTED = 3
+};
+
+/* ---- chance ---- */
+
+static uint64_t chance(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+static bool happens(uint64_t *state, unsigned percent)
+{
+    return chance(state) % 100 < percent;
+}
+
+/* Sums of these depend on the order in which they are added. */
+static double some_value(uint64_t *state)
+{
+    return ldexp((double)(chance(state) % 1000000 + 1), (int)(chance(state) % 60) - 30);
+}
+
+/* ---- what is written ---- */
+
+struct content {
+    const char *name;
+    uint32_t profiles, contexts;
+    unsigned contexts_percent; /* of the contexts, those that a profile has values in */
+    unsigned values_percent;   /* of the values at such a context, those that are there */
+    uint32_t only;             /* profiles from this one on are empty */
+};
+
+static const struct content contents[] = {
+    {"sparse", 40, 300, 20, 50, 40},
+    {"dense", 23, 150, 100, 100, 23},
+    {"one value in a group", 60, 200, 60, 10, 60},
+    {"more members than contexts", 9, 2, 80, 80, 9},
+    {"all values in a few profiles", 31, 220, 70, 70, 3},
+    {"profiles without values", 12, 50, 0, 0, 12},
+    {"no profiles", 0, 40, 0, 0, 0},
+};
+
+/* What every member describes. */
+static lode_status describe_metrics(lode_writer *writer, lode_error *error)
+{
+    static const char *const names[METRICS] = {"time (sec)", "calls", "bytes"};
+    unsigned kind;
+    uint32_t scopes[2], metric;
+    uint16_t id;
+    LODE_TRY(lode_writer_add_id_kind(writer, "NODE", &kind, error));
+    LODE_TRY(lode_writer_add_id_kind(writer, "THREAD", &kind, error));
+    LODE_TRY(lode_writer_add_scope(writer, "point", LODE_SCOPE_POINT, 0, &scopes[0], error));
+    LODE_TRY(lode_writer_add_scope(writer, "execution", LODE_SCOPE_EXECUTION, 0, &scopes[1], error));
+    for (unsigned m = 0; m < METRICS; m++) {
+        LODE_TRY(lode_writer_add_metric(writer, names[m], &metric, error));
+        for (unsigned s = 0; s < 2; s++) {
+            LODE_TRY(lode_writer_add_metric_scope(writer, metric, scopes[s], &id, error));
+            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "$$", LODE_COMBINE_SUM, error));
+            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "$$", LODE_COMBINE_MIN, error));
+            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "1", LODE_COMBINE_SUM, error));
+            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "($$^2)", LODE_COMBINE_SUM, error));
+        }
+    }
+    return LODE_OK;
+}
+
+/* What member 0 describes. */
+static lode_status describe_contexts(lode_writer *writer, const struct content *content, lode_error *error)
+{
+    lode_writer_context entry = LODE_WRITER_CONTEXT_INIT, line = LODE_WRITER_CONTEXT_INIT;
+    uint32_t file, handle;
+    LODE_TRY(lode_writer_add_file(writer, "/src/a.c", 0, NULL, &file, error));
+    entry.entry = LODE_ENTRY_MAIN_THREAD;
+    entry.entry_name = lode_entry_name(LODE_ENTRY_MAIN_THREAD);
+    LODE_TRY(lode_writer_add_context(writer, &entry, &line.parent, error));
+    line.lexical = LODE_LEXICAL_LINE;
+    line.relation = LODE_RELATION_LEXICAL;
+    line.file = file;
+    for (uint32_t i = 1; i < content->contexts; i++) {
+        line.line = i;
+        LODE_TRY(lode_writer_add_context(writer, &line, &handle, error));
+    }
+    for (unsigned i = 0; i < UNLISTED; i++)
+        LODE_TRY(lode_writer_add_unlisted(writer, &handle, error));
+    return LODE_OK;
+}
+
+static lode_id id_of_profile(uint32_t profile)
+{
+    return (lode_id){.kind = 1, .logical = profile, .physical = profile};
+}
+
+static lode_status append_profile(lode_writer *writer, lode_draft *draft, const struct content *content,
+                                  uint32_t profile, lode_error *error)
+{
+    uint64_t state = profile + 1;
+    const lode_id id = id_of_profile(profile);
+    LODE_TRY(lode_draft_begin(draft, &id, 1, error));
+    for (uint32_t c = 0; c <= content->contexts + UNLISTED && profile < content->only; c++) {
+        uint32_t context = c == 0 ? LODE_NONE : c - 1;
+        if (!happens(&state, content->contexts_percent))
+            continue;
+        for (uint16_t v = 0; v < (uint16_t)VALUE_IDS; v++)
+            if (happens(&state, content->values_percent))
+                LODE_TRY(lode_draft_value(draft, context, v, some_value(&state), error));
+    }
+    LODE_TRY(lode_draft_end(draft, error));
+    return lode_writer_append(writer, draft, error);
+}
+
+/* ---- alone ---- */
+
+static lode_status write_profiles(lode_writer *writer, const struct content *content, lode_error *error)
+{
+    lode_draft *draft = NULL;
+    LODE_TRY(describe_metrics(writer, error));
+    LODE_TRY(describe_contexts(writer, content, error));
+    LODE_TRY(lode_writer_seal(writer, error));
+    lode_status status = lode_draft_create(&draft, writer, error);
+    for (uint32_t profile = 0; profile < content->profiles && status == LODE_OK; profile++)
+        status = append_profile(writer, draft, content, profile, error);
+    lode_draft_free(draft);
+    return status == LODE_OK ? lode_writer_finish(writer, error) : status;
+}
+
+static lode_writer_options options_of(unsigned threads, uint64_t memory)
+{
+    lode_writer_options options = LODE_WRITER_OPTIONS_INIT;
+    options.title = "made";
+    options.force = 1;
+    options.threads = threads;
+    options.memory = memory;
+    return options;
+}
+
+static void write_alone(struct place *place, const struct content *content, const char *path,
+                        unsigned threads, uint64_t memory)
+{
+    lode_writer_options options = options_of(threads, memory);
+    lode_writer *writer = NULL;
+    DONE(place, lode_writer_create(&writer, path, &options, &place->error));
+    DONE(place, write_profiles(writer, content, &place->error));
+    lode_writer_close(writer);
+}
+
+static unsigned char *read_whole(const char *folder, const char *name, size_t *size)
+{
+    char *path = name_in(folder, name);
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0 && fstat(fd, &status) == 0);
+    unsigned char *bytes = malloc((size_t)status.st_size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(read(fd, bytes, (size_t)status.st_size), status.st_size);
+    close(fd);
+    free(path);
+    *size = (size_t)status.st_size;
+    return bytes;
+}
+
+/* profile.db of a database, and where its blocks are. */
+struct reference {
+    unsigned char *bytes;
+    size_t size;
+    struct wire_Profile *records;
+    uint64_t end; /* of the last block */
+};
+
+static void open_reference(struct reference *reference, const char *folder, uint32_t profiles)
+{
+    struct wire_Section section;
+    struct wire_ProfileInfos infos;
+    struct wire_Profile summary;
+    reference->bytes = read_whole(folder, "profile.db", &reference->size);
+    lode_wire_read_Section(&section, reference->bytes + WIRE_FileHeader_SIZE, WIRE_Section_SIZE);
+    lode_wire_read_ProfileInfos(&infos, reference->bytes + section.p, WIRE_ProfileInfos_SIZE);
+    assert_int_equal(infos.nProfiles, profiles + 1);
+    reference->records = calloc(profiles + 1, sizeof *reference->records);
+    assert_non_null(reference->records);
+    const unsigned char *at = reference->bytes + infos.pProfiles;
+    lode_wire_read_Profile(&summary, at, WIRE_Profile_SIZE);
+    reference->end = summary.pValues;
+    for (uint32_t i = 0; i < profiles; i++)
+        lode_wire_read_Profile(&reference->records[i], at + (i + 1) * (size_t)infos.szProfile,
+                               WIRE_Profile_SIZE);
+}
+
+/* ---- as a crew ---- */
+
+struct job {
+    const struct content *content;
+    const struct reference *reference;
+    const char *path;
+    uint64_t memory;
+    unsigned threads;   /* of member 0; others have one more, or two */
+    bool one_has_all;   /* profiles are all the last member's */
+    uint32_t full_disk; /* the member that cannot write cct.db; none if there is no such */
+    uint32_t cancels;   /* the member that stops at its first window */
+    struct written_traffic traffic[MAX_MEMBERS];
+};
+
+static void cut_share(const struct job *job, const struct lode_crew *crew, struct written_share *share)
+{
+    uint64_t profiles = job->content->profiles;
+    uint32_t rank = crew->place.rank, size = crew->place.size;
+    uint64_t first = profiles * rank / size, end = profiles * (rank + 1) / size;
+    if (job->one_has_all) {
+        first = 0;
+        end = rank + 1 < size ? 0 : profiles;
+    }
+    *share =
+        (struct written_share){(uint32_t)first, (uint32_t)(end - first), job->reference->records + first};
+}
+
+/* Puts this member's blocks into profile.db, and counts what they hold. */
+static lode_status put_blocks(lode_writer *writer, const struct job *job, const struct written_share *share,
+                              lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_PROFILE];
+    const unsigned char *bytes = job->reference->bytes;
+    for (uint32_t i = 0; i < share->count; i++) {
+        const struct wire_Profile *wire = &share->records[i];
+        LODE_TRY(lode_output_write_at(file, wire->pValues, bytes + wire->pValues,
+                                      (size_t)wire->nValues * WIRE_ProfileValue_SIZE, error));
+        LODE_TRY(lode_output_write_at(file, wire->pCtxIndices, bytes + wire->pCtxIndices,
+                                      (size_t)wire->nCtxs * WIRE_ContextIndex_SIZE, error));
+        for (uint32_t g = 0; g < wire->nCtxs; g++) {
+            struct wire_ContextIndex index, next = {.startIndex = wire->nValues};
+            const unsigned char *at = bytes + wire->pCtxIndices + (size_t)g * WIRE_ContextIndex_SIZE;
+            lode_wire_read_ContextIndex(&index, at, WIRE_ContextIndex_SIZE);
+            if (g + 1 < wire->nCtxs)
+                lode_wire_read_ContextIndex(&next, at + WIRE_ContextIndex_SIZE, WIRE_ContextIndex_SIZE);
+            writer->values_of[index.ctxId] += next.startIndex - index.startIndex;
+        }
+    }
+    LODE_TRY(lode_output_flush(file, error));
+    file->size = job->reference->end;
+    return LODE_OK;
+}
+
+static lode_status note_profiles(lode_writer *writer, const struct job *job, lode_error *error)
+{
+    for (uint32_t i = 0; i < job->content->profiles; i++) {
+        const struct written_profile profile = {.wire = job->reference->records[i]};
+        const lode_id id = id_of_profile(i);
+        LODE_TRY(lode_writer_note_profile(writer, &id, 1, &profile, error));
+    }
+    return LODE_OK;
+}
+
+static lode_status break_cct(lode_writer *writer, lode_error *error)
+{
+    struct lode_output_file *file = &writer->files[HPCT_CCT];
+    close(file->fd);
+    file->fd = open("/dev/full", O_RDWR | O_CLOEXEC);
+    return file->fd >= 0 ? LODE_OK : lode_fail_errno(error, "/dev/full", "cannot open");
+}
+
+static lode_status write_share(lode_writer *writer, struct job *job, lode_error *error)
+{
+    struct written_share share;
+    uint32_t rank = writer->crew->place.rank;
+    LODE_TRY(describe_metrics(writer, error));
+    if (rank == 0)
+        LODE_TRY(describe_contexts(writer, job->content, error));
+    LODE_TRY(lode_writer_seal_with(writer, error));
+    cut_share(job, writer->crew, &share);
+    LODE_TRY(put_blocks(writer, job, &share, error));
+    if (rank == 0)
+        LODE_TRY(note_profiles(writer, job, error));
+    if (rank == job->full_disk)
+        LODE_TRY(break_cct(writer, error));
+    LODE_TRY(lode_writer_finish_with(writer, &share, error));
+    job->traffic[rank] = writer->traffic;
+    return LODE_OK;
+}
+
+static int stop(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    (void)user;
+    (void)phase;
+    (void)done;
+    (void)total;
+    return 1;
+}
+
+static lode_status work(void *context, struct lode_crew *crew, lode_error *error)
+{
+    struct job *job = context;
+    uint32_t rank = crew->place.rank;
+    /* Members need not have the same. */
+    lode_writer_options options = options_of(job->threads + rank % 3, job->memory << rank % 2);
+    lode_writer *writer = NULL;
+    if (rank == job->cancels)
+        options.on_progress = stop;
+    LODE_TRY(lode_writer_create_with(&writer, crew, job->path, &options, error));
+    lode_status status = write_share(writer, job, error);
+    lode_crew_raise(crew, status, error);
+    lode_writer_close(writer);
+    return status;
+}
+
+static struct job job_of(const struct content *content, const struct reference *reference, const char *path)
+{
+    return (struct job){.content = content,
+                        .reference = reference,
+                        .path = path,
+                        .threads = 1,
+                        .full_disk = LODE_NONE,
+                        .cancels = LODE_NONE};
+}
+
+static void assert_same_files(const char *left, const char *right)
+{
+    static const char *const names[] = {"meta.db", "profile.db", "cct.db"};
+    for (unsigned i = 0; i < 3; i++) {
+        size_t sizes[2];
+        unsigned char *a = read_whole(left, names[i], &sizes[0]), *b = read_whole(right, names[i], &sizes[1]);
+        if (sizes[0] != sizes[1] || memcmp(a, b, sizes[0]) != 0)
+            fail_msg("%s: %zu bytes, not the same as %zu", names[i], sizes[1], sizes[0]);
+        free(a);
+        free(b);
+    }
+}
+
+/* ---- tests ---- */
+
+/* A database made alone, and room for others. */
+struct scene {
+    struct place place;
+    const struct content *content;
+    struct reference reference;
+    char *crew_path;
+};
+
+static void enter_scene(struct scene *scene, const struct content *content)
+{
+    *scene = (struct scene){.content = content};
+    enter_place(&scene->place);
+    write_alone(&scene->place, content, scene->place.target, 1, 0);
+    open_reference(&scene->reference, scene->place.target, content->profiles);
+    scene->crew_path = name_in(scene->place.folder, "crew");
+}
+
+static void leave_scene(struct scene *scene)
+{
+    free(scene->reference.bytes);
+    free(scene->reference.records);
+    free(scene->crew_path);
+    leave_place(&scene->place);
+}
+
+static const uint64_t memories[] = {1, 4000, 60000, 0};
+
+static void same_bytes_from_any_memory_and_threads(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof contents / sizeof *contents; c++) {
+        struct scene scene;
+        enter_scene(&scene, &contents[c]);
+        for (size_t m = 0; m < sizeof memories / sizeof *memories; m++)
+            for (unsigned threads = 1; threads <= 3; threads += 2) {
+                write_alone(&scene.place, &contents[c], scene.crew_path, threads, memories[m]);
+                assert_same_files(scene.place.target, scene.crew_path);
+            }
+        leave_scene(&scene);
+    }
+}
+
+static void run_job(struct scene *scene, struct job *job, uint32_t members)
+{
+    lode_status status = lode_crew_run(members, work, job, &scene->place.error);
+    if (status != LODE_OK)
+        fail_msg("%s, %u members: %s", job->content->name, members, scene->place.error.text);
+    assert_same_files(scene->place.target, scene->crew_path);
+}
+
+static void same_bytes_from_any_crew(void **state)
+{
+    static const uint32_t members[] = {1, 2, 3, 5, 16};
+    (void)state;
+    for (size_t c = 0; c < sizeof contents / sizeof *contents; c++) {
+        struct scene scene;
+        enter_scene(&scene, &contents[c]);
+        for (size_t n = 0; n < sizeof members / sizeof *members; n++)
+            for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
+                struct job job = job_of(&contents[c], &scene.reference, scene.crew_path);
+                job.memory = memories[m];
+                job.one_has_all = (n + m) % 2 == 1;
+                job.threads = n % 2 ? 2 : 1;
+                run_job(&scene, &job, members[n]);
+            }
+        leave_scene(&scene);
+    }
+}
+
+/* Everything is sent once, and a member holds no more than its part of the memory for it. */
+static void what_is_sent_is_bounded(void **state)
+{
+    enum {
+        MEMBERS = 4,
+        MEMORY = 8000
+    };
+    struct scene scene;
+    (void)state;
+    enter_scene(&scene, &contents[1]);
+    for (unsigned skewed = 0; skewed < 2; skewed++) {
+        struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+        struct written_traffic sum = {0};
+        job.memory = MEMORY;
+        job.one_has_all = skewed == 1;
+        run_job(&scene, &job, MEMBERS);
+        for (unsigned i = 0; i < MEMBERS; i++) {
+            const struct written_traffic *traffic = &job.traffic[i];
+            assert_int_equal(traffic->rounds, job.traffic[0].rounds);
+            assert_int_equal(traffic->exchanges, job.traffic[0].exchanges);
+            assert_true(traffic->sent_bytes <= traffic->exchanges * (MEMORY / 4));
+            sum.sent_bytes += traffic->sent_bytes;
+            sum.received_bytes += traffic->received_bytes;
+        }
+        assert_true(job.traffic[0].rounds > 1);
+        assert_true(job.traffic[0].exchanges >= job.traffic[0].rounds);
+        assert_true(!skewed || job.traffic[0].exchanges > job.traffic[0].rounds);
+        assert_int_equal(sum.sent_bytes, sum.received_bytes);
+        /* Of each value, 10 bytes go over once, unless it is its owner's already. */
+        assert_true(sum.sent_bytes > scene.reference.end / 2);
+        assert_true(sum.sent_bytes < scene.reference.end * 2);
+    }
+    leave_scene(&scene);
+}
+
+static void one_round_if_memory_allows(void **state)
+{
+    struct scene scene;
+    (void)state;
+    enter_scene(&scene, &contents[0]);
+    struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+    job.memory = 100u << 20;
+    run_job(&scene, &job, 5);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(job.traffic[i].rounds, 1);
+        assert_int_equal(job.traffic[i].exchanges, 1);
+        /* All have something to do. */
+        assert_true(job.traffic[i].received_bytes > 0);
+    }
+    leave_scene(&scene);
+}
+
+static void nothing_is_sent_by_one(void **state)
+{
+    struct scene scene;
+    (void)state;
+    enter_scene(&scene, &contents[0]);
+    struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+    run_job(&scene, &job, 1);
+    assert_int_equal(job.traffic[0].exchanges, 0);
+    assert_int_equal(job.traffic[0].sent_bytes, 0);
+    leave_scene(&scene);
+}
+
+static void a_member_that_cannot_write_ends_the_job(void **state)
+{
+    struct scene scene;
+    (void)state;
+    enter_scene(&scene, &contents[0]);
+    for (uint32_t member = 0; member < 3; member++) {
+        struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+        job.memory = 4000;
+        job.full_disk = member;
+        assert_int_equal(lode_crew_run(3, work, &job, &scene.place.error), LODE_ERR_IO);
+        assert_non_null(strstr(scene.place.error.text, "cannot write"));
+        assert_int_equal(count_entries(scene.crew_path), -1);
+    }
+    assert_int_equal(count_entries(scene.place.folder), 1);
+    leave_scene(&scene);
+}
+
+static void a_member_that_is_cancelled_ends_the_job(void **state)
+{
+    struct scene scene;
+    (void)state;
+    enter_scene(&scene, &contents[0]);
+    for (uint32_t member = 0; member < 3; member++) {
+        struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+        job.memory = 4000;
+        job.cancels = member;
+        assert_int_equal(lode_crew_run(3, work, &job, &scene.place.error), LODE_ERR_CANCELLED);
+        assert_non_null(strstr(scene.place.error.text, "transposing"));
+    }
+    assert_int_equal(count_entries(scene.place.folder), 1);
+    leave_scene(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bytes_from_any_memory_and_threads),
+        cmocka_unit_test(same_bytes_from_any_crew),
+        cmocka_unit_test(what_is_sent_is_bounded),
+        cmocka_unit_test(one_round_if_memory_allows),
+        cmocka_unit_test(nothing_is_sent_by_one),
+        cmocka_unit_test(a_member_that_cannot_write_ends_the_job),
+        cmocka_unit_test(a_member_that_is_cancelled_ends_the_job),
+    };
+    return cmocka_run_group_tests_name("transpose over a crew", tests, NULL, NULL);
+}
