@@ -96,6 +96,7 @@ static void every_truncation_of_a_real_one_is_an_error(void **state)
     assert_little_memory(MOST_MEGABYTES);
 }
 
+/* Every third: all places in a byte, in a third of the time. */
 static void no_bit_flip_does_harm(void **state)
 {
     struct minidraft mini;
@@ -106,7 +107,7 @@ static void no_bit_flip_does_harm(void **state)
     minidraft_make(&mini, &(struct minidraft_options){.unlisted = true});
     minidraft_files(&mini, files);
     for (size_t file = 0; file < HPCT_FILES; file++) {
-        for (size_t bit = 0; bit < mini.size[file] * 8; bit++) {
+        for (size_t bit = 0; bit < mini.size[file] * 8; bit += 3) {
             mini.bytes[file][bit / 8] ^= (unsigned char)(1u << bit % 8);
             errors += exercise_files(files, HPCT_FILES, &opened).errors > 0;
             mini.bytes[file][bit / 8] ^= (unsigned char)(1u << bit % 8);
