@@ -202,6 +202,20 @@ static const char *formula_of(const struct xml_reader *reader, const struct xml_
     return formula_texts[said && column->combine == LODE_COMBINE_SUM ? *said : FORMULA_VALUE];
 }
 
+static void add_instance(struct xml_reader *reader, struct lode_metric *metric,
+                         const struct xml_column *column)
+{
+    const lode_scope *scope = &reader->db->base.scopes[column->scope];
+    if (column->partial)
+        metric->statistics[metric->statistic_count++] =
+            (lode_metric_statistic){.scope = scope,
+                                    .formula = formula_of(reader, column),
+                                    .combine = column->combine,
+                                    .id = column->id};
+    else
+        metric->scopes[metric->scope_count++] = (lode_metric_scope){.scope = scope, .id = column->id};
+}
+
 static lode_status fill_metric(struct xml_reader *reader, struct lode_metric *metric,
                                const struct xml_column *columns, size_t count)
 {
@@ -214,17 +228,11 @@ static lode_status fill_metric(struct xml_reader *reader, struct lode_metric *me
     metric->statistics = lode_arena_alloc(&db->arena, partials, sizeof *metric->statistics);
     if (metric->scopes == NULL || metric->statistics == NULL)
         return lode_fail_memory(reader->report->error);
-    for (size_t i = 0; i < count && i < UINT16_MAX; i++) {
-        const lode_scope *scope = &db->scopes[columns[i].scope];
-        if (columns[i].partial)
-            metric->statistics[metric->statistic_count++] =
-                (lode_metric_statistic){.scope = scope,
-                                        .formula = formula_of(reader, &columns[i]),
-                                        .combine = columns[i].combine,
-                                        .id = columns[i].id};
-        else
-            metric->scopes[metric->scope_count++] = (lode_metric_scope){.scope = scope, .id = columns[i].id};
-    }
+    /* In the order of their ids, which is that of values: exclusive ones come first. */
+    for (unsigned scope = 0; scope < XML_SCOPES; scope++)
+        for (size_t i = 0; i < count && i < UINT16_MAX; i++)
+            if (columns[i].scope == scope)
+                add_instance(reader, metric, &columns[i]);
     return LODE_OK;
 }
 
