@@ -46,8 +46,8 @@ class Lode:
     def run(self, *arguments):
         return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
-    def dump(self, database):
-        return json.loads(self.run("dump", database).stdout)
+    def dump(self, database, *options):
+        return json.loads(self.run("dump", *options, database).stdout)
 
     def findings(self, database):
         run = self.run("check", "--level", "full", "--json", database)
