@@ -167,10 +167,12 @@ static lode_status load_scopes(struct metrics_reader *reader)
     struct lode_report *report = reader->report, quiet;
     lode_report_strict(&quiet, lode_hpct_rules, NULL);
     reader->report = &quiet;
-    for (uint32_t m = 0; m < reader->db->metrics.count; m++)
-        if (gather_scopes(reader, m) == LODE_ERR_MEMORY)
-            return lode_fail_memory(report->error);
+    lode_status status = LODE_OK;
+    for (uint32_t m = 0; m < reader->db->metrics.count && status != LODE_ERR_MEMORY; m++)
+        status = gather_scopes(reader, m);
     reader->report = report;
+    if (status == LODE_ERR_MEMORY)
+        return lode_fail_memory(report->error);
     reader->scope_count = 0;
     base->scopes = lode_arena_alloc(&base->arena, reader->found.count, sizeof *base->scopes);
     if (base->scopes == NULL)
