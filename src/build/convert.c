@@ -278,8 +278,8 @@ static lode_status draft_samples(const struct conversion *self, lode_draft *draf
         uint32_t context;
         if (!find_context(self, sample.context_id, &context))
             return lode_fail(error, LODE_ERR_CORRUPT, lode_database_part_file(self->db, LODE_PART_TRACE),
-                             LODE_NO_OFFSET, "a sample is at context %u, which meta.db does not list",
-                             sample.context_id);
+                             LODE_NO_OFFSET, "a sample is at context %u, which %s does not list",
+                             sample.context_id, lode_database_part_file(self->db, LODE_PART_META));
         /* To repeat that nothing ran says nothing, and some writers did. */
         if (idle && sample.context_id == 0)
             continue;

@@ -188,11 +188,13 @@ static FILE *begin_text(struct text *text)
 
 static void bombs_of_entities_do_not_go_off(void **state)
 {
-    static const char *const declarations[] = {
+    static const char bomb[] =
         "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\">\n<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">\n"
         "<!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;\">\n<!ENTITY d \"&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;\">\n"
         "<!ENTITY e \"&d;&d;&d;&d;&d;&d;&d;&d;&d;&d;\">\n<!ENTITY f \"&e;&e;&e;&e;&e;&e;&e;&e;&e;&e;\">\n"
-        "<!ENTITY g \"&f;&f;&f;&f;&f;&f;&f;&f;&f;&f;\">]>\n<HPCToolkitExperiment a=\"&g;\"",
+        "<!ENTITY g \"&f;&f;&f;&f;&f;&f;&f;&f;&f;&f;\">]>\n<HPCToolkitExperiment a=\"&g;\"";
+    static const char *const declarations[] = {
+        bomb,
         "<!DOCTYPE x [<!ENTITY % p SYSTEM \"file:///etc/passwd\"> %p;]>\n<HPCToolkitExperiment",
         "<!DOCTYPE x SYSTEM \"file:///etc/passwd\">\n<HPCToolkitExperiment",
         "<!DOCTYPE x [<!ATTLIST S a CDATA \"something that every statement gets\">]>\n<HPCToolkitExperiment",

@@ -51,12 +51,12 @@ static void keys_of_contexts_read_the_same_from_either_layout(void **state)
     static const uint8_t pair[2][12] = {{4, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f},
                                         {0x3f, 0xf8, 0, 0, 0, 0, 0, 0, 1, 0, 0, 4}};
     (void)state;
-    for (uint8_t layout = LODE_LAYOUT_LITTLE; layout <= LODE_LAYOUT_BIG; layout++) {
+    for (unsigned layout = LODE_LAYOUT_LITTLE; layout <= LODE_LAYOUT_BIG; layout++) {
         lode_block block = {.value_count = 1,
                             .group_count = 1,
                             .group_key_size = 2,
                             .value_key_size = 4,
-                            .layout = layout,
+                            .layout = (uint8_t)layout,
                             .groups = group[layout],
                             .values = pair[layout]};
         double value;
@@ -71,8 +71,8 @@ static void samples_read_the_same_from_either_layout(void **state)
         {1, 2, 0, 0, 0, 0, 0, 0, 5, 1, 0, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
         {0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 1, 5, 0, 0, 0, 0, 0, 0, 3, 1, 1, 0, 0, 0}};
     (void)state;
-    for (uint8_t layout = LODE_LAYOUT_LITTLE; layout <= LODE_LAYOUT_BIG; layout++) {
-        lode_trace_line line = {.layout = layout, .sample_count = 2, .samples = samples[layout]};
+    for (unsigned layout = LODE_LAYOUT_LITTLE; layout <= LODE_LAYOUT_BIG; layout++) {
+        lode_trace_line line = {.layout = (uint8_t)layout, .sample_count = 2, .samples = samples[layout]};
         lode_sample sample;
         assert_int_equal(lode_trace_line_sample(&line, 0, &sample), LODE_OK);
         assert_true(sample.time == 0x201 && sample.context_id == 0x105);

@@ -19,6 +19,14 @@
 #define END(table, size)                 }
 #include "format/hpctoolkit_drafts/wire.def"
 
+#define TABLE(table)                     {#table, 1, 0, NULL, NULL},
+#define FIELD(table, offset, type, name) {#table, 0, offset, #type, #name},
+#define END(table, size)                 {#table, 0, size, NULL, NULL},
+const struct wire_field lode_drafts_fields[] = {
+#include "format/hpctoolkit_drafts/wire.def"
+};
+const size_t lode_drafts_field_count = sizeof lode_drafts_fields / sizeof *lode_drafts_fields;
+
 #define TABLE(table)                                                                                         \
     void lode_drafts_write_##table(const struct drafts_##table *in, uint8_t *bytes)                          \
     {

@@ -33,6 +33,10 @@ enum drafts_constant {
     void lode_drafts_write_##table(const struct drafts_##table *in, uint8_t *bytes);
 #include "format/hpctoolkit_drafts/wire.def"
 
+/* The tables as data, for the test that compares them with the documentation. Nothing is aligned. */
+extern const struct wire_field lode_drafts_fields[];
+extern const size_t lode_drafts_field_count;
+
 enum {
     DRAFTS_MAGIC_SIZE = 16,
     DRAFTS_FOOTER_SIZE = 8,
