@@ -5,6 +5,7 @@ set -euo pipefail
 
 packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
+    libexpat1-dev                                                  # XML
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev python3 python3-yaml tmux procps util-linux      # tests
     libopenmpi-dev openmpi-bin libmpich-dev mpich                  # both kinds of MPI jobs

@@ -19,7 +19,8 @@ typedef struct lode_block {
     uint32_t group_count;
     uint8_t group_key_size; /* bytes of a group's key */
     uint8_t value_key_size; /* bytes of a value's key */
-    uint8_t reserved[2];
+    uint8_t layout;         /* how numbers and keys lie in bytes */
+    uint8_t reserved;
     const unsigned char *groups;
     const unsigned char *values;
     const char *file;

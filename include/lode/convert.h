@@ -16,10 +16,12 @@ typedef struct lode_convert_options {
     const char *sources; /* a directory that copied source files are taken from; NULL: none are */
     lode_progress_fn on_progress;
     void *user;
+    lode_finding_fn on_finding; /* what the database had to be helped with when it was opened; may be NULL */
+    const char *to;             /* the name of the format to write, see below; NULL: "hpctoolkit" */
 } lode_convert_options;
 #define LODE_CONVERT_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL                                           \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                               \
     }
 
 /*
@@ -27,7 +29,9 @@ typedef struct lode_convert_options {
  * canonical order, summary and values by context computed. Equal content gives equal bytes, as
  * far as it has one order (metrics, identical siblings and profiles with equal ids keep theirs), and converting the result
  * gives the same bytes again. Values at unlisted contexts are kept, numbered behind the listed ones in their old order.
- * MT: any thread.
+ *
+ * Other formats are those of the drafts that were used before 4.0, "hpctoolkit-draft-xml" and "hpctoolkit-draft-metadb". They keep ids and
+ * orders, and leave out what they cannot hold. LODE_ERR_ARGUMENT if `to` is none of these. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_convert(const lode_database *db, const char *path,
                                                const lode_convert_options *options, lode_error *error);

@@ -27,7 +27,7 @@ typedef struct lode_timeline_options {
 
 /* A function's share of the window, added up over the selected trace lines. */
 typedef struct lode_timeline_share {
-    const lode_context *context; /* a context of the function; the global context: not running */
+    const lode_context *context; /* of the function; the global context: not running; NULL: unlisted ones */
     uint64_t nanoseconds;
     uint64_t samples; /* that begin inside the window */
 } lode_timeline_share;

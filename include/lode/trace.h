@@ -7,11 +7,14 @@
 
 LODE_BEGIN_DECLS
 
-/* A view that the caller owns and that needs no closing; all but the first two fields are private. */
+/* A view that the caller owns and that needs no closing; all but `profile` and `sample_count` are private. */
 typedef struct lode_trace_line {
     uint32_t profile;
+    uint32_t idle_id; /* what stands for 0 in samples, besides 0 */
     uint64_t sample_count;
     const unsigned char *samples;
+    uint8_t layout; /* how samples lie in bytes */
+    uint8_t reserved[7];
 } lode_trace_line;
 
 typedef struct lode_sample {

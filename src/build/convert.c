@@ -2,7 +2,9 @@
 /* From a database to a writer, through the public API on both sides. */
 #include "base/error.h"
 #include "base/map.h"
+#include "build/points.h"
 #include "build/profiles.h"
+#include "format/format.h"
 #include "model/block.h"
 #include "model/database.h"
 #include <lode/convert.h>
@@ -250,11 +252,25 @@ static lode_status draft_values(const struct conversion *self, lode_draft *draft
     return LODE_OK;
 }
 
+struct recovered {
+    const struct conversion *conversion;
+    lode_draft *draft;
+};
+
+static lode_status draft_point(void *user, uint32_t context, uint16_t id, double value, lode_error *error)
+{
+    const struct recovered *self = user;
+    const struct conversion *conversion = self->conversion;
+    return lode_draft_value(self->draft, conversion->contexts[context], conversion->value_ids[id], value,
+                            error);
+}
+
 static lode_status draft_samples(const struct conversion *self, lode_draft *draft, uint32_t profile,
                                  lode_error *error)
 {
     lode_trace_line line;
     lode_sample sample;
+    bool idle = false;
     if (self->trace_of[profile] == LODE_NONE)
         return LODE_OK;
     LODE_TRY(lode_database_trace_line(self->db, self->trace_of[profile], &line, error));
@@ -262,8 +278,12 @@ static lode_status draft_samples(const struct conversion *self, lode_draft *draf
         uint32_t context;
         if (!find_context(self, sample.context_id, &context))
             return lode_fail(error, LODE_ERR_CORRUPT, lode_database_part_file(self->db, LODE_PART_TRACE),
-                             LODE_NO_OFFSET, "a sample is at context %u, which meta.db does not list",
-                             sample.context_id);
+                             LODE_NO_OFFSET, "a sample is at context %u, which %s does not list",
+                             sample.context_id, lode_database_part_file(self->db, LODE_PART_META));
+        /* To repeat that nothing ran says nothing, and some writers did. */
+        if (idle && sample.context_id == 0)
+            continue;
+        idle = sample.context_id == 0;
         LODE_TRY(lode_draft_sample(draft, sample.time, context, error));
     }
     return LODE_OK;
@@ -277,6 +297,9 @@ static lode_status draft_profile(void *context, uint64_t item, lode_draft *draft
     LODE_TRY(lode_profile_ids(self->db, profile, ids, MAX_IDS, &count, error));
     LODE_TRY(lode_draft_begin(draft, ids, count, error));
     LODE_TRY(draft_values(self, draft, profile, error));
+    struct recovered recovered = {self, draft};
+    if (self->db->points_lost)
+        LODE_TRY(lode_points_recover(self->db, profile, draft_point, &recovered, error));
     return draft_samples(self, draft, profile, error);
 }
 
@@ -326,6 +349,15 @@ static void release(struct conversion *self)
     lode_writer_close(self->writer);
 }
 
+static lode_status pass_remarks(const struct conversion *self, lode_error *error)
+{
+    const lode_convert_options *options = self->options;
+    for (size_t i = 0; options->on_finding && i < self->db->remark_count; i++)
+        if (options->on_finding(options->user, &self->db->remarks[i]) != 0)
+            return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+    return LODE_OK;
+}
+
 static lode_status convert(struct conversion *self, const char *path, lode_error *error)
 {
     const lode_database *db = self->db;
@@ -338,6 +370,7 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     options.description = lode_database_description(db);
     options.on_progress = self->options->on_progress;
     options.user = self->options->user;
+    LODE_TRY(pass_remarks(self, error));
     LODE_TRY(allocate(self, error));
     LODE_TRY(order_profiles(self, error));
     LODE_TRY(lode_writer_create(&self->writer, path, &options, error));
@@ -350,10 +383,22 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     return lode_writer_finish(self->writer, error);
 }
 
+static lode_status convert_to(const lode_database *db, const char *path, const lode_convert_options *options,
+                              lode_error *error)
+{
+    const struct lode_database_target *target = lode_format_target(options->to);
+    if (target == NULL)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "there is no format '%s' to write databases in", options->to);
+    return target->write(db, path, options, error);
+}
+
 lode_status lode_convert(const lode_database *db, const char *path, const lode_convert_options *options,
                          lode_error *error)
 {
     struct conversion self = {.db = db, .options = options};
+    if (options->to && strcmp(options->to, "hpctoolkit") != 0)
+        return convert_to(db, path, options, error);
     lode_status status = convert(&self, path, error);
     release(&self);
     return status;

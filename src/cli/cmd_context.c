@@ -248,9 +248,8 @@ static int print_context(const invocation *call, session *s, const context_match
         if (t->context)
             print_path(o, t->context);
         else
-            out_say(o,
-                    "Context %u is not listed in meta.db: its cost is shown with its nearest listed caller",
-                    t->id);
+            out_say(o, "Context %u is not listed in %s: its cost is shown with its nearest listed caller",
+                    t->id, lode_database_part_file(s->db, LODE_PART_META));
         print_spread(o, s, options, t, &values);
         out_end(o);
     }

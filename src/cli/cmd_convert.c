@@ -23,13 +23,38 @@ typedef struct convert_options {
 enum {
     TO_SAME = -1,
     TO_HPCTOOLKIT,
-    TO_UFTRACE
+    TO_UFTRACE,
+    TO_DRAFT_XML,
+    TO_DRAFT_METADB
 };
-static const char *const to_choices[] = {"hpctoolkit", "uftrace", NULL};
+static const char *const to_choices[] = {"hpctoolkit", "uftrace", "hpctoolkit-draft-xml",
+                                         "hpctoolkit-draft-metadb", NULL};
+
+/* A conversion under way. */
+typedef struct conversion {
+    session *session;
+    out *out;
+} conversion;
+
+static int on_remark(void *user, const lode_finding *finding)
+{
+    conversion *c = user;
+    progress_clear(&c->session->progress);
+    out_say(c->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
+            finding->file[0] ? ": " : "", finding->text);
+    return out_has_failed(c->out);
+}
+
+static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    conversion *c = user;
+    return progress_report(&c->session->progress, phase, done, total);
+}
 
 /* Nothing is printed when all went well: what was asked for is there. */
-static int convert(session *s, const convert_options *options)
+static int convert(session *s, const convert_options *options, out *o)
 {
+    conversion c = {s, o};
     lode_error error = {0};
     lode_convert_options wishes = LODE_CONVERT_OPTIONS_INIT;
     wishes.force = options->force;
@@ -37,8 +62,10 @@ static int convert(session *s, const convert_options *options)
     wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
     wishes.memory = options->memory;
     wishes.sources = s->path;
-    wishes.on_progress = progress_report;
-    wishes.user = &s->progress;
+    wishes.on_progress = on_conversion;
+    wishes.on_finding = on_remark;
+    wishes.user = &c;
+    wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
     if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK)
         return EXIT_DONE;
     progress_clear(&s->progress);
@@ -56,7 +83,7 @@ static int convert_database(const invocation *call)
                       call->operands[0]);
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = convert(&s, options);
+        status = convert(&s, options, call->out);
     session_close(&s);
     return status;
 }
@@ -147,7 +174,7 @@ static int convert_recordings(const invocation *call)
     const convert_options *options = call->options;
     merger m = {.out = call->out};
     int status = EXIT_DONE;
-    if (options->to == TO_HPCTOOLKIT)
+    if (options->to != TO_SAME && options->to != TO_UFTRACE)
         return report("%s is a recording, which cannot be written as a HPCToolkit database",
                       call->operands[0]);
     if (call->operand_count > 1 && call->shared->tasks)
@@ -184,7 +211,9 @@ static const option_spec convert_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
      "the directory to write; it appears only when it is complete"},
     {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to),
-     "the format to write; the default is that of the store: HPCToolkit 4.0 or uftrace"},
+     "the format to write; the default is that of the store: HPCToolkit 4.0 or uftrace. The drafts of 2021 "
+     "and "
+     "2022 are for tools that read nothing else"},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
      "replace a store that is there"},
     {0},
@@ -208,7 +237,9 @@ static const char *const convert_description[] = {
     "means stays the same. Equal content in the same order gives equal bytes, however many threads are used. "
     "Values at contexts that meta.db does not list are kept, numbered behind the listed ones, unless "
     "--drop-unlisted is "
-    "given. Source files that were copied into the database come along.",
+    "given. Source files that were copied into the database come along. So databases in one of the layouts "
+    "that were used "
+    "before 4.0 are brought up to date; written in one, a database loses what the layout cannot hold.",
     "Writes a recording, or a slice of it, as a uftrace recording: what was damaged is repaired, and calls "
     "that reach "
     "out of the slice are cut off at its ends. Several recordings become one: ids that are taken get new "
@@ -221,6 +252,8 @@ static const char *const convert_description[] = {
 static const command_example convert_examples[] = {
     {"lode convert db -o canonical-db", "A copy that compares byte by byte with other copies."},
     {"lode convert --drop-unlisted --memory 1G db -o smaller-db", "Without values that no viewer shows."},
+    {"lode convert old-db -o new-db",
+     "A database of 2021 or 2022 that opens in nothing today, brought up to date."},
     {"lode convert --from 2s --to 2.1s --min-time 1us uftrace.data -o slice.data",
      "A tenth of a second of a recording, without the shortest calls."},
     {"lode convert rank0.data rank1.data -o both.data --to uftrace", "Two recordings as one."},

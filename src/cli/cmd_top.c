@@ -122,7 +122,7 @@ static int print_top(const invocation *call, session *s, const lode_cost *cost)
     out_begin(call->out, "top", s->path);
     costs_heading(call->out, s, cost);
     print_rows(call->out, rows, by, cost, call->shared->limit);
-    costs_footing(call->out, cost);
+    costs_footing(call->out, s, cost);
     out_end(call->out);
     lode_hotspots_free(rows);
     return EXIT_DONE;

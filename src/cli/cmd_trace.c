@@ -56,7 +56,9 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
             continue;
         }
         write_share(o, key->letters[i], share, total,
-                    trace_is_idle(share) ? "(not running)" : label_context(&l, share->context));
+                    trace_is_idle(share) ? "(not running)"
+                    : share->context     ? label_context(&l, share->context)
+                                         : "(not listed)");
     }
     if (other_count) {
         char name[64];

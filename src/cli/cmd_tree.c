@@ -253,7 +253,7 @@ static int tree_database(const invocation *call)
         out_begin(call->out, "tree", s.path);
         costs_heading(call->out, &s, cost);
         print_view(call->out, view, cost, call->options);
-        costs_footing(call->out, cost);
+        costs_footing(call->out, &s, cost);
         out_end(call->out);
     }
     lode_view_free(view);

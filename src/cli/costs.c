@@ -18,13 +18,13 @@ void costs_heading(out *o, const session *s, const lode_cost *cost)
             s->shared->profiles ? s->shared->profiles : "");
 }
 
-void costs_footing(out *o, const lode_cost *cost)
+void costs_footing(out *o, const session *s, const lode_cost *cost)
 {
     char contexts[NUMBER_SIZE], values[NUMBER_SIZE];
     if (lode_cost_unlisted_contexts(cost) == 0)
         return;
     format_count(contexts, lode_cost_unlisted_contexts(cost));
     format_count(values, lode_cost_unlisted_values(cost));
-    out_say(o, "%s values at %s contexts that meta.db does not list are included in their listed ancestors",
-            values, contexts);
+    out_say(o, "%s values at %s contexts that %s does not list are included in their listed ancestors",
+            values, contexts, lode_database_part_file(s->db, LODE_PART_META));
 }

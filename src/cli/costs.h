@@ -9,6 +9,6 @@
 /* Which metric, how much of it, from how many profiles. */
 void costs_heading(out *o, const session *s, const lode_cost *cost);
 /* What is included though the metadata does not list it. */
-void costs_footing(out *o, const lode_cost *cost);
+void costs_footing(out *o, const session *s, const lode_cost *cost);
 
 #endif

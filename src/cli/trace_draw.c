@@ -19,7 +19,7 @@
 
 int trace_is_idle(const lode_timeline_share *share)
 {
-    return lode_context_parent(share->context) == NULL;
+    return share->context && lode_context_parent(share->context) == NULL;
 }
 
 /* Not running has its own sign and takes no letter away. */

@@ -5,8 +5,16 @@
 
 #include "base/source.h"
 #include <lode/check.h>
+#include <lode/convert.h>
 #include <lode/recording.h>
 #include <stdbool.h>
+
+/* A format that any database can be written in, besides HPCToolkit 4.0. */
+struct lode_database_target {
+    const char *name; /* by which it is chosen */
+    lode_status (*write)(const lode_database *db, const char *path, const lode_convert_options *options,
+                         lode_error *error);
+};
 
 struct lode_format {
     const char *name;
@@ -20,6 +28,8 @@ struct lode_format {
                          lode_check_result *result, lode_error *error);
     const lode_rule *rules;
     size_t rule_count;
+    const struct lode_database_target *targets;
+    size_t target_count;
 };
 
 extern const struct lode_format *const lode_formats[];
@@ -27,5 +37,7 @@ extern const size_t lode_format_count;
 
 /* The format of what is in a folder, or NULL. */
 const struct lode_format *lode_format_of(const struct lode_folder *folder);
+/* The target of this name, or NULL. */
+const struct lode_database_target *lode_format_target(const char *name);
 
 #endif

@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/format.h"
 #include "format/hpctoolkit/hpctoolkit.h"
+#include "format/hpctoolkit_drafts/drafts.h"
 #include "format/uftrace/uftrace.h"
+#include <string.h>
 
-const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_uftrace};
+const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_hpctoolkit_drafts,
+                                                  &lode_format_uftrace};
 const size_t lode_format_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)
 {
+    /* Drafts are known by what is in their files, 4.0 by the names of files alone. */
+    if (lode_format_hpctoolkit_drafts.probe(folder))
+        return &lode_format_hpctoolkit_drafts;
     for (size_t i = 0; i < lode_format_count; i++)
         if (lode_formats[i]->probe(folder))
             return lode_formats[i];
+    return NULL;
+}
+
+const struct lode_database_target *lode_format_target(const char *name)
+{
+    for (size_t i = 0; i < lode_format_count; i++)
+        for (size_t k = 0; k < lode_formats[i]->target_count; k++)
+            if (strcmp(lode_formats[i]->targets[k].name, name) == 0)
+                return &lode_formats[i]->targets[k];
     return NULL;
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks in place: arrays of (key, number) pairs, packed, little-endian, with keys of 2 or 4 bytes and numbers of 8.
- * A group's number is the index of its first value; a value's number is a double.
+ * Blocks in place: arrays of (key, number) pairs, packed, with keys of 2 or 4 bytes and numbers of 8. A group's number is
+ * the index of its first value; a value's number is a double.
  */
 #ifndef LODE_MODEL_BLOCK_H
 #define LODE_MODEL_BLOCK_H
 
 #include "base/bytes.h"
 #include <lode/block.h>
+
+/* How pairs lie in bytes; also of trace lines. */
+enum lode_layout {
+    LODE_LAYOUT_LITTLE, /* little-endian, keys first */
+    LODE_LAYOUT_BIG     /* big-endian, keys of groups first, keys of values last */
+};
 
 static inline uint64_t block_group_stride(const lode_block *block)
 {
@@ -19,31 +25,41 @@ static inline uint64_t block_value_stride(const lode_block *block)
     return (uint64_t)block->value_key_size + 8;
 }
 
-static inline uint32_t block_key(const uint8_t *p, unsigned key_size)
+static inline uint32_t block_key(const lode_block *block, const uint8_t *p, unsigned key_size)
 {
+    if (block->layout == LODE_LAYOUT_BIG)
+        return key_size == 2 ? get_u16be(p) : get_u32be(p);
     return key_size == 2 ? get_u16le(p) : get_u32le(p);
+}
+
+static inline uint64_t block_number(const lode_block *block, const uint8_t *p)
+{
+    return block->layout == LODE_LAYOUT_BIG ? get_u64be(p) : get_u64le(p);
 }
 
 /* The index must be below group_count. */
 static inline uint32_t block_group_key(const lode_block *block, uint32_t index)
 {
-    return block_key(block->groups + index * block_group_stride(block), block->group_key_size);
+    return block_key(block, block->groups + index * block_group_stride(block), block->group_key_size);
 }
 
 static inline uint64_t block_group_start(const lode_block *block, uint32_t index)
 {
-    return get_u64le(block->groups + index * block_group_stride(block) + block->group_key_size);
+    return block_number(block, block->groups + index * block_group_stride(block) + block->group_key_size);
 }
 
 /* The index must be below value_count. */
 static inline uint32_t block_value_key(const lode_block *block, uint64_t index)
 {
-    return block_key(block->values + index * block_value_stride(block), block->value_key_size);
+    unsigned before = block->layout == LODE_LAYOUT_BIG ? 8 : 0;
+    return block_key(block, block->values + index * block_value_stride(block) + before,
+                     block->value_key_size);
 }
 
 static inline uint64_t block_value_bits(const lode_block *block, uint64_t index)
 {
-    return get_u64le(block->values + index * block_value_stride(block) + block->value_key_size);
+    unsigned before = block->layout == LODE_LAYOUT_BIG ? 0 : block->value_key_size;
+    return block_number(block, block->values + index * block_value_stride(block) + before);
 }
 
 static inline double block_value(const lode_block *block, uint64_t index)

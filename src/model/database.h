@@ -7,6 +7,7 @@
 #include "model/context.h"
 #include "model/metric.h"
 #include <lode/block.h>
+#include <lode/check.h>
 #include <lode/profile.h>
 #include <lode/trace.h>
 
@@ -52,11 +53,16 @@ struct lode_database {
     struct lode_function *functions;
     uint32_t function_count;
     struct lode_context_tree tree;
+    bool points_lost; /* the writer may have left out point values at contexts that are not listed */
 
     uint32_t profile_count;
     uint32_t context_block_count;
     uint32_t trace_count;
     uint64_t trace_min, trace_max;
+
+    /* What opening passed over or made up for, for whoever writes this database anew. In the arena. */
+    lode_finding *remarks;
+    size_t remark_count;
 };
 
 #define LODE_PROFILE_SUMMARY 1u /* bit of a profile's flags */

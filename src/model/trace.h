@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trace lines in place: samples of a 64-bit time and a 32-bit context id, packed, little-endian. */
+/* Trace lines in place: samples of a 64-bit time and a 32-bit context id, packed. */
 #ifndef LODE_MODEL_TRACE_H
 #define LODE_MODEL_TRACE_H
 
-#include "base/bytes.h"
+#include "model/block.h"
 #include <lode/trace.h>
 
 enum {
@@ -13,12 +13,15 @@ enum {
 /* The index must be below sample_count. */
 static inline uint64_t trace_time(const lode_trace_line *line, uint64_t index)
 {
-    return get_u64le(line->samples + index * TRACE_SAMPLE_SIZE);
+    const uint8_t *p = line->samples + index * TRACE_SAMPLE_SIZE;
+    return line->layout == LODE_LAYOUT_BIG ? get_u64be(p) : get_u64le(p);
 }
 
 static inline uint32_t trace_context(const lode_trace_line *line, uint64_t index)
 {
-    return get_u32le(line->samples + index * TRACE_SAMPLE_SIZE + 8);
+    const uint8_t *p = line->samples + index * TRACE_SAMPLE_SIZE + 8;
+    uint32_t id = line->layout == LODE_LAYOUT_BIG ? get_u32be(p) : get_u32le(p);
+    return id == line->idle_id ? 0 : id;
 }
 
 #endif

@@ -53,6 +53,18 @@ def something_else(program):
                          r"\(no info and no task.txt in it\)", f"lode {command} on an empty directory")
 
 
+def a_sample_nowhere(program):
+    """A sample at a context that meta.db does not list is shown as such."""
+    with copy_of(program) as (database, folder):
+        data = bytearray((database / "trace.db").read_bytes())
+        # Of the last sample, the 4 bytes of its context; behind it there are 4 of padding and 8 of the footer.
+        data[-16:-12] = (12345).to_bytes(4, "little")
+        (database / "trace.db").write_bytes(data)
+        result = program.run("trace", "db", cwd=folder)
+        program.check(result.status == 0 and "(not listed)" in result.out and result.err == "",
+                      "lode trace with a sample at a context that is not listed", [result])
+
+
 def cut_short(program):
     """Opening says which file and where; a check finds the same and exits with 1."""
     for file in FILES:
@@ -144,6 +156,6 @@ def limit_of_findings(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, nothing_there, something_else, cut_short, every_reader_names_the_damage, missing_files,
-                      context_without_cct, statuses_of_a_check, findings_as_text, findings_as_json,
-                      limit_of_findings))
+    sys.exit(cli.main(__doc__, nothing_there, something_else, a_sample_nowhere, cut_short,
+                      every_reader_names_the_damage, missing_files, context_without_cct, statuses_of_a_check,
+                      findings_as_text, findings_as_json, limit_of_findings))

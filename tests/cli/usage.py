@@ -42,7 +42,7 @@ WRONG_USAGE = {
     "replay": r"'lode replay' needs REC \(see 'lode help replay'\)",
     "convert": r"'lode convert' needs STORE\.\.\. \(see 'lode help convert'\)",
     "convert x": r"where should the new store go\? Say -o NEW \(see 'lode help convert'\)",
-    "convert --to hpctolkit x -o y": r"--to is hpctoolkit or uftrace, not 'hpctolkit'; did you mean hpctoolkit\? .*",
+    "convert --to hpctolkit x -o y": r"--to is hpctoolkit, uftrace, hpctoolkit-draft-xml or hpctoolkit-draft-metadb, not 'hpctolkit'; did you mean hpctoolkit\? .*",
     "convert --to noon x -o y": r"--to takes a time such as .*, not 'noon' \(see 'lode help convert'\)",
     "synth": r"'lode synth' needs database\|recording \(see 'lode help synth'\)",
     "synth profile": r"'profile' cannot be made; 'database' and 'recording' can \(see 'lode help synth'\)",

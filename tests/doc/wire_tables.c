@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what doc/formats/hpctoolkit-4.0.md must say: a line per fact, its parts separated by tabs.
+ * Prints what doc/formats/hpctoolkit-4.0.md, or with the argument "drafts" hpctoolkit-drafts.md, must say: a line per fact, its parts separated by tabs.
  *
  *   table NAME ALIGNMENT SIZE        field NAME OFFSET TYPE FIELD
  *   file NAME FORMAT FOOTER SECTIONS HEADER-SIZE
  *   section FILE OFFSET NAME SIZE-OF-FIRST-STRUCTURE ALIGNMENT
  *   enum NAME VALUE MEANING          flag STRUCTURE.FIELD BIT NAME
  */
-#include "format/hpctoolkit/wire.h"
+#include "format/hpctoolkit_drafts/wire.h"
 #include <lode/context.h>
 #include <lode/metric.h>
 #include <stdio.h>
@@ -56,8 +56,17 @@ static void print_flag(const char *field, unsigned mask, const char *name)
     printf("flag\t%s\t%u\t%s\n", field, bit, name);
 }
 
-int main(void)
+static int print_drafts(void)
 {
+    for (size_t i = 0; i < lode_drafts_field_count;)
+        i += print_table(&lode_drafts_fields[i]);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 2 && strcmp(arguments[1], "drafts") == 0)
+        return print_drafts();
     for (size_t i = 0; i < lode_wire_field_count;)
         i += print_table(&lode_wire_fields[i]);
     for (unsigned id = 0; id < HPCT_FILES; id++)

@@ -9,6 +9,11 @@
 #include <lode/check.h>
 #include <stdlib.h>
 
+/* What holds the metadata: it tells formats apart. */
+#ifndef FUZZED_META
+#define FUZZED_META "meta.db"
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static size_t split(const uint8_t *data, size_t size, lode_memory_file *files)
@@ -19,7 +24,8 @@ static size_t split(const uint8_t *data, size_t size, lode_memory_file *files)
         size_t got = wanted < left ? wanted : left;
         if (got == 0)
             continue;
-        files[count++] = (lode_memory_file){lode_hpct_specs[i].name, data + at, got};
+        const char *name = i == HPCT_META ? FUZZED_META : lode_hpct_specs[i].name;
+        files[count++] = (lode_memory_file){name, data + at, got};
         at += got;
     }
     return count;

@@ -6,8 +6,8 @@ The dependency law between the folders of src/, read off the #include lines:
     base <- model <- {format, analysis} <- {build, export} <- api <- {cli, sql, view}
 
 Everybody may include the public headers. What stands on the public API (cli, sql, view) includes nothing of the library
-but them. One format knows nothing of another. Only crew_mpi.c knows MPI; it is a plug-in, which knows the interface that it implements
-and nothing else.
+but them. One format knows nothing of another, but for drafts: they know the format that they are drafts of. Only
+crew_mpi.c knows MPI; it is a plug-in, which knows the interface that it implements and nothing else.
 """
 
 import argparse
@@ -38,6 +38,8 @@ BELOW = {
 }
 ON_THE_API = {"cli", "sql", "view"}
 OF_PLUGINS = {"base/crew.h"}
+# Formats that may know another.
+DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
 GENERATED = {"lode_version.h"}
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[ \t]*([^\n]*)", re.MULTILINE)
@@ -80,7 +82,8 @@ def complaint(source, path, written):
     below = target.parts[0]
     if below != layer and below not in BELOW[layer]:
         return f"{layer} may not know {below}"
-    if _format_of(path) and _format_of(target) and _format_of(path) != _format_of(target):
+    known = {_format_of(path), DRAFTS_OF.get(_format_of(path))}
+    if _format_of(path) and _format_of(target) and _format_of(target) not in known:
         return f"the format {_format_of(path)} may not know the format {_format_of(target)}"
     return None
 
@@ -108,6 +111,7 @@ SOUND_TREE = {
     "format/format.h": '#include "model/context.h"\n',
     "format/registry.c": '#include "format/format.h"\n#include "format/hpctoolkit/wire.h"\n',
     "format/hpctoolkit/wire.h": '#include "format/format.h"\n',
+    "format/hpctoolkit_drafts/wire.h": '#include "format/hpctoolkit/wire.h"\n',
     "format/uftrace/wire.h": '#  include "base/arena.h"\n#include "wire.h"\n',
     "analysis/diff.h": '#include "model/context.h"\n',
     "base/crew.h": '#include "base/arena.h"\n',
@@ -125,6 +129,9 @@ BROKEN = [
     ("a format that knows analysis", "format/hpctoolkit/bad.c", '#include "analysis/diff.h"\n'),
     ("analysis that knows a format", "analysis/bad.c", '#include "format/format.h"\n'),
     ("a format that knows another", "format/uftrace/bad.c", '#include "format/hpctoolkit/wire.h"\n'),
+    ("a format that knows its drafts", "format/hpctoolkit/bad.c", '#include "format/hpctoolkit_drafts/wire.h"\n'),
+    ("drafts that know a format that is not theirs", "format/hpctoolkit_drafts/bad.c",
+     '#include "format/uftrace/wire.h"\n'),
     ("build and export that know each other", "build/bad.c", '#include "export/pprof.h"\n'),
     ("a layer that knows the commands", "api/bad.c", '#include "cli/options.h"\n'),
     ("the commands that know the inside", "cli/bad.c", '#include "base/arena.h"\n'),

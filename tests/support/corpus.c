@@ -37,17 +37,24 @@ static bool load_file(lode_memory_file *file, const char *path)
     return true;
 }
 
+static bool load_part(struct loaded_database *db, const char *corpus_name, const char *part)
+{
+    char name[512], path[1024];
+    snprintf(name, sizeof name, "%s/%s", corpus_name, part);
+    lode_memory_file *file = &db->files[db->count];
+    *file = (lode_memory_file){.name = part};
+    if (!corpus_path(path, sizeof path, name) || !load_file(file, path))
+        return false;
+    db->count++;
+    return true;
+}
+
 bool load_database(struct loaded_database *db, const char *corpus_name)
 {
     *db = (struct loaded_database){0};
-    for (unsigned i = 0; i < HPCT_FILES; i++) {
-        char name[512], path[1024];
-        snprintf(name, sizeof name, "%s/%s", corpus_name, lode_hpct_specs[i].name);
-        lode_memory_file *file = &db->files[db->count];
-        *file = (lode_memory_file){.name = lode_hpct_specs[i].name};
-        if (corpus_path(path, sizeof path, name) && load_file(file, path))
-            db->count++;
-    }
+    for (unsigned i = 0; i < HPCT_FILES; i++)
+        if (!load_part(db, corpus_name, lode_hpct_specs[i].name) && i == HPCT_META)
+            load_part(db, corpus_name, "experiment.xml");
     return db->count > 0;
 }
 

@@ -187,13 +187,14 @@ static lode_status run_levels(struct hpct_check *check, const struct lode_folder
     return level >= LODE_CHECK_FULL ? check_meaning(check) : LODE_OK;
 }
 
-lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_options *options,
-                            lode_check_result *result, lode_error *error)
+lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struct hpct_layout *layout,
+                                   const lode_check_options *options, lode_check_result *result,
+                                   lode_error *error)
 {
     struct hpct_check check = {.options = options, .threads = options->threads};
     if (check.threads == 0)
         check.threads = lode_pool_processors();
-    check.db = lode_hpct_new();
+    check.db = lode_hpct_new(layout);
     if (check.db == NULL)
         return lode_fail_memory(error);
     lode_status status = lode_report_open(&check.report, lode_hpct_rules, RULE_COUNT, options->limit_per_rule,
@@ -207,4 +208,10 @@ lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_o
     free(check.measured);
     lode_hpct_close(check.db);
     return status;
+}
+
+lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_options *options,
+                            lode_check_result *result, lode_error *error)
+{
+    return lode_hpct_check_layout(folder, &lode_hpct_layout, options, result, error);
 }

@@ -58,6 +58,10 @@ struct hpct_check {
 
 lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_options *options,
                             lode_check_result *result, lode_error *error);
+/* The same for an older layout. */
+lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struct hpct_layout *layout,
+                                   const lode_check_options *options, lode_check_result *result,
+                                   lode_error *error);
 
 /*
  * Runs `work` on items 0 .. count - 1. Each call gets a report of its own; `worker` is below check->threads, and items
@@ -92,8 +96,5 @@ lode_status lode_hpct_check_summary(struct hpct_check *check);
 
 /* Whether two results of adding up the same numbers in different orders may be called equal. */
 bool lode_hpct_close_enough(double a, double b);
-
-/* A new, empty database. */
-struct hpct_database *lode_hpct_new(void);
 
 #endif

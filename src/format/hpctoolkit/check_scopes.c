@@ -50,6 +50,7 @@ struct scope_check {
     uint32_t profile;
     lode_block block;
     bool has_unlisted;
+    uint64_t lost; /* inclusive values that are more than their parts, where that is known to be */
 };
 
 static bool roughly_equal(double a, double b, double scale)
@@ -130,6 +131,10 @@ static lode_status check_execution(struct scope_check *self, const struct group 
     bool exact = self->scopes->point[metric] >= 0 && (!self->has_unlisted || context->index == 0);
     if (roughly_equal(stored, parts, 0.0) || (!exact && stored > parts))
         return LODE_OK;
+    if (self->check->db->base.points_lost && stored > parts) {
+        self->lost++;
+        return LODE_OK;
+    }
     return scope_finding(self, RULE_SCOPE_EXECUTION, context->id, id, stored, parts);
 }
 
@@ -190,10 +195,21 @@ static lode_status check_point_sums(struct scope_check *self)
         lode_status status = lode_block_lookup(block, 0, (uint32_t)execution, &total, self->report->error);
         if (status < 0)
             return status;
-        if (!lode_hpct_close_enough(sums[m], total))
+        if (!lode_hpct_close_enough(sums[m], total) && (self->lost == 0 || sums[m] > total))
             LODE_TRY(scope_finding(self, RULE_SCOPE_POINT, 0, (uint32_t)execution, total, sums[m]));
     }
     return LODE_OK;
+}
+
+static lode_status report_lost(struct scope_check *self)
+{
+    if (self->lost == 0)
+        return LODE_OK;
+    return lode_report_add(self->report, RULE_SCOPE_LOST, self->block.file, LODE_NO_OFFSET,
+                           "profile %" PRIu32 ": %" PRIu64
+                           " inclusive values are more than their parts; hpcprof of 2022 did not store the "
+                           "point values of instructions",
+                           self->profile, self->lost);
 }
 
 static void read_groups(struct scope_check *self)
@@ -266,7 +282,9 @@ static lode_status check_profile_scopes(struct hpct_check *check, void *context,
     for (uint32_t g = 0; g < self.block.group_count; g++)
         if (self.scratch->groups[g].context)
             self.scratch->group_of[self.scratch->groups[g].context->index] = 0;
-    return status == LODE_OK ? check_point_sums(&self) : status;
+    if (status == LODE_OK)
+        status = check_point_sums(&self);
+    return status == LODE_OK ? report_lost(&self) : status;
 }
 
 static lode_status allocate(struct hpct_check *check, struct scopes *scopes)

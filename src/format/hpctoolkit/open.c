@@ -122,20 +122,22 @@ static const struct lode_database_ops hpct_ops = {
     .close = close_database,
 };
 
-struct hpct_database *lode_hpct_new(void)
+struct hpct_database *lode_hpct_new(const struct hpct_layout *layout)
 {
     struct hpct_database *db = calloc(1, sizeof *db);
     if (db == NULL)
         return NULL;
     db->base.ops = &hpct_ops;
-    db->base.format = "HPCToolkit 4.0";
+    db->base.format = layout->format;
+    db->layout = layout;
     lode_arena_init(&db->base.arena, SIZE_MAX);
     return db;
 }
 
-static lode_status open_database(lode_database **out, const struct lode_folder *folder, lode_error *error)
+lode_status lode_hpct_open(lode_database **out, const struct lode_folder *folder,
+                           const struct hpct_layout *layout, lode_error *error)
 {
-    struct hpct_database *db = lode_hpct_new();
+    struct hpct_database *db = lode_hpct_new(layout);
     if (db == NULL)
         return lode_fail_memory(error);
     struct lode_report report;
@@ -157,6 +159,11 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
     return status;
 }
 
+static lode_status open_database(lode_database **out, const struct lode_folder *folder, lode_error *error)
+{
+    return lode_hpct_open(out, folder, &lode_hpct_layout, error);
+}
+
 static bool probe(const struct lode_folder *folder)
 {
     for (unsigned id = 0; id < HPCT_FILES; id++) {
@@ -170,7 +177,7 @@ static bool probe(const struct lode_folder *folder)
 }
 
 const struct lode_format lode_format_hpctoolkit = {
-    .name = "HPCToolkit 4.0",
+    .name = HPCT_FORMAT,
     .probe = probe,
     .open = open_database,
     .check = lode_hpct_check,

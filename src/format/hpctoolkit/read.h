@@ -33,15 +33,33 @@ struct hpct_table {
     uint64_t offset, count, stride;
 };
 
+struct hpct_database;
+
+/* What differs between this layout of meta.db and an older one that shares the rest of the format. */
+struct hpct_layout {
+    const char *format;    /* its name */
+    unsigned context_size; /* of a context without its words; what it lacks reads as 0 */
+    bool profile_flags;    /* profiles should have some */
+    lode_status (*find_metrics)(struct hpct_database *db, struct lode_report *report);
+    lode_status (*find_entries)(struct hpct_database *db, struct lode_report *report);
+    lode_status (*load_metrics)(struct hpct_database *db, struct lode_report *report);
+    /* Brings contexts that were read, but cannot be found by id yet, into the form of this one; may be NULL. */
+    void (*arrange)(struct hpct_database *db);
+};
+extern const struct hpct_layout lode_hpct_layout;
+
 struct hpct_database {
     struct lode_database base; /* must be first */
+    const struct hpct_layout *layout;
     struct hpct_file files[HPCT_FILES];
 
     struct hpct_table id_names, metrics, scopes, modules, source_files, functions, entries; /* meta.db */
     uint8_t scope_inst_stride, summary_stride;
-    struct hpct_table profiles; /* profile.db */
-    struct hpct_table contexts; /* cct.db */
-    struct hpct_table traces;   /* trace.db */
+    uint32_t idle_id;                   /* see lode_trace_line; in older layouts */
+    uint64_t roots_size, roots_pointer; /* contexts without an entry point above them, in older layouts */
+    struct hpct_table profiles;         /* profile.db */
+    struct hpct_table contexts;         /* cct.db */
+    struct hpct_table traces;           /* trace.db */
 
     uint64_t utf8_budget; /* bytes of strings still to be checked: strings may overlap in a hostile file */
 };
@@ -71,6 +89,14 @@ lode_status lode_hpct_load_metrics(struct hpct_database *db, struct lode_report 
 lode_status lode_hpct_load_symbols(struct hpct_database *db, struct lode_report *report);
 lode_status lode_hpct_load_contexts(struct hpct_database *db, struct lode_report *report);
 
+/* Ids of metrics seen so far, by which a second use is found. */
+struct hpct_id_set {
+    uint64_t bits[UINT16_MAX / 64 + 1];
+};
+/* Adds an id. A second use is a finding. */
+lode_status lode_hpct_add_id(struct hpct_id_set *set, uint16_t id, uint64_t offset, const char *what,
+                             struct lode_report *report);
+
 /* A string of a section; "" after a finding. */
 lode_status lode_hpct_string(struct hpct_database *db, enum hpct_meta_section section, uint64_t pointer,
                              const char *what, const char **out, struct lode_report *report);
@@ -93,6 +119,11 @@ bool lode_hpct_trace_line(const struct hpct_database *db, const struct wire_Trac
 /* The elements of an id tuple, or false if it is not inside its section. */
 bool lode_hpct_id_tuple(const struct hpct_database *db, uint64_t pointer, struct lode_span *ids);
 
+/* A new, empty database. */
+struct hpct_database *lode_hpct_new(const struct hpct_layout *layout);
+/* Opens one in a folder. */
+lode_status lode_hpct_open(lode_database **out, const struct lode_folder *folder,
+                           const struct hpct_layout *layout, lode_error *error);
 void lode_hpct_close(struct hpct_database *db);
 
 #endif

@@ -153,7 +153,8 @@ static lode_status decode_context(struct tree_reader *reader, lode_context *node
                                  wire->nFlexWords, wire->flags, flex_words_needed(wire->flags)));
         node->flags = 0;
     }
-    LODE_TRY(read_flex(reader, node, bytes + WIRE_Context_SIZE, offset + WIRE_Context_SIZE));
+    unsigned size = reader->db->layout->context_size;
+    LODE_TRY(read_flex(reader, node, bytes + size, offset + size));
     LODE_TRY(note_enum(reader, lode_relation_name(wire->relation), offset + WIRE_Context_relation, "relation",
                        wire->relation));
     LODE_TRY(note_enum(reader, wire->lexicalType <= LODE_LEXICAL_INSTRUCTION,
@@ -179,10 +180,10 @@ static lode_status read_context(struct tree_reader *reader)
     struct siblings *siblings = LODE_ARRAY_AT(&reader->stack, struct siblings, reader->stack.count - 1);
     const uint8_t *bytes = siblings->rest.data;
     uint64_t offset = siblings->offset, available = siblings->rest.size;
-    uint64_t size = WIRE_Context_SIZE;
+    uint64_t size = reader->db->layout->context_size;
     struct wire_Context wire;
     if (available >= size) {
-        lode_wire_read_Context(&wire, bytes, available);
+        lode_wire_read_Context(&wire, bytes, size);
         size += (uint64_t)wire.nFlexWords * 8;
     }
     if (available < size) {
@@ -263,10 +264,14 @@ static lode_status read_tree(struct tree_reader *reader)
     tree->count = 1;
     for (uint32_t i = 0; i < db->entries.count; i++)
         LODE_TRY(read_entry(reader, i));
+    LODE_TRY(push_children(reader, db->roots_size, db->roots_pointer, reader->section->offset, 0));
+    LODE_TRY(read_subtree(reader));
     tree->nodes[0].subtree_size = tree->count;
     if (reader->stale > 0)
         LODE_TRY(lode_report_add(reader->report, RULE_CHILDREN_STALE, meta_name(), reader->stale_first,
                                  "%" PRIu64 " contexts without children point at some", reader->stale));
+    if (db->layout->arrange)
+        db->layout->arrange(db);
     return lode_context_tree_index_ids(tree, on_duplicate, reader, reader->report->error);
 }
 
@@ -276,7 +281,7 @@ lode_status lode_hpct_load_contexts(struct hpct_database *db, struct lode_report
         .db = db, .report = report, .section = &db->files[HPCT_META].sections[META_CONTEXT]};
     uint64_t size = reader.section->bytes.size;
     /* Records do not overlap, so that the section bounds their number; untouched pages cost nothing. */
-    uint64_t most = 1 + size / WIRE_Context_SIZE;
+    uint64_t most = 1 + size / db->layout->context_size;
     if (most >= LODE_NO_INDEX)
         return lode_fail(report->error, LODE_ERR_LIMIT, meta_name(), reader.section->offset,
                          "a context tree of %" PRIu64 " bytes has more contexts than ids", size);

@@ -68,7 +68,7 @@ lode_status lode_hpct_load_meta(struct hpct_database *db, struct lode_report *re
 {
     LODE_TRY(load_general(db, report));
     LODE_TRY(load_id_names(db, report));
-    LODE_TRY(lode_hpct_load_metrics(db, report));
+    LODE_TRY(db->layout->load_metrics(db, report));
     LODE_TRY(lode_hpct_load_symbols(db, report));
     return lode_hpct_load_contexts(db, report);
 }

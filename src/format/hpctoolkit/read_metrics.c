@@ -4,23 +4,10 @@
 #include "format/hpctoolkit/read.h"
 #include <inttypes.h>
 
-/* Ids seen so far, by which a second use is found. */
-struct id_set {
-    uint64_t bits[UINT16_MAX / 64 + 1];
-};
-
-static bool id_add(struct id_set *set, uint16_t id)
-{
-    uint64_t bit = UINT64_C(1) << (id % 64);
-    bool is_new = !(set->bits[id / 64] & bit);
-    set->bits[id / 64] |= bit;
-    return is_new;
-}
-
 struct metrics_reader {
     struct hpct_database *db;
     struct lode_report *report;
-    struct id_set values, statistics; /* two namespaces */
+    struct hpct_id_set values, statistics; /* two namespaces */
 };
 
 static const char *meta_name(void)
@@ -67,13 +54,15 @@ static lode_status find_scope(struct metrics_reader *reader, uint64_t pointer, u
                            "0x%" PRIx64 " is not a scope", pointer);
 }
 
-static lode_status add_id(struct metrics_reader *reader, struct id_set *set, uint16_t id, uint64_t offset,
-                          const char *what)
+lode_status lode_hpct_add_id(struct hpct_id_set *set, uint16_t id, uint64_t offset, const char *what,
+                             struct lode_report *report)
 {
-    if (id_add(set, id))
+    uint64_t bit = UINT64_C(1) << (id % 64);
+    bool is_new = !(set->bits[id / 64] & bit);
+    set->bits[id / 64] |= bit;
+    if (is_new)
         return LODE_OK;
-    return lode_report_add(reader->report, RULE_METRIC_ID, meta_name(), offset, "%s id %u is used twice",
-                           what, id);
+    return lode_report_add(report, RULE_METRIC_ID, meta_name(), offset, "%s id %u is used twice", what, id);
 }
 
 /* Instances whose scope is unusable are left out. */
@@ -94,8 +83,8 @@ static lode_status load_metric_scopes(struct metrics_reader *reader, const struc
             continue;
         instance->id = wire.propMetricId;
         metric->scope_count++;
-        LODE_TRY(add_id(reader, &reader->values, wire.propMetricId, offset + WIRE_ScopeInst_propMetricId,
-                        "metric"));
+        LODE_TRY(lode_hpct_add_id(&reader->values, wire.propMetricId, offset + WIRE_ScopeInst_propMetricId,
+                                  "metric", reader->report));
     }
     return LODE_OK;
 }
@@ -124,8 +113,8 @@ static lode_status load_statistics(struct metrics_reader *reader, const struct h
             LODE_TRY(lode_report_add(reader->report, RULE_ENUM_UNKNOWN, meta_name(),
                                      offset + WIRE_Summary_combine, "a statistic combines by %u",
                                      wire.combine));
-        LODE_TRY(add_id(reader, &reader->statistics, wire.statMetricId, offset + WIRE_Summary_statMetricId,
-                        "statistic"));
+        LODE_TRY(lode_hpct_add_id(&reader->statistics, wire.statMetricId, offset + WIRE_Summary_statMetricId,
+                                  "statistic", reader->report));
     }
     return LODE_OK;
 }

@@ -120,13 +120,22 @@ lode_status lode_hpct_find_meta_tables(struct hpct_database *db, struct lode_rep
 {
     if (!db->files[HPCT_META].usable)
         return LODE_OK;
-    LODE_TRY(find_metrics(db, report));
+    LODE_TRY(db->layout->find_metrics(db, report));
     if (!db->files[HPCT_META].usable)
         return LODE_OK;
     LODE_TRY(find_id_names(db, report));
     LODE_TRY(find_symbols(db, report));
-    return find_entries(db, report);
+    return db->layout->find_entries(db, report);
 }
+
+const struct hpct_layout lode_hpct_layout = {
+    .format = HPCT_FORMAT,
+    .context_size = WIRE_Context_SIZE,
+    .profile_flags = true,
+    .find_metrics = find_metrics,
+    .find_entries = find_entries,
+    .load_metrics = lode_hpct_load_metrics,
+};
 
 static lode_status find_profiles(struct hpct_database *db, const struct hpct_section *section,
                                  struct lode_report *report)
@@ -136,6 +145,11 @@ static lode_status find_profiles(struct hpct_database *db, const struct hpct_sec
     LODE_TRY(lode_hpct_table(&db->profiles, HPCT_PROFILE, section, "profiles", header.pProfiles,
                              header.nProfiles, header.szProfile, PROFILE_LEAST, report));
     db->base.profile_count = (uint32_t)db->profiles.count;
+    db->base.points_lost = db->profiles.count > 0 && header.szProfile == PROFILE_LEAST;
+    if (db->base.points_lost && db->layout->profile_flags)
+        return lode_report_add(report, RULE_PROFILE_FLAGLESS, lode_hpct_specs[HPCT_PROFILE].name,
+                               section->offset + WIRE_ProfileInfos_szProfile,
+                               "profiles have no flags: the layout is that of mid-2022, which also says 4.0");
     return LODE_OK;
 }
 

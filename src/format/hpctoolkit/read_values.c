@@ -71,7 +71,7 @@ bool lode_hpct_trace_line(const struct hpct_database *db, const struct wire_Trac
                           lode_trace_line *out)
 {
     struct lode_span body = file_body(db, HPCT_TRACE), bytes = {body.data, 0};
-    *out = (lode_trace_line){.profile = trace->profIndex, .samples = body.data};
+    *out = (lode_trace_line){.profile = trace->profIndex, .idle_id = db->idle_id, .samples = body.data};
     if (trace->pStart == trace->pEnd)
         return true;
     if (trace->pEnd < trace->pStart || (trace->pEnd - trace->pStart) % WIRE_Sample_SIZE != 0 ||

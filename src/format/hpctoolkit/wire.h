@@ -89,7 +89,8 @@ enum {
     HPCT_ID_PHYSICAL = 1
 };
 
-#define HPCT_MAGIC "HPCTOOLKIT"
+#define HPCT_MAGIC  "HPCTOOLKIT"
+#define HPCT_FORMAT "HPCToolkit 4.0"
 
 /* What is fixed about each file; sections in the order of its header. */
 struct hpct_file_spec {

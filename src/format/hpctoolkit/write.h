@@ -154,6 +154,9 @@ struct written_share {
 lode_status lode_writer_transpose(lode_writer *writer, const struct written_share *share,
                                   struct wire_Profile *summary, struct wire_Section *section,
                                   lode_error *error);
+/* Copies a source file to its place in an output; not one whose place is not below src/. */
+lode_status lode_writer_copy_source(struct lode_output *output, const char *path, const char *source,
+                                    lode_error *error);
 /* metrics/default.yaml, FORMATS.md, copied sources. */
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
 

@@ -260,24 +260,27 @@ static lode_status copy_bytes(int from, struct lode_output_file *to, const char 
     }
 }
 
-static lode_status copy_source(lode_writer *writer, const struct written_file *source, lode_error *error)
+lode_status lode_writer_copy_source(struct lode_output *output, const char *path, const char *source,
+                                    lode_error *error)
 {
     struct lode_output_file to;
-    int from = open(source->source, O_RDONLY | O_CLOEXEC);
+    if (!stays_inside(path))
+        return LODE_OK;
+    int from = open(source, O_RDONLY | O_CLOEXEC);
     if (from < 0)
-        return lode_fail_errno(error, source->source, "cannot open the source file");
-    char *folder = strdup(source->path);
+        return lode_fail_errno(error, source, "cannot open the source file");
+    char *folder = strdup(path);
     char *slash = folder ? strrchr(folder, '/') : NULL;
     lode_status status = folder ? LODE_OK : lode_fail_memory(error);
     if (slash) {
         *slash = '\0';
-        status = lode_output_mkdir(&writer->output, folder, error);
+        status = lode_output_mkdir(output, folder, error);
     }
     free(folder);
     if (status == LODE_OK)
-        status = lode_output_file_create(&to, &writer->output, source->path, error);
+        status = lode_output_file_create(&to, output, path, error);
     if (status == LODE_OK) {
-        status = copy_bytes(from, &to, source->source, error);
+        status = copy_bytes(from, &to, source, error);
         if (status == LODE_OK)
             status = lode_output_file_close(&to, error);
         else
@@ -296,8 +299,8 @@ lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error)
     LODE_TRY(end_text(&formats));
     for (uint32_t i = 0; i < writer->sources.count; i++) {
         const struct written_file *source = WRITTEN(writer, sources, file, i);
-        if (source->copied && source->source && stays_inside(source->path))
-            LODE_TRY(copy_source(writer, source, error));
+        if (source->copied && source->source)
+            LODE_TRY(lode_writer_copy_source(&writer->output, source->path, source->source, error));
     }
     return LODE_OK;
 }

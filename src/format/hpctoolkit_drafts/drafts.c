@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which draft a folder holds. */
+#include "format/hpctoolkit_drafts/drafts.h"
+
+#include "base/error.h"
+#include "format/hpctoolkit_drafts/rules.h"
+#include "format/hpctoolkit_drafts/write.h"
+#include <string.h>
+
+static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_metadb,
+                                                      &lode_drafts_pre_a};
+
+bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size)
+{
+    struct lode_source source;
+    if (lode_source_open(&source, folder, name, NULL) != LODE_OK)
+        return false;
+    bool begins = source.bytes.size >= size && memcmp(source.bytes.data, magic, size) == 0;
+    lode_source_close(&source);
+    return begins;
+}
+
+static const struct drafts_layout *layout_of(const struct lode_folder *folder)
+{
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (layouts[i]->probe(folder))
+            return layouts[i];
+    return NULL;
+}
+
+static bool probe(const struct lode_folder *folder)
+{
+    return layout_of(folder) != NULL;
+}
+
+static lode_status open_database(lode_database **out, const struct lode_folder *folder, lode_error *error)
+{
+    const struct drafts_layout *layout = layout_of(folder);
+    if (layout == NULL)
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "not a draft that is known");
+    return layout->open(out, folder, error);
+}
+
+static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
+                         lode_check_result *result, lode_error *error)
+{
+    const struct drafts_layout *layout = layout_of(folder);
+    if (layout == NULL)
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "not a draft that is known");
+    return layout->check(folder, options, result, error);
+}
+
+static const struct lode_database_target targets[] = {
+    {"hpctoolkit-draft-xml", lode_drafts_write_xml},
+    {"hpctoolkit-draft-metadb", lode_drafts_write_metadb},
+};
+
+const struct lode_format lode_format_hpctoolkit_drafts = {
+    .name = "HPCToolkit drafts",
+    .probe = probe,
+    .open = open_database,
+    .check = check,
+    .rules = lode_drafts_rules,
+    .rule_count = DRAFTS_RULE_COUNT,
+    .targets = targets,
+    .target_count = sizeof targets / sizeof *targets,
+};

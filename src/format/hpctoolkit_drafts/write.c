@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What writing both drafts has in common. */
+#include "format/hpctoolkit_drafts/write.h"
+
+#include "base/target.h"
+#include "format/hpctoolkit/write.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static lode_status check_target(const char *path, bool force, lode_error *error)
+{
+    static const char *const marks[] = {"meta.db", "experiment.xml", "profile.db", "cct.db", "trace.db"};
+    return lode_target_check(path, force, "database", marks, sizeof marks / sizeof *marks, error);
+}
+
+/* Numbers the context that stands for a thread that did not run behind all others. */
+static lode_status number_contexts(struct drafts_output *out, lode_error *error)
+{
+    const lode_database *db = out->db;
+    uint64_t count = db->context_block_count;
+    for (uint32_t i = 0; i < db->tree.count; i++)
+        if (db->tree.nodes[i].id >= count)
+            count = (uint64_t)db->tree.nodes[i].id + 1;
+    if (count >= UINT32_MAX)
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
+                         "%" PRIu64 " ids of contexts leave none for threads that do not run", count);
+    if (lode_database_has(db, LODE_PART_TRACE))
+        out->idle = (uint32_t)count++;
+    out->id_count = (uint32_t)count;
+    return LODE_OK;
+}
+
+static lode_status copy_source(struct drafts_output *out, const lode_file *file, lode_error *error)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", out->options->sources, file->path) < 0)
+        return lode_fail_memory(error);
+    lode_status status = LODE_OK;
+    if (access(path, R_OK) == 0)
+        status = lode_writer_copy_source(&out->output, file->path, path, error);
+    free(path);
+    return status;
+}
+
+static lode_status copy_sources(struct drafts_output *out, lode_error *error)
+{
+    for (uint32_t i = 0; out->options->sources && i < out->db->file_count; i++)
+        if (out->db->files[i].copied)
+            LODE_TRY(copy_source(out, &out->db->files[i], error));
+    return LODE_OK;
+}
+
+static lode_status write_all(struct drafts_output *out, const char *path, const struct drafts_writer *writer,
+                             lode_error *error)
+{
+    if (!lode_database_has(out->db, LODE_PART_CONTEXT))
+        return lode_fail(
+            error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+            "the database has no values by context, which a draft needs; convert it to HPCToolkit "
+            "4.0 first");
+    LODE_TRY(number_contexts(out, error));
+    writer->choose(out);
+    LODE_TRY(check_target(path, out->options->force, error));
+    LODE_TRY(lode_output_create(&out->output, path, out->options->force, error));
+    LODE_TRY(lode_drafts_put_profiles(out, error));
+    LODE_TRY(lode_drafts_put_contexts(out, error));
+    if (lode_database_has(out->db, LODE_PART_TRACE))
+        LODE_TRY(lode_drafts_put_traces(out, error));
+    LODE_TRY(copy_sources(out, error));
+    LODE_TRY(writer->put_meta(out, error));
+    return lode_output_commit(&out->output, error);
+}
+
+lode_status lode_drafts_write(const lode_database *db, const char *path, const struct drafts_writer *writer,
+                              const lode_convert_options *options, lode_error *error)
+{
+    struct drafts_output *out = calloc(1, sizeof *out);
+    if (out == NULL)
+        return lode_fail_memory(error);
+    out->db = db;
+    out->options = options;
+    out->trace_bounds = writer->trace_bounds;
+    out->output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
+    lode_status status = write_all(out, path, writer, error);
+    lode_output_close(&out->output);
+    free(out);
+    return status;
+}
