@@ -352,14 +352,6 @@ static int compare_values(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int compare_runs(const void *left, const void *right)
-{
-    const struct draft_run *a = left, *b = right;
-    if (a->context != b->context)
-        return a->context < b->context ? -1 : 1;
-    return a->first < b->first ? -1 : a->first > b->first;
-}
-
 static lode_status find_runs(lode_draft *draft, lode_error *error)
 {
     const struct draft_value *values = draft->values.items;
@@ -376,19 +368,72 @@ static lode_status find_runs(lode_draft *draft, lode_error *error)
     return LODE_OK;
 }
 
-/* Whether no context has two runs, and no run a value out of order. */
-static bool runs_will_do(const lode_draft *draft)
+/* By context; what is equal keeps its order. Contexts are numbers below some bound, so that they need not be compared. */
+static lode_status sort_runs(lode_draft *draft, lode_error *error)
 {
-    const struct draft_value *values = draft->values.items;
+    enum {
+        BITS = 11,
+        DIGITS = 1 << BITS
+    };
+    size_t count = draft->runs.count;
+    struct draft_run *from = draft->runs.items, *to = malloc((count + 1) * sizeof *to), *spare = to;
+    if (to == NULL)
+        return lode_fail_memory(error);
+    bool is_moved = false;
+    for (unsigned shift = 0; shift < 32 && (draft->writer->id_count - 1) >> shift > 0; shift += BITS) {
+        size_t starts[DIGITS + 1] = {0};
+        for (size_t i = 0; i < count; i++)
+            starts[(from[i].context >> shift) % DIGITS + 1]++;
+        for (size_t i = 1; i < DIGITS; i++)
+            starts[i] += starts[i - 1];
+        for (size_t i = 0; i < count; i++)
+            to[starts[(from[i].context >> shift) % DIGITS]++] = from[i];
+        struct draft_run *swapped = from;
+        from = to;
+        to = swapped;
+        is_moved = !is_moved;
+    }
+    if (is_moved)
+        memcpy(draft->runs.items, spare, count * sizeof *spare);
+    free(spare);
+    return LODE_OK;
+}
+
+/* The few values of a run. */
+static void sort_run(struct draft_value *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct draft_value value = values[i];
+        size_t k = i;
+        for (; k > 0 && values[k - 1].id > value.id; k--)
+            values[k] = values[k - 1];
+        values[k] = value;
+    }
+}
+
+/* Puts each run in order; false if a context has two, or if one has so many values that it would take long. */
+static bool settle_runs(lode_draft *draft)
+{
+    enum {
+        FEW = 64
+    };
     const struct draft_run *runs = draft->runs.items;
     for (size_t i = 0; i < draft->runs.count; i++) {
-        if (i > 0 && runs[i].context == runs[i - 1].context)
+        if (runs[i].count > FEW || (i > 0 && runs[i].context == runs[i - 1].context))
             return false;
-        for (size_t k = runs[i].first + 1; k < runs[i].first + runs[i].count; k++)
-            if (values[k].id <= values[k - 1].id)
-                return false;
+        sort_run((struct draft_value *)draft->values.items + runs[i].first, runs[i].count);
     }
     return true;
+}
+
+static lode_status refuse_doubles(const lode_draft *draft, lode_error *error)
+{
+    const struct draft_value *values = draft->values.items;
+    for (size_t i = 1; i < draft->values.count; i++)
+        if (compare_values(&values[i - 1], &values[i]) == 0)
+            return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                             "a profile has two values of metric id %u at one context", values[i].id);
+    return LODE_OK;
 }
 
 /* Sorts by context. Callers mostly give the values of a context together, and then only contexts are sorted. */
@@ -397,15 +442,11 @@ static lode_status put_in_order(lode_draft *draft, lode_error *error)
     LODE_TRY(find_runs(draft, error));
     if (draft->in_order)
         return LODE_OK;
-    qsort(draft->runs.items, draft->runs.count, sizeof(struct draft_run), compare_runs);
-    if (runs_will_do(draft))
-        return LODE_OK;
+    LODE_TRY(sort_runs(draft, error));
+    if (settle_runs(draft))
+        return refuse_doubles(draft, error);
     qsort(draft->values.items, draft->values.count, sizeof(struct draft_value), compare_values);
-    const struct draft_value *values = draft->values.items;
-    for (size_t i = 1; i < draft->values.count; i++)
-        if (compare_values(&values[i - 1], &values[i]) == 0)
-            return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                             "a profile has two values of metric id %u at one context", values[i].id);
+    LODE_TRY(refuse_doubles(draft, error));
     draft->runs.count = 0;
     return find_runs(draft, error);
 }
