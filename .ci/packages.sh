@@ -8,7 +8,7 @@ packages=(
     libexpat1-dev                                                  # XML
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev python3 python3-yaml tmux procps util-linux      # tests
-    libopenmpi-dev openmpi-bin libmpich-dev mpich                  # both kinds of MPI jobs
+    libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
     uftrace                                                        # recordings are made and read by it
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
     man-db groff-base                                              # the manual pages can be read

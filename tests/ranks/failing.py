@@ -113,7 +113,7 @@ def small_disks(tap, bench, expected):
     for way in ("each", "jointly"):
         name, complaints = f"{bench.mpi.name}: there is no room for what ranks write, {way}", []
         words = [os.strerror(errno.ENOSPC)] if way == "each" else []
-        for share in (0.1, 0.6, 0.95):
+        for share in (0.3, 0.9):
             disk = ["unshare", "--mount", "sh", "-c", SMALL, "sh", int(total * share), parent]
             ended = bench.run(parent, options=["--write", way], before=disk)
             if ended.status == NO_MOUNT:
