@@ -211,6 +211,8 @@ static int run_build(const invocation *call)
 {
     const build_options *options = call->options;
     lode_crew *crew;
+    if (options->writing == WRITE_JOINTLY)
+        job_prepare_files();
     int status = job_join(&crew, options->members ? JOB_ALONE : (job_kind)options->crew);
     if (status != EXIT_DONE)
         return status;

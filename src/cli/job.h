@@ -18,6 +18,8 @@ extern const char *const job_choices[];
 /* Whether the launcher's environment says that another process is the first of the job: then that one speaks for all. */
 int job_is_quiet(void);
 
+/* Before joining: files will be written jointly. */
+void job_prepare_files(void);
 /* Joins the job that the environment tells of, or the one that is named; *crew is NULL if there is none. */
 int job_join(lode_crew **crew, job_kind kind);
 /* Leaves it with an exit status, which it returns; if that is not EXIT_DONE, the whole job ends. NULL is no job. */

@@ -358,9 +358,10 @@ static void optional_parts_may_be_absent(void **state)
     assert_int_equal(lode_context_block(f.db, 0, &block, NULL), LODE_ABSENT);
     assert_int_equal(lode_database_trace_bounds(f.db, &min, &max), LODE_ABSENT);
     assert_int_equal(lode_database_trace_line(f.db, 0, &line, NULL), LODE_NOT_FOUND);
-    close_fixture(&f);
+    lode_database_close(f.db);
     assert_int_equal(lode_database_open_memory(&f.db, f.files + 1, 1, NULL), LODE_ERR_CORRUPT);
     assert_null(f.db);
+    minidb_free(&f.mini);
 }
 
 /* A newer minor version has larger records; what it adds is passed over. */

@@ -224,12 +224,13 @@ static lode_status begin_part(struct transpose *self, lode_error *error)
 
 static lode_status write_parts(struct transpose *self, lode_error *error)
 {
+    const struct lode_blob *indices = &self->summary_indices;
     for (size_t i = 0; i < self->parts.count; i++) {
         const struct summary_part *part = LODE_ARRAY_AT(&self->parts, struct summary_part, i);
-        size_t end = i + 1 < self->parts.count ? part[1].at : self->summary_indices.size;
+        size_t end = i + 1 < self->parts.count ? part[1].at : indices->size;
         LODE_TRY(write_region(self->writer, HPCT_PROFILE,
                               self->summary->pCtxIndices + part->first * WIRE_ContextIndex_SIZE,
-                              self->summary_indices.bytes + part->at, end - part->at, error));
+                              indices->bytes ? indices->bytes + part->at : NULL, end - part->at, error));
     }
     return LODE_OK;
 }
