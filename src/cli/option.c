@@ -254,6 +254,15 @@ static int find_choice(const option_spec *option, const char *text, size_t lengt
     return 0;
 }
 
+/* What an option takes besides words, if another one has the same name; else NULL. */
+static const char *other_argument(const parser *p, const option_spec *option)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->list[i].option != option && strcmp(p->list[i].option->name, option->name) == 0)
+            return p->list[i].option->argument;
+    return NULL;
+}
+
 static int unknown_choice(parser *p, const option_spec *option, const char *text)
 {
     char all[160] = "";
@@ -262,9 +271,10 @@ static int unknown_choice(parser *p, const option_spec *option, const char *text
         const char *joint = count == 0 ? "" : option->choices[count + 1] ? ", " : " or ";
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", joint, option->choices[count]);
     }
-    const char *meant = suggest(text, option->choices, count);
-    return fail(p, "--%s is %s, not '%.40s'%s%s%s", option->name, all, text, meant ? "; did you mean " : "",
-                meant ? meant : "", meant ? "?" : "");
+    const char *meant = suggest(text, option->choices, count), *other = other_argument(p, option);
+    return fail(p, "--%s is %s%s%s, not '%.40s'%s%s%s", option->name, all, other ? ", or " : "",
+                other ? other : "", text, meant ? "; did you mean " : "", meant ? meant : "",
+                meant ? "?" : "");
 }
 
 static int parse_choices(parser *p, const option_spec *option, const char *text, unsigned *into)
@@ -322,19 +332,14 @@ static int needs_argument(parser *p, const option_spec *option)
     return fail(p, "--%s needs an argument: %s", option->name, argument);
 }
 
-/* The option of this name; of two, a choice is the one that is meant if the argument is, or nearly is, one of its words. */
+/* The option of this name; of two, of which the first has words to choose from, that one if the argument is a word. */
 static const option_entry *find_option(const parser *p, const char *name, const char *value)
 {
     const option_entry *found = NULL;
     for (size_t i = 0; i < p->count; i++) {
-        if (strcmp(p->list[i].option->name, name) != 0)
-            continue;
-        const char *const *choices =
-            found && found->option->kind == OPTION_CHOICE ? found->option->choices : NULL;
-        size_t count = 0;
-        while (choices && choices[count])
-            count++;
-        if (!found || !value || !suggest(value, choices, count))
+        int is_word =
+            found && found->option->kind == OPTION_CHOICE && value && isalpha((unsigned char)*value);
+        if (strcmp(p->list[i].option->name, name) == 0 && !is_word)
             found = &p->list[i];
     }
     return found;

@@ -202,8 +202,8 @@ static lode_status wrap(struct xml_reader *reader, const struct xml_element *ele
     return read_place(reader, element, &frame->file, &frame->line);
 }
 
-/* A call site or a statement: a line where the source is known, an instruction where it is not. */
-static lode_status add_place(struct xml_reader *reader, const struct xml_element *element, bool prefer_line,
+/* A place in the source: a loop; or a line if that is known, which a call site is rather than an instruction, and a statement is not. */
+static lode_status add_place(struct xml_reader *reader, const struct xml_element *element, uint8_t lexical,
                              struct xml_frame *frame)
 {
     int64_t id;
@@ -214,58 +214,43 @@ static lode_status add_place(struct xml_reader *reader, const struct xml_element
                                   .function = LODE_NO_INDEX,
                                   .file = frame->file,
                                   .module = LODE_NO_INDEX,
-                                  .lexical = LODE_LEXICAL_LINE,
+                                  .lexical = lexical,
                                   .relation = LODE_RELATION_LEXICAL};
     uint64_t address;
     LODE_TRY(read_place(reader, element, &context.file, &context.line));
     LODE_TRY(lode_xml_unsigned(reader, element, "v", &address));
     if (id == 0)
         return LODE_OK;
-    if (address != 0 && frame->module != LODE_NO_INDEX) {
+    bool has_address = address != 0 && frame->module != LODE_NO_INDEX;
+    if (has_address) {
         context.module = frame->module;
         context.offset = address;
-        if (!prefer_line || context.file == LODE_NO_INDEX)
-            context.lexical = LODE_LEXICAL_INSTRUCTION;
     }
+    if (lexical == LODE_LEXICAL_LOOP)
+        frame->file = context.file;
+    else if (!has_address)
+        context.lexical = LODE_LEXICAL_LINE;
+    else if (context.file == LODE_NO_INDEX)
+        context.lexical = LODE_LEXICAL_INSTRUCTION;
     return add_context(reader, frame, &context);
 }
 
 lode_status lode_xml_call(struct xml_reader *reader, const struct xml_element *element,
                           struct xml_frame *frame)
 {
-    return add_place(reader, element, true, frame);
+    return add_place(reader, element, LODE_LEXICAL_LINE, frame);
 }
 
 lode_status lode_xml_statement(struct xml_reader *reader, const struct xml_element *element,
                                struct xml_frame *frame)
 {
-    return add_place(reader, element, false, frame);
+    return add_place(reader, element, LODE_LEXICAL_INSTRUCTION, frame);
 }
 
 lode_status lode_xml_loop(struct xml_reader *reader, const struct xml_element *element,
                           struct xml_frame *frame)
 {
-    int64_t id;
-    LODE_TRY(read_id(reader, element, &id));
-    if (id < 0)
-        return wrap(reader, element, (uint32_t)-id, frame);
-    struct xml_context context = {.id = (uint32_t)id,
-                                  .function = LODE_NO_INDEX,
-                                  .file = frame->file,
-                                  .module = LODE_NO_INDEX,
-                                  .lexical = LODE_LEXICAL_LOOP,
-                                  .relation = LODE_RELATION_LEXICAL};
-    uint64_t address;
-    LODE_TRY(read_place(reader, element, &context.file, &context.line));
-    LODE_TRY(lode_xml_unsigned(reader, element, "v", &address));
-    if (address != 0 && frame->module != LODE_NO_INDEX) {
-        context.module = frame->module;
-        context.offset = address;
-    }
-    if (id == 0)
-        return LODE_OK;
-    frame->file = context.file;
-    return add_context(reader, frame, &context);
+    return add_place(reader, element, LODE_LEXICAL_LOOP, frame);
 }
 
 /* ---- into the model ---- */
