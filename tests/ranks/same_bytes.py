@@ -60,7 +60,8 @@ ALONE = (threads(1), threads(2), threads(7), threads(2, *LITTLE), crew(2, *ONE),
 OF_MPI = {
     OPENMPI: (ranks(OPENMPI, 1), ranks(OPENMPI, 2, *TWO), ranks(OPENMPI, 5, *ONE, *LITTLE), ranks(OPENMPI, 16, *ONE),
               ranks(OPENMPI, 3, *ONE, *JOINTLY)),
-    MPICH: (ranks(MPICH, 1), ranks(MPICH, 2, *ONE), ranks(MPICH, 5, *ONE, *LITTLE), ranks(MPICH, 3, *ONE, *JOINTLY)),
+    MPICH: (ranks(MPICH, 1), ranks(MPICH, 2, *ONE), ranks(MPICH, 5, *ONE, *LITTLE), ranks(MPICH, 16, *ONE),
+            ranks(MPICH, 3, *ONE, *JOINTLY)),
 }
 
 
