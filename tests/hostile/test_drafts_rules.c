@@ -3,11 +3,7 @@
 #include "base/bytes.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "minidraft.h"
-#include "unit.h"
-#include <lode/check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "rule_cases.h"
 
 /* A database that is about to be broken. */
 struct victim {
@@ -470,9 +466,7 @@ static const struct rule_case cases[] = {
     PLAIN("draft-scope-execution", scope_execution),
     PLAIN("draft-summary-differs", summary_differs),
 };
-enum {
-    CASES = sizeof cases / sizeof *cases
-};
+static const struct rule_cases all = {cases, sizeof *cases, sizeof cases / sizeof *cases};
 
 /* ---- running them ---- */
 
@@ -510,16 +504,6 @@ static struct found check_at(const struct victim *victim, const struct rule_case
     if (lode_check_memory(victim->files, victim->count, &options, result, &error) != LODE_OK)
         fail_msg("could not check: %s", error.text);
     return found;
-}
-
-static const lode_rule *find_rule(const char *id)
-{
-    for (size_t i = 0; i < lode_format_hpctoolkit_drafts.rule_count; i++)
-        if (strcmp(lode_format_hpctoolkit_drafts.rules[i].id, id) == 0)
-            return &lode_format_hpctoolkit_drafts.rules[i];
-    static const lode_rule none;
-    fail_msg("there is no rule %s", id);
-    return &none;
 }
 
 /* What is wrong with all but cct.db, and found by opening, ends opening; cct.db can be done without. */
@@ -582,32 +566,16 @@ static void sound_databases_have_nothing_but_notes_on_their_variant(void **state
 static void every_rule_has_a_case(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < lode_format_hpctoolkit_drafts.rule_count; i++) {
-        const char *id = lode_format_hpctoolkit_drafts.rules[i].id;
-        unsigned count = strncmp(id, "draft-meta-", 11) == 0; /* see test_metadb_rules.c */
-        for (size_t k = 0; k < CASES; k++)
-            count += strcmp(cases[k].rule, id) == 0;
-        if (count == 0)
-            print_message("# no case for %s\n", id);
-        assert_true(count > 0);
-    }
+    /* Those of the other draft are in test_metadb_rules.c. */
+    expect_case_for_each_rule(&all, lode_format_hpctoolkit_drafts.rules,
+                              lode_format_hpctoolkit_drafts.rule_count, "draft-meta-", false);
 }
 
 int main(void)
 {
-    enum {
-        OTHERS = 2
-    };
-    struct CMUnitTest tests[CASES + OTHERS] = {
+    const struct CMUnitTest others[] = {
         cmocka_unit_test(sound_databases_have_nothing_but_notes_on_their_variant),
         cmocka_unit_test(every_rule_has_a_case),
     };
-    static char names[CASES][64];
-    for (size_t i = 0; i < CASES; i++) {
-        snprintf(names[i], sizeof names[i], "breaks exactly %s", cases[i].rule);
-        tests[i + OTHERS] = (struct CMUnitTest){.name = names[i],
-                                                .test_func = breaks_exactly_one_rule,
-                                                .initial_state = (void *)(uintptr_t)&cases[i]};
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_rule_cases(&all, breaks_exactly_one_rule, others, sizeof others / sizeof *others);
 }

@@ -6,10 +6,8 @@
 #include "base/bytes.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "minimeta.h"
-#include "unit.h"
+#include "rule_cases.h"
 #include <lode/lode.h>
-#include <stdio.h>
-#include <string.h>
 
 struct victim {
     struct minidraft db;
@@ -229,9 +227,7 @@ static const struct rule_case {
     {"draft-meta-enum", break_combine, true, NULL},
     {"draft-meta-caller", break_caller, true, NULL},
 };
-enum {
-    CASES = sizeof cases / sizeof *cases
-};
+static const struct rule_cases all = {cases, sizeof *cases, sizeof cases / sizeof *cases};
 
 /* ---- running them ---- */
 
@@ -297,15 +293,8 @@ static void breaks_exactly_one_rule(void **state)
 static void every_rule_of_the_draft_has_a_case(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < lode_format_hpctoolkit_drafts.rule_count; i++) {
-        const char *id = lode_format_hpctoolkit_drafts.rules[i].id;
-        unsigned count = strncmp(id, "draft-meta-", 11) != 0;
-        for (size_t k = 0; k < CASES; k++)
-            count += strcmp(cases[k].rule, id) == 0;
-        if (count == 0)
-            print_message("# no case for %s\n", id);
-        assert_true(count > 0);
-    }
+    expect_case_for_each_rule(&all, lode_format_hpctoolkit_drafts.rules,
+                              lode_format_hpctoolkit_drafts.rule_count, "draft-meta-", true);
 }
 
 /* ---- what is read ---- */
@@ -449,22 +438,12 @@ static void any_changed_byte_is_survived(void **state)
 
 int main(void)
 {
-    enum {
-        OTHERS = 5
-    };
-    struct CMUnitTest tests[CASES + OTHERS] = {
+    const struct CMUnitTest others[] = {
         cmocka_unit_test(everything_the_page_says_is_read),
         cmocka_unit_test(samples_at_no_activity_are_samples_of_nothing),
         cmocka_unit_test(any_cut_of_the_file_is_survived),
         cmocka_unit_test(any_changed_byte_is_survived),
         cmocka_unit_test(every_rule_of_the_draft_has_a_case),
     };
-    static char names[CASES][64];
-    for (size_t i = 0; i < CASES; i++) {
-        snprintf(names[i], sizeof names[i], "breaks exactly %s (%zu)", cases[i].rule, i);
-        tests[i + OTHERS] = (struct CMUnitTest){.name = names[i],
-                                                .test_func = breaks_exactly_one_rule,
-                                                .initial_state = (void *)(uintptr_t)&cases[i]};
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_rule_cases(&all, breaks_exactly_one_rule, others, sizeof others / sizeof *others);
 }

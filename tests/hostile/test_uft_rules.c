@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For each rule for uftrace recordings, a recording that breaks exactly it, and the level from which on it is found. */
 #include "format/uftrace/uftrace.h"
+#include "rule_cases.h"
 #include "uft_cases.h"
-#include "unit.h"
-#include <string.h>
 
 struct found {
     const struct uft_case *expected;
@@ -49,15 +48,6 @@ static struct found check_at(const struct minirec *rec, const struct uft_case *e
     if (status != LODE_OK)
         fail_msg("could not check: %s", error.text);
     return found;
-}
-
-static const lode_rule *find_rule(const char *id)
-{
-    for (size_t i = 0; i < UFT_RULE_COUNT; i++)
-        if (strcmp(lode_uft_rules[i].id, id) == 0)
-            return &lode_uft_rules[i];
-    fail_msg("there is no rule %s", id);
-    return &lode_uft_rules[0];
 }
 
 static const struct uft_case *find_case(const char *rule)
@@ -144,9 +134,9 @@ static void byte_order_makes_no_difference(void **state)
 
 static void every_rule_has_a_case(void **state)
 {
+    const struct rule_cases all = {uft_cases, sizeof *uft_cases, uft_case_count};
     (void)state;
-    for (size_t i = 0; i < UFT_RULE_COUNT; i++)
-        find_case(lode_uft_rules[i].id);
+    expect_case_for_each_rule(&all, lode_uft_rules, UFT_RULE_COUNT, "", true);
 }
 
 static void no_two_rules_of_any_format_have_one_id(void **state)
@@ -159,27 +149,13 @@ static void no_two_rules_of_any_format_have_one_id(void **state)
 
 int main(void)
 {
-    enum {
-        OTHERS = 5,
-        CASES_MAX = 128
-    };
-    struct CMUnitTest tests[CASES_MAX + OTHERS] = {
+    const struct rule_cases all = {uft_cases, sizeof *uft_cases, uft_case_count};
+    const struct CMUnitTest others[] = {
         cmocka_unit_test(sound_recordings_have_no_findings),
         cmocka_unit_test(damage_in_one_file_does_not_hide_damage_in_another),
         cmocka_unit_test(byte_order_makes_no_difference),
         cmocka_unit_test(every_rule_has_a_case),
         cmocka_unit_test(no_two_rules_of_any_format_have_one_id),
     };
-    static char names[CASES_MAX][64];
-    if (uft_case_count > CASES_MAX)
-        return 1;
-    for (size_t i = 0; i < uft_case_count; i++) {
-        const struct uft_case *this = &uft_cases[i];
-        bool is_again = i > 0 && strcmp(uft_cases[i - 1].rule, this->rule) == 0;
-        snprintf(names[i], sizeof names[i], "breaks exactly %s%s", this->rule,
-                 is_again ? ", another way" : "");
-        tests[i + OTHERS] = (struct CMUnitTest){
-            .name = names[i], .test_func = breaks_exactly_one_rule, .initial_state = (void *)(uintptr_t)this};
-    }
-    return _cmocka_run_group_tests("tests", tests, OTHERS + uft_case_count, NULL, NULL);
+    return run_rule_cases(&all, breaks_exactly_one_rule, others, sizeof others / sizeof *others);
 }
