@@ -146,7 +146,8 @@ static void write_phases(out *o, const lode_build_result *r)
 
 static void write_stats(out *o, const char *target, const lode_build_result *result)
 {
-    out_begin(o, "build", target);
+    out_begin(o, "build", NULL);
+    out_fact_text(o, "database", target);
     out_labels(o, sizeof "Contexts of profiles" + 1);
     write_quantities(o, result);
     out_gap(o);
