@@ -5,9 +5,10 @@ set -euo pipefail
 
 packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
-    libexpat1-dev                                                  # XML
+    libexpat1-dev zlib1g-dev liblz4-dev                            # XML, compression
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
-    libcmocka-dev python3 python3-yaml tmux procps util-linux      # tests
+    libcmocka-dev libcbor-dev python3 python3-yaml                 # tests
+    tmux procps util-linux
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
     uftrace                                                        # recordings are made and read by it
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine

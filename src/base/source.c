@@ -18,6 +18,14 @@ lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_
     return folder->directory < 0 ? lode_fail_errno(error, path, "cannot open the directory") : LODE_OK;
 }
 
+lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
+                                lode_error *error)
+{
+    int fd = openat(outer->directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *folder = (struct lode_folder){.directory = fd};
+    return fd < 0 ? lode_fail_errno(error, name, "cannot open the directory") : LODE_OK;
+}
+
 void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count)
 {
     *folder = (struct lode_folder){.directory = -1, .files = files, .file_count = count};

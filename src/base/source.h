@@ -21,6 +21,9 @@ struct lode_folder {
 };
 
 lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_error *error);
+/* A directory inside of one. */
+lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
+                                lode_error *error);
 void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count);
 /* Another hold on the same folder. Names in memory are shared; the list of them is copied into the arena. */
 lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,

@@ -3,10 +3,11 @@
 #include "format/hpctoolkit/hpctoolkit.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "format/uftrace/uftrace.h"
+#include "format/zorka/zorka.h"
 #include <string.h>
 
 const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_hpctoolkit_drafts,
-                                                  &lode_format_uftrace};
+                                                  &lode_format_uftrace, &lode_format_zorka};
 const size_t lode_format_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)

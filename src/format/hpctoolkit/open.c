@@ -166,6 +166,10 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
 
 static bool probe(const struct lode_folder *folder)
 {
+    uint64_t size;
+    /* Trace stores of Zorka have a meta.db of another kind beside their data. */
+    if (lode_folder_size(folder, "traces.dat", &size, NULL) == LODE_OK)
+        return false;
     for (unsigned id = 0; id < HPCT_FILES; id++) {
         struct lode_source source;
         lode_status status = lode_source_open(&source, folder, lode_hpct_specs[id].name, NULL);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checking a store: it is opened and read with a report that goes on, one track a worker. */
+#include "base/error.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "format/zorka/zorka.h"
+#include <stdlib.h>
+
+struct checking {
+    const lode_recording *recording;
+    struct lode_report *report;
+    struct lode_progress progress;
+    /* What the workers found, until its turn comes. */
+    struct lode_report *kept;
+};
+
+static lode_status read_track(lode_cursor *cursor, struct lode_report *kept, lode_error *error)
+{
+    const lode_event *events;
+    size_t count;
+    lode_status status;
+    struct lode_report *report = lode_zor_cursor_report(cursor);
+    while ((status = lode_zor_cursor_next(cursor, &events, &count, error)) == LODE_OK)
+        report->result.events += count;
+    if (status != LODE_END)
+        return status;
+    report->result.tracks = 1;
+    return lode_report_flush(report, kept);
+}
+
+static lode_status check_track(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct checking *self = context;
+    lode_cursor *cursor;
+    struct lode_report *kept = &self->kept[item];
+    (void)worker;
+    LODE_TRY(lode_report_keep(kept, self->report, error));
+    LODE_TRY(lode_zor_cursor_open_kept(&cursor, self->recording, (uint32_t)item, self->report, error));
+    lode_status status = read_track(cursor, kept, error);
+    lode_zor_cursor_close(cursor);
+    return status;
+}
+
+static lode_status finish_track(void *context, uint64_t item, lode_error *error)
+{
+    struct checking *self = context;
+    self->report->error = error;
+    lode_status status = lode_report_flush(&self->kept[item], self->report);
+    lode_report_close(&self->kept[item]);
+    LODE_TRY(status);
+    return lode_progress_add(&self->progress, self->recording->tracks[item].bytes, error);
+}
+
+static lode_status check_tracks(struct checking *self, unsigned threads, lode_error *error)
+{
+    uint32_t count = self->recording->track_count;
+    for (uint32_t i = 0; i < count; i++)
+        self->progress.total += self->recording->tracks[i].bytes;
+    self->kept = calloc(count + (size_t)1, sizeof *self->kept);
+    if (self->kept == NULL)
+        return lode_fail_memory(error);
+    struct lode_job job = {.items = count, .work = check_track, .finish = finish_track, .context = self};
+    lode_status status = lode_pool_run(lode_pool_threads(threads, count), &job, error);
+    for (uint32_t i = 0; i < count; i++)
+        lode_report_close(&self->kept[i]);
+    free(self->kept);
+    return status;
+}
+
+lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_options *options,
+                           lode_check_result *result, lode_error *error)
+{
+    struct lode_report report;
+    lode_recording *recording;
+    LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, options->limit_per_rule,
+                              options->on_finding, options->user, error));
+    lode_status status = lode_zor_open(&recording, folder, &report, error);
+    if (status == LODE_OK && options->level != LODE_CHECK_QUICK) {
+        struct checking self = {.recording = recording,
+                                .report = &report,
+                                .progress = {options->on_progress, options->user, "reading traces", 0, 0}};
+        status = check_tracks(&self, options->threads, error);
+    }
+    *result = report.result;
+    lode_report_close(&report);
+    lode_recording_close(recording);
+    return status;
+}

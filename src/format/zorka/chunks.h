@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* traces.dat: a header and chunks, which are found by their headers and unpacked one at a time. */
+#ifndef LODE_ZORKA_CHUNKS_H
+#define LODE_ZORKA_CHUNKS_H
+
+#include "base/array.h"
+#include "base/span.h"
+#include "model/finding.h"
+
+enum {
+    ZOR_HEADER_SIZE = 16,
+    ZOR_CHUNK_HEADER_SIZE = 16,
+    /* The most that a chunk may have, packed or not: what one window of memory is. */
+    ZOR_CHUNK_MAX = 32 << 20
+};
+
+enum zor_codec {
+    ZOR_CODEC_NONE,
+    ZOR_CODEC_DEFLATE,
+    ZOR_CODEC_LZ4,
+    ZOR_CODEC_UNKNOWN
+};
+
+/* Where a chunk is and what its header says: 24 bytes. */
+struct zor_chunk {
+    uint64_t offset; /* of its header in the file */
+    uint32_t csize, lsize, checksum;
+    uint32_t store;
+};
+
+struct zor_data {
+    struct lode_span bytes;
+    const char *file; /* its name, for findings */
+    enum zor_codec codec;
+    bool has_checksums;
+    bool is_page_layout; /* of flags: 1 is LZ4, 2 is deflate */
+};
+
+/* Memory to unpack chunks in. One for each thread. */
+struct zor_unpacker {
+    struct z_stream_s *inflater; /* NULL: not needed yet */
+    uint8_t *buffer;
+    size_t capacity;
+};
+
+/*
+ * Reads the header of a data file and finds its chunks, which are appended to `chunks`; `store` is written into each. Linear in the size of
+ * the file, of which it touches headers only, unless there is damage.
+ */
+lode_status lode_zor_scan(struct zor_data *data, struct lode_array *chunks, uint32_t store,
+                          struct lode_report *report);
+
+/* What can be wrong with a chunk: a rule and words for it. */
+struct zor_damage {
+    int rule; /* -1: nothing */
+    const char *text;
+};
+
+/* Unpacks a chunk. The payload is valid until the next call with this unpacker. False if there is no memory. */
+bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
+                     const struct zor_chunk *chunk, struct lode_span *payload, struct zor_damage *damage);
+void lode_zor_unpacker_free(struct zor_unpacker *unpacker);
+
+#endif

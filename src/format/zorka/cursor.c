@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads one trace: its segments one after the other, each from a chunk that is unpacked when its turn comes. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/zorka/zorka.h"
+#include <stdlib.h>
+
+enum {
+    EVENTS = 1024,      /* of a batch */
+    EVENTS_AT_ONCE = 4, /* that one thing in a chunk can become */
+    RUN_MAX = UINT16_MAX,
+    DATA_MAX = 4 * RUN_MAX, /* of a batch */
+    NUMBER_SIZE = 9
+};
+
+/* A call that is open. */
+struct frame {
+    const lode_function *function;
+    uint64_t stop;
+    bool has_stop;
+};
+
+/* Keys and values that came since the last other thing. */
+struct run {
+    uint8_t *bytes;
+    size_t size;
+};
+
+struct zor_cursor {
+    lode_cursor base;
+    const struct zor_recording *rec;
+    const struct zor_trace *trace;
+    const struct zor_store *store;
+    struct lode_report report;
+    lode_error *error;
+    uint64_t from, to; /* the window */
+
+    uint32_t segment; /* that is read next; LODE_NO_INDEX: none */
+    const struct zor_segment *current;
+    uint64_t offset; /* of the current chunk, for findings */
+    struct zor_unpacker unpacker;
+    struct zor_events reader;
+    bool is_reading, is_ending, is_done;
+
+    struct lode_array frames; /* struct frame */
+    uint64_t too_deep;        /* calls inside of the deepest */
+    uint64_t now;             /* ticks */
+    /* The innermost call, if what is inside of it has not begun: it is entered when that does. */
+    bool is_pending, has_start;
+    uint64_t start, method;
+    struct run before, after; /* what goes with its beginning and with its end */
+
+    lode_event *events;
+    size_t event_count;
+    uint8_t *data; /* what events carry */
+    size_t data_size;
+};
+
+static lode_status complain(struct zor_cursor *self, unsigned rule, const char *text, uint64_t number)
+{
+    return lode_report_add(&self->report, rule, self->store->data_file, self->offset, "%s (%llu)", text,
+                           (unsigned long long)number);
+}
+
+/* ---- events ---- */
+
+static uint64_t time_of(const struct zor_cursor *self)
+{
+    return self->trace->begin + ((self->now - self->trace->start) << ZOR_TICK_SHIFT);
+}
+
+static void emit(struct zor_cursor *self, lode_event event)
+{
+    event.time = time_of(self);
+    if (event.time >= self->to) {
+        self->is_done = true;
+        return;
+    }
+    if (event.time >= self->from)
+        self->events[self->event_count++] = event;
+}
+
+/* A copy of bytes that lasts as long as the batch. */
+static const void *keep(struct zor_cursor *self, const struct run *run, uint16_t *size)
+{
+    if (run->size == 0)
+        return NULL;
+    void *copy = self->data + self->data_size;
+    memcpy(copy, run->bytes, run->size);
+    self->data_size += run->size;
+    *size = (uint16_t)run->size;
+    return copy;
+}
+
+static void emit_with(struct zor_cursor *self, lode_event event, struct run *run)
+{
+    event.data = keep(self, run, &event.data_size);
+    run->size = 0;
+    emit(self, event);
+}
+
+static void emit_point(struct zor_cursor *self, uint64_t id, struct run *run)
+{
+    emit_with(self, (lode_event){.id = id, .depth = (uint32_t)self->frames.count, .kind = LODE_EVENT_POINT},
+              run);
+}
+
+/* ---- what is known of a call ---- */
+
+static bool append(struct run *run, struct lode_span bytes)
+{
+    if (bytes.size > RUN_MAX - run->size)
+        return false;
+    if (bytes.size > 0)
+        memcpy(run->bytes + run->size, bytes.data, (size_t)bytes.size);
+    run->size += (size_t)bytes.size;
+    return true;
+}
+
+static bool append_number(struct run *run, uint64_t number)
+{
+    uint8_t bytes[NUMBER_SIZE] = {0x1b};
+    put_u64be(bytes + 1, number);
+    return append(run, (struct lode_span){bytes, sizeof bytes});
+}
+
+static bool append_pair(struct run *run, const struct zor_event *event)
+{
+    size_t size = run->size;
+    bool fits = event->key_bytes.size > 0
+                    ? append(run, event->key_bytes) && append(run, event->value_bytes)
+                    : append_number(run, event->key) && append_number(run, event->value.value);
+    if (!fits)
+        run->size = size;
+    return fits;
+}
+
+static bool is_of_end(uint64_t key)
+{
+    return key == ZOR_KEY_CALLS || key == ZOR_KEY_ERRORS || key == ZOR_KEY_FLAGS || key == ZOR_KEY_RECORDS ||
+           key == ZOR_KEY_DURATION || key == ZOR_KEY_CLEARED;
+}
+
+/* Moves time on to a tick; false if that would be back, or is none. */
+static bool advance(struct zor_cursor *self, uint64_t tick)
+{
+    if (tick < self->now || tick >= ZOR_TICKS_END)
+        return false;
+    self->now = tick;
+    return true;
+}
+
+/* The innermost call begins, at last. */
+static lode_status enter(struct zor_cursor *self)
+{
+    bool is_known;
+    uint8_t flags = 0;
+    if (!self->is_pending)
+        return LODE_OK;
+    self->is_pending = false;
+    struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1);
+    if (!self->has_start || self->method == 0)
+        LODE_TRY(complain(self, ZOR_CALL_START, "a call has no start or no method", self->method));
+    if (self->has_start && !advance(self, self->start)) {
+        flags = LODE_EVENT_MOVED;
+        LODE_TRY(complain(self, ZOR_CALL_TIME, "a call starts before what came before it", self->start));
+    }
+    frame->function = lode_zor_function(self->rec, self->trace->store, self->method, &is_known);
+    if (frame->function == NULL)
+        return lode_fail_memory(self->error);
+    if (!is_known && self->method != 0)
+        LODE_TRY(complain(self, ZOR_METHOD_UNKNOWN, "a method is not in the text index", self->method));
+    emit_with(self,
+              (lode_event){.function = frame->function,
+                           .depth = (uint32_t)self->frames.count - 1,
+                           .kind = LODE_EVENT_ENTER,
+                           .flags = flags},
+              &self->before);
+    return LODE_OK;
+}
+
+/* What came of numbers in the middle of a call becomes a point of its own. */
+static lode_status interrupt(struct zor_cursor *self)
+{
+    LODE_TRY(enter(self));
+    if (self->after.size > 0)
+        emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_INFO), &self->after);
+    return LODE_OK;
+}
+
+static void leave(struct zor_cursor *self, uint8_t flags)
+{
+    const struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1);
+    emit_with(self,
+              (lode_event){.function = frame->function,
+                           .depth = (uint32_t)self->frames.count - 1,
+                           .kind = LODE_EVENT_LEAVE,
+                           .flags = flags},
+              &self->after);
+    lode_array_pop(&self->frames);
+}
+
+/* ---- what a chunk says ---- */
+
+static lode_status take_call(struct zor_cursor *self)
+{
+    LODE_TRY(interrupt(self));
+    if (self->frames.count == ZOR_DEPTH_MAX) {
+        if (self->too_deep++ > 0)
+            return LODE_OK;
+        return complain(self, ZOR_TRACE_DEPTH, "calls are deeper than may be", ZOR_DEPTH_MAX);
+    }
+    if (lode_array_push(&self->frames) == NULL)
+        return lode_fail_memory(self->error);
+    self->is_pending = true;
+    self->has_start = false;
+    self->method = 0;
+    return LODE_OK;
+}
+
+static lode_status take_return(struct zor_cursor *self)
+{
+    uint8_t flags = 0;
+    if (self->too_deep > 0) {
+        self->too_deep--;
+        return LODE_OK;
+    }
+    if (self->frames.count == 0)
+        return complain(self, ZOR_CALL_STRAY, "a call ends that never began", self->reader.in.at);
+    LODE_TRY(enter(self));
+    const struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1);
+    if (!frame->has_stop) {
+        LODE_TRY(complain(self, ZOR_CALL_STOP, "a call has no end time", self->reader.in.at));
+    } else if (!advance(self, frame->stop)) {
+        flags = LODE_EVENT_MOVED;
+        LODE_TRY(complain(self, ZOR_CALL_TIME, "a call ends before what came before it", frame->stop));
+    }
+    leave(self, flags);
+    return LODE_OK;
+}
+
+static lode_status take_info(struct zor_cursor *self, const struct zor_event *event)
+{
+    bool is_number = event->value.major == ZOR_UNSIGNED;
+    if (self->frames.count == 0)
+        return complain(self, ZOR_CALL_STRAY, "something is outside of all calls", event->at);
+    struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1);
+    if (event->key == ZOR_KEY_START && is_number && self->is_pending && !self->has_start) {
+        self->has_start = true;
+        self->start = event->value.value;
+        return LODE_OK;
+    }
+    if (event->key == ZOR_KEY_METHOD && is_number && self->is_pending && self->method == 0) {
+        self->method = event->value.value;
+        return LODE_OK;
+    }
+    if (event->key == ZOR_KEY_STOP && is_number && !frame->has_stop) {
+        frame->has_stop = true;
+        frame->stop = event->value.value;
+        return LODE_OK;
+    }
+    bool is_before = self->is_pending && !is_of_end(event->key);
+    if (append_pair(is_before ? &self->before : &self->after, event))
+        return LODE_OK;
+    return complain(self, ZOR_VALUE_SIZE, "a call carries more than 64 KiB", event->at);
+}
+
+static bool is_in_index(const struct zor_cursor *self, uint64_t id)
+{
+    return id == 0 || lode_zor_text(&self->store->texts, id) != NULL;
+}
+
+/* References of a value, wherever they are in it; the first that is not known is reported. */
+static lode_status check_references(struct zor_cursor *self, const struct zor_event *event)
+{
+    struct zor_input in = zor_input(event->value_bytes);
+    struct zor_item item;
+    struct lode_span content;
+    bool is_reference = event->is_page;
+    while (lode_zor_head(&in, &item)) {
+        if (is_reference && item.major == ZOR_UNSIGNED && !is_in_index(self, item.value))
+            return complain(self, ZOR_STRING_UNKNOWN, "a string is not in the text index", item.value);
+        is_reference = event->is_page || (item.major == ZOR_TAG && item.value == ZOR_TAG_STRING);
+        if ((item.major == ZOR_BYTES || item.major == ZOR_TEXT) && !item.is_open &&
+            !lode_zor_content(&in, &item, &content))
+            break;
+    }
+    return LODE_OK;
+}
+
+static lode_status take_attribute(struct zor_cursor *self, const struct zor_event *event)
+{
+    bool is_named = event->key > 0 && event->key <= UINT32_MAX;
+    uint64_t id = is_named ? zor_point_id(self->trace->store, (uint32_t)event->key)
+                           : ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_NAMELESS);
+    LODE_TRY(interrupt(self));
+    if (!is_named && !append(&self->after, event->key_bytes))
+        return complain(self, ZOR_VALUE_SIZE, "a key is longer than 64 KiB", event->at);
+    if (!append(&self->after, event->value_bytes)) {
+        self->after.size = 0;
+        return complain(self, ZOR_VALUE_SIZE, "an attribute is longer than 64 KiB", event->at);
+    }
+    if (is_named && !is_in_index(self, event->key))
+        LODE_TRY(complain(self, ZOR_STRING_UNKNOWN, "a string is not in the text index", event->key));
+    LODE_TRY(check_references(self, event));
+    emit_point(self, id | (event->is_page ? ZOR_POINT_PAGE : 0), &self->after);
+    return LODE_OK;
+}
+
+static lode_status take_thrown(struct zor_cursor *self, const struct zor_event *event)
+{
+    LODE_TRY(interrupt(self));
+    if (!is_in_index(self, event->value.value))
+        LODE_TRY(
+            complain(self, ZOR_STRING_UNKNOWN, "an exception is not in the text index", event->value.value));
+    (void)append_number(&self->after, event->value.value);
+    emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_THROWN), &self->after);
+    return LODE_OK;
+}
+
+static lode_status take_event(struct zor_cursor *self, const struct zor_event *event)
+{
+    if (self->too_deep > 0 && event->kind != ZOR_CALL && event->kind != ZOR_RETURN)
+        return LODE_OK;
+    switch (event->kind) {
+    case ZOR_CALL:
+        return take_call(self);
+    case ZOR_RETURN:
+        return take_return(self);
+    case ZOR_INFO:
+        return take_info(self, event);
+    case ZOR_OTHER:
+        return complain(self, ZOR_ITEM_UNKNOWN, "an item is of a kind that is not known", event->at);
+    case ZOR_ATTRIBUTE:
+    case ZOR_THROWN:
+        break;
+    }
+    if (self->frames.count == 0)
+        return complain(self, ZOR_CALL_STRAY, "something is outside of all calls", event->at);
+    return event->kind == ZOR_ATTRIBUTE ? take_attribute(self, event) : take_thrown(self, event);
+}
+
+/* ---- segments ---- */
+
+/* The next segment; what is known of the innermost call must not wait for it. */
+static lode_status begin_segment(struct zor_cursor *self)
+{
+    struct lode_span payload;
+    struct zor_damage damage;
+    self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
+    self->segment = self->current->next;
+    const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, self->current->chunk);
+    self->offset = chunk->offset;
+    if (!lode_zor_unpack(&self->unpacker, &self->store->data, chunk, &payload, &damage))
+        return lode_fail_memory(self->error);
+    /* It was sound when the store was opened. */
+    if (payload.size < self->current->end || (damage.rule >= 0 && damage.rule != ZOR_CHUNK_SIZE))
+        return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
+                         "the file was changed while it was read");
+    zor_events_begin(&self->reader, payload);
+    self->reader.in.at = self->current->begin;
+    self->is_reading = true;
+    if (!self->current->is_behind_loss)
+        return LODE_OK;
+    LODE_TRY(complain(self, ZOR_TRACE_LOST, "a damaged chunk may be a part of this trace", 0));
+    emit(self, (lode_event){.depth = (uint32_t)self->frames.count, .kind = LODE_EVENT_LOST});
+    return LODE_OK;
+}
+
+/* All calls that are open end here. */
+static lode_status end_trace(struct zor_cursor *self)
+{
+    if (self->frames.count > 0 && !self->is_ending) {
+        LODE_TRY(complain(self, ZOR_TRACE_OPEN, "calls are open when the trace ends", self->frames.count));
+        self->is_ending = true;
+    }
+    while (self->frames.count > 0 && self->event_count < EVENTS - EVENTS_AT_ONCE)
+        leave(self, LODE_EVENT_MADE);
+    self->is_done = self->is_done || self->frames.count == 0;
+    return LODE_OK;
+}
+
+static lode_status step(struct zor_cursor *self)
+{
+    struct zor_event event;
+    if (!self->is_reading)
+        return self->segment == LODE_NO_INDEX ? end_trace(self) : begin_segment(self);
+    if (lode_zor_event(&self->reader, &event) && event.at < self->current->end)
+        return take_event(self, &event);
+    self->is_reading = false;
+    return interrupt(self);
+}
+
+static lode_status fill(struct zor_cursor *self)
+{
+    self->event_count = self->data_size = 0;
+    while (!self->is_done && self->event_count < EVENTS - EVENTS_AT_ONCE &&
+           self->data_size < DATA_MAX - EVENTS_AT_ONCE / 2 * RUN_MAX)
+        LODE_TRY(step(self));
+    return LODE_OK;
+}
+
+/* ---- the cursor ---- */
+
+lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count,
+                                 lode_error *error)
+{
+    struct zor_cursor *self = (struct zor_cursor *)cursor;
+    self->error = self->report.error = error;
+    *count = 0;
+    LODE_TRY(fill(self));
+    const lode_check_result *found = &self->report.result;
+    cursor->repairs = found->errors + found->warnings + found->notes;
+    if (self->event_count == 0)
+        return LODE_END;
+    *events = self->events;
+    *count = self->event_count;
+    return LODE_OK;
+}
+
+void lode_zor_cursor_close(lode_cursor *cursor)
+{
+    struct zor_cursor *self = (struct zor_cursor *)cursor;
+    lode_zor_unpacker_free(&self->unpacker);
+    lode_report_close(&self->report);
+    lode_array_free(&self->frames);
+    free(self->before.bytes);
+    free(self->after.bytes);
+    free(self->events);
+    free(self->data);
+    free(self);
+}
+
+struct lode_report *lode_zor_cursor_report(lode_cursor *cursor)
+{
+    return &((struct zor_cursor *)cursor)->report;
+}
+
+static struct zor_cursor *new_cursor(const lode_recording *recording, uint32_t track, lode_error *error)
+{
+    struct zor_cursor *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    self->base.recording = recording;
+    self->rec = zor_of(recording);
+    self->trace = LODE_ARRAY_AT(&self->rec->traces, struct zor_trace, track);
+    self->store = &self->rec->stores[self->trace->store];
+    self->segment = self->trace->first;
+    self->now = self->trace->start;
+    self->to = UINT64_MAX;
+    self->error = error;
+    lode_array_init(&self->frames, sizeof(struct frame), ZOR_DEPTH_MAX);
+    self->before.bytes = malloc(RUN_MAX);
+    self->after.bytes = malloc(RUN_MAX);
+    self->events = calloc(EVENTS, sizeof *self->events);
+    self->data = malloc(DATA_MAX);
+    if (self->before.bytes && self->after.bytes && self->events && self->data)
+        return self;
+    lode_zor_cursor_close(&self->base);
+    return NULL;
+}
+
+lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                 const lode_cursor_options *options, lode_error *error)
+{
+    struct zor_cursor *self = new_cursor(recording, track, error);
+    lode_status status = LODE_OK;
+    if (self == NULL)
+        return lode_fail_memory(error);
+    self->from = options->from;
+    if (options->to > 0)
+        self->to = options->to;
+    if (options->strict)
+        lode_report_strict(&self->report, recording->rules, error);
+    else
+        status = lode_report_open(&self->report, recording->rules, recording->rule_count, 0,
+                                  options->on_finding, options->user, error);
+    if (status == LODE_OK)
+        *out = &self->base;
+    else
+        lode_zor_cursor_close(&self->base);
+    return status;
+}
+
+lode_status lode_zor_cursor_open_kept(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                      const struct lode_report *model, lode_error *error)
+{
+    struct zor_cursor *self = new_cursor(recording, track, error);
+    if (self == NULL)
+        return lode_fail_memory(error);
+    lode_status status = lode_report_keep(&self->report, model, error);
+    if (status == LODE_OK)
+        *out = &self->base;
+    else
+        lode_zor_cursor_close(&self->base);
+    return status;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/zorka/events.h"
+
+#include "base/bytes.h"
+
+enum {
+    TICK_BITS = 40 /* of a word that has ticks and something else */
+};
+
+static bool is_break(const struct zor_item *item)
+{
+    return item->major == ZOR_SIMPLE && item->is_open;
+}
+
+static struct lode_span bytes_between(const struct zor_events *events, uint64_t begin, uint64_t end)
+{
+    return (struct lode_span){events->in.data + begin, end - begin};
+}
+
+static void set_number(struct zor_event *event, uint64_t key, uint64_t value)
+{
+    event->kind = ZOR_INFO;
+    event->key = key;
+    event->value = (struct zor_item){.major = ZOR_UNSIGNED, .value = value};
+}
+
+/* ---- maps ---- */
+
+/* A reference to a string: tag 6 and an id; in the page's layout the tag may be missing. */
+static bool read_reference(struct zor_input in, uint64_t *id)
+{
+    struct zor_item item;
+    if (!lode_zor_head(&in, &item))
+        return false;
+    bool is_tagged = item.major == ZOR_TAG && item.value == ZOR_TAG_STRING;
+    if (is_tagged && !lode_zor_head(&in, &item))
+        return false;
+    *id = item.value;
+    return item.major == ZOR_UNSIGNED;
+}
+
+static bool read_attribute(struct zor_events *events, struct zor_event *event)
+{
+    uint64_t key_at = events->in.at, id = 0;
+    struct zor_input key = events->in;
+    if (!lode_zor_skip(&events->in))
+        return false;
+    uint64_t value_at = events->in.at;
+    key.size = value_at;
+    event->kind = ZOR_ATTRIBUTE;
+    event->is_page = events->is_page;
+    event->key = read_reference(key, &id) ? id : 0;
+    event->key_bytes = bytes_between(events, key_at, value_at);
+    if (!lode_zor_skip(&events->in))
+        return false;
+    event->value_bytes = bytes_between(events, value_at, events->in.at);
+    return true;
+}
+
+static bool read_info(struct zor_events *events, struct zor_event *event)
+{
+    struct zor_item key;
+    struct zor_input value;
+    uint64_t key_at = events->in.at;
+    if (!lode_zor_head(&events->in, &key))
+        return false;
+    if (key.major != ZOR_UNSIGNED) {
+        events->in.at = key_at;
+        event->kind = ZOR_OTHER;
+        return lode_zor_skip(&events->in) && lode_zor_skip(&events->in);
+    }
+    value = events->in;
+    event->kind = ZOR_INFO;
+    event->key = key.value;
+    event->key_bytes = bytes_between(events, key_at, events->in.at);
+    if (!lode_zor_skip(&events->in) || !lode_zor_head(&value, &event->value))
+        return false;
+    event->value_bytes = bytes_between(events, key_at + event->key_bytes.size, events->in.at);
+    if ((event->value.major == ZOR_BYTES || event->value.major == ZOR_TEXT) &&
+        !lode_zor_content(&value, &event->value, &event->content))
+        event->content = (struct lode_span){0};
+    return true;
+}
+
+/* Whether the map has one more pair; passes over the break behind the last. */
+static bool has_pair(struct zor_events *events)
+{
+    if (events->pairs_left == 0) {
+        events->is_in_map = false;
+    } else if (events->pairs_left < UINT64_MAX) {
+        events->pairs_left--;
+    } else if (events->in.at < events->in.size && events->in.data[events->in.at] == 0xff) {
+        events->in.at++;
+        events->is_in_map = false;
+    }
+    return events->is_in_map;
+}
+
+static bool begin_map(struct zor_events *events, bool has_attributes, bool is_page)
+{
+    struct zor_item item;
+    if (!lode_zor_head(&events->in, &item) || item.major != ZOR_MAP)
+        return false;
+    events->pairs_left = item.is_open ? UINT64_MAX : item.value;
+    /* Each pair takes two bytes at least. */
+    if (!item.is_open && item.value > (events->in.size - events->in.at) / 2)
+        return false;
+    events->is_in_map = true;
+    events->has_attributes = has_attributes;
+    events->is_page = is_page;
+    return true;
+}
+
+/* ---- what agents send to the collector, should it be in a file ---- */
+
+/* A string of one or two words: ticks, and in the upper bits of the first, or in the second, a number. */
+static bool read_words(struct zor_events *events, struct zor_event *event, unsigned tag)
+{
+    struct zor_item item;
+    struct lode_span words;
+    if (!lode_zor_head(&events->in, &item) || item.major != ZOR_BYTES ||
+        !lode_zor_content(&events->in, &item, &words) || (words.size != 8 && words.size != 16))
+        return false;
+    bool is_prolog = tag == ZOR_TAG_PROLOG_BE || tag == ZOR_TAG_PROLOG_LE;
+    bool is_little = tag == ZOR_TAG_PROLOG_LE || tag == ZOR_TAG_EPILOG_LE;
+    uint64_t first = is_little ? get_u64le(words.data) : get_u64be(words.data), other = first >> TICK_BITS;
+    if (words.size == 16)
+        other = is_little ? get_u64le(words.data + 8) : get_u64be(words.data + 8);
+    set_number(event, is_prolog ? ZOR_KEY_START : ZOR_KEY_STOP, first & ((UINT64_C(1) << TICK_BITS) - 1));
+    events->second = *event;
+    set_number(&events->second, is_prolog ? ZOR_KEY_METHOD : ZOR_KEY_CALLS, other);
+    events->has_second = true;
+    return true;
+}
+
+/* [time stamp, ...]: what is behind it changed over the years. */
+static bool read_begin(struct zor_events *events, struct zor_event *event)
+{
+    struct zor_item array, stamp;
+    uint64_t begin = events->in.at;
+    if (!lode_zor_skip(&events->in))
+        return false;
+    struct zor_input in = events->in;
+    in.at = begin;
+    if (!lode_zor_head(&in, &array) || array.major != ZOR_ARRAY || !lode_zor_head(&in, &stamp) ||
+        stamp.major != ZOR_UNSIGNED)
+        return true;
+    set_number(event, ZOR_KEY_STAMP, stamp.value);
+    return true;
+}
+
+/* An id, or an array that begins with one. */
+static bool read_thrown(struct zor_events *events, struct zor_event *event)
+{
+    uint64_t begin = events->in.at;
+    if (!lode_zor_skip(&events->in))
+        return false;
+    struct zor_input in = events->in;
+    in.at = begin;
+    if (!lode_zor_head(&in, &event->value) ||
+        (event->value.major == ZOR_ARRAY && !lode_zor_head(&in, &event->value)))
+        return false;
+    event->kind = event->value.major == ZOR_UNSIGNED ? ZOR_THROWN : ZOR_OTHER;
+    return true;
+}
+
+/* ---- events ---- */
+
+/* A tag other than those that begin maps. */
+static bool read_tagged(struct zor_events *events, struct zor_event *event, uint64_t tag)
+{
+    struct zor_item item;
+    switch (tag) {
+    case ZOR_TAG_RECORD:
+        event->kind = ZOR_CALL;
+        return lode_zor_head(&events->in, &item) && item.major == ZOR_ARRAY && item.is_open;
+    case ZOR_TAG_PROLOG_BE:
+    case ZOR_TAG_PROLOG_LE:
+    case ZOR_TAG_EPILOG_BE:
+    case ZOR_TAG_EPILOG_LE:
+        return read_words(events, event, (unsigned)tag);
+    case ZOR_TAG_FLAGS:
+        if (!lode_zor_head(&events->in, &item) || item.major != ZOR_UNSIGNED)
+            return false;
+        set_number(event, ZOR_KEY_FLAGS, item.value);
+        return true;
+    case ZOR_TAG_BEGIN:
+        return read_begin(events, event);
+    case ZOR_TAG_EXCEPTION:
+    case ZOR_TAG_EXCEPTION_REF:
+        return read_thrown(events, event);
+    default:
+        return lode_zor_skip(&events->in);
+    }
+}
+
+static bool is_map_next(const struct zor_events *events)
+{
+    return events->in.at < events->in.size && events->in.data[events->in.at] >> 5 == ZOR_MAP;
+}
+
+/* An item outside of maps. A map that was begun is no event yet: `event` stays ZOR_OTHER, and is_in_map is set. */
+static bool read_item(struct zor_events *events, struct zor_event *event)
+{
+    struct zor_item item;
+    uint64_t begin = events->in.at;
+    if (!lode_zor_head(&events->in, &item))
+        return false;
+    if (is_break(&item)) {
+        event->kind = ZOR_RETURN;
+        return true;
+    }
+    if (item.major != ZOR_TAG) {
+        events->in.at = begin;
+        return lode_zor_skip(&events->in);
+    }
+    bool is_info = item.value == ZOR_TAG_INFO || item.value == ZOR_TAG_INFO_PAGE;
+    bool is_attributes = item.value == ZOR_TAG_ATTRS || item.value == ZOR_TAG_ATTRS_PAGE;
+    if ((is_info || is_attributes) && is_map_next(events))
+        return begin_map(events, is_attributes,
+                         item.value == ZOR_TAG_ATTRS_PAGE || item.value == ZOR_TAG_INFO_PAGE);
+    return read_tagged(events, event, item.value);
+}
+
+/* False at the end, or where bytes are malformed: then event->at says where. */
+static bool read_event(struct zor_events *events, struct zor_event *event)
+{
+    while (events->in.at < events->in.size || events->is_in_map) {
+        bool is_sound;
+        event->at = events->in.at;
+        if (events->is_in_map && has_pair(events)) {
+            is_sound = events->has_attributes ? read_attribute(events, event) : read_info(events, event);
+        } else {
+            event->at = events->in.at;
+            if (events->in.at >= events->in.size)
+                break;
+            is_sound = read_item(events, event);
+            if (is_sound && events->is_in_map)
+                continue;
+        }
+        events->is_malformed = !is_sound;
+        return is_sound;
+    }
+    return false;
+}
+
+bool lode_zor_event(struct zor_events *events, struct zor_event *event)
+{
+    if (events->has_second) {
+        events->has_second = false;
+        *event = events->second;
+        return true;
+    }
+    *event = (struct zor_event){.kind = ZOR_OTHER};
+    if (!read_event(events, event)) {
+        if (events->is_malformed)
+            events->in.at = event->at;
+        return false;
+    }
+    event->end = events->in.at;
+    events->second.end = event->end;
+    return true;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the payload of a chunk says, one thing at a time, in the layout of the page and in that of the files that exist. */
+#ifndef LODE_ZORKA_EVENTS_H
+#define LODE_ZORKA_EVENTS_H
+
+#include "format/zorka/cbor.h"
+
+enum zor_tag {
+    ZOR_TAG_INFO_PAGE = 0x02,
+    ZOR_TAG_ATTRS_PAGE = 0x03,
+    ZOR_TAG_STRING = 0x06,
+    ZOR_TAG_RECORD = 0x08,
+    ZOR_TAG_ATTRS = 0x09,
+    ZOR_TAG_PROLOG_BE = 0x0a,
+    ZOR_TAG_PROLOG_LE,
+    ZOR_TAG_EPILOG_BE,
+    ZOR_TAG_EPILOG_LE,
+    ZOR_TAG_INFO = 0x0e,
+    ZOR_TAG_FLAGS = 0x0f,
+    ZOR_TAG_BEGIN = 0x21,
+    ZOR_TAG_EXCEPTION = 0x22,
+    ZOR_TAG_EXCEPTION_REF = 0x23
+};
+
+/* Keys of what is known of a call. */
+enum zor_key {
+    ZOR_KEY_TRACE_ID = 0x01,
+    ZOR_KEY_CHUNK_NUMBER,
+    ZOR_KEY_CHUNK_OFFSET,
+    ZOR_KEY_CHUNK_LENGTH,
+    ZOR_KEY_STAMP,
+    ZOR_KEY_DURATION,
+    ZOR_KEY_TYPE,
+    ZOR_KEY_RECORDS,
+    ZOR_KEY_CALLS,
+    ZOR_KEY_ERRORS,
+    ZOR_KEY_FLAGS,
+    ZOR_KEY_START,
+    ZOR_KEY_STOP,
+    ZOR_KEY_METHOD,
+    ZOR_KEY_SKIP,
+    ZOR_KEY_CLEARED,
+    ZOR_KEY_PARENT,
+    ZOR_KEY_SPAN,
+    ZOR_KEY_COUNT
+};
+
+enum zor_kind {
+    ZOR_CALL,      /* a call begins */
+    ZOR_RETURN,    /* it ends */
+    ZOR_INFO,      /* key and value */
+    ZOR_ATTRIBUTE, /* a pair of a map: `key` and `value_bytes` */
+    ZOR_THROWN,    /* an exception: `value` is its id */
+    ZOR_OTHER      /* something that is not known, passed over */
+};
+
+struct zor_event {
+    enum zor_kind kind;
+    uint64_t at, end; /* where it is in the payload; of what is one of several in a map, where that is */
+    /* ZOR_INFO: the key. ZOR_ATTRIBUTE: the id of the key's string; 0 if it is none, and then `key_bytes` has what it is. */
+    uint64_t key;
+    struct zor_item value;                   /* ZOR_INFO, ZOR_THROWN: its head */
+    struct lode_span content;                /* ZOR_INFO: of a string */
+    struct lode_span key_bytes, value_bytes; /* ZOR_ATTRIBUTE, ZOR_INFO: as encoded */
+    bool is_page; /* ZOR_ATTRIBUTE: in the page's layout, where numbers are references */
+};
+
+struct zor_events {
+    struct zor_input in;
+    /* A map that is being read. */
+    uint64_t pairs_left; /* UINT64_MAX: up to a break */
+    bool is_in_map, has_attributes, is_page;
+    /* What stands in one item but is two events. */
+    struct zor_event second;
+    bool has_second;
+    bool is_malformed; /* ended before its end */
+};
+
+static inline void zor_events_begin(struct zor_events *events, struct lode_span payload)
+{
+    *events = (struct zor_events){.in = zor_input(payload)};
+}
+
+/* The next event; false at the end, or where bytes are malformed: `in.at` is where the first of them is. */
+bool lode_zor_event(struct zor_events *events, struct zor_event *event);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Metadata of traces: their ids, which are nowhere else, and which chunks belong together. */
+#ifndef LODE_ZORKA_META_H
+#define LODE_ZORKA_META_H
+
+#include "base/array.h"
+#include "base/span.h"
+#include "model/finding.h"
+
+/* The id of a trace: 128 bits; both 0: not known. */
+struct zor_id {
+    uint64_t high, low;
+};
+
+static inline bool zor_id_is_known(struct zor_id id)
+{
+    return (id.high | id.low) != 0;
+}
+
+static inline bool zor_id_is_same(struct zor_id a, struct zor_id b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
+/* What is known of a trace in a chunk. */
+struct zor_meta {
+    uint64_t chunk;  /* offset of its header */
+    uint64_t offset; /* where the trace, or what goes on of it, begins in the payload */
+    struct zor_id id;
+    bool is_continued; /* its beginning is in another chunk */
+};
+
+struct zor_metas {
+    struct lode_array items; /* struct zor_meta, by (chunk, offset) */
+};
+
+void lode_zor_metas_init(struct zor_metas *metas);
+void lode_zor_metas_free(struct zor_metas *metas);
+/* Reads qmeta.idx, which was written until 2019. */
+lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_span bytes, const char *file,
+                                struct lode_report *report);
+/* Finds records in the data of a database that was written from 2019 on, whose structure is not looked at. */
+lode_status lode_zor_carve(struct zor_metas *metas, struct lode_span bytes, lode_error *error);
+/* Puts them in order, when all are read. */
+void lode_zor_metas_sort(struct zor_metas *metas);
+/* What is known of the first trace in a chunk, or NULL. */
+const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/error.h"
+#include "format/zorka/zorka.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STORE_DIGITS = 6,
+    NAME_SIZE = 512 /* of a track; longer ones are cut off */
+};
+#define DATA_NAME "traces.dat"
+
+struct opening {
+    struct zor_recording *rec;
+    struct lode_arena *arena;
+    struct lode_report *report;
+    lode_error *error;
+    const char **names; /* of the folder, sorted */
+    size_t name_count;
+};
+
+/* ---- stores ---- */
+
+static bool is_store_name(const char *name)
+{
+    for (unsigned i = 0; i < STORE_DIGITS; i++)
+        if (!((name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'f')))
+            return false;
+    return true;
+}
+
+/* In memory, files of stores are listed by their paths; in a directory, stores are. */
+static bool is_store_entry(const char *name)
+{
+    return is_store_name(name) &&
+           (name[STORE_DIGITS] == '\0' || strcmp(name + STORE_DIGITS, "/" DATA_NAME) == 0);
+}
+
+static bool has_data(const struct lode_folder *folder, const char *name, char path[32])
+{
+    uint64_t size;
+    snprintf(path, 32, "%.*s/" DATA_NAME, STORE_DIGITS, name);
+    return lode_folder_size(folder, path, &size, NULL) == LODE_OK;
+}
+
+static bool is_single(const struct lode_folder *folder)
+{
+    uint64_t size;
+    return lode_folder_size(folder, DATA_NAME, &size, NULL) == LODE_OK;
+}
+
+static char *copy_text(struct lode_arena *arena, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = lode_arena_alloc(arena, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static lode_status add_store(struct opening *opening, const char *name)
+{
+    struct zor_recording *rec = opening->rec;
+    char path[32] = DATA_NAME, digits[STORE_DIGITS + 1] = "";
+    if (name && !has_data(&rec->folder, name, path))
+        return LODE_OK;
+    if (name)
+        memcpy(digits, name, STORE_DIGITS);
+    struct zor_store *store = &rec->stores[rec->store_count];
+    store->name = copy_text(opening->arena, digits);
+    store->data_file = copy_text(opening->arena, path);
+    if (store->name == NULL || store->data_file == NULL)
+        return lode_fail_memory(opening->error);
+    store->number = (uint32_t)strtoul(digits, NULL, 16);
+    lode_zor_texts_init(&store->texts, opening->arena);
+    lode_zor_metas_init(&store->metas);
+    rec->store_count++;
+    return LODE_OK;
+}
+
+static lode_status find_stores(struct opening *opening)
+{
+    struct zor_recording *rec = opening->rec;
+    size_t count = 0;
+    bool is_one = is_single(&rec->folder);
+    for (size_t i = 0; i < opening->name_count; i++)
+        count += is_store_entry(opening->names[i]);
+    if (count > ZOR_STORES_MAX)
+        return lode_fail(opening->error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "%zu stores; %u may be", count,
+                         (unsigned)ZOR_STORES_MAX);
+    rec->stores = lode_arena_alloc(opening->arena, count + 1, sizeof *rec->stores);
+    if (rec->stores == NULL)
+        return lode_fail_memory(opening->error);
+    if (is_one)
+        return add_store(opening, NULL);
+    for (size_t i = 0; i < opening->name_count; i++)
+        if (is_store_entry(opening->names[i]))
+            LODE_TRY(add_store(opening, opening->names[i]));
+    return LODE_OK;
+}
+
+/* ---- files of a store ---- */
+
+typedef lode_status (*file_reader)(struct zor_store *store, struct lode_span bytes, const char *file,
+                                   struct lode_report *report);
+
+static lode_status read_wal(struct zor_store *store, struct lode_span bytes, const char *file,
+                            struct lode_report *report)
+{
+    return lode_zor_read_wal(&store->texts, bytes, file, report);
+}
+
+static lode_status read_fmi(struct zor_store *store, struct lode_span bytes, const char *file,
+                            struct lode_report *report)
+{
+    return lode_zor_read_fmi(&store->texts, bytes, file, report);
+}
+
+static lode_status read_qmeta(struct zor_store *store, struct lode_span bytes, const char *file,
+                              struct lode_report *report)
+{
+    return lode_zor_read_qmeta(&store->metas, bytes, file, report);
+}
+
+static lode_status carve(struct zor_store *store, struct lode_span bytes, const char *file,
+                         struct lode_report *report)
+{
+    (void)file;
+    return lode_zor_carve(&store->metas, bytes, report->error);
+}
+
+static file_reader reader_of(const char *name)
+{
+    if (lode_zor_is_wal(name))
+        return read_wal;
+    if (lode_zor_is_fmi(name))
+        return read_fmi;
+    if (strcmp(name, "qmeta.idx") == 0)
+        return read_qmeta;
+    return strcmp(name, "meta.db.p") == 0 ? carve : NULL;
+}
+
+static lode_status read_file(struct opening *opening, struct zor_store *store, const char *name)
+{
+    struct lode_source source;
+    char path[64];
+    file_reader reader = reader_of(name);
+    if (reader == NULL)
+        return LODE_OK;
+    snprintf(path, sizeof path, "%s%s%s", store->name, store->name[0] ? "/" : "", name);
+    const char *file = copy_text(opening->arena, path);
+    if (file == NULL)
+        return lode_fail_memory(opening->error);
+    lode_status status = lode_source_open(&source, &opening->rec->folder, file, opening->error);
+    if (status == LODE_OK)
+        status = reader(store, source.bytes, file, opening->report);
+    lode_source_close(&source);
+    return status == LODE_ABSENT ? LODE_OK : status;
+}
+
+/* All names in the folder of a store; of one in memory, those that begin with its name. */
+static lode_status read_listed(struct opening *opening, struct zor_store *store, const char **names,
+                               size_t count, bool has_paths)
+{
+    size_t length = strlen(store->name);
+    for (size_t i = 0; i < count; i++) {
+        bool is_inside = strncmp(names[i], store->name, length) == 0 && names[i][length] == '/';
+        if (!has_paths)
+            LODE_TRY(read_file(opening, store, names[i]));
+        else if (is_inside)
+            LODE_TRY(read_file(opening, store, names[i] + length + 1));
+    }
+    return LODE_OK;
+}
+
+static lode_status read_files(struct opening *opening, struct zor_store *store)
+{
+    struct lode_folder *folder = &opening->rec->folder;
+    if (store->name[0] == '\0')
+        return read_listed(opening, store, opening->names, opening->name_count, false);
+    if (folder->directory < 0)
+        return read_listed(opening, store, opening->names, opening->name_count, true);
+    struct lode_folder inner;
+    const char **names;
+    size_t count;
+    LODE_TRY(lode_folder_open_in(&inner, folder, store->name, opening->error));
+    lode_status status = lode_folder_list(&inner, opening->arena, &names, &count, opening->error);
+    lode_folder_close(&inner);
+    return status == LODE_OK ? read_listed(opening, store, names, count, false) : status;
+}
+
+static lode_status read_store(struct opening *opening, uint32_t index)
+{
+    struct zor_recording *rec = opening->rec;
+    struct zor_store *store = &rec->stores[index];
+    LODE_TRY(read_files(opening, store));
+    lode_zor_metas_sort(&store->metas);
+    lode_status status = lode_source_open(&store->source, &rec->folder, store->data_file, opening->error);
+    if (status != LODE_OK)
+        return status == LODE_ABSENT ? LODE_OK : status;
+    store->data = (struct zor_data){.bytes = store->source.bytes, .file = store->data_file};
+    size_t before = rec->chunks.count;
+    LODE_TRY(lode_zor_scan(&store->data, &rec->chunks, index, opening->report));
+    if (rec->chunks.count > before && store->texts.items.count == 0)
+        return lode_report_add(opening->report, ZOR_TEXT_MISSING, store->data_file, LODE_NO_OFFSET,
+                               "there is no text in the index");
+    return LODE_OK;
+}
+
+/* ---- tracks ---- */
+
+/* Times count from the first time stamp on. */
+static void place_traces(struct zor_recording *rec)
+{
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < rec->traces.count; i++) {
+        uint64_t stamp = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->stamp;
+        first = stamp > 0 && stamp < first ? stamp : first;
+    }
+    if (first < UINT64_MAX)
+        rec->base.utc_offset = (int64_t)(first * 1000000);
+    for (size_t i = 0; i < rec->traces.count; i++) {
+        struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
+        trace->begin = trace->stamp > 0 ? (trace->stamp - first) * 1000000 : trace->start << ZOR_TICK_SHIFT;
+    }
+}
+
+/* The method and, where it is known, the id of the trace. */
+static const char *name_of(struct opening *opening, const struct zor_trace *trace)
+{
+    char name[NAME_SIZE];
+    const struct zor_texts *texts = &opening->rec->stores[trace->store].texts;
+    size_t room = sizeof name - 40;
+    size_t length = lode_zor_method_name(texts, trace->method, name, room);
+    if (length == 0)
+        length = (size_t)snprintf(name, room, "<unknown method>");
+    if (zor_id_is_known(trace->id))
+        snprintf(name + length, sizeof name - length, " %016llx%016llx", (unsigned long long)trace->id.high,
+                 (unsigned long long)trace->id.low);
+    return copy_text(opening->arena, name);
+}
+
+static lode_status make_tracks(struct opening *opening)
+{
+    struct zor_recording *rec = opening->rec;
+    size_t count = rec->traces.count;
+    rec->base.tracks = lode_arena_alloc(opening->arena, count, sizeof *rec->base.tracks);
+    if (rec->base.tracks == NULL)
+        return lode_fail_memory(opening->error);
+    rec->base.track_count = (uint32_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
+        const struct zor_store *store = &rec->stores[trace->store];
+        rec->base.tracks[i] = (lode_track){.index = i,
+                                           .pid = (int32_t)store->number,
+                                           .tid = (int32_t)i + 1,
+                                           .name = name_of(opening, trace),
+                                           .program = store->name,
+                                           .bytes = trace->bytes};
+        if (rec->base.tracks[i].name == NULL)
+            return lode_fail_memory(opening->error);
+    }
+    return LODE_OK;
+}
+
+static lode_status make_facts(struct opening *opening)
+{
+    struct zor_recording *rec = opening->rec;
+    const struct {
+        const char *key;
+        size_t number;
+    } facts[] = {{"stores", rec->store_count}, {"chunks", rec->chunks.count}, {"traces", rec->traces.count}};
+    size_t count = sizeof facts / sizeof *facts;
+    rec->base.facts = lode_arena_alloc(opening->arena, count, sizeof *rec->base.facts);
+    if (rec->base.facts == NULL)
+        return lode_fail_memory(opening->error);
+    for (size_t i = 0; i < count; i++) {
+        char value[32];
+        snprintf(value, sizeof value, "%zu", facts[i].number);
+        rec->base.facts[i] = (lode_fact){facts[i].key, copy_text(opening->arena, value)};
+        if (rec->base.facts[i].value == NULL)
+            return lode_fail_memory(opening->error);
+    }
+    rec->base.fact_count = count;
+    return LODE_OK;
+}
+
+static lode_status read_all(struct opening *opening)
+{
+    struct zor_recording *rec = opening->rec;
+    LODE_TRY(lode_folder_list(&rec->folder, opening->arena, &opening->names, &opening->name_count,
+                              opening->error));
+    LODE_TRY(find_stores(opening));
+    for (uint32_t i = 0; i < rec->store_count; i++)
+        LODE_TRY(read_store(opening, i));
+    LODE_TRY(lode_zor_survey(rec, opening->report, opening->error));
+    place_traces(rec);
+    LODE_TRY(make_tracks(opening));
+    rec->base.format = "zorka";
+    return make_facts(opening);
+}
+
+/* ---- the recording ---- */
+
+static lode_status track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
+                              lode_error *error)
+{
+    const struct zor_trace *trace = LODE_ARRAY_AT(&zor_of(recording)->traces, struct zor_trace, track);
+    (void)error;
+    *begin = trace->begin;
+    *end = trace->begin + ((trace->stop - trace->start) << ZOR_TICK_SHIFT);
+    return LODE_OK;
+}
+
+static void close_recording(lode_recording *recording)
+{
+    struct zor_recording *rec = (struct zor_recording *)recording;
+    for (uint32_t i = 0; i < rec->store_count; i++) {
+        lode_source_close(&rec->stores[i].source);
+        lode_zor_texts_free(&rec->stores[i].texts);
+        lode_zor_metas_free(&rec->stores[i].metas);
+    }
+    lode_array_free(&rec->chunks);
+    lode_array_free(&rec->segments);
+    lode_array_free(&rec->traces);
+    lode_function_table_free(&rec->base.functions);
+    lode_folder_close(&rec->folder);
+    lode_arena_free(&rec->base.arena);
+    free(rec);
+}
+
+static const struct lode_recording_ops ops = {
+    .track_span = track_span,
+    .cursor_open = lode_zor_cursor_open,
+    .cursor_next = lode_zor_cursor_next,
+    .cursor_close = lode_zor_cursor_close,
+    .arguments = lode_zor_arguments,
+    .event_name = lode_zor_event_name,
+    .close = close_recording,
+};
+
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
+                          lode_error *error)
+{
+    *out = NULL;
+    struct zor_recording *rec = calloc(1, sizeof *rec);
+    if (rec == NULL)
+        return lode_fail_memory(error);
+    rec->base.ops = &ops;
+    rec->base.rules = lode_zor_rules;
+    rec->base.rule_count = ZOR_RULE_COUNT;
+    rec->folder.directory = -1;
+    lode_arena_init(&rec->base.arena, SIZE_MAX);
+    lode_function_table_init(&rec->base.functions, sizeof(struct lode_function));
+    lode_array_init(&rec->chunks, sizeof(struct zor_chunk), UINT32_MAX / 2);
+    lode_array_init(&rec->segments, sizeof(struct zor_segment), UINT32_MAX / 2);
+    lode_array_init(&rec->traces, sizeof(struct zor_trace), INT32_MAX / 2);
+    struct opening opening = {.rec = rec, .arena = &rec->base.arena, .report = report, .error = error};
+    lode_status status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
+    if (status == LODE_OK)
+        status = read_all(&opening);
+    if (status == LODE_OK)
+        *out = &rec->base;
+    else
+        close_recording(&rec->base);
+    return status;
+}
+
+static lode_status open_recording(lode_recording **out, const struct lode_folder *folder,
+                                  const lode_recording_options *options, lode_error *error)
+{
+    struct lode_report report;
+    if (options->strict)
+        lode_report_strict(&report, lode_zor_rules, error);
+    else
+        LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, 0, options->on_finding,
+                                  options->user, error));
+    lode_status status = lode_zor_open(out, folder, &report, error);
+    lode_report_close(&report);
+    return status;
+}
+
+/* A data file, or a directory in it that is named as a store and has one. */
+static bool probe(const struct lode_folder *folder)
+{
+    struct lode_arena arena;
+    const char **names;
+    size_t count = 0;
+    char path[32];
+    bool is_ours = is_single(folder);
+    lode_arena_init(&arena, SIZE_MAX);
+    if (!is_ours && lode_folder_list(folder, &arena, &names, &count, NULL) == LODE_OK)
+        for (size_t i = 0; i < count && !is_ours; i++)
+            is_ours = is_store_entry(names[i]) && has_data(folder, names[i], path);
+    lode_arena_free(&arena);
+    return is_ours;
+}
+
+const struct lode_format lode_format_zorka = {
+    .name = "zorka",
+    .probe = probe,
+    .open_recording = open_recording,
+    .check = lode_zor_check,
+    .rules = lode_zor_rules,
+    .rule_count = ZOR_RULE_COUNT,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text index of a store: from ids to strings, methods, exceptions and stacks. All of it is kept in memory. */
+#ifndef LODE_ZORKA_TEXT_H
+#define LODE_ZORKA_TEXT_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "base/source.h"
+#include "model/finding.h"
+#include <lode/context.h>
+#include <stdatomic.h>
+
+/* What a text begins and ends with, and has between its parts; plain strings have no such mark. */
+enum zor_mark {
+    ZOR_MARK_NONE,
+    ZOR_MARK_KEYWORD = 4,
+    ZOR_MARK_CLASS,
+    ZOR_MARK_METHOD_NAME,
+    ZOR_MARK_UUID,
+    ZOR_MARK_SIGNATURE,
+    ZOR_MARK_PAIR,      /* key, value */
+    ZOR_MARK_PAIR_IDS,  /* key, id of the value */
+    ZOR_MARK_METHOD,    /* class, name, signature */
+    ZOR_MARK_EXCEPTION, /* class, message, stack, cause */
+    ZOR_MARK_STACK,
+    ZOR_MARK_STACK_ITEM /* class, method name, file, line */
+};
+
+struct zor_text {
+    const char *text; /* unescaped, with a NUL behind it */
+    uint32_t id, length;
+    _Atomic(const lode_function *) function; /* of a method, when it was resolved */
+};
+
+struct zor_texts {
+    struct lode_array items; /* struct zor_text, in the order of files and records */
+    struct lode_map by_id;
+    struct lode_arena *arena;
+};
+
+enum {
+    ZOR_TEXT_MAX = 256 << 20, /* bytes of a file of the index, unpacked */
+    ZOR_TEXT_RATIO = 256      /* and times its size */
+};
+
+void lode_zor_texts_init(struct zor_texts *texts, struct lode_arena *arena);
+void lode_zor_texts_free(struct zor_texts *texts);
+
+/* Whether this is the name of a file of the index. */
+bool lode_zor_is_wal(const char *name);
+bool lode_zor_is_fmi(const char *name);
+/* Reads a file of the index; `file` is its name, for findings. */
+lode_status lode_zor_read_wal(struct zor_texts *texts, struct lode_span bytes, const char *file,
+                              struct lode_report *report);
+lode_status lode_zor_read_fmi(struct zor_texts *texts, struct lode_span bytes, const char *file,
+                              struct lode_report *report);
+/* Reads records out of unpacked text, up to its end or, if `ends_at_zero`, to the first byte 0. */
+lode_status lode_zor_read_records(struct zor_texts *texts, struct lode_span text, uint64_t begin,
+                                  bool ends_at_zero, const char *file, struct lode_report *report);
+/*
+ * Undoes a compressed file: the text of its records, to be freed. `out` is NULL, with LODE_OK, if it is damaged, which was reported.
+ */
+lode_status lode_zor_undo_fmi(struct lode_span bytes, const char *file, struct lode_report *report,
+                              uint8_t **out, uint64_t *size);
+
+/* NULL if there is none of this id. */
+struct zor_text *lode_zor_text(const struct zor_texts *texts, uint64_t id);
+enum zor_mark lode_zor_mark(const struct zor_text *text);
+/* The bytes between the marks, or all. */
+struct lode_span lode_zor_plain(const struct zor_text *text);
+/* The ids that a text of some mark has, at most `capacity`; returns how many there are. Parts that are no id are 0. */
+size_t lode_zor_ids(const struct zor_text *text, uint64_t *ids, size_t capacity);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of methods and points, and what events carry. */
+#include "base/bytes.h"
+#include "format/zorka/zorka.h"
+#include "model/argument.h"
+#include <stdio.h>
+
+enum {
+    NAME_MAX_SIZE = 2048, /* longer names are cut off */
+    CAUSES_MAX = 16,      /* exceptions behind an exception: they might go round in circles */
+    STACK_MAX = 1024
+};
+#define UNKNOWN_METHOD UINT64_C(1)
+
+/* ---- methods ---- */
+
+static void put(char *buffer, size_t capacity, size_t *length, const struct zor_text *text)
+{
+    struct lode_span bytes = text ? lode_zor_plain(text) : (struct lode_span){(const uint8_t *)"?", 1};
+    for (uint64_t i = 0; i < bytes.size && *length + 1 < capacity; i++)
+        buffer[(*length)++] = (char)(bytes.data[i] ? bytes.data[i] : '?');
+}
+
+size_t lode_zor_method_name(const struct zor_texts *texts, uint64_t method, char *buffer, size_t capacity)
+{
+    uint64_t ids[3] = {0};
+    size_t length = 0;
+    const struct zor_text *text = lode_zor_text(texts, method);
+    if (text == NULL || lode_zor_mark(text) != ZOR_MARK_METHOD || lode_zor_ids(text, ids, 3) < 3)
+        return 0;
+    put(buffer, capacity, &length, lode_zor_text(texts, ids[0]));
+    if (length + 1 < capacity)
+        buffer[length++] = '.';
+    put(buffer, capacity, &length, lode_zor_text(texts, ids[1]));
+    put(buffer, capacity, &length, lode_zor_text(texts, ids[2]));
+    buffer[length] = '\0';
+    return length;
+}
+
+static bool make_function(struct lode_function_table *table, lode_function *function, void *user)
+{
+    const char *name = user;
+    size_t size = strlen(name) + 1;
+    char *copy = lode_arena_alloc(&table->names, size, 1);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, name, size);
+    function->name = copy;
+    return true;
+}
+
+/* Methods have no addresses: what tells them apart is a hash of their name, which is the same in all stores. */
+static uint64_t hash(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++) {
+        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 29;
+    }
+    return hash | 2;
+}
+
+const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
+                                       bool *is_known)
+{
+    /* The table of functions, and what texts remember of it, are the parts of an open recording that grow. */
+    struct lode_function_table *table =
+        (struct lode_function_table *)(uintptr_t)&rec->base.functions; // NOLINT(performance-no-int-to-ptr)
+    const struct zor_texts *texts = &rec->stores[store].texts;
+    struct zor_text *text = lode_zor_text(texts, method);
+    char name[NAME_MAX_SIZE];
+    const lode_function *function = text ? atomic_load_explicit(&text->function, memory_order_acquire) : NULL;
+    *is_known = true;
+    if (function)
+        return function;
+    *is_known = lode_zor_method_name(texts, method, name, sizeof name) > 0;
+    if (!*is_known) {
+        static const char unknown[] = "<unknown method>";
+        memcpy(name, unknown, sizeof unknown);
+        return lode_function_table_find(table, NULL, UNKNOWN_METHOD, make_function, name);
+    }
+    function = lode_function_table_find(table, NULL, hash(name), make_function, name);
+    if (text)
+        atomic_store_explicit(&text->function, function, memory_order_release);
+    return function;
+}
+
+const char *lode_zor_event_name(const lode_recording *recording, uint64_t id)
+{
+    const struct zor_recording *rec = zor_of(recording);
+    uint32_t store = (uint32_t)(id >> 32) & 0xffffff, number = (uint32_t)id;
+    if (id & ZOR_POINT_SPECIAL)
+        return number == ZOR_POINT_THROWN ? "exception" : number == ZOR_POINT_INFO ? "info" : "attribute";
+    const struct zor_text *text =
+        store < rec->store_count ? lode_zor_text(&rec->stores[store].texts, number) : NULL;
+    return text ? text->text : "unknown attribute";
+}
+
+/* ---- arguments ---- */
+
+struct output {
+    const struct zor_texts *texts;
+    lode_argument *arguments;
+    size_t capacity, count;
+    bool is_page;
+};
+
+static lode_argument *add(struct output *out, const char *name, lode_value_kind kind)
+{
+    static lode_argument nowhere;
+    lode_argument *argument = out->count < out->capacity ? &out->arguments[out->count] : NULL;
+    out->count++;
+    if (argument == NULL)
+        return NULL;
+    *argument = nowhere;
+    argument->name = name;
+    argument->kind = kind;
+    argument->bits = 64;
+    return argument;
+}
+
+static void add_bytes(struct output *out, const char *name, struct lode_span bytes)
+{
+    lode_argument *argument = add(out, name, LODE_VALUE_TEXT);
+    if (argument) {
+        argument->bytes = bytes.data;
+        argument->length = (size_t)bytes.size;
+    }
+}
+
+/* Id 0 is the empty string. */
+static void add_string(struct output *out, const char *name, uint64_t id)
+{
+    const struct zor_text *text = lode_zor_text(out->texts, id);
+    static const char nothing[] = "", unknown[] = "?";
+    if (text)
+        add_bytes(out, name, lode_zor_plain(text));
+    else
+        add_bytes(out, name, (struct lode_span){(const uint8_t *)(id ? unknown : nothing), id ? 1 : 0});
+}
+
+static void add_number(struct output *out, const char *name, const struct zor_item *item)
+{
+    bool is_signed = item->value <= INT64_MAX;
+    lode_argument *argument = add(out, name, is_signed ? LODE_VALUE_SIGNED : LODE_VALUE_UNSIGNED);
+    if (argument && is_signed)
+        argument->signed_value =
+            item->major == ZOR_NEGATIVE ? -1 - (int64_t)item->value : (int64_t)item->value;
+    else if (argument)
+        argument->unsigned_value = item->value;
+}
+
+static double real_of(const struct zor_item *item)
+{
+    float single;
+    uint32_t bits = (uint32_t)item->value;
+    if (item->width == 8)
+        return f64_of_bits(item->value);
+    memcpy(&single, &bits, sizeof single);
+    return (double)single;
+}
+
+static void add_simple(struct output *out, const char *name, const struct zor_item *item)
+{
+    static const struct lode_enumerator words[] = {{"false", ZOR_FALSE}, {"true", ZOR_TRUE}};
+    static const struct lode_enumeration booleans = {words, 2};
+    bool is_boolean = !item->is_float && (item->value == ZOR_FALSE || item->value == ZOR_TRUE);
+    lode_argument *argument = add(out, name,
+                                  item->is_float ? LODE_VALUE_REAL
+                                  : is_boolean   ? LODE_VALUE_ENUM
+                                                 : LODE_VALUE_TEXT);
+    if (argument && item->is_float) {
+        argument->real = real_of(item);
+    } else if (argument && is_boolean) {
+        argument->signed_value = (int64_t)item->value;
+        argument->type = &booleans;
+    }
+}
+
+/* One value that holds no others. Keys of maps inside of a value come as values of their own. */
+static bool add_value(struct output *out, const char *name, struct zor_input *in)
+{
+    struct zor_item item;
+    struct lode_span content;
+    bool is_reference = out->is_page;
+    if (!lode_zor_head(in, &item))
+        return false;
+    while (item.major == ZOR_TAG) {
+        is_reference = item.value == ZOR_TAG_STRING;
+        if (!lode_zor_head(in, &item))
+            return false;
+    }
+    if (item.major == ZOR_UNSIGNED && is_reference)
+        add_string(out, name, item.value);
+    else if (item.major <= ZOR_NEGATIVE)
+        add_number(out, name, &item);
+    else if (item.major <= ZOR_TEXT && !item.is_open) {
+        if (!lode_zor_content(in, &item, &content))
+            return false;
+        add_bytes(out, name, content);
+    } else if (item.major == ZOR_SIMPLE && !item.is_open)
+        add_simple(out, name, &item);
+    return true;
+}
+
+static void add_info(struct output *out, struct zor_input *in)
+{
+    static const char *const names[ZOR_KEY_COUNT] = {
+        "info 0", "trace id", "chunk number", "chunk offset", "chunk length", "time stamp", "duration",
+        "type",   "records",  "calls",        "errors",       "flags",        "start",      "stop",
+        "method", "skip",     "cleared",      "parent",       "span"};
+    struct zor_item key;
+    while (lode_zor_head(in, &key)) {
+        uint64_t begin = in->at;
+        struct zor_input value = *in;
+        out->is_page = false;
+        if (!lode_zor_skip(in) ||
+            !add_value(out, key.value < ZOR_KEY_COUNT ? names[key.value] : "unknown", &value))
+            in->at = begin > in->at ? begin : in->at;
+        if (in->at == begin)
+            break;
+    }
+}
+
+static void add_stack(struct output *out, uint64_t id)
+{
+    uint64_t items[STACK_MAX];
+    const struct zor_text *stack = lode_zor_text(out->texts, id);
+    if (stack == NULL || lode_zor_mark(stack) != ZOR_MARK_STACK)
+        return;
+    size_t count = lode_zor_ids(stack, items, STACK_MAX);
+    for (size_t i = 0; i < count && i < STACK_MAX; i++) {
+        uint64_t parts[4] = {0};
+        const struct zor_text *item = lode_zor_text(out->texts, items[i]);
+        if (item == NULL || lode_zor_mark(item) != ZOR_MARK_STACK_ITEM || lode_zor_ids(item, parts, 4) < 4)
+            continue;
+        struct zor_item line = {.major = ZOR_UNSIGNED, .value = parts[3]};
+        add_string(out, "at", parts[0]);
+        add_string(out, "method", parts[1]);
+        add_string(out, "file", parts[2]);
+        add_number(out, "line", &line);
+    }
+}
+
+/* An exception and those that caused it, each with its stack. */
+static void add_thrown(struct output *out, struct zor_input *in)
+{
+    struct zor_item item;
+    if (!lode_zor_head(in, &item))
+        return;
+    uint64_t id = item.value;
+    for (unsigned i = 0; i < CAUSES_MAX && id != 0; i++) {
+        uint64_t parts[4] = {0};
+        const struct zor_text *text = lode_zor_text(out->texts, id);
+        if (text == NULL || lode_zor_mark(text) != ZOR_MARK_EXCEPTION || lode_zor_ids(text, parts, 4) < 4)
+            return;
+        add_string(out, i == 0 ? "class" : "cause", parts[0]);
+        add_string(out, "message", parts[1]);
+        add_stack(out, parts[2]);
+        id = parts[3];
+    }
+}
+
+lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
+                               lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
+{
+    const struct zor_recording *rec = zor_of(recording);
+    struct zor_input in = zor_input((struct lode_span){event->data, event->data_size});
+    (void)error;
+    if (track >= rec->traces.count)
+        return LODE_OK;
+    const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
+    struct output out = {&rec->stores[trace->store].texts, arguments, capacity, 0, false};
+    bool is_point = event->kind == LODE_EVENT_POINT, is_special = is_point && (event->id & ZOR_POINT_SPECIAL);
+    out.is_page = is_point && (event->id & ZOR_POINT_PAGE);
+    if (is_special && (uint32_t)event->id == ZOR_POINT_THROWN)
+        add_thrown(&out, &in);
+    else if (!is_point || (is_special && (uint32_t)event->id == ZOR_POINT_INFO))
+        add_info(&out, &in);
+    else
+        while (add_value(&out, "", &in))
+            continue;
+    *count = out.count;
+    return LODE_OK;
+}

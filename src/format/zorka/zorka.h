@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Zorka trace stores: what is known of one when it is open. */
+#ifndef LODE_FORMAT_ZORKA_H
+#define LODE_FORMAT_ZORKA_H
+
+#include "format/format.h"
+#include "format/zorka/chunks.h"
+#include "format/zorka/events.h"
+#include "format/zorka/meta.h"
+#include "format/zorka/rules.h"
+#include "format/zorka/text.h"
+#include "model/recording.h"
+
+extern const struct lode_format lode_format_zorka;
+
+enum {
+    ZOR_DEPTH_MAX = 65536, /* calls inside of each other */
+    ZOR_TICK_SHIFT = 16,   /* a tick is 65,536 ns */
+    ZOR_STORES_MAX = 65536
+};
+#define ZOR_TICKS_END  (UINT64_C(1) << 46) /* real ones have 40 bits */
+#define ZOR_STAMPS_END (UINT64_C(1) << 42) /* milliseconds since the epoch: until 2109 */
+
+/* One directory with a data file. */
+struct zor_store {
+    const char *name;      /* "000000", or "" if the folder is the store itself */
+    const char *data_file; /* its path in the folder */
+    uint32_t number;
+    struct lode_source source;
+    struct zor_data data;
+    struct zor_texts texts;
+    struct zor_metas metas;
+};
+
+/* A part of a chunk's payload that belongs to a trace. */
+struct zor_segment {
+    uint32_t chunk, begin, end;
+    uint32_t next;       /* LODE_NO_INDEX: the last */
+    bool is_behind_loss; /* a damaged chunk may have stood before it */
+};
+
+/* Beside the lode_track of the same index. */
+struct zor_trace {
+    struct zor_id id;
+    uint32_t store;
+    uint32_t first, last; /* segments */
+    uint32_t bytes;       /* of payload */
+    uint64_t method;      /* 0: not known */
+    uint64_t start, stop; /* ticks */
+    uint64_t stamp;       /* milliseconds since the epoch; 0: not known */
+    uint64_t begin;       /* nanoseconds, in the clock of the recording */
+};
+
+struct zor_recording {
+    struct lode_recording base;
+    struct lode_folder folder; /* a duplicate of the caller's */
+    struct zor_store *stores;
+    uint32_t store_count;
+    struct lode_array chunks;   /* struct zor_chunk, by store and offset */
+    struct lode_array segments; /* struct zor_segment */
+    struct lode_array traces;   /* struct zor_trace */
+};
+
+static inline const struct zor_recording *zor_of(const lode_recording *recording)
+{
+    return (const struct zor_recording *)recording;
+}
+
+/* ---- opening ---- */
+
+/* Finds all traces: unpacks every chunk once, on all processors. */
+lode_status lode_zor_survey(struct zor_recording *rec, struct lode_report *report, lode_error *error);
+/* Opens a store or a base of stores with a report of the caller. */
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
+                          lode_error *error);
+
+/* ---- reading ---- */
+
+lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                 const lode_cursor_options *options, lode_error *error);
+/* With a report that keeps its findings. */
+lode_status lode_zor_cursor_open_kept(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                      const struct lode_report *model, lode_error *error);
+lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count,
+                                 lode_error *error);
+void lode_zor_cursor_close(lode_cursor *cursor);
+struct lode_report *lode_zor_cursor_report(lode_cursor *cursor);
+
+/* ---- names and values ---- */
+
+/* What a point is, in its id: of an attribute, the id of its key in a store; else one of the numbers below. */
+enum zor_point {
+    ZOR_POINT_INFO,
+    ZOR_POINT_THROWN,
+    ZOR_POINT_NAMELESS /* an attribute whose key is no reference; its bytes have the key, too */
+};
+#define ZOR_POINT_SPECIAL (UINT64_C(1) << 63)
+#define ZOR_POINT_PAGE    (UINT64_C(1) << 62)
+
+static inline uint64_t zor_point_id(uint32_t store, uint32_t number)
+{
+    return (uint64_t)store << 32 | number;
+}
+
+/* The function of a method, as class.method and signature; one for all that are not known. NULL if there is no memory. */
+const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
+                                       bool *is_known);
+const char *lode_zor_event_name(const lode_recording *recording, uint64_t id);
+lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
+                               lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
+/* The name of a method, cut off where there is no more room: its length. 0 if it is not known. */
+size_t lode_zor_method_name(const struct zor_texts *texts, uint64_t method, char *buffer, size_t capacity);
+
+lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_options *options,
+                           lode_check_result *result, lode_error *error);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "minizor.h"
+
+#include <lz4.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+void minizor_add(struct minizor_bytes *to, const void *bytes, size_t size)
+{
+    if (to->size + size > to->capacity) {
+        to->capacity = 2 * (to->size + size);
+        to->bytes = realloc(to->bytes, to->capacity);
+        if (to->bytes == NULL)
+            abort();
+    }
+    if (size > 0)
+        memcpy(to->bytes + to->size, bytes, size);
+    to->size += size;
+}
+
+static unsigned digit_of(char character)
+{
+    return character <= '9' ? (unsigned)(character - '0') : (unsigned)(character - 'a' + 10);
+}
+
+void minizor_hex(struct minizor_bytes *to, const char *digits)
+{
+    for (; *digits; digits++) {
+        if (*digits == ' ')
+            continue;
+        unsigned char byte = (unsigned char)(digit_of(digits[0]) << 4 | digit_of(digits[1]));
+        minizor_add(to, &byte, 1);
+        digits++;
+    }
+}
+
+void minizor_u32(struct minizor_bytes *to, uint32_t number)
+{
+    const unsigned char bytes[4] = {(unsigned char)(number >> 24), (unsigned char)(number >> 16),
+                                    (unsigned char)(number >> 8), (unsigned char)number};
+    minizor_add(to, bytes, 4);
+}
+
+/* As the original program does: the stream is flushed, not finished. */
+static size_t deflate_all(const struct minizor_bytes *payload, unsigned char *out, size_t capacity)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        abort();
+    stream.next_in = payload->bytes;
+    stream.avail_in = (uInt)payload->size;
+    stream.next_out = out;
+    stream.avail_out = (uInt)capacity;
+    deflate(&stream, Z_FULL_FLUSH);
+    size_t size = capacity - stream.avail_out;
+    deflateEnd(&stream);
+    return size;
+}
+
+size_t minizor_chunk(struct minizor_bytes *to, const struct minizor_bytes *payload, enum minizor_codec codec)
+{
+    size_t begin = to->size, capacity = payload->size * 2 + 1024, size = payload->size;
+    unsigned char *packed = malloc(capacity);
+    if (packed == NULL)
+        abort();
+    if (codec == MINIZOR_DEFLATE)
+        size = deflate_all(payload, packed, capacity);
+    else if (codec == MINIZOR_LZ4)
+        size = (size_t)LZ4_compress_default((const char *)payload->bytes, (char *)packed, (int)payload->size,
+                                            (int)capacity);
+    else if (size > 0)
+        memcpy(packed, payload->bytes, size);
+    minizor_add(to, "ZCH0", 4);
+    minizor_u32(to, (uint32_t)size);
+    minizor_u32(to, (uint32_t)payload->size);
+    minizor_u32(to, (uint32_t)crc32(crc32(0, NULL, 0), packed, (uInt)size));
+    minizor_add(to, packed, size);
+    free(packed);
+    return begin;
+}
+
+struct minizor_bytes *minizor_file(struct minizor *store, const char *name)
+{
+    for (size_t i = 0; i < store->count; i++)
+        if (strcmp(store->files[i].name, name) == 0)
+            return &store->files[i].content;
+    if (store->count == MINIZOR_FILES)
+        abort();
+    store->files[store->count].name = name;
+    return &store->files[store->count++].content;
+}
+
+size_t minizor_list(const struct minizor *store, lode_memory_file *files)
+{
+    for (size_t i = 0; i < store->count; i++)
+        files[i] = (lode_memory_file){store->files[i].name, store->files[i].content.bytes,
+                                      store->files[i].content.size};
+    return store->count;
+}
+
+void minizor_free(struct minizor *store)
+{
+    for (size_t i = 0; i < store->count; i++)
+        free(store->files[i].content.bytes);
+    *store = (struct minizor){0};
+}
+
+static void make_texts(struct minizor *store)
+{
+    static const char *const texts[MINIZOR_TEXTS] = {"",
+                                                     "\5a.B\5",
+                                                     "\6run\6",
+                                                     "\10()V\10",
+                                                     "\13"
+                                                     "1\13"
+                                                     "2\13"
+                                                     "3\13",
+                                                     "key",
+                                                     "a value",
+                                                     "\16"
+                                                     "1\16"
+                                                     "2\16"
+                                                     "5\16"
+                                                     ":\16",
+                                                     "\15"
+                                                     "7\15",
+                                                     "\14"
+                                                     "1\14"
+                                                     "6\14"
+                                                     "8\14"
+                                                     "0\14"};
+    struct minizor_bytes *wal = minizor_file(store, "text-00000001.wal");
+    minizor_add(wal, "WAL\3", 4);
+    for (int id = 1; id < MINIZOR_TEXTS; id++) {
+        char record[64];
+        int size = snprintf(record, sizeof record, "%c\1%s\2%c\3", '0' + id, texts[id], '0' + id);
+        minizor_add(wal, record, (size_t)size);
+    }
+    minizor_add(wal, "\0\0\0\0", 4);
+}
+
+/* Payloads are written with the tags of files that exist. */
+static void add_chunk(struct minizor_bytes *data, const char *digits, enum minizor_codec codec, bool is_page)
+{
+    struct minizor_bytes payload = {0};
+    minizor_hex(&payload, digits);
+    for (size_t i = 0; is_page && i < payload.size; i++) {
+        if (payload.bytes[i] == 0xce)
+            payload.bytes[i] = 0xc2;
+        if (payload.bytes[i] == 0xc9)
+            payload.bytes[i] = 0xc3;
+    }
+    minizor_chunk(data, &payload, codec);
+    free(payload.bytes);
+}
+
+void minizor_make(struct minizor *store, unsigned flags, bool is_page)
+{
+    *store = (struct minizor){0};
+    struct minizor_bytes *data = minizor_file(store, "traces.dat");
+    unsigned number = flags & 15;
+    enum minizor_codec codec = number == 0                ? MINIZOR_PLAIN
+                               : (number == 1) != is_page ? MINIZOR_DEFLATE
+                                                          : MINIZOR_LZ4;
+    minizor_add(data, "ZTS0", 4);
+    minizor_u32(data, flags);
+    minizor_u32(data, 0);
+    minizor_u32(data, 0);
+    add_chunk(data,
+              "c89f cea10c10 cea10e04 cea1051b0000016311155db8 c9a1c605c606"
+              "c89f cea10c11 cea10e04 d82309 cea10b01 cea10d12 cea10901 ff"
+              "cea10d14 cea10902 ff",
+              codec, is_page);
+    add_chunk(data, "c89f cea10c10 cea10e04 cea1051b0000016311155dc0 c89f cea10c11 cea10e04", codec, is_page);
+    add_chunk(data, "c9a1c605c606 cea10d12 cea10901 ff cea10d13 cea10902 ff", codec, is_page);
+    make_texts(store);
+}
+
+void minizor_payload(struct minizor *store, const char *digits)
+{
+    struct minizor_bytes *data = minizor_file(store, "traces.dat"), payload = {0};
+    minizor_hex(&payload, digits);
+    data->size = 16;
+    data->bytes[7] = 0x10;
+    minizor_chunk(data, &payload, MINIZOR_PLAIN);
+    free(payload.bytes);
+}
+
+void minizor_seal(struct minizor_bytes *index)
+{
+    memset(index->bytes + 24, 0, 4);
+    unsigned long sum = crc32(crc32(0, NULL, 0), index->bytes, (uInt)index->size);
+    for (unsigned i = 0; i < 4; i++)
+        index->bytes[24 + i] = (unsigned char)(sum >> 8 * i);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small sound trace stores of Zorka, made in memory for tests: every rule of the checker holds, and nothing is noted, so that a test can
+ * break one thing and see exactly that reported.
+ */
+#ifndef LODE_TESTS_MINIZOR_H
+#define LODE_TESTS_MINIZOR_H
+
+#include <lode/database.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MINIZOR_FILES = 8,
+    /* Ids of the text index. */
+    MINIZOR_CLASS = 1,
+    MINIZOR_METHOD_NAME,
+    MINIZOR_SIGNATURE,
+    MINIZOR_METHOD,
+    MINIZOR_KEY,
+    MINIZOR_VALUE,
+    MINIZOR_STACK_ITEM,
+    MINIZOR_STACK,
+    MINIZOR_EXCEPTION,
+    MINIZOR_TEXTS
+};
+
+struct minizor_bytes {
+    unsigned char *bytes;
+    size_t size, capacity;
+};
+
+struct minizor {
+    struct {
+        const char *name;
+        struct minizor_bytes content;
+    } files[MINIZOR_FILES];
+    size_t count;
+};
+
+enum minizor_codec {
+    MINIZOR_PLAIN,
+    MINIZOR_DEFLATE,
+    MINIZOR_LZ4
+};
+
+/* Bytes that grow. */
+void minizor_add(struct minizor_bytes *to, const void *bytes, size_t size);
+/* Bytes as pairs of hexadecimal digits; anything else is passed over. */
+void minizor_hex(struct minizor_bytes *to, const char *digits);
+void minizor_u32(struct minizor_bytes *to, uint32_t number);
+/* A chunk around a payload; returns where it begins. */
+size_t minizor_chunk(struct minizor_bytes *to, const struct minizor_bytes *payload, enum minizor_codec codec);
+
+/* Two traces in three chunks, the second continued; `flags` as in files that exist. `is_page`: tags and flags of the page. */
+void minizor_make(struct minizor *store, unsigned flags, bool is_page);
+void minizor_free(struct minizor *store);
+/* Gives a compressed text index the checksum of its header. */
+void minizor_seal(struct minizor_bytes *index);
+/* A file of the store, which is added if it is new. */
+struct minizor_bytes *minizor_file(struct minizor *store, const char *name);
+size_t minizor_list(const struct minizor *store, lode_memory_file *files);
+/* Replaces all chunks by one with this payload, not compressed. */
+void minizor_payload(struct minizor *store, const char *digits);
+
+#endif
