@@ -40,11 +40,13 @@ typedef struct lode_build_options {
     uint32_t members;
     /* Let MPI write together what members compute together, where the file system gains from that; else each writes for itself. */
     int joint;
+    /* Of recordings of traces, one profile for each thread rather than for each trace. */
+    int per_thread;
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0                                                                                             \
+            0, 0, 0                                                                                          \
     }
 
 /* The phases of building. */

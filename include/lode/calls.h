@@ -14,7 +14,8 @@ typedef enum lode_calls_sort {
     LODE_CALLS_BY_MEAN,
     LODE_CALLS_BY_MIN,
     LODE_CALLS_BY_MAX,
-    LODE_CALLS_BY_NAME
+    LODE_CALLS_BY_NAME,
+    LODE_CALLS_BY_ERRORS
 } lode_calls_sort;
 
 typedef struct lode_calls_options {
@@ -40,6 +41,7 @@ typedef struct lode_calls_options {
 typedef struct lode_call_row {
     const lode_function *function;
     uint64_t calls, total, self, min, max;
+    uint64_t errors;        /* calls that ended with one */
     double mean, deviation; /* of the whole population */
     uint64_t p50, p95, p99;
 } lode_call_row;
@@ -48,7 +50,7 @@ typedef struct lode_call_row {
 /* What one track took. */
 typedef struct lode_track_row {
     uint32_t track;
-    uint64_t calls;
+    uint64_t calls, errors;
     uint64_t total; /* of its outermost calls */
     uint64_t out;   /* of that, off the processor */
     uint64_t events, repairs;

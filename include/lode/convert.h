@@ -43,10 +43,12 @@ typedef struct lode_rewrite_options {
     lode_finding_fn on_finding; /* what was repaired, and what could not be taken over; may be NULL */
     lode_progress_fn on_progress;
     void *user;
+    /* The format: "uftrace", "zorka" (a trace store as its document describes it) or "zorka-zico" (as collectors wrote it); NULL: that of the first recording. */
+    const char *to;
 } lode_rewrite_options;
 #define LODE_REWRITE_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_rewrite_options), 0, 0, NULL, NULL, NULL                                                 \
+        sizeof(lode_rewrite_options), 0, 0, NULL, NULL, NULL, NULL                                           \
     }
 
 /*

@@ -17,9 +17,10 @@ typedef enum lode_event_kind {
 } lode_event_kind;
 
 enum {
-    LODE_EVENT_MADE = 1,     /* is not in the recording: added by a repair */
-    LODE_EVENT_MOVED = 2,    /* has another time in the recording: it went backwards */
-    LODE_EVENT_PREEMPTED = 4 /* OUT and IN: the thread would have gone on */
+    LODE_EVENT_MADE = 1,      /* is not in the recording: added by a repair */
+    LODE_EVENT_MOVED = 2,     /* has another time in the recording: it went backwards */
+    LODE_EVENT_PREEMPTED = 4, /* OUT and IN: the thread would have gone on */
+    LODE_EVENT_FAILED = 8     /* LEAVE: the call ended with an error */
 };
 
 /*
@@ -89,6 +90,20 @@ LODE_API void lode_merge_close(lode_merge *merge);
 /* What a POINT is called, such as "read:page-fault"; never NULL. MT: any thread. */
 LODE_API const char *lode_event_name(const lode_recording *recording, const lode_event *event);
 
+/* What a POINT says of the call that it is in. */
+typedef enum lode_point {
+    LODE_POINT_OTHER,     /* something happened */
+    LODE_POINT_ATTRIBUTE, /* it has an attribute: lode_event_name is the key, the arguments are the value */
+    /*
+     * It threw an exception. Arguments: "class", "message" and for each frame of the stack "at", "method", "file", "line"; then the same
+     * with "cause" in place of "class" for each exception that was the cause of the one before it.
+     */
+    LODE_POINT_EXCEPTION,
+    LODE_POINT_NUMBERS /* the recorder counted or noted something: arguments with names */
+} lode_point;
+/* LODE_POINT_OTHER for events that are no POINT. MT: any thread. */
+LODE_API lode_point lode_event_point(const lode_recording *recording, const lode_event *event);
+
 typedef enum lode_value_kind {
     LODE_VALUE_SIGNED,
     LODE_VALUE_UNSIGNED, /* hexadecimal if it is large and has no unit */
@@ -100,8 +115,9 @@ typedef enum lode_value_kind {
     LODE_VALUE_TEXT,
     LODE_VALUE_POINTER, /* `label` names what is there, if that is known */
     LODE_VALUE_ENUM,
-    LODE_VALUE_BYTES, /* a structure; `label` names its type, if that is known */
-    LODE_VALUE_CHANGE /* signed, by how much something changed */
+    LODE_VALUE_BYTES,    /* a structure; `label` names its type, if that is known */
+    LODE_VALUE_CHANGE,   /* signed, by how much something changed */
+    LODE_VALUE_STRUCTURE /* lists and maps: lode_argument_text has them whole */
 } lode_value_kind;
 
 /* An argument, a result, or a field of a point. */
@@ -117,7 +133,7 @@ typedef struct lode_argument {
     const char *label; /* of a number, its unit; of TEXT, what stands behind the quotes; NULL: none */
     const void *bytes; /* TEXT, BYTES: not terminated; NULL: a TEXT that is none */
     size_t length;
-    const void *type; /* of ENUM: for lode_argument_text */
+    const void *type; /* of ENUM and STRUCTURE: for lode_argument_text */
 } lode_argument;
 
 /*

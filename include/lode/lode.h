@@ -31,6 +31,7 @@
 #include <lode/name.h>
 #include <lode/profile.h>
 #include <lode/recording.h>
+#include <lode/search.h>
 #include <lode/selection.h>
 #include <lode/status.h>
 #include <lode/store.h>

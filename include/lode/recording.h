@@ -50,7 +50,11 @@ LODE_API size_t lode_recording_fact_count(const lode_recording *recording);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_fact *lode_recording_fact(const lode_recording *recording, size_t index);
 
-/* A track: one thread of control. */
+/*
+ * A track: one thread of control or, in recordings of traces, one request: the calls that a thread made for it. Of these, a thread
+ * has many, one after the other: tracks of the same `pid` and `tid`. Where threads were not recorded, they are numbered so that traces at the same
+ * time are in different ones.
+ */
 typedef struct lode_track {
     uint32_t index;
     int32_t pid, tid;
@@ -58,7 +62,10 @@ typedef struct lode_track {
     const char *name;    /* of the thread, or of its program; never NULL */
     const char *program; /* the path of the program that it began in; "" if that is not known */
     uint64_t bytes;      /* of the records */
+    const char *id;      /* of a trace: digits that are its alone in the world; "" if it has none */
 } lode_track;
+/* Whether tracks are traces. MT: any thread. */
+LODE_API int lode_recording_has_traces(const lode_recording *recording);
 /* MT: any thread. */
 LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
 /* NULL if the index is out of range. MT: any thread. */

@@ -62,7 +62,7 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
 /* What the calls of a function took on all tracks. */
 struct sum {
     lode_square squares;
-    uint64_t sum, nested, inside, min, max;
+    uint64_t sum, nested, inside, min, max, errors;
 };
 
 static struct sum add_up(const struct computation *self, uint32_t function)
@@ -75,6 +75,7 @@ static struct sum add_up(const struct computation *self, uint32_t function)
         sum.squares += (lode_square)tally->squares_high << 64 | tally->squares_low;
         sum.sum += tally->sum;
         sum.nested += tally->nested;
+        sum.errors += tally->errors;
         sum.inside += self->workers[i].inside[function + 1];
         sum.min = tally->min < sum.min ? tally->min : sum.min;
         sum.max = tally->max > sum.max ? tally->max : sum.max;
@@ -113,6 +114,7 @@ static void fill_row(struct ranked *ranked, const struct sum *sum)
     row->self = sum->sum - sum->inside;
     row->min = sum->min;
     row->max = sum->max;
+    row->errors = sum->errors;
     row->mean = (double)sum->sum / (double)row->calls;
     row->deviation = deviation(sum, row->calls);
     row->p50 = percentile(ranked, 0.50);
@@ -167,6 +169,8 @@ static uint64_t sort_key(const lode_call_row *row, lode_calls_sort sort)
         return row->min;
     case LODE_CALLS_BY_MAX:
         return row->max;
+    case LODE_CALLS_BY_ERRORS:
+        return row->errors;
     case LODE_CALLS_BY_MEAN:
     case LODE_CALLS_BY_NAME:
         return 0;

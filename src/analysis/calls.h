@@ -47,7 +47,8 @@ struct lode_tally {
     uint64_t sum;                       /* of the same */
     uint64_t nested;                    /* of those inside others of the same function */
     uint64_t min, max;
-    uint64_t unused[2]; /* a line of the cache in all */
+    uint64_t errors; /* calls that ended with one */
+    uint64_t unused; /* a line of the cache in all */
 };
 
 /* A worker: tallies and sketches by index of function, and the calls that are open. */
@@ -62,7 +63,7 @@ struct lode_tallies {
     uint64_t *begins;
     uint32_t *functions; /* index and 1 */
     size_t depth, depth_max;
-    uint64_t calls, out; /* of this track */
+    uint64_t calls, errors, out; /* of this track */
 };
 
 lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error);

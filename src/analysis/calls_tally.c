@@ -144,6 +144,10 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
             active = self->active;
             capacity = self->capacity;
         }
+        if (UNLIKELY(event->flags & LODE_EVENT_FAILED)) {
+            self->items[function].errors++;
+            self->errors++;
+        }
         uint64_t time = event->time;
         size_t step = 1 - 2 * end;
         uint32_t open = active[function] += (uint32_t)step;
@@ -236,8 +240,9 @@ void lode_tallies_end(struct lode_tallies *self, lode_track_row *row)
     if (self->depth > OUTSIDE)
         memset(self->active, 0, self->capacity * sizeof *self->active);
     row->calls = self->calls;
+    row->errors = self->errors;
     row->total = self->inside[0];
     row->out = self->out;
-    self->calls = self->out = self->inside[0] = 0;
+    self->calls = self->errors = self->out = self->inside[0] = 0;
     self->depth = OUTSIDE;
 }

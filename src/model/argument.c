@@ -202,6 +202,11 @@ static void put_value(struct lode_label *label, const lode_argument *argument)
     case LODE_VALUE_CHANGE:
         lode_label_format(label, "%+" PRId64, argument->signed_value);
         break;
+    case LODE_VALUE_STRUCTURE: {
+        const struct lode_structure *type = argument->type;
+        type->put(type, label, argument->bytes, argument->length);
+        break;
+    }
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enumerations, as the type of a lode_argument. */
+/* Enumerations and structures, as the type of a lode_argument. */
 #ifndef LODE_MODEL_ARGUMENT_H
 #define LODE_MODEL_ARGUMENT_H
 
@@ -14,6 +14,14 @@ struct lode_enumerator {
 struct lode_enumeration {
     const struct lode_enumerator *items; /* by rising value; of equal ones, the first counts */
     size_t count;
+};
+
+struct lode_label;
+
+/* What the `type` of a LODE_VALUE_STRUCTURE points to: the format's way to write its bytes out. */
+struct lode_structure {
+    void (*put)(const struct lode_structure *self, struct lode_label *label, const void *bytes,
+                size_t length);
 };
 
 #endif

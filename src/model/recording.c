@@ -31,6 +31,11 @@ const lode_fact *lode_recording_fact(const lode_recording *recording, size_t ind
     return index < recording->fact_count ? &recording->facts[index] : NULL;
 }
 
+int lode_recording_has_traces(const lode_recording *recording)
+{
+    return recording->has_traces;
+}
+
 uint32_t lode_recording_track_count(const lode_recording *recording)
 {
     return recording->track_count;
@@ -89,6 +94,13 @@ void lode_cursor_close(lode_cursor *cursor)
 const char *lode_event_name(const lode_recording *recording, const lode_event *event)
 {
     return recording->ops->event_name(recording, event->id);
+}
+
+lode_point lode_event_point(const lode_recording *recording, const lode_event *event)
+{
+    if (event->kind != LODE_EVENT_POINT || recording->ops->point == NULL)
+        return LODE_POINT_OTHER;
+    return recording->ops->point(recording, event->id);
 }
 
 lode_status lode_event_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,

@@ -20,6 +20,8 @@ struct lode_recording_ops {
     lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
     const char *(*event_name)(const lode_recording *recording, uint64_t id);
+    /* Of a POINT; NULL: all are LODE_POINT_OTHER. */
+    lode_point (*point)(const lode_recording *recording, uint64_t id);
     void (*close)(lode_recording *recording);
 };
 
@@ -38,6 +40,7 @@ struct lode_recording {
     size_t fact_count;
     lode_track *tracks;
     uint32_t track_count;
+    bool has_traces;
     struct lode_module *modules;
     uint32_t module_count;
     /* Events of no track, in the order of time. */

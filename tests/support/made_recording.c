@@ -228,7 +228,7 @@ lode_recording *made_recording(uint32_t tracks)
         lode_array_init(&track->findings, sizeof(struct made_finding), SIZE_MAX);
         snprintf(track->name, sizeof track->name, "track%u", i);
         base->tracks[i] = (lode_track){
-            .index = i, .pid = 100, .tid = (int32_t)(100 + i), .name = track->name, .program = ""};
+            .index = i, .pid = 100, .tid = (int32_t)(100 + i), .name = track->name, .program = "", .id = ""};
     }
     return base;
 }

@@ -122,6 +122,7 @@ static lode_argument decode(const struct lode_uft_specs *specs, const struct lod
     case LODE_VALUE_SIGNED:
     case LODE_VALUE_AUTO:
     case LODE_VALUE_CHANGE:
+    case LODE_VALUE_STRUCTURE:
         argument.signed_value = lode_uft_signed_number(bytes, specs->big_endian);
         break;
     }

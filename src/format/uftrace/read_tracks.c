@@ -300,6 +300,7 @@ static lode_status read_track(struct tracks *self, uint32_t index)
 {
     struct uft_recording *rec = self->opening->rec;
     lode_track *track = &rec->base.tracks[index];
+    track->id = "";
     struct uft_task *task = &rec->tasks[index];
     track->index = index;
     track->tid = *LODE_ARRAY_AT(&self->tids, int32_t, index);

@@ -224,19 +224,23 @@ static void place_traces(struct zor_recording *rec)
     }
 }
 
-/* The method and, where it is known, the id of the trace. */
+/* The method. */
 static const char *name_of(struct opening *opening, const struct zor_trace *trace)
 {
     char name[NAME_SIZE];
     const struct zor_texts *texts = &opening->rec->stores[trace->store].texts;
-    size_t room = sizeof name - 40;
-    size_t length = lode_zor_method_name(texts, trace->method, name, room);
-    if (length == 0)
-        length = (size_t)snprintf(name, room, "<unknown method>");
-    if (zor_id_is_known(trace->id))
-        snprintf(name + length, sizeof name - length, " %016llx%016llx", (unsigned long long)trace->id.high,
-                 (unsigned long long)trace->id.low);
+    if (lode_zor_method_name(texts, trace->method, name, sizeof name) == 0)
+        snprintf(name, sizeof name, "<unknown method>");
     return copy_text(opening->arena, name);
+}
+
+static const char *id_of(struct opening *opening, const struct zor_trace *trace)
+{
+    char digits[33] = "";
+    if (zor_id_is_known(trace->id))
+        snprintf(digits, sizeof digits, "%016llx%016llx", (unsigned long long)trace->id.high,
+                 (unsigned long long)trace->id.low);
+    return copy_text(opening->arena, digits);
 }
 
 static lode_status make_tracks(struct opening *opening)
@@ -247,6 +251,7 @@ static lode_status make_tracks(struct opening *opening)
     if (rec->base.tracks == NULL)
         return lode_fail_memory(opening->error);
     rec->base.track_count = (uint32_t)count;
+    rec->base.has_traces = true;
     for (uint32_t i = 0; i < count; i++) {
         const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
         const struct zor_store *store = &rec->stores[trace->store];
@@ -255,8 +260,9 @@ static lode_status make_tracks(struct opening *opening)
                                            .tid = (int32_t)i + 1,
                                            .name = name_of(opening, trace),
                                            .program = store->name,
-                                           .bytes = trace->bytes};
-        if (rec->base.tracks[i].name == NULL)
+                                           .bytes = trace->bytes,
+                                           .id = id_of(opening, trace)};
+        if (rec->base.tracks[i].name == NULL || rec->base.tracks[i].id == NULL)
             return lode_fail_memory(opening->error);
     }
     return LODE_OK;
@@ -335,6 +341,7 @@ static const struct lode_recording_ops ops = {
     .cursor_close = lode_zor_cursor_close,
     .arguments = lode_zor_arguments,
     .event_name = lode_zor_event_name,
+    .point = lode_zor_point,
     .close = close_recording,
 };
 

@@ -85,6 +85,14 @@ const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t
     return function;
 }
 
+lode_point lode_zor_point(const lode_recording *recording, uint64_t id)
+{
+    (void)recording;
+    if (!(id & ZOR_POINT_SPECIAL) || (uint32_t)id == ZOR_POINT_NAMELESS)
+        return LODE_POINT_ATTRIBUTE;
+    return (uint32_t)id == ZOR_POINT_THROWN ? LODE_POINT_EXCEPTION : LODE_POINT_NUMBERS;
+}
+
 const char *lode_zor_event_name(const lode_recording *recording, uint64_t id)
 {
     const struct zor_recording *rec = zor_of(recording);

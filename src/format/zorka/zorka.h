@@ -105,6 +105,7 @@ static inline uint64_t zor_point_id(uint32_t store, uint32_t number)
 /* The function of a method, as class.method and signature; one for all that are not known. NULL if there is no memory. */
 const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
                                        bool *is_known);
+lode_point lode_zor_point(const lode_recording *recording, uint64_t id);
 const char *lode_zor_event_name(const lode_recording *recording, uint64_t id);
 lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
                                lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);

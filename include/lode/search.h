@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Searching a recording for tracks: the slow ones, the failed ones, those that called or carried something. */
+#ifndef LODE_SEARCH_H
+#define LODE_SEARCH_H
+
+#include <lode/recording.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_search_sort {
+    LODE_SEARCH_BY_TIME,     /* the first first */
+    LODE_SEARCH_BY_DURATION, /* the longest first, and so on */
+    LODE_SEARCH_BY_CALLS,
+    LODE_SEARCH_BY_ERRORS
+} lode_search_sort;
+
+/* An attribute that some call of the track must have. Numbers are compared as text. */
+typedef struct lode_search_attribute {
+    const char *key;
+    const char *value; /* NULL: any */
+    int is_part;       /* it must contain the value, in any case of letters, rather than equal it */
+} lode_search_attribute;
+
+typedef struct lode_search_options {
+    size_t size;
+    uint64_t min_duration, max_duration; /* nanoseconds; 0: no bound */
+    uint64_t from, to; /* tracks that have something in this window; `to` is exclusive, and 0 is the end */
+    const uint32_t *tracks; /* indices, rising; NULL: all */
+    uint32_t track_count;
+    int errors_only;                         /* some call of the track ended with an error */
+    const lode_search_attribute *attributes; /* all of these */
+    size_t attribute_count;
+    const char *method; /* a part of the name of some function that was called; NULL: any */
+    /* A part, in any case of letters, of some name of a function, attribute, its value, or class or message of an exception; NULL: any. */
+    const char *text;
+    lode_search_sort sort;      /* ties: by time, then by index */
+    uint64_t limit;             /* of rows; 0: all */
+    unsigned threads;           /* 0: one per processor */
+    int strict;                 /* fail at the first error, rather than repair and go on */
+    lode_finding_fn on_finding; /* in the order of tracks; may be NULL */
+    lode_progress_fn on_progress;
+    void *user;
+} lode_search_options;
+#define LODE_SEARCH_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
+            0, NULL, NULL, NULL                                                                              \
+    }
+
+/* An attribute as text. */
+typedef struct lode_search_value {
+    const char *key, *value;
+} lode_search_value;
+
+/* A track that was found. */
+typedef struct lode_search_row {
+    uint32_t track;
+    uint64_t begin, duration; /* from its first to its last event */
+    uint64_t calls, errors;
+    const lode_function *function; /* of its first outermost call; NULL: it has none */
+    /* Attributes of that call, in the order of the recording; at most LODE_SEARCH_VALUES. */
+    const lode_search_value *values;
+    size_t value_count;
+    const char *exception; /* class and message of the outermost exception, "" if there is none */
+} lode_search_row;
+#define LODE_SEARCH_VALUES 16
+
+typedef struct lode_search lode_search;
+
+/*
+ * What can be told from the spans of tracks is told from those; events are read of the tracks that are left, if something else is asked of
+ * them, and of those in the result. It does not depend on the number of threads. `options` may be NULL. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_search_run(lode_search **out, const lode_recording *recording,
+                                                  const lode_search_options *options, lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_search_free(lode_search *search);
+/* All of these: MT: any thread. Rows in the result, at most `limit`. */
+LODE_API size_t lode_search_count(const lode_search *search);
+/* Tracks that were found, whether they are in the result or not. */
+LODE_API uint64_t lode_search_found(const lode_search *search);
+/* NULL if the index is out of range. */
+LODE_API const lode_search_row *lode_search_at(const lode_search *search, size_t index);
+
+LODE_END_DECLS
+#endif
