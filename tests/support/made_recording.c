@@ -346,9 +346,14 @@ static void add_word(lode_recording *recording, uint32_t index, uint64_t *time, 
 {
     struct made_track *track = &made_of(recording)->tracks[index];
     size_t length = strlen(word);
-    if (strcmp(word, ")") == 0) {
+    if (strcmp(word, ")") == 0 || strcmp(word, "x)") == 0) {
+        uint8_t flags = word[0] == 'x' ? LODE_EVENT_FAILED : 0;
         assert(track->depth > 0);
-        add_call_event(recording, index, *time, LODE_EVENT_LEAVE, track->stack[track->depth - 1]);
+        made_event(recording, index,
+                   &(lode_event){.time = *time,
+                                 .function = track->stack[track->depth - 1],
+                                 .kind = LODE_EVENT_LEAVE,
+                                 .flags = flags});
     } else if (strcmp(word, "[") == 0) {
         made_out(recording, index, *time);
     } else if (strcmp(word, "]") == 0) {

@@ -34,7 +34,7 @@ void made_finding(lode_recording *recording, uint32_t track, const char *text);
 
 /*
  * Events as text, such as "main( 10 work( 20 ) [ 5 ] ! 1 )". "name(" enters at the current time, ")" leaves the innermost call, a
- * number lets that much time pass, "[" and "]" are out and in, "!" is a point, "?" a loss. Words are parted by blanks.
+ * "x)" leaves it with an error, a number lets that much time pass, "[" and "]" are out and in, "!" is a point, "?" a loss. Words are parted by blanks.
  */
 void made_track(lode_recording *recording, uint32_t track, uint64_t time, const char *text);
 /* The same backwards: the time of the first event comes first. A "*" behind an event says that it is marked as made. */
