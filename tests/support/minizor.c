@@ -107,6 +107,18 @@ void minizor_free(struct minizor *store)
     *store = (struct minizor){0};
 }
 
+static const char wal_name[] = "text-00000001.wal";
+
+void minizor_text(struct minizor *store, int id, const char *text)
+{
+    struct minizor_bytes *wal = minizor_file(store, wal_name);
+    char record[64];
+    int size = snprintf(record, sizeof record, "%c\1%s\2%c\3", '0' + id, text, '0' + id);
+    wal->size -= 4;
+    minizor_add(wal, record, (size_t)size);
+    minizor_add(wal, "\0\0\0\0", 4);
+}
+
 static void make_texts(struct minizor *store)
 {
     static const char *const texts[MINIZOR_TEXTS] = {"",
@@ -131,14 +143,9 @@ static void make_texts(struct minizor *store)
                                                      "6\14"
                                                      "8\14"
                                                      "0\14"};
-    struct minizor_bytes *wal = minizor_file(store, "text-00000001.wal");
-    minizor_add(wal, "WAL\3", 4);
-    for (int id = 1; id < MINIZOR_TEXTS; id++) {
-        char record[64];
-        int size = snprintf(record, sizeof record, "%c\1%s\2%c\3", '0' + id, texts[id], '0' + id);
-        minizor_add(wal, record, (size_t)size);
-    }
-    minizor_add(wal, "\0\0\0\0", 4);
+    minizor_add(minizor_file(store, wal_name), "WAL\3\0\0\0\0", 8);
+    for (int id = 1; id < MINIZOR_TEXTS; id++)
+        minizor_text(store, id, texts[id]);
 }
 
 /* Payloads are written with the tags of files that exist. */
@@ -180,12 +187,19 @@ void minizor_make(struct minizor *store, unsigned flags, bool is_page)
 
 void minizor_payload(struct minizor *store, const char *digits)
 {
-    struct minizor_bytes *data = minizor_file(store, "traces.dat"), payload = {0};
-    minizor_hex(&payload, digits);
+    struct minizor_bytes *data = minizor_file(store, "traces.dat");
     data->size = 16;
     data->bytes[7] = 0x10;
-    minizor_chunk(data, &payload, MINIZOR_PLAIN);
+    minizor_more(store, digits);
+}
+
+size_t minizor_more(struct minizor *store, const char *digits)
+{
+    struct minizor_bytes payload = {0};
+    minizor_hex(&payload, digits);
+    size_t begin = minizor_chunk(minizor_file(store, "traces.dat"), &payload, MINIZOR_PLAIN);
     free(payload.bytes);
+    return begin;
 }
 
 void minizor_seal(struct minizor_bytes *index)

@@ -61,6 +61,10 @@ void minizor_seal(struct minizor_bytes *index);
 /* A file of the store, which is added if it is new. */
 struct minizor_bytes *minizor_file(struct minizor *store, const char *name);
 size_t minizor_list(const struct minizor *store, lode_memory_file *files);
+/* Adds a text to the index, under an id below 64. */
+void minizor_text(struct minizor *store, int id, const char *text);
+/* Adds a chunk with this payload, not compressed; the store must not be so either. Returns where it begins. */
+size_t minizor_more(struct minizor *store, const char *digits);
 /* Replaces all chunks by one with this payload, not compressed. */
 void minizor_payload(struct minizor *store, const char *digits);
 

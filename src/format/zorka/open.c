@@ -6,8 +6,7 @@
 #include <string.h>
 
 enum {
-    STORE_DIGITS = 6,
-    NAME_SIZE = 512 /* of a track; longer ones are cut off */
+    STORE_DIGITS = 6
 };
 #define DATA_NAME "traces.dat"
 
@@ -73,6 +72,8 @@ static lode_status add_store(struct opening *opening, const char *name)
     store->number = (uint32_t)strtoul(digits, NULL, 16);
     lode_zor_texts_init(&store->texts, opening->arena);
     lode_zor_metas_init(&store->metas);
+    for (unsigned i = 0; i < 2; i++)
+        store->structures[i] = (struct zor_structure){{lode_zor_put_structure}, &store->texts, i == 1};
     rec->store_count++;
     return LODE_OK;
 }
@@ -188,12 +189,26 @@ static lode_status read_files(struct opening *opening, struct zor_store *store)
     return status == LODE_OK ? read_listed(opening, store, names, count, false) : status;
 }
 
+/* Attributes by these names say where a trace ran. */
+static void find_keys(struct zor_store *store)
+{
+    static const char process[] = "process.pid", thread[] = "thread.id";
+    for (size_t i = 0; i < store->texts.items.count; i++) {
+        const struct zor_text *text = LODE_ARRAY_AT(&store->texts.items, struct zor_text, i);
+        if (text->length == sizeof process - 1 && memcmp(text->text, process, sizeof process) == 0)
+            store->process_key = text->id;
+        if (text->length == sizeof thread - 1 && memcmp(text->text, thread, sizeof thread) == 0)
+            store->thread_key = text->id;
+    }
+}
+
 static lode_status read_store(struct opening *opening, uint32_t index)
 {
     struct zor_recording *rec = opening->rec;
     struct zor_store *store = &rec->stores[index];
     LODE_TRY(read_files(opening, store));
     lode_zor_metas_sort(&store->metas);
+    find_keys(store);
     lode_status status = lode_source_open(&store->source, &rec->folder, store->data_file, opening->error);
     if (status != LODE_OK)
         return status == LODE_ABSENT ? LODE_OK : status;
@@ -203,68 +218,6 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     if (rec->chunks.count > before && store->texts.items.count == 0)
         return lode_report_add(opening->report, ZOR_TEXT_MISSING, store->data_file, LODE_NO_OFFSET,
                                "there is no text in the index");
-    return LODE_OK;
-}
-
-/* ---- tracks ---- */
-
-/* Times count from the first time stamp on. */
-static void place_traces(struct zor_recording *rec)
-{
-    uint64_t first = UINT64_MAX;
-    for (size_t i = 0; i < rec->traces.count; i++) {
-        uint64_t stamp = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->stamp;
-        first = stamp > 0 && stamp < first ? stamp : first;
-    }
-    if (first < UINT64_MAX)
-        rec->base.utc_offset = (int64_t)(first * 1000000);
-    for (size_t i = 0; i < rec->traces.count; i++) {
-        struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        trace->begin = trace->stamp > 0 ? (trace->stamp - first) * 1000000 : trace->start << ZOR_TICK_SHIFT;
-    }
-}
-
-/* The method. */
-static const char *name_of(struct opening *opening, const struct zor_trace *trace)
-{
-    char name[NAME_SIZE];
-    const struct zor_texts *texts = &opening->rec->stores[trace->store].texts;
-    if (lode_zor_method_name(texts, trace->method, name, sizeof name) == 0)
-        snprintf(name, sizeof name, "<unknown method>");
-    return copy_text(opening->arena, name);
-}
-
-static const char *id_of(struct opening *opening, const struct zor_trace *trace)
-{
-    char digits[33] = "";
-    if (zor_id_is_known(trace->id))
-        snprintf(digits, sizeof digits, "%016llx%016llx", (unsigned long long)trace->id.high,
-                 (unsigned long long)trace->id.low);
-    return copy_text(opening->arena, digits);
-}
-
-static lode_status make_tracks(struct opening *opening)
-{
-    struct zor_recording *rec = opening->rec;
-    size_t count = rec->traces.count;
-    rec->base.tracks = lode_arena_alloc(opening->arena, count, sizeof *rec->base.tracks);
-    if (rec->base.tracks == NULL)
-        return lode_fail_memory(opening->error);
-    rec->base.track_count = (uint32_t)count;
-    rec->base.has_traces = true;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        const struct zor_store *store = &rec->stores[trace->store];
-        rec->base.tracks[i] = (lode_track){.index = i,
-                                           .pid = (int32_t)store->number,
-                                           .tid = (int32_t)i + 1,
-                                           .name = name_of(opening, trace),
-                                           .program = store->name,
-                                           .bytes = trace->bytes,
-                                           .id = id_of(opening, trace)};
-        if (rec->base.tracks[i].name == NULL || rec->base.tracks[i].id == NULL)
-            return lode_fail_memory(opening->error);
-    }
     return LODE_OK;
 }
 
@@ -299,8 +252,7 @@ static lode_status read_all(struct opening *opening)
     for (uint32_t i = 0; i < rec->store_count; i++)
         LODE_TRY(read_store(opening, i));
     LODE_TRY(lode_zor_survey(rec, opening->report, opening->error));
-    place_traces(rec);
-    LODE_TRY(make_tracks(opening));
+    LODE_TRY(lode_zor_make_tracks(rec, opening->error));
     rec->base.format = "zorka";
     return make_facts(opening);
 }
@@ -313,7 +265,7 @@ static lode_status track_span(const lode_recording *recording, uint32_t track, u
     const struct zor_trace *trace = LODE_ARRAY_AT(&zor_of(recording)->traces, struct zor_trace, track);
     (void)error;
     *begin = trace->begin;
-    *end = trace->begin + ((trace->stop - trace->start) << ZOR_TICK_SHIFT);
+    *end = zor_end_of(trace);
     return LODE_OK;
 }
 
