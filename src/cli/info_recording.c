@@ -111,12 +111,12 @@ static void say_tasks(out *o, const rec_session *s, const track_sum *sum)
 static void say_span(out *o, const rec_session *s)
 {
     char span[NUMBER_SIZE], begin[NUMBER_SIZE];
-    int64_t offset = lode_recording_utc_offset(s->recording);
+    uint64_t utc;
     format_duration(span, s->end - s->begin);
     if (s->begin == 0 && s->end == 0) {
         out_entry(o, "Span", "no events");
-    } else if (offset > 0 && s->begin <= (uint64_t)INT64_MAX - (uint64_t)offset) {
-        format_utc(begin, s->begin + (uint64_t)offset);
+    } else if (rec_utc(s, s->begin, &utc)) {
+        format_utc(begin, utc);
         out_entry(o, "Span", "%s from %s (@%llu)", span, begin, (unsigned long long)s->begin);
     } else {
         out_entry(o, "Span", "%s from @%llu", span, (unsigned long long)s->begin);
