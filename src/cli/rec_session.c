@@ -109,13 +109,22 @@ int rec_open_slice(rec_session *s, const char *path, const shared_options *share
     int status = rec_open(s, path, shared);
     if (status == EXIT_DONE)
         status = set_window(s);
-    if (status == EXIT_DONE && shared->tasks)
-        status = rec_find_tasks(s, shared->tasks);
+    if (status == EXIT_DONE && (shared->tasks || shared->ids))
+        status = rec_choose_tracks(s);
     if (status != EXIT_DONE)
         return status;
     s->slice.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : 0);
     s->slice.min_time = shared->min_time;
     return EXIT_DONE;
+}
+
+int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc)
+{
+    int64_t offset = lode_recording_utc_offset(s->recording);
+    if (offset <= 0 || time > (uint64_t)INT64_MAX - (uint64_t)offset)
+        return 0;
+    *utc = time + (uint64_t)offset;
+    return 1;
 }
 
 uint32_t rec_track_count(const rec_session *s)
@@ -161,6 +170,8 @@ void rec_write_slice(out *o, const rec_session *s)
         out_fact_u64(o, "to_ns", s->slice.to);
     if (s->shared->tasks)
         out_fact_text(o, "task", s->shared->tasks);
+    if (s->shared->ids)
+        out_fact_text(o, "id", s->shared->ids);
     if (s->slice.depth)
         out_fact_u64(o, "depth", s->slice.depth);
     if (s->slice.min_time)

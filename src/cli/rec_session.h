@@ -34,6 +34,8 @@ int rec_error(rec_session *s, const lode_error *error);
 
 /* Finds the first and the last event: a few pages of each track. */
 int rec_find_span(rec_session *s);
+/* Nanoseconds since the epoch at a time of the recording; 0 if that is not known. */
+int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc);
 /* How many tracks the slice has. */
 uint32_t rec_track_count(const rec_session *s);
 /* What a track is to people: "task" or "trace". */

@@ -209,3 +209,32 @@ void minizor_seal(struct minizor_bytes *index)
     for (unsigned i = 0; i < 4; i++)
         index->bytes[24 + i] = (unsigned char)(sum >> 8 * i);
 }
+
+/* A record of 64 bytes. */
+static void add_words(struct minizor_bytes *to, const uint32_t words[16])
+{
+    for (unsigned i = 0; i < 16; i++)
+        minizor_u32(to, words[i]);
+}
+
+void minizor_qmeta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset)
+{
+    struct minizor_bytes *index = minizor_file(store, "qmeta.idx");
+    if (index->size == 0)
+        add_words(index, (const uint32_t[16]){0x4d514930});
+    add_words(index, (const uint32_t[16]){[0] = offset, [3] = flags, [5] = (uint32_t)chunk, [15] = id});
+    index->bytes[6] = (unsigned char)(index->size >> 8);
+    index->bytes[7] = (unsigned char)index->size;
+}
+
+void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset)
+{
+    struct minizor_bytes *database = minizor_file(store, "meta.db.p");
+    const size_t numbers[17] = {[1] = id, [5] = flags, [8] = chunk, [9] = offset};
+    minizor_hex(database, "0000 d841");
+    for (unsigned i = 0; i < 17; i++) {
+        minizor_hex(database, "1a");
+        minizor_u32(database, (uint32_t)numbers[i]);
+    }
+    minizor_hex(database, "a0a0");
+}

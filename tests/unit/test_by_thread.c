@@ -72,7 +72,7 @@ static void traces_of_a_thread_are_read_in_the_order_of_time(void **state)
     lode_recording *inner = traces("1211");
     (void)state;
     made_track(inner, 0, 100, "a( 10 )");
-    made_track(inner, 1, 0, "b( 5 x)");
+    made_track(inner, 1, 0, "b( 5 !)");
     made_track(inner, 2, 50, "c( 20 d( 5 ) )");
     made_track(inner, 3, 500, "e( )");
     lode_recording *recording = by_thread(inner);

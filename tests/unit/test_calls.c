@@ -102,8 +102,8 @@ static void errors_are_counted_by_function_and_by_track(void **state)
 {
     lode_recording *recording = made_recording(3);
     (void)state;
-    made_track(recording, 0, 0, "f( 10 g( 5 x) 5 g( 5 ) x) f( 1 )");
-    made_track(recording, 2, 5, "f( 30 g( 1 x) ) g( 1 x)");
+    made_track(recording, 0, 0, "f( 10 g( 5 !) 5 g( 5 ) !) f( 1 )");
+    made_track(recording, 2, 5, "f( 30 g( 1 !) ) g( 1 !)");
     lode_calls *calls = compute(recording, NULL, NULL);
     assert_int_equal(row_of(calls, "f")->errors, 1);
     assert_int_equal(row_of(calls, "f")->calls, 3);
@@ -121,7 +121,7 @@ static void errors_beyond_a_window_do_not_count(void **state)
     lode_recording *recording = made_recording(1);
     lode_slice slice = LODE_SLICE_INIT;
     (void)state;
-    made_track(recording, 0, 0, "f( 10 g( 5 x) 5 g( 50 x) x)");
+    made_track(recording, 0, 0, "f( 10 g( 5 !) 5 g( 50 !) !)");
     slice.to = 30;
     lode_calls *calls = compute(recording, &slice, NULL);
     assert_int_equal(row_of(calls, "f")->errors, 0);
@@ -274,7 +274,7 @@ static void rows_are_sorted(void **state)
 {
     lode_recording *recording = made_recording(1);
     (void)state;
-    made_track(recording, 0, 0, "d( 20 c( 10 b( 5 x) b( 4 x) x) a( 8 ) a( 1 ) b( 0 ) 2 )");
+    made_track(recording, 0, 0, "d( 20 c( 10 b( 5 !) b( 4 !) !) a( 8 ) a( 1 ) b( 0 ) 2 )");
     /* d: 1 call, total 50, self 22; c: 1, 19, 10; b: 3, 9, 9, min 0, max 5; a: 2, 9, 9, min 1, max 8 */
     check_order(recording, LODE_CALLS_BY_TOTAL, "dcab");
     check_order(recording, LODE_CALLS_BY_SELF, "dcab");

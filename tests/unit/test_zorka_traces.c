@@ -1,47 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What traces of trace stores say: calls that failed, values, threads. Expected texts are worked out by hand from the bytes. */
-#include "minizor.h"
-#include "story.h"
-#include "unit.h"
-#include <lode/recording.h>
+#include "zor_expect.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* A call of a.B.run, from tick 16 on, with a time stamp, and its end at tick 20; between them is what a test is about. */
-#define STAMP "cea1051b0000016311155db8"
-#define BEGIN "c89f cea10c10 cea10e04 " STAMP
-#define END   "cea10d14 cea10902 ff"
-#define ENTER "a.B.run()V 0 time stamp=1525000003000\n"
-
-static lode_recording *open_store(const struct minizor *store)
-{
-    lode_memory_file files[MINIZOR_FILES];
-    lode_recording *recording;
-    lode_error error = {0};
-    if (lode_recording_open_memory(&recording, files, minizor_list(store, files), NULL, &error) != LODE_OK)
-        fail_msg("%s", error.text);
-    return recording;
-}
-
-static void expect_story(const lode_recording *recording, uint32_t track, const char *expected)
-{
-    char *story = story_of(recording, track);
-    assert_string_equal(story, expected);
-    free(story);
-}
-
-/* The only trace of a store with this payload. */
-static void expect(const char *digits, const char *expected)
-{
-    struct minizor store;
-    minizor_make(&store, 0, false);
-    minizor_payload(&store, digits);
-    lode_recording *recording = open_store(&store);
-    assert_int_equal(lode_recording_track_count(recording), 1);
-    expect_story(recording, 0, expected);
-    lode_recording_close(recording);
-    minizor_free(&store);
-}
 
 /* ---- failures ---- */
 
@@ -60,23 +21,6 @@ static void exceptions_and_error_flags_are_failures(void **state)
            "end 262144 calls=2\n");
 }
 
-/* A record of qmeta.idx: 64 bytes in eight words; of these, here, are the flags, the chunk and the id. */
-static void add_quick_record(struct minizor *store, unsigned flags, uint32_t offset, size_t chunk,
-                             unsigned id)
-{
-    struct minizor_bytes *index = minizor_file(store, "qmeta.idx");
-    if (index->size == 0) {
-        minizor_add(index, "MQI0", 4);
-        for (unsigned i = 1; i < 16; i++)
-            minizor_u32(index, 0);
-    }
-    const uint32_t words[16] = {offset, 0, 0, flags, 0, (uint32_t)chunk, 0, 0, 0, 0, 0, 0, 0, 0, 0, id};
-    for (unsigned i = 0; i < 16; i++)
-        minizor_u32(index, words[i]);
-    index->bytes[6] = (unsigned char)(index->size >> 8);
-    index->bytes[7] = (unsigned char)index->size;
-}
-
 static void the_early_error_flag_counts_where_the_index_says_so(void **state)
 {
     struct minizor store;
@@ -84,8 +28,8 @@ static void the_early_error_flag_counts_where_the_index_says_so(void **state)
     minizor_make(&store, 0, false);
     /* Two traces in one chunk: the index names them by where they begin. */
     minizor_payload(&store, BEGIN "cea10b01" END BEGIN "cea10b01" END);
-    add_quick_record(&store, 0x0c, 35, 16, 0xb);
-    add_quick_record(&store, 0x0d, 0, 16, 0xa);
+    minizor_qmeta(&store, 0xb, 0x0c, 16, 35);
+    minizor_qmeta(&store, 0xa, 0x0d, 16, 0);
     lode_recording *recording = open_store(&store);
     assert_int_equal(lode_recording_track_count(recording), 2);
     expect_story(recording, 0, ENTER "end 262144 flags=1 calls=2 failed\n");

@@ -65,8 +65,20 @@ struct zor_event {
     bool is_page; /* ZOR_ATTRIBUTE: in the page's layout, where numbers are references */
 };
 
+enum {
+    ZOR_COUNTED_MAX = 64 /* records of a definite length inside of each other */
+};
+
+/* A record of a definite length, which has no break at its end. */
+struct zor_counted {
+    uint64_t left; /* items */
+    uint64_t open; /* records of no length that are open in it */
+};
+
 struct zor_events {
     struct zor_input in;
+    struct zor_counted counted[ZOR_COUNTED_MAX];
+    unsigned counted_depth;
     /* A map that is being read. */
     uint64_t pairs_left; /* UINT64_MAX: up to a break */
     bool is_in_map, has_attributes, is_page;
@@ -78,7 +90,9 @@ struct zor_events {
 
 static inline void zor_events_begin(struct zor_events *events, struct lode_span payload)
 {
-    *events = (struct zor_events){.in = zor_input(payload)};
+    events->in = zor_input(payload);
+    events->counted_depth = 0;
+    events->is_in_map = events->is_page = events->has_second = events->is_malformed = false;
 }
 
 /* The next event; false at the end, or where bytes are malformed: `in.at` is where the first of them is. */

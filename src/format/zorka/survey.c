@@ -32,6 +32,7 @@ struct notes {
     struct zor_damage damage;
     uint64_t damaged_at; /* in the payload, if its events are malformed */
     struct lode_array pieces;
+    bool is_page;        /* has tags of the page */
     int64_t lowest, end; /* the level, at its lowest and at the end */
 };
 
@@ -171,6 +172,7 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
     if (reading.piece)
         reading.piece->end = events.in.at;
     notes->end = reading.level;
+    notes->is_page = events.is_page;
     if (events.is_malformed) {
         notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS, "an event is malformed"};
         notes->damaged_at = events.in.at;
@@ -390,6 +392,9 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
                                  self->rec->stores[chunk->store].data_file, chunk->offset,
                                  "%s (at 0x%llx of what is in it)", notes->damage.text,
                                  (unsigned long long)notes->damaged_at));
+    struct zor_store *store = &self->rec->stores[chunk->store];
+    store->has_page_layout = store->has_page_layout || (notes->pieces.count > 0 && notes->is_page);
+    store->has_real_layout = store->has_real_layout || (notes->pieces.count > 0 && !notes->is_page);
     if (notes->pieces.count > 0)
         return take_notes(self, index);
     for (size_t i = 0; i < self->open_count && !can_be_read(&notes->damage); i++)

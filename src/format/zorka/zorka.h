@@ -17,7 +17,9 @@ extern const struct lode_format lode_format_zorka;
 enum {
     ZOR_DEPTH_MAX = 65536, /* calls inside of each other */
     ZOR_TICK_SHIFT = 16,   /* a tick is 65,536 ns */
-    ZOR_STORES_MAX = 65536
+    ZOR_STORES_MAX = 65536,
+    ZOR_STORE_DIGITS = 6, /* of its name */
+    ZOR_PROPERTIES_MAX = 256
 };
 #define ZOR_TICKS_END  (UINT64_C(1) << 46) /* real ones have 40 bits */
 #define ZOR_STAMPS_END (UINT64_C(1) << 42) /* milliseconds since the epoch: until 2109 */
@@ -36,6 +38,7 @@ struct zor_store {
     uint32_t number;
     struct lode_source source;
     struct zor_data data;
+    bool has_page_layout, has_real_layout; /* of tags */
     struct zor_texts texts;
     struct zor_metas metas;
     struct zor_structure structures[2]; /* of files that exist; of the page */
@@ -74,9 +77,10 @@ struct zor_recording {
     struct lode_folder folder; /* a duplicate of the caller's */
     struct zor_store *stores;
     uint32_t store_count;
-    struct lode_array chunks;   /* struct zor_chunk, by store and offset */
-    struct lode_array segments; /* struct zor_segment */
-    struct lode_array traces;   /* struct zor_trace */
+    struct lode_array properties; /* lode_fact */
+    struct lode_array chunks;     /* struct zor_chunk, by store and offset */
+    struct lode_array segments;   /* struct zor_segment */
+    struct lode_array traces;     /* struct zor_trace */
 };
 
 static inline const struct zor_recording *zor_of(const lode_recording *recording)
@@ -90,9 +94,13 @@ static inline const struct zor_recording *zor_of(const lode_recording *recording
 lode_status lode_zor_survey(struct zor_recording *rec, struct lode_report *report, lode_error *error);
 /* Places traces in time and on threads, when all are found. */
 lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
-/* Opens a store or a base of stores with a report of the caller. */
-lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
-                          lode_error *error);
+/* Reads a file of properties into rec->properties. */
+lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
+                                struct lode_span bytes, lode_error *error);
+lode_status lode_zor_make_facts(struct zor_recording *rec, lode_error *error);
+/* Opens a store or a base of stores with a report of the caller; without its traces, no chunk is unpacked. */
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, bool has_traces,
+                          struct lode_report *report, lode_error *error);
 
 /* ---- reading ---- */
 
