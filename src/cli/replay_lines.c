@@ -80,7 +80,6 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
     const lode_track *track = heading->track;
     line *l = &t->line;
     char text[NUMBER_SIZE];
-    int64_t offset = lode_recording_utc_offset(t->words->recording);
     if (t->count > 0)
         out_write(t->out, "\n", 1);
     else
@@ -91,8 +90,8 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
         line_add(l, ", ");
         line_add(l, track->id);
     }
-    if (offset > 0) {
-        format_utc(text, (uint64_t)offset + heading->begin);
+    if (heading->has_utc) {
+        format_utc(text, heading->utc);
         line_add(l, ", ");
         line_add(l, text);
     }

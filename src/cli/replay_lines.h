@@ -19,6 +19,8 @@ typedef struct replay_lines {
 /* What stands above the calls of a trace. */
 typedef struct trace_heading {
     const lode_track *track;
+    int has_utc;
+    uint64_t utc; /* nanoseconds since the epoch, if they are known */
     uint64_t begin, duration, calls, errors;
 } trace_heading;
 

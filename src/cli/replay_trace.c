@@ -216,6 +216,7 @@ static lode_status show_trace(tracing *t, uint32_t track, lode_error *error)
     lode_status status = read_trace(t, NOTING, error);
     if (status != LODE_OK || !t->has_shown)
         return status;
+    t->heading.has_utc = rec_utc(t->session, t->heading.begin, &t->heading.utc);
     replay_lines_heading(&t->lines, &t->heading);
     status = read_trace(t, PRINTING, error);
     end_fold(t);

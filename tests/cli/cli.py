@@ -87,6 +87,13 @@ class Cli(Tap):
             raise MissingCorpus
         return folder
 
+    def stores(self):
+        """Where the real trace stores are."""
+        folder = corpus_folder("zorka/stores")
+        if folder is None:
+            raise MissingCorpus
+        return folder
+
     def run(self, *arguments, **options):
         """Runs the program among the databases, or in `cwd`."""
         return self.run_any(self.lode, *arguments, **options)
