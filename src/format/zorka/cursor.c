@@ -385,7 +385,7 @@ static lode_status step(struct zor_cursor *self)
     struct zor_event event;
     if (!self->is_reading)
         return self->segment == LODE_NO_INDEX ? end_trace(self) : begin_segment(self);
-    if (lode_zor_event(&self->reader, &event) && event.at < self->current->end)
+    if (zor_next_event(&self->reader, &event) && event.at < self->current->end)
         return take_event(self, &event);
     self->is_reading = false;
     return interrupt(self);

@@ -152,7 +152,7 @@ static bool read_payload(struct notes *notes, struct lode_span payload)
     struct zor_events events;
     struct zor_event event;
     zor_events_begin(&events, payload);
-    while (lode_zor_event(&events, &event))
+    while (zor_next_event(&events, &event))
         if (!take_event(&reading, &event))
             return false;
     if (reading.piece)
