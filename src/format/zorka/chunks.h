@@ -4,7 +4,7 @@
 #define LODE_ZORKA_CHUNKS_H
 
 #include "base/array.h"
-#include "base/span.h"
+#include "format/zorka/inflate.h"
 #include "model/finding.h"
 
 enum {
@@ -38,7 +38,7 @@ struct zor_data {
 
 /* Memory to unpack chunks in. One for each thread. */
 struct zor_unpacker {
-    struct z_stream_s *inflater; /* NULL: not needed yet */
+    struct zor_inflater inflater;
     uint8_t *buffer;
     size_t capacity;
 };
