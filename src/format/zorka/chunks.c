@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "format/zorka/rules.h"
 #include <lz4.h>
 #include <stdlib.h>
 

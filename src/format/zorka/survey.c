@@ -165,11 +165,6 @@ static bool read_payload(struct notes *notes, struct lode_span payload)
     return true;
 }
 
-static bool can_be_read(const struct zor_damage *damage)
-{
-    return damage->rule < 0 || damage->rule == ZOR_CHUNK_SIZE;
-}
-
 static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpacker *unpacker,
                               lode_error *error)
 {
@@ -179,7 +174,7 @@ static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpa
     lode_array_init(&notes->pieces, sizeof(struct piece), UINT32_MAX / 2);
     if (!lode_zor_unpack(unpacker, &self->rec->stores[chunk->store].data, chunk, &payload, &notes->damage))
         return lode_fail_memory(error);
-    if (can_be_read(&notes->damage) && !read_payload(notes, payload))
+    if (zor_can_be_read(&notes->damage) && !read_payload(notes, payload))
         return lode_fail_memory(error);
     return LODE_OK;
 }
@@ -356,7 +351,7 @@ static lode_status take_notes(struct survey *self, uint32_t index)
         close_open(self, found);
     }
     LODE_TRY(take_pieces(self, index, meta, &open));
-    open.has_loss = open.has_loss || !can_be_read(&notes->damage);
+    open.has_loss = open.has_loss || !zor_can_be_read(&notes->damage);
     if (open.trace != LODE_NO_INDEX && open.depth > 0)
         push_open(self, open);
     return LODE_OK;
@@ -376,7 +371,7 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
                                  (unsigned long long)notes->damaged_at));
     if (notes->pieces.count > 0)
         return take_notes(self, index);
-    for (size_t i = 0; i < self->open_count && !can_be_read(&notes->damage); i++)
+    for (size_t i = 0; i < self->open_count && !zor_can_be_read(&notes->damage); i++)
         self->open[i].has_loss = true;
     return LODE_OK;
 }
