@@ -158,7 +158,7 @@ static const command_example search_examples[] = {
     {"lode search --errors store", "The first 20 that failed, and why."},
     {"lode search --attribute http.status_code=500 --attribute http.url~/shop store",
      "Requests by what they carried."},
-    {"lode search --method Statement.execute --limit 0 --json store | jq -r '.rows[].id'",
+    {"lode search -m Statement.execute -n 0 --json store | jq -r '.rows[].id'",
      "The ids of all that asked the database something."},
     {"lode replay --id 17 store", "The calls of trace 17."},
     {NULL, NULL},
@@ -166,7 +166,7 @@ static const command_example search_examples[] = {
 
 const command_spec command_search = {
     .name = "search",
-    .summary = "the traces of a recording that were slow, failed, or carried something",
+    .summary = "traces that were slow, failed, or carried something",
     .operands = "REC",
     .min_operands = 1,
     .max_operands = 1,

@@ -103,10 +103,12 @@ void out_clean_piece(out *o, out_style style, const char *bytes, size_t size)
     end_style(o, style);
 }
 
-/* One paragraph, without line feeds. */
-static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent, size_t column, size_t width)
+/* One paragraph, without line feeds. A style ends with its line, and begins again with the next. */
+static void wrap_paragraph(out *o, out_style style, const char *text, size_t size, size_t indent,
+                           size_t column, size_t width)
 {
     int is_first = 1;
+    begin_style(o, style);
     while (size > 0) {
         size_t length = 0, blanks = 0;
         while (length < size && text[length] != ' ')
@@ -114,8 +116,10 @@ static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent,
         while (length + blanks < size && text[length + blanks] == ' ')
             blanks++;
         if (!is_first && width && column + 1 + length > width) {
+            end_style(o, style);
             put(o, "\n");
             put_spaces(o, indent);
+            begin_style(o, style);
             column = indent;
             is_first = 1;
         }
@@ -127,13 +131,14 @@ static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent,
         text += length + blanks;
         size -= length + blanks;
     }
+    end_style(o, style);
 }
 
 void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width)
 {
     for (;;) {
         size_t size = strcspn(text, "\n");
-        wrap_paragraph(o, text, size, indent, column, width);
+        wrap_paragraph(o, STYLE_PLAIN, text, size, indent, column, width);
         put(o, "\n");
         if (text[size] == '\0')
             break;
@@ -364,7 +369,7 @@ static void put_prose(out *o, size_t blanks, const char *text, size_t width)
 {
     size_t indent = width < o->width ? o->width - width : 0;
     put_spaces(o, blanks);
-    wrap_paragraph(o, text, strlen(text), indent, indent, o->width);
+    wrap_paragraph(o, STYLE_PLAIN, text, strlen(text), indent, indent, o->width);
 }
 
 /* One line of a table; NULL for `cells` writes the titles. Numbers stand to the right, units below each other. */
@@ -412,10 +417,8 @@ static void put_note(out *o, const text_note *note)
     while (first + 1 < o->column_count && !table->is_shown[first])
         first++;
     size_t indent = table->widths[first] + COLUMN_GAP;
-    begin_style(o, note->style);
     put_spaces(o, indent);
-    wrap_paragraph(o, text, strlen(text), indent, indent, o->width);
-    end_style(o, note->style);
+    wrap_paragraph(o, note->style, text, strlen(text), indent, indent, o->width);
     put(o, "\n");
 }
 

@@ -115,19 +115,20 @@ enum {
     COLUMN_SINCE = 8,
     COLUMN_ERRORS = 11,
     COLUMN_NAME = 12,
-    COLUMN_ATTRIBUTES = 13,
+    COLUMN_ATTRIBUTES = 14,
     COLUMN_COUNT = 15
 };
 
+/* Attributes are a column of CSV; in JSON they are an object at the same place. */
 static const out_column all_columns[COLUMN_COUNT] = {
-    {"number", "#", OUT_NUMBER, OUT_ALWAYS},      {"track", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"id", "Id", OUT_STRING, OUT_IF_WIDE},        {"pid", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},   {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"time", "", OUT_STRING, OUT_DATA_ONLY},      {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
-    {"since", "Begins", OUT_TIME, OUT_NEVER},     {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
-    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},  {"errors", "Errors", OUT_INTEGER, OUT_DATA_ONLY},
-    {"name", "Method", OUT_STRING, OUT_ALWAYS},   {"attributes", "", OUT_STRING, OUT_NEVER},
-    {"exception", "", OUT_STRING, OUT_DATA_ONLY},
+    {"number", "#", OUT_NUMBER, OUT_ALWAYS},     {"track", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"id", "Id", OUT_STRING, OUT_IF_WIDE},       {"pid", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},  {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"time", "", OUT_STRING, OUT_DATA_ONLY},     {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
+    {"since", "Begins", OUT_TIME, OUT_NEVER},    {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS}, {"errors", "Errors", OUT_INTEGER, OUT_DATA_ONLY},
+    {"name", "Method", OUT_STRING, OUT_ALWAYS},  {"exception", "", OUT_STRING, OUT_DATA_ONLY},
+    {"attributes", "", OUT_STRING, OUT_NEVER},
 };
 
 typedef struct printer {
@@ -269,8 +270,8 @@ static void write_row(printer *p, const lode_search_row *row)
     out_cell_u64(o, row->calls);
     out_cell_u64(o, row->errors);
     out_cell_text(o, name_of(p, row));
-    out_cell_text(o, values.text);
     out_cell_text(o, row->exception[0] ? row->exception : NULL);
+    out_cell_text(o, values.text);
     if (out_format_of(o) == OUT_JSON)
         write_values(o, row);
     if (out_format_of(o) == OUT_TEXT)

@@ -39,8 +39,8 @@ struct zor_cursor {
 
     uint32_t segment; /* that is read next; LODE_NO_INDEX: none */
     const struct zor_segment *current;
-    uint64_t offset; /* of the current chunk, for findings */
-    struct zor_unpacker unpacker;
+    uint64_t offset;             /* of the current chunk, for findings */
+    struct zor_payload *payload; /* while events are read */
     struct zor_events reader;
     bool is_reading, is_ending, is_done;
 
@@ -352,22 +352,37 @@ static lode_status take_event(struct zor_cursor *self, const struct zor_event *e
 
 /* ---- segments ---- */
 
+static void let_go(struct zor_cursor *self)
+{
+    lode_zor_payload_give(self->rec->payloads, self->payload);
+    self->payload = NULL;
+}
+
+/* Takes the chunk of the current segment. */
+static lode_status take_chunk(struct zor_cursor *self)
+{
+    const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, self->current->chunk);
+    let_go(self);
+    self->offset = chunk->offset;
+    self->payload =
+        lode_zor_payload_take(self->rec->payloads, &self->store->data, chunk, self->current->chunk);
+    if (self->payload == NULL)
+        return lode_fail_memory(self->error);
+    /* It was sound when the store was opened. */
+    if (self->payload->bytes.size < self->current->end || !zor_can_be_read(&self->payload->damage))
+        return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
+                         "the file was changed while it was read");
+    self->reader.in.data = self->payload->bytes.data;
+    return LODE_OK;
+}
+
 /* The next segment; what is known of the innermost call must not wait for it. */
 static lode_status begin_segment(struct zor_cursor *self)
 {
-    struct lode_span payload;
-    struct zor_damage damage;
     self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
     self->segment = self->current->next;
-    const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, self->current->chunk);
-    self->offset = chunk->offset;
-    if (!lode_zor_unpack(&self->unpacker, &self->store->data, chunk, &payload, &damage))
-        return lode_fail_memory(self->error);
-    /* It was sound when the store was opened. */
-    if (payload.size < self->current->end || (damage.rule >= 0 && damage.rule != ZOR_CHUNK_SIZE))
-        return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
-                         "the file was changed while it was read");
-    zor_events_begin(&self->reader, payload);
+    LODE_TRY(take_chunk(self));
+    zor_events_begin(&self->reader, self->payload->bytes);
     self->reader.in.at = self->current->begin;
     self->is_reading = true;
     if (!self->current->is_behind_loss)
@@ -395,7 +410,7 @@ static lode_status step(struct zor_cursor *self)
     struct zor_event event;
     if (!self->is_reading)
         return self->segment == LODE_NO_INDEX ? end_trace(self) : begin_segment(self);
-    if (lode_zor_event(&self->reader, &event) && event.at < self->current->end)
+    if (zor_next_event(&self->reader, &event) && event.at < self->current->end)
         return take_event(self, &event);
     self->is_reading = false;
     return interrupt(self);
@@ -404,6 +419,8 @@ static lode_status step(struct zor_cursor *self)
 static lode_status fill(struct zor_cursor *self)
 {
     self->event_count = self->data_size = 0;
+    if (self->is_reading)
+        LODE_TRY(take_chunk(self));
     while (!self->is_done && self->event_count < EVENTS - EVENTS_AT_ONCE &&
            self->data_size < DATA_MAX - EVENTS_AT_ONCE / 2 * RUN_MAX)
         LODE_TRY(step(self));
@@ -418,7 +435,9 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
     struct zor_cursor *self = (struct zor_cursor *)cursor;
     self->error = self->report.error = error;
     *count = 0;
-    LODE_TRY(fill(self));
+    lode_status status = fill(self);
+    let_go(self);
+    LODE_TRY(status);
     const lode_check_result *found = &self->report.result;
     cursor->repairs = found->errors + found->warnings + found->notes;
     if (self->event_count == 0)
@@ -431,7 +450,6 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
 void lode_zor_cursor_close(lode_cursor *cursor)
 {
     struct zor_cursor *self = (struct zor_cursor *)cursor;
-    lode_zor_unpacker_free(&self->unpacker);
     lode_report_close(&self->report);
     lode_array_free(&self->frames);
     free(self->before.bytes);
@@ -462,7 +480,7 @@ static struct zor_cursor *new_cursor(const lode_recording *recording, uint32_t t
     lode_array_init(&self->frames, sizeof(struct frame), ZOR_DEPTH_MAX);
     self->before.bytes = malloc(RUN_MAX);
     self->after.bytes = malloc(RUN_MAX);
-    self->events = calloc(EVENTS, sizeof *self->events);
+    self->events = malloc(EVENTS * sizeof *self->events);
     self->data = malloc(DATA_MAX);
     if (self->before.bytes && self->after.bytes && self->events && self->data)
         return self;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/zorka/events.h"
 
-#include "base/bytes.h"
-
 enum {
     TICK_BITS = 40 /* of a word that has ticks and something else */
 };
@@ -322,7 +320,10 @@ bool lode_zor_event(struct zor_events *events, struct zor_event *event)
             events->in.at = event->at;
         return false;
     }
-    event->end = events->in.at;
-    events->second.end = event->end;
+    /* Behind the last pair, so that what comes next is as common as any. */
+    if (events->is_in_map && events->pairs_left == 0) {
+        events->is_in_map = false;
+        count_item(events);
+    }
     return true;
 }

@@ -273,6 +273,7 @@ static void close_recording(lode_recording *recording)
     lode_array_free(&rec->segments);
     lode_array_free(&rec->traces);
     lode_function_table_free(&rec->base.functions);
+    lode_zor_payloads_free(rec->payloads);
     lode_folder_close(&rec->folder);
     lode_arena_free(&rec->base.arena);
     free(rec);
@@ -294,8 +295,12 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
 {
     *out = NULL;
     struct zor_recording *rec = calloc(1, sizeof *rec);
-    if (rec == NULL)
+    if (rec)
+        rec->payloads = lode_zor_payloads_new();
+    if (rec == NULL || rec->payloads == NULL) {
+        free(rec);
         return lode_fail_memory(error);
+    }
     rec->base.ops = &ops;
     rec->base.rules = lode_zor_rules;
     rec->base.rule_count = ZOR_RULE_COUNT;

@@ -166,7 +166,7 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
     struct zor_events events;
     struct zor_event event;
     zor_events_begin(&events, payload);
-    while (lode_zor_event(&events, &event))
+    while (zor_next_event(&events, &event))
         if (!take_event(&reading, &event))
             return false;
     if (reading.piece)
@@ -180,11 +180,6 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
     return true;
 }
 
-static bool can_be_read(const struct zor_damage *damage)
-{
-    return damage->rule < 0 || damage->rule == ZOR_CHUNK_SIZE;
-}
-
 static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpacker *unpacker,
                               lode_error *error)
 {
@@ -195,7 +190,7 @@ static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpa
     lode_array_init(&notes->pieces, sizeof(struct piece), UINT32_MAX / 2);
     if (!lode_zor_unpack(unpacker, &store->data, chunk, &payload, &notes->damage))
         return lode_fail_memory(error);
-    if (can_be_read(&notes->damage) && !read_payload(store, notes, payload))
+    if (zor_can_be_read(&notes->damage) && !read_payload(store, notes, payload))
         return lode_fail_memory(error);
     return LODE_OK;
 }
@@ -374,7 +369,7 @@ static lode_status take_notes(struct survey *self, uint32_t index)
         close_open(self, found);
     }
     LODE_TRY(take_pieces(self, index, &open));
-    open.has_loss = open.has_loss || !can_be_read(&notes->damage);
+    open.has_loss = open.has_loss || !zor_can_be_read(&notes->damage);
     if (open.trace != LODE_NO_INDEX && open.depth > 0)
         push_open(self, open);
     return LODE_OK;
@@ -397,7 +392,7 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
     store->has_real_layout = store->has_real_layout || (notes->pieces.count > 0 && !notes->is_page);
     if (notes->pieces.count > 0)
         return take_notes(self, index);
-    for (size_t i = 0; i < self->open_count && !can_be_read(&notes->damage); i++)
+    for (size_t i = 0; i < self->open_count && !zor_can_be_read(&notes->damage); i++)
         self->open[i].has_loss = true;
     return LODE_OK;
 }

@@ -7,6 +7,7 @@
 #include "format/zorka/chunks.h"
 #include "format/zorka/events.h"
 #include "format/zorka/meta.h"
+#include "format/zorka/payloads.h"
 #include "format/zorka/rules.h"
 #include "format/zorka/text.h"
 #include "model/argument.h"
@@ -81,6 +82,7 @@ struct zor_recording {
     struct lode_array chunks;     /* struct zor_chunk, by store and offset */
     struct lode_array segments;   /* struct zor_segment */
     struct lode_array traces;     /* struct zor_trace */
+    struct zor_payloads *payloads;
 };
 
 static inline const struct zor_recording *zor_of(const lode_recording *recording)
