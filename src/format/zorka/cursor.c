@@ -10,7 +10,9 @@ enum {
     EVENTS_AT_ONCE = 4, /* that one thing in a chunk can become */
     RUN_MAX = UINT16_MAX,
     DATA_MAX = 4 * RUN_MAX, /* of a batch */
-    NUMBER_SIZE = 9
+    NUMBER_SIZE = 9,
+    SHORT =
+        16 /* what is not longer is copied as if it were, as that is faster; there is room for it behind all runs */
 };
 
 /* A call that is open. */
@@ -69,15 +71,23 @@ static uint64_t time_of(const struct zor_cursor *self)
     return self->trace->begin + ((self->now - self->trace->start) << ZOR_TICK_SHIFT);
 }
 
-static void emit(struct zor_cursor *self, lode_event event)
+/* Field by field: a copy of the whole, right behind what it is made of, would have the processor wait. */
+static inline void emit(struct zor_cursor *self, lode_event event)
 {
-    event.time = time_of(self);
-    if (event.time >= self->to) {
+    lode_event *slot = &self->events[self->event_count];
+    uint64_t time = time_of(self);
+    if (time >= self->to) {
         self->is_done = true;
         return;
     }
-    if (event.time >= self->from)
-        self->events[self->event_count++] = event;
+    slot->time = time;
+    slot->id = event.id;
+    slot->depth = event.depth;
+    slot->kind = event.kind;
+    slot->flags = event.flags;
+    slot->data_size = event.data_size;
+    slot->data = event.data;
+    self->event_count += time >= self->from;
 }
 
 /* A copy of bytes that lasts as long as the batch. */
@@ -85,14 +95,17 @@ static const void *keep(struct zor_cursor *self, const struct run *run, uint16_t
 {
     if (run->size == 0)
         return NULL;
-    void *copy = self->data + self->data_size;
-    memcpy(copy, run->bytes, run->size);
+    uint8_t *copy = self->data + self->data_size;
+    if (run->size <= SHORT)
+        memcpy(copy, run->bytes, SHORT);
+    else
+        memcpy(copy, run->bytes, run->size);
     self->data_size += run->size;
     *size = (uint16_t)run->size;
     return copy;
 }
 
-static void emit_with(struct zor_cursor *self, lode_event event, struct run *run)
+static inline void emit_with(struct zor_cursor *self, lode_event event, struct run *run)
 {
     event.data = keep(self, run, &event.data_size);
     run->size = 0;
@@ -127,8 +140,10 @@ static bool append_number(struct run *run, uint64_t number)
 static bool append_pair(struct run *run, const struct zor_event *event)
 {
     size_t size = run->size;
+    /* The value is behind its key. */
+    struct lode_span pair = {event->key_bytes.data, event->key_bytes.size + event->value_bytes.size};
     bool fits = event->key_bytes.size > 0
-                    ? append(run, event->key_bytes) && append(run, event->value_bytes)
+                    ? append(run, pair)
                     : append_number(run, event->key) && append_number(run, event->value.value);
     if (!fits)
         run->size = size;
@@ -468,10 +483,10 @@ static struct zor_cursor *new_cursor(const lode_recording *recording, uint32_t t
     self->to = UINT64_MAX;
     self->error = error;
     lode_array_init(&self->frames, sizeof(struct frame), ZOR_DEPTH_MAX);
-    self->before.bytes = malloc(RUN_MAX);
-    self->after.bytes = malloc(RUN_MAX);
+    self->before.bytes = malloc(RUN_MAX + SHORT);
+    self->after.bytes = malloc(RUN_MAX + SHORT);
     self->events = malloc(EVENTS * sizeof *self->events);
-    self->data = malloc(DATA_MAX);
+    self->data = malloc(DATA_MAX + SHORT);
     if (self->before.bytes && self->after.bytes && self->events && self->data)
         return self;
     lode_zor_cursor_close(&self->base);
