@@ -45,7 +45,8 @@ static track_sum add_up(const lode_recording *recording)
 
 /* Of what the recorder noted, this says which run it was; the rest is about the machine. */
 static const char *const first_keys[] = {"command line", "exit status", "recorded", "elapsed",
-                                         "host",         "recorder",    NULL};
+                                         "host",         "recorder",    "stores",   "chunks",
+                                         "layout",       "trace ids",   NULL};
 
 static int is_first(const lode_fact *fact)
 {
@@ -55,12 +56,12 @@ static int is_first(const lode_fact *fact)
     return 0;
 }
 
-/* Keys are written in small letters. */
+/* Keys are written in small letters; those with points are names of properties. */
 static void say_fact(out *o, const lode_fact *fact)
 {
     char label[64];
     snprintf(label, sizeof label, "%s", fact->key);
-    if (label[0] >= 'a' && label[0] <= 'z')
+    if (label[0] >= 'a' && label[0] <= 'z' && strchr(label, '.') == NULL)
         label[0] = (char)(label[0] - 'a' + 'A');
     out_entry(o, label, "%s", fact->value);
 }

@@ -11,15 +11,17 @@ enum {
     RUN_MAX = UINT16_MAX,
     DATA_MAX = 4 * RUN_MAX, /* of a batch */
     NUMBER_SIZE = 9,
-    SHORT =
-        16 /* what is not longer is copied as if it were, as that is faster; there is room for it behind all runs */
+    /* What is not longer is copied as if it were, which is faster; there is room for that behind all runs. */
+    SHORT = 16,
+    FLAG_ERROR = 8,
+    FLAG_ERROR_EARLY = 1 /* as it was in 2018 */
 };
 
 /* A call that is open. */
 struct frame {
     const lode_function *function;
     uint64_t stop;
-    bool has_stop;
+    bool has_stop, has_failed;
 };
 
 /* Keys and values that came since the last other thing. */
@@ -210,7 +212,7 @@ static void leave(struct zor_cursor *self, uint8_t flags)
               (lode_event){.function = frame->function,
                            .depth = (uint32_t)self->frames.count - 1,
                            .kind = LODE_EVENT_LEAVE,
-                           .flags = flags},
+                           .flags = flags | (frame->has_failed ? LODE_EVENT_FAILED : 0)},
               &self->after);
     lode_array_pop(&self->frames);
 }
@@ -254,6 +256,12 @@ static lode_status take_return(struct zor_cursor *self)
     return LODE_OK;
 }
 
+static bool is_failure(const struct zor_cursor *self, const struct zor_event *event)
+{
+    unsigned errors = FLAG_ERROR | (self->trace->has_error ? FLAG_ERROR_EARLY : 0);
+    return event->key == ZOR_KEY_FLAGS && event->value.major == ZOR_UNSIGNED && (event->value.value & errors);
+}
+
 static lode_status take_info(struct zor_cursor *self, const struct zor_event *event)
 {
     bool is_number = event->value.major == ZOR_UNSIGNED;
@@ -274,6 +282,7 @@ static lode_status take_info(struct zor_cursor *self, const struct zor_event *ev
         frame->stop = event->value.value;
         return LODE_OK;
     }
+    frame->has_failed = frame->has_failed || is_failure(self, event);
     bool is_before = self->is_pending && !is_of_end(event->key);
     if (append_pair(is_before ? &self->before : &self->after, event))
         return LODE_OK;
@@ -325,6 +334,7 @@ static lode_status take_attribute(struct zor_cursor *self, const struct zor_even
 static lode_status take_thrown(struct zor_cursor *self, const struct zor_event *event)
 {
     LODE_TRY(interrupt(self));
+    LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1)->has_failed = true;
     if (!is_in_index(self, event->value.value))
         LODE_TRY(
             complain(self, ZOR_STRING_UNKNOWN, "an exception is not in the text index", event->value.value));

@@ -67,8 +67,20 @@ struct zor_event {
     bool is_page; /* ZOR_ATTRIBUTE: in the page's layout, where numbers are references */
 };
 
+enum {
+    ZOR_COUNTED_MAX = 64 /* records of a definite length inside of each other */
+};
+
+/* A record of a definite length, which has no break at its end. */
+struct zor_counted {
+    uint64_t left; /* items */
+    uint64_t open; /* records of no length that are open in it */
+};
+
 struct zor_events {
     struct zor_input in;
+    struct zor_counted counted[ZOR_COUNTED_MAX];
+    unsigned counted_depth;
     /* A map that is being read. */
     uint64_t pairs_left; /* UINT64_MAX: up to a break */
     bool is_in_map, has_attributes, is_page;
@@ -80,15 +92,18 @@ struct zor_events {
 
 static inline void zor_events_begin(struct zor_events *events, struct lode_span payload)
 {
-    *events = (struct zor_events){.in = zor_input(payload)};
+    events->in = zor_input(payload);
+    events->counted_depth = 0;
+    events->pairs_left = 0;
+    events->is_in_map = events->is_page = events->has_second = events->is_malformed = false;
 }
 
 /* The next event; false at the end, or where bytes are malformed: `in.at` is where the first of them is. */
 bool lode_zor_event(struct zor_events *events, struct zor_event *event);
 
+/* Of the longest event of those below: a tag, a map, a key, a head and a number of eight bytes. */
 enum {
-    ZOR_COMMON_SIZE =
-        12 /* of the longest event of those below: a number of eight bytes, its head, key, map and tag */
+    ZOR_COMMON_SIZE = 12
 };
 
 /* A number in a map of its own: tag, 0xa1, key, number. There are ZOR_COMMON_SIZE bytes to look at. */
@@ -109,6 +124,7 @@ static inline bool zor_common_info(struct zor_events *events, struct zor_event *
     event->key_bytes = (struct lode_span){bytes + 2, 1};
     event->value_bytes = (struct lode_span){bytes + 3, width + 1};
     events->in.at += 4 + width;
+    events->is_page = bytes[0] == (0xc0 | ZOR_TAG_INFO_PAGE);
     return true;
 }
 
@@ -119,7 +135,8 @@ static inline bool zor_common_info(struct zor_events *events, struct zor_event *
 static inline bool zor_common_event(struct zor_events *events, struct zor_event *event)
 {
     const uint8_t *bytes = events->in.data + events->in.at;
-    if (events->in.size - events->in.at < ZOR_COMMON_SIZE || events->is_in_map || events->has_second)
+    if (events->in.size - events->in.at < ZOR_COMMON_SIZE || events->is_in_map || events->has_second ||
+        events->counted_depth > 0)
         return false;
     switch (bytes[0]) {
     case 0xc0 | ZOR_TAG_INFO:
