@@ -72,12 +72,73 @@ static void values_as_deep_as_may_be_are_read(void **state)
     assert_int_equal(outcome.walk.events, 4002);
 }
 
+static uint32_t count_traces(const struct minizor *store)
+{
+    lode_memory_file files[MINIZOR_FILES];
+    lode_recording *recording;
+    assert_int_equal(lode_recording_open_memory(&recording, files, minizor_list(store, files), NULL, NULL),
+                     LODE_OK);
+    uint32_t count = lode_recording_track_count(recording);
+    lode_recording_close(recording);
+    return count;
+}
+
+/* As small as can be: two bytes each, in a chunk of 256 KiB, and of 1 MiB that is opened only. */
 static void many_tiny_traces_take_little(void **state)
 {
     (void)state;
-    struct minizor store = repeat("", "c880", MANY / 2, "", MINIZOR_PLAIN);
-    struct outcome outcome = cost(&store);
-    print_message("# %.0f ms\n", outcome.milliseconds);
+    struct minizor store = repeat("", "c880", MANY / 8, "", MINIZOR_PLAIN);
+    assert_int_equal(count_traces(&store), MANY / 8);
+    cost(&store);
+    store = repeat("", "c880", MANY / 2, "", MINIZOR_PLAIN);
+    double start = now();
+    assert_int_equal(count_traces(&store), MANY / 2);
+    assert_true(now() - start < MAX_MILLISECONDS);
+    minizor_free(&store);
+    assert_little_memory(MAX_MEGABYTES);
+}
+
+/* 32 MiB of such, packed a thousand times as small: what is stored says how many there may be. */
+static void traces_of_a_bomb_are_bounded_by_what_is_stored(void **state)
+{
+    (void)state;
+    struct minizor store = repeat("", "c880", 16 * MANY, "", MINIZOR_DEFLATE);
+    size_t size = minizor_file(&store, "traces.dat")->size;
+    assert_in_range(size, 1000, 100000);
+    double start = now();
+    assert_in_range(count_traces(&store), size / 4, size);
+    assert_true(now() - start < MAX_MILLISECONDS);
+    minizor_free(&store);
+    assert_little_memory(MAX_MEGABYTES);
+}
+
+/* Items that are not known, all in one call: none of them is kept. */
+static void a_long_trace_takes_no_memory(void **state)
+{
+    lode_memory_file files[MINIZOR_FILES];
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result;
+    (void)state;
+    struct minizor store = repeat(BEGIN, "00", 16 * MANY, END, MINIZOR_DEFLATE);
+    double start = now();
+    assert_int_equal(lode_check_memory(files, minizor_list(&store, files), &options, &result, NULL), LODE_OK);
+    assert_true(now() - start < 2.0 * MAX_MILLISECONDS);
+    assert_int_equal(result.notes, 16 * MANY);
+    minizor_free(&store);
+    assert_little_memory(MAX_MEGABYTES);
+}
+
+/* What a chunk says of its size is not believed: less, more, and more than any stream can become. */
+static void sizes_that_are_not_true_take_nothing(void **state)
+{
+    static const unsigned char sizes[][4] = {
+        {0, 0, 0, 1}, {0, 1, 0, 0}, {1, 0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xff}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct minizor store = repeat(BEGIN, "f6", 1000, END, MINIZOR_DEFLATE);
+        memcpy(minizor_file(&store, "traces.dat")->bytes + 16 + 8, sizes[i], 4);
+        assert_true(cost(&store).walk.open.errors == 1);
+    }
 }
 
 int main(void)
@@ -86,6 +147,9 @@ int main(void)
         cmocka_unit_test(nested_items_cost_no_more_than_others),
         cmocka_unit_test(values_as_deep_as_may_be_are_read),
         cmocka_unit_test(many_tiny_traces_take_little),
+        cmocka_unit_test(traces_of_a_bomb_are_bounded_by_what_is_stored),
+        cmocka_unit_test(a_long_trace_takes_no_memory),
+        cmocka_unit_test(sizes_that_are_not_true_take_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

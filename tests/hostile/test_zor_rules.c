@@ -25,6 +25,9 @@ static void sound_stores_have_no_findings(void **state)
         minizor_make(&store, flags[i / 2], i % 2 != 0);
         size_t count = minizor_list(&store, files);
         assert_int_equal(check_files(files, count, NULL, NULL, LODE_CHECK_FULL).others, 0);
+        minizor_describe(&store);
+        count = minizor_list(&store, files);
+        assert_int_equal(check_files(files, count, NULL, NULL, LODE_CHECK_FULL).others, 0);
         minizor_free(&store);
     }
 }

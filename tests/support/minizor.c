@@ -238,3 +238,19 @@ void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chu
     }
     minizor_hex(database, "a0a0");
 }
+
+void minizor_describe(struct minizor *store)
+{
+    /* Which trace a chunk is of, and what the flags of 2018 say of it; those of 2019 stand three bits higher. */
+    static const unsigned ids[] = {1, 2, 2}, flags[] = {0x0d, 6, 10};
+    const struct minizor_bytes *data = minizor_file(store, "traces.dat");
+    unsigned count = 0;
+    for (size_t i = 16; i + 4 <= data->size && count < 3; i++)
+        if (memcmp(data->bytes + i, "ZCH0", 4) == 0) {
+            minizor_qmeta(store, ids[count], flags[count], i, 0);
+            minizor_meta(store, ids[count], flags[count] << 3, i, 0);
+            count++;
+        }
+    static const char properties[] = "#comment\nstore.iflags=0\na\\u0042 : c\\\n  d\n";
+    minizor_add(minizor_file(store, "store.props"), properties, sizeof properties - 1);
+}

@@ -71,6 +71,8 @@ size_t minizor_more(struct minizor *store, const char *digits);
  */
 void minizor_qmeta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset);
 void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset);
+/* Adds metadata of both kinds for the two traces, and properties. */
+void minizor_describe(struct minizor *store);
 /* Replaces all chunks by one with this payload, not compressed. */
 void minizor_payload(struct minizor *store, const char *digits);
 

@@ -40,37 +40,6 @@ static void the_early_error_flag_counts_where_the_index_says_so(void **state)
     minizor_free(&store);
 }
 
-static unsigned count_failed(const lode_recording *recording, uint32_t track)
-{
-    unsigned count = 0;
-    char *story = story_of(recording, track);
-    for (const char *at = story; (at = strstr(at, " failed\n")) != NULL; at++)
-        count++;
-    free(story);
-    return count;
-}
-
-static void failures_of_real_stores_are_those_of_their_readers(void **state)
-{
-    static const struct {
-        const char *name;
-        unsigned
-            failed[5]; /* of each trace: calls with an exception or an error flag in the expected texts */
-    } stores[] = {{"zorka/stores/first", {0, 0, 2, 0, 0}}, {"zorka/stores/master", {0, 0, 3, 0, 0}}};
-    (void)state;
-    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {
-        char path[1024];
-        lode_recording *recording;
-        if (!corpus_path(path, sizeof path, stores[i].name))
-            skip();
-        assert_int_equal(lode_recording_open(&recording, path, NULL, NULL), LODE_OK);
-        assert_int_equal(lode_recording_track_count(recording), 5);
-        for (uint32_t k = 0; k < 5; k++)
-            assert_int_equal(count_failed(recording, k), stores[i].failed[k]);
-        lode_recording_close(recording);
-    }
-}
-
 /* ---- values ---- */
 
 static void an_attribute_has_one_value(void **state)
@@ -174,7 +143,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_and_error_flags_are_failures),
         cmocka_unit_test(the_early_error_flag_counts_where_the_index_says_so),
-        cmocka_unit_test(failures_of_real_stores_are_those_of_their_readers),
         cmocka_unit_test(an_attribute_has_one_value),
         cmocka_unit_test(numbers_on_the_page_are_references),
         cmocka_unit_test(deep_and_long_values_are_bounded),

@@ -94,15 +94,16 @@ static inline void zor_events_begin(struct zor_events *events, struct lode_span 
 {
     events->in = zor_input(payload);
     events->counted_depth = 0;
+    events->pairs_left = 0;
     events->is_in_map = events->is_page = events->has_second = events->is_malformed = false;
 }
 
 /* The next event; false at the end, or where bytes are malformed: `in.at` is where the first of them is. */
 bool lode_zor_event(struct zor_events *events, struct zor_event *event);
 
+/* Of the longest event of those below: a tag, a map, a key, a head and a number of eight bytes. */
 enum {
-    ZOR_COMMON_SIZE =
-        12 /* of the longest event of those below: a number of eight bytes, its head, key, map and tag */
+    ZOR_COMMON_SIZE = 12
 };
 
 /* A number in a map of its own: tag, 0xa1, key, number. There are ZOR_COMMON_SIZE bytes to look at. */

@@ -12,7 +12,8 @@
 enum {
     BATCH = 16,    /* chunks that a worker takes at once */
     OPEN_MAX = 64, /* traces that may go on; of more, the oldest is given up */
-    WORKERS_MAX = 64
+    WORKERS_MAX = 64,
+    TRACES_MIN = 64 /* that may begin in a chunk, and one more for each two bytes that are stored */
 };
 
 /* A part of a chunk: either it begins with a call at the outermost level so far, or it is what goes on before the first such. */
@@ -160,22 +161,32 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
     return true;
 }
 
-static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_span payload)
+/*
+ * `most` traces may begin. Each takes memory as long as the recording is open, and millions of them can be packed into next to nothing: it is
+ * what is stored that counts.
+ */
+static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_span payload,
+                         size_t most)
 {
     struct reading reading = {.store = store, .notes = notes};
+    bool is_full = false;
     struct zor_events events;
     struct zor_event event;
     zor_events_begin(&events, payload);
-    while (zor_next_event(&events, &event))
-        if (!take_event(&reading, &event))
+    while (!is_full && zor_next_event(&events, &event)) {
+        is_full = notes->pieces.count > most;
+        if (!is_full && !take_event(&reading, &event))
             return false;
+    }
+    uint64_t end = is_full ? event.at : events.in.at;
     if (reading.piece)
-        reading.piece->end = events.in.at;
+        reading.piece->end = end;
     notes->end = reading.level;
     notes->is_page = events.is_page;
-    if (events.is_malformed) {
-        notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS, "an event is malformed"};
-        notes->damaged_at = events.in.at;
+    if (events.is_malformed || is_full) {
+        notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS, is_full ? "more traces begin than may be"
+                                                                      : "an event is malformed"};
+        notes->damaged_at = end;
     }
     return true;
 }
@@ -190,7 +201,8 @@ static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpa
     lode_array_init(&notes->pieces, sizeof(struct piece), UINT32_MAX / 2);
     if (!lode_zor_unpack(unpacker, &store->data, chunk, &payload, &notes->damage))
         return lode_fail_memory(error);
-    if (zor_can_be_read(&notes->damage) && !read_payload(store, notes, payload))
+    if (zor_can_be_read(&notes->damage) &&
+        !read_payload(store, notes, payload, TRACES_MIN + chunk->csize / 2))
         return lode_fail_memory(error);
     return LODE_OK;
 }
