@@ -13,7 +13,7 @@ LODE_BEGIN_DECLS
  * that the whole name has. Control characters are shown as '?'. MT: any thread.
  */
 
-/* A symbol in its C++ form if it has one, else as it is. */
+/* A symbol as it is in C++, or with its parameters as in Java, if it has such a form, else as it is. */
 LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity);
 /* The same without parameters, template arguments and result types, as tracers print it: "app::run". */
 LODE_API size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity);

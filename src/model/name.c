@@ -3,6 +3,7 @@
 #include "base/label.h"
 #include "model/context.h"
 #include "model/database.h"
+#include "model/descriptor.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <lode/name.h>
@@ -97,7 +98,13 @@ static void put_symbol(struct lode_label *label, const char *symbol)
 {
     /* Only what begins like a mangled name: the demangler takes bare types ("i" is "int") too. */
     char *demangled = NULL;
+    const char *descriptor = lode_descriptor(symbol);
     int status;
+    if (descriptor) {
+        lode_label_bytes(label, symbol, (size_t)(descriptor - symbol));
+        lode_descriptor_put(label, descriptor);
+        return;
+    }
     if (strncmp(symbol, "_Z", 2) == 0 && !is_bomb(symbol))
         demangled = __cxa_demangle(symbol, NULL, NULL, &status);
     lode_label_text(label, demangled ? demangled : symbol);

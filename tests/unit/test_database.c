@@ -209,6 +209,39 @@ static void names_are_for_people(void **state)
     close_fixture(&f);
 }
 
+static void methods_have_parameters_as_people_write_them(void **state)
+{
+    static const struct {
+        const char *symbol, *full, *simple;
+    } names[] = {
+        {"app.Shop.find(I[Ljava/lang/String;)V", "app.Shop.find(int, java.lang.String[])", "app.Shop.find"},
+        {"a.b.<init>()V", "a.b.<init>()", "a.b.<init>"},
+        {"a.b([[JBCDFSZ)La/B;", "a.b(long[][], byte, char, double, float, short, boolean)", "a.b"},
+        {"a.b(I)[[La/B;", "a.b(int)", "a.b"},
+        /* No descriptors. */
+        {"a.b(I)", "a.b(I)", NULL},
+        {"a.b(I)VV", "a.b(I)VV", NULL},
+        {"a.b(L;)V", "a.b(L;)V", NULL},
+        {"a.b(La/B)V", "a.b(La/B)V", NULL},
+        {"a.b([)V", "a.b([)V", NULL},
+        {"a.b(V)V", "a.b(V)V", NULL},
+        {"a.b(", "a.b(", NULL},
+        {"(I)V", "(I)V", NULL},
+    };
+    char label[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(lode_demangle(names[i].symbol, label, sizeof label), strlen(names[i].full));
+        assert_string_equal(label, names[i].full);
+        if (names[i].simple == NULL)
+            continue;
+        assert_int_equal(lode_simple_name(names[i].symbol, label, sizeof label), strlen(names[i].simple));
+        assert_string_equal(label, names[i].simple);
+    }
+    assert_int_equal(lode_demangle("a.b(I)V", label, 6), 8);
+    assert_string_equal(label, "a.b(i");
+}
+
 /* A function of A<A<...>, A<...>>, each level of which holds the one before twice. */
 static void doubling_name(char *name, size_t capacity, unsigned levels)
 {
@@ -465,6 +498,7 @@ int main(void)
         cmocka_unit_test(larger_records_of_a_newer_version_open_the_same),
         cmocka_unit_test(unknown_enumerations_are_shown_not_refused),
         cmocka_unit_test(ids_may_be_anything),
+        cmocka_unit_test(methods_have_parameters_as_people_write_them),
         cmocka_unit_test(names_that_would_grow_without_bound_stay_mangled),
         cmocka_unit_test(what_is_not_a_store_is_said_so),
         cmocka_unit_test(errors_name_the_file_and_the_place),
