@@ -232,8 +232,9 @@ static lode_status take_call(struct zor_cursor *self)
     if (lode_array_push(&self->frames) == NULL)
         return lode_fail_memory(self->error);
     self->is_pending = true;
-    self->has_start = false;
+    self->has_start = zor_take_number(&self->reader, ZOR_KEY_START, &self->start);
     self->method = 0;
+    (void)zor_take_number(&self->reader, ZOR_KEY_METHOD, &self->method);
     return LODE_OK;
 }
 
@@ -399,7 +400,7 @@ static lode_status begin_segment(struct zor_cursor *self)
     self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
     self->segment = self->current->next;
     LODE_TRY(take_chunk(self));
-    zor_events_begin(&self->reader, self->payload->bytes);
+    zor_events_begin(&self->reader, (struct lode_span){self->payload->bytes.data, self->current->end});
     self->reader.in.at = self->current->begin;
     self->is_reading = true;
     if (!self->current->is_behind_loss)
@@ -427,7 +428,7 @@ static lode_status step(struct zor_cursor *self)
     struct zor_event event;
     if (!self->is_reading)
         return self->segment == LODE_NO_INDEX ? end_trace(self) : begin_segment(self);
-    if (zor_next_event(&self->reader, &event) && event.at < self->current->end)
+    if (zor_next_event(&self->reader, &event))
         return take_event(self, &event);
     self->is_reading = false;
     return interrupt(self);
