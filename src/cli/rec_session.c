@@ -4,6 +4,7 @@
 #include "rec_tasks.h"
 #include "report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FINDINGS_PER_TRACK 100 /* that a pass over all calls hands on, of each rule */
@@ -129,6 +130,18 @@ int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc)
 uint32_t rec_track_count(const rec_session *s)
 {
     return s->slice.tracks ? s->slice.track_count : lode_recording_track_count(s->recording);
+}
+
+const char *rec_track_word(const rec_session *s)
+{
+    return lode_recording_has_traces(s->recording) ? "trace" : "task";
+}
+
+void rec_say_tracks(char *text, size_t capacity, const rec_session *s)
+{
+    char count[NUMBER_SIZE];
+    format_count(count, rec_track_count(s));
+    snprintf(text, capacity, "%s %s%s", count, rec_track_word(s), rec_track_count(s) == 1 ? "" : "s");
 }
 
 unsigned rec_threads(const rec_session *s)

@@ -38,6 +38,10 @@ int rec_find_span(rec_session *s);
 int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc);
 /* How many tracks the slice has. */
 uint32_t rec_track_count(const rec_session *s);
+/* What a track is to people: "task" or "trace". */
+const char *rec_track_word(const rec_session *s);
+/* How many of them the slice has, in words, such as "3 tasks". */
+void rec_say_tracks(char *text, size_t capacity, const rec_session *s);
 
 /* Callbacks whose `user` is a rec_session. */
 int rec_on_finding(void *user, const lode_finding *finding);
