@@ -11,8 +11,10 @@
 #include <string.h>
 
 enum {
-    EVENT_BYTES = 16,         /* of a record, about: for progress */
-    EVENTS_PER_STEP = 1 << 20 /* between two reports of progress */
+    EVENT_BYTES = 16,          /* of a record, about: for progress */
+    EVENTS_PER_STEP = 1 << 20, /* between two reports of progress */
+    SMALL_TRACK =
+        1 << 20 /* bytes; smaller ones keep their order, as traces that are neighbours are stored together */
 };
 
 struct worker {
@@ -181,12 +183,17 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 
 /* ---- a run ---- */
 
+static uint64_t size_class(const struct lode_pass *pass, uint32_t row)
+{
+    uint64_t bytes = pass->recording->tracks[pass->rows[row].track].bytes;
+    return bytes < SMALL_TRACK ? 0 : bytes;
+}
+
 static int compare_sizes(const void *left, const void *right, void *argument)
 {
     const struct lode_pass *pass = argument;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint64_t x = pass->recording->tracks[pass->rows[a].track].bytes;
-    uint64_t y = pass->recording->tracks[pass->rows[b].track].bytes;
+    uint64_t x = size_class(pass, a), y = size_class(pass, b);
     if (x != y)
         return x > y ? -1 : 1;
     return a < b ? -1 : a > b;

@@ -94,68 +94,98 @@ static inline void zor_events_begin(struct zor_events *events, struct lode_span 
 {
     events->in = zor_input(payload);
     events->counted_depth = 0;
+    events->pairs_left = 0;
     events->is_in_map = events->is_page = events->has_second = events->is_malformed = false;
 }
 
 /* The next event; false at the end, or where bytes are malformed: `in.at` is where the first of them is. */
 bool lode_zor_event(struct zor_events *events, struct zor_event *event);
 
+/*
+ * What nearly all of a payload is: calls, their ends, and numbers in maps of their own. These are read without all that others may need.
+ */
 enum {
-    ZOR_COMMON_SIZE =
-        12 /* of the longest event of those below: a number of eight bytes, its head, key, map and tag */
+    ZOR_COMMON_SIZE = 12 /* of the longest: a tag, a map, a key, a head and a number of eight bytes */
 };
 
-/* A number in a map of its own: tag, 0xa1, key, number. There are ZOR_COMMON_SIZE bytes to look at. */
+/* Whether what comes next may be read as such: it is long enough, and not a part of something else. */
+static inline bool zor_is_common(const struct zor_events *events)
+{
+    return events->in.size - events->in.at >= ZOR_COMMON_SIZE && !events->is_in_map && !events->has_second &&
+           events->counted_depth == 0;
+}
+
+/* An unsigned number, and how many bytes it has with its head; 0 if it is none. */
+static inline unsigned zor_common_number(const uint8_t *bytes, uint64_t *value)
+{
+    unsigned head = bytes[0];
+    *value = head;
+    if (head < 24)
+        return 1;
+    if (head > 27)
+        return 0;
+    unsigned width = 1u << (head - 24);
+    *value = get_u64be(bytes + 1) >> (64 - 8 * width);
+    return 1 + width;
+}
+
+static inline bool zor_is_info(const uint8_t *bytes)
+{
+    return (bytes[0] == (0xc0 | ZOR_TAG_INFO) || bytes[0] == (0xc0 | ZOR_TAG_INFO_PAGE)) &&
+           bytes[1] == 0xa1 && bytes[2] < 24;
+}
+
 static inline bool zor_common_info(struct zor_events *events, struct zor_event *event, const uint8_t *bytes)
 {
-    unsigned head = bytes[3], width = 0;
-    uint64_t value = head;
-    if (bytes[1] != 0xa1 || bytes[2] >= 24 || head > 27)
+    uint64_t value;
+    unsigned size = zor_is_info(bytes) ? zor_common_number(bytes + 3, &value) : 0;
+    if (size == 0)
         return false;
-    if (head >= 24) {
-        width = 1u << (head - 24);
-        value = get_u64be(bytes + 4) >> (64 - 8 * width);
-    }
     event->kind = ZOR_INFO;
     event->at = events->in.at + 2;
     event->key = bytes[2];
-    event->value = (struct zor_item){.major = ZOR_UNSIGNED, .width = (uint8_t)width, .value = value};
+    event->value = (struct zor_item){.major = ZOR_UNSIGNED, .width = (uint8_t)(size - 1), .value = value};
     event->key_bytes = (struct lode_span){bytes + 2, 1};
-    event->value_bytes = (struct lode_span){bytes + 3, width + 1};
-    events->in.at += 4 + width;
+    event->value_bytes = (struct lode_span){bytes + 3, size};
+    events->in.at += 3 + size;
     events->is_page = bytes[0] == (0xc0 | ZOR_TAG_INFO_PAGE);
     return true;
 }
 
-/*
- * The next event, if it is one of those that nearly all are: a call, its end, or a number in a map of its own. False, with nothing
- * changed, if lode_zor_event has to look at it.
- */
-static inline bool zor_common_event(struct zor_events *events, struct zor_event *event)
+/* The number of a key, if that is what comes next. */
+static inline bool zor_take_number(struct zor_events *events, enum zor_key key, uint64_t *value)
 {
     const uint8_t *bytes = events->in.data + events->in.at;
-    if (events->in.size - events->in.at < ZOR_COMMON_SIZE || events->is_in_map || events->has_second ||
-        events->counted_depth > 0)
+    uint64_t number;
+    unsigned size = zor_is_common(events) && zor_is_info(bytes) && bytes[2] == key
+                        ? zor_common_number(bytes + 3, &number)
+                        : 0;
+    if (size == 0)
         return false;
-    switch (bytes[0]) {
-    case 0xc0 | ZOR_TAG_INFO:
-    case 0xc0 | ZOR_TAG_INFO_PAGE:
-        return zor_common_info(events, event, bytes);
-    case 0xc0 | ZOR_TAG_RECORD:
-        if (bytes[1] != 0x9f)
-            return false;
+    *value = number;
+    events->in.at += 3 + size;
+    events->is_page = bytes[0] == (0xc0 | ZOR_TAG_INFO_PAGE);
+    return true;
+}
+
+/* The next event, if it is a common one. False, with nothing changed, if lode_zor_event has to look at it. */
+static inline bool zor_common_event(struct zor_events *events, struct zor_event *event)
+{
+    if (!zor_is_common(events))
+        return false;
+    const uint8_t *bytes = events->in.data + events->in.at;
+    event->at = events->in.at;
+    if (bytes[0] == (0xc0 | ZOR_TAG_RECORD) && bytes[1] == 0x9f) {
         event->kind = ZOR_CALL;
-        event->at = events->in.at;
         events->in.at += 2;
         return true;
-    case 0xff:
+    }
+    if (bytes[0] == 0xff) {
         event->kind = ZOR_RETURN;
-        event->at = events->in.at;
         events->in.at++;
         return true;
-    default:
-        return false;
     }
+    return zor_common_info(events, event, bytes);
 }
 
 /* lode_zor_event, but faster. */

@@ -125,15 +125,45 @@ static void take_attribute(const struct zor_store *store, struct piece *piece, c
         piece->tid = lode_zor_whole(&store->structures[event->is_page], event->value_bytes);
 }
 
-static void take_tick(struct piece *piece, const struct zor_event *event)
+static inline void take_tick(struct piece *piece, uint64_t tick)
 {
-    uint64_t tick = event->value.value;
-    if (event->value.major != ZOR_UNSIGNED || tick >= ZOR_TICKS_END)
+    if (tick >= ZOR_TICKS_END)
         return;
     if (!piece->has_tick)
         piece->first_tick = tick;
     piece->has_tick = true;
     piece->last_tick = tick > piece->last_tick ? tick : piece->last_tick;
+}
+
+static inline bool is_tick(uint64_t key)
+{
+    return key == ZOR_KEY_START || key == ZOR_KEY_STOP;
+}
+
+/* Passes over calls inside of the outermost and their numbers, as long as they are common ones: of these, only ticks count. */
+static void skim(struct reading *reading, struct zor_events *events)
+{
+    struct piece *piece = reading->piece;
+    int64_t level = reading->level, outermost = piece ? piece->level + piece->is_call : level;
+    while (level > outermost && zor_is_common(events)) {
+        const uint8_t *bytes = events->in.data + events->in.at;
+        uint64_t value;
+        unsigned size;
+        if (zor_is_info(bytes) && (size = zor_common_number(bytes + 3, &value)) > 0) {
+            events->in.at += 3 + size;
+            if (is_tick(bytes[2]))
+                take_tick(piece, value);
+        } else if (bytes[0] == (0xc0 | ZOR_TAG_RECORD) && bytes[1] == 0x9f) {
+            events->in.at += 2;
+            level++;
+        } else if (bytes[0] == 0xff) {
+            events->in.at++;
+            level--;
+        } else {
+            break;
+        }
+    }
+    reading->level = level;
 }
 
 static bool take_event(struct reading *reading, const struct zor_event *event)
@@ -146,8 +176,8 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
     if (event->kind == ZOR_INFO) {
         if (reading->level == piece->level + piece->is_call)
             take_info(piece, event, reading->is_pending);
-        if (event->key == ZOR_KEY_START || event->key == ZOR_KEY_STOP)
-            take_tick(piece, event);
+        if (is_tick(event->key) && event->value.major == ZOR_UNSIGNED)
+            take_tick(piece, event->value.value);
         return true;
     }
     if (event->kind == ZOR_ATTRIBUTE && piece->is_call && reading->level == piece->level + 1)
@@ -177,6 +207,7 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
         is_full = notes->pieces.count > most;
         if (!is_full && !take_event(&reading, &event))
             return false;
+        skim(&reading, &events);
     }
     uint64_t end = is_full ? event.at : events.in.at;
     if (reading.piece)
