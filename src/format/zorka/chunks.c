@@ -118,9 +118,9 @@ static bool unlz4_chunk(const struct zor_unpacker *unpacker, struct lode_span pa
     return size >= 0 && (uint32_t)size == lsize;
 }
 
-/* The payload, or false: the chunk is damaged if `has_memory` stays true. */
-static bool decompress(struct zor_unpacker *unpacker, enum zor_codec codec, struct lode_span packed,
-                       uint32_t lsize, bool *has_memory)
+/* The payload of a chunk whose checksum is right, or false: the chunk is damaged if `has_memory` stays true. */
+static bool decompress(struct zor_unpacker *unpacker, const struct zor_data *data, enum zor_codec codec,
+                       struct lode_span packed, uint32_t lsize, bool *has_memory)
 {
     uint64_t ratio = codec == ZOR_CODEC_LZ4 ? LZ4_RATIO : DEFLATE_RATIO;
     if (lsize > packed.size * ratio)
@@ -130,7 +130,9 @@ static bool decompress(struct zor_unpacker *unpacker, enum zor_codec codec, stru
         return false;
     if (codec == ZOR_CODEC_LZ4)
         return unlz4_chunk(unpacker, packed, lsize);
-    enum zor_inflated inflated = lode_zor_inflate(&unpacker->inflater, packed, unpacker->buffer, lsize);
+    enum zor_inflated inflated =
+        data->has_checksums ? lode_zor_inflate_fast(&unpacker->inflater, packed, unpacker->buffer, lsize)
+                            : lode_zor_inflate(&unpacker->inflater, packed, unpacker->buffer, lsize);
     *has_memory = inflated != ZOR_INFLATE_MEMORY;
     return inflated == ZOR_INFLATED;
 }
@@ -161,7 +163,7 @@ bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
             *damage = (struct zor_damage){ZOR_CHUNK_SIZE, "the chunk is not compressed, but has two sizes"};
         return true;
     }
-    if (decompress(unpacker, data->codec, packed, chunk->lsize, &has_memory))
+    if (decompress(unpacker, data, data->codec, packed, chunk->lsize, &has_memory))
         *payload = (struct lode_span){unpacker->buffer, chunk->lsize};
     else
         *damage = (struct zor_damage){ZOR_CHUNK_CODEC, "the chunk does not become as many bytes as it says"};
@@ -191,9 +193,9 @@ static lode_status tell_codec(struct zor_data *data, uint32_t flags, const struc
         struct lode_span packed = packed_bytes(data, chunk);
         if (chunk->lsize == 0 || !has_checksum(data, chunk))
             continue;
-        if (decompress(&unpacker, real, packed, chunk->lsize, &has_memory))
+        if (decompress(&unpacker, data, real, packed, chunk->lsize, &has_memory))
             break;
-        if (has_memory && decompress(&unpacker, page, packed, chunk->lsize, &has_memory)) {
+        if (has_memory && decompress(&unpacker, data, page, packed, chunk->lsize, &has_memory)) {
             data->codec = page;
             data->is_page_layout = true;
             break;

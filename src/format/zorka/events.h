@@ -115,18 +115,29 @@ static inline bool zor_is_common(const struct zor_events *events)
            events->counted_depth == 0;
 }
 
-/* An unsigned number, and how many bytes it has with its head; 0 if it is none. */
+/*
+ * An unsigned number, and how many bytes it has with its head; 0 if it is none. Branches, not sums: as most can be foreseen, what comes
+ * behind the number need not wait for it.
+ */
 static inline unsigned zor_common_number(const uint8_t *bytes, uint64_t *value)
 {
-    unsigned head = bytes[0];
-    *value = head;
-    if (head < 24)
-        return 1;
-    if (head > 27)
-        return 0;
-    unsigned width = 1u << (head - 24);
-    *value = get_u64be(bytes + 1) >> (64 - 8 * width);
-    return 1 + width;
+    switch (bytes[0]) {
+    case 24:
+        *value = bytes[1];
+        return 2;
+    case 25:
+        *value = get_u16be(bytes + 1);
+        return 3;
+    case 26:
+        *value = get_u32be(bytes + 1);
+        return 5;
+    case 27:
+        *value = get_u64be(bytes + 1);
+        return 9;
+    default:
+        *value = bytes[0];
+        return bytes[0] < 24;
+    }
 }
 
 static inline bool zor_is_info(const uint8_t *bytes)

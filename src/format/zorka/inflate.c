@@ -22,8 +22,8 @@ static bool prepare_stream(struct zor_inflater *self)
     return false;
 }
 
-enum zor_inflated lode_zor_inflate_slowly(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
-                                          uint32_t size)
+enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+                                   uint32_t size)
 {
     uint8_t more;
     if (!prepare_stream(self))
@@ -76,7 +76,7 @@ static bool finish(struct zor_inflater *self, struct lode_span *packed)
     return true;
 }
 
-static bool inflate_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out, uint32_t size)
+static bool try_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out, uint32_t size)
 {
     size_t used, made;
     if (self->fast == NULL)
@@ -100,8 +100,8 @@ uint32_t lode_zor_crc32(struct lode_span bytes)
 
 #else
 
-static bool inflate_fast(const struct zor_inflater *self, struct lode_span packed, const uint8_t *out,
-                         uint32_t size)
+static bool try_fast(const struct zor_inflater *self, struct lode_span packed, const uint8_t *out,
+                     uint32_t size)
 {
     (void)self, (void)packed, (void)out, (void)size;
     return false;
@@ -121,12 +121,12 @@ uint32_t lode_zor_crc32(struct lode_span bytes)
 
 /* ---- both ---- */
 
-enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
-                                   uint32_t size)
+enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+                                        uint32_t size)
 {
-    if (inflate_fast(self, packed, out, size))
+    if (try_fast(self, packed, out, size))
         return ZOR_INFLATED;
-    return lode_zor_inflate_slowly(self, packed, out, size);
+    return lode_zor_inflate(self, packed, out, size);
 }
 
 void lode_zor_inflater_free(struct zor_inflater *self)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw deflate and checksums: zlib says what is sound. Where libdeflate is there, it does the work first, several times as fast, and only
- * what it does not like is asked of zlib.
+ * Raw deflate and checksums, by zlib or, where it is there, several times as fast by libdeflate. What that refuses is asked of zlib again. It
+ * refuses a little less: lengths of codes may be repeated beyond their end. So it is for streams whose checksum was right, which are
+ * damaged only if somebody wanted them to be.
  */
 #ifndef LODE_ZORKA_INFLATE_H
 #define LODE_ZORKA_INFLATE_H
@@ -21,12 +22,12 @@ enum zor_inflated {
     ZOR_INFLATE_MEMORY
 };
 
-/* Whether bytes become exactly `size`, which are written to `out`. Streams without their end are as good as others. */
+/* Whether bytes become exactly `size`, which are written to `out`. Streams without their end are as good as others. With zlib alone. */
 enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
                                    uint32_t size);
-/* The same, with zlib alone. */
-enum zor_inflated lode_zor_inflate_slowly(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
-                                          uint32_t size);
+/* The same, for streams whose checksum was right. */
+enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+                                        uint32_t size);
 void lode_zor_inflater_free(struct zor_inflater *self);
 
 uint32_t lode_zor_crc32(struct lode_span bytes);
