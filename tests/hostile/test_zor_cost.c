@@ -9,11 +9,12 @@
 enum {
 #ifdef SANITIZED
     MAX_MILLISECONDS = 60000,
+    MANY = 1 << 17,
 #else
     MAX_MILLISECONDS = 6000,
+    MANY = 1 << 20,
 #endif
-    MAX_MEGABYTES = 400,
-    MANY = 1 << 20
+    MAX_MEGABYTES = 400
 };
 
 #define BEGIN "c89f cea10c10 cea10e04 cea1051b0000016311155db8"

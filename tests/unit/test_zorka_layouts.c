@@ -207,7 +207,7 @@ static void properties_are_as_java_writes_them(void **state)
 {
     static const char text[] =
         "#comment\n! another\n\n  store.iflags = 1\r\nkey\\ with\\:signs : a\\u017cb\\\n    c\n"
-        "empty\nlatin\\u00e9=\xe9\\tx\\\\\nlast=\\";
+        "empty\nlatin\\u00e9=\xe9\\tx\\\\\nbad=\\uzz11\n!\nlast=\\";
     struct minizor store;
     (void)state;
     minizor_make(&store, 0, false);
@@ -218,6 +218,7 @@ static void properties_are_as_java_writes_them(void **state)
                                                            "bc");
     assert_string_equal(fact(recording, "empty"), "");
     assert_string_equal(fact(recording, "latin\xc3\xa9"), "\xc3\xa9 x\\");
+    assert_string_equal(fact(recording, "bad"), "uzz11");
     assert_string_equal(fact(recording, "last"), "\\");
     lode_recording_close(recording);
     /* No more than 256 of them, and none that is too long. */

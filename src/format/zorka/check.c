@@ -8,8 +8,13 @@
 #include "format/zorka/zorka.h"
 #include <stdlib.h>
 
+enum {
+    BATCHES = 4096 /* at most, so that what is kept of each does not add up */
+};
+
 struct checking {
     const lode_recording *recording;
+    uint32_t batch; /* tracks that a worker takes at once */
     struct lode_report *report;
     struct lode_progress progress;
     /* What the workers found, until its turn comes. */
@@ -30,27 +35,44 @@ static lode_status read_track(lode_cursor *cursor, struct lode_report *kept, lod
     return lode_report_flush(report, kept);
 }
 
-static lode_status check_track(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status check_track(const struct checking *self, uint32_t track, struct lode_report *kept,
+                               lode_error *error)
 {
-    struct checking *self = context;
     lode_cursor *cursor;
-    struct lode_report *kept = &self->kept[item];
-    (void)worker;
-    LODE_TRY(lode_report_keep(kept, self->report, error));
-    LODE_TRY(lode_zor_cursor_open_kept(&cursor, self->recording, (uint32_t)item, self->report, error));
+    LODE_TRY(lode_zor_cursor_open_kept(&cursor, self->recording, track, self->report, error));
     lode_status status = read_track(cursor, kept, error);
     lode_zor_cursor_close(cursor);
     return status;
 }
 
-static lode_status finish_track(void *context, uint64_t item, lode_error *error)
+static uint32_t batch_end(const struct checking *self, uint64_t item)
+{
+    uint64_t end = (item + 1) * self->batch, count = self->recording->track_count;
+    return (uint32_t)(end < count ? end : count);
+}
+
+static lode_status check_batch(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct checking *self = context;
+    struct lode_report *kept = &self->kept[item];
+    (void)worker;
+    LODE_TRY(lode_report_keep(kept, self->report, error));
+    for (uint32_t i = (uint32_t)item * self->batch; i < batch_end(self, item); i++)
+        LODE_TRY(check_track(self, i, kept, error));
+    return LODE_OK;
+}
+
+static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
+{
+    struct checking *self = context;
+    uint64_t bytes = 0;
     self->report->error = error;
     lode_status status = lode_report_flush(&self->kept[item], self->report);
     lode_report_close(&self->kept[item]);
     LODE_TRY(status);
-    return lode_progress_add(&self->progress, self->recording->tracks[item].bytes, error);
+    for (uint32_t i = (uint32_t)item * self->batch; i < batch_end(self, item); i++)
+        bytes += self->recording->tracks[i].bytes;
+    return lode_progress_add(&self->progress, bytes, error);
 }
 
 static lode_status check_tracks(struct checking *self, unsigned threads, lode_error *error)
@@ -58,12 +80,14 @@ static lode_status check_tracks(struct checking *self, unsigned threads, lode_er
     uint32_t count = self->recording->track_count;
     for (uint32_t i = 0; i < count; i++)
         self->progress.total += self->recording->tracks[i].bytes;
-    self->kept = calloc(count + (size_t)1, sizeof *self->kept);
+    self->batch = count / BATCHES + 1;
+    uint32_t batches = (count + self->batch - 1) / self->batch;
+    self->kept = calloc(batches + (size_t)1, sizeof *self->kept);
     if (self->kept == NULL)
         return lode_fail_memory(error);
-    struct lode_job job = {.items = count, .work = check_track, .finish = finish_track, .context = self};
-    lode_status status = lode_pool_run(lode_pool_threads(threads, count), &job, error);
-    for (uint32_t i = 0; i < count; i++)
+    struct lode_job job = {.items = batches, .work = check_batch, .finish = finish_batch, .context = self};
+    lode_status status = lode_pool_run(lode_pool_threads(threads, batches), &job, error);
+    for (uint32_t i = 0; i < batches; i++)
         lode_report_close(&self->kept[i]);
     free(self->kept);
     return status;

@@ -146,5 +146,5 @@ const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chu
     if (low == metas->items.count)
         return NULL;
     const struct zor_meta *found = LODE_ARRAY_AT(&metas->items, struct zor_meta, low);
-    return found->chunk == chunk ? found : NULL;
+    return found->chunk == chunk && found->offset == offset ? found : NULL;
 }

@@ -45,7 +45,7 @@ lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_span bytes,
 lode_status lode_zor_carve(struct zor_metas *metas, struct lode_span bytes, lode_error *error);
 /* Puts them in order, when all are read. */
 void lode_zor_metas_sort(struct zor_metas *metas);
-/* What is known of the first trace in a chunk from an offset of its payload on, or NULL. */
+/* What is known of the trace that begins, or goes on, at an offset in the payload of a chunk, or NULL. */
 const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk, uint64_t offset);
 
 #endif

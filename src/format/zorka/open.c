@@ -98,65 +98,56 @@ static lode_status find_stores(struct opening *opening)
 
 /* ---- files of a store ---- */
 
-typedef lode_status (*file_reader)(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
-                                   const char *file, struct lode_report *report);
+enum file_kind {
+    FILE_OTHER,
+    FILE_WAL,
+    FILE_FMI,
+    FILE_QMETA,
+    FILE_DATABASE,
+    FILE_PROPERTIES
+};
 
-static lode_status read_wal(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
-                            const char *file, struct lode_report *report)
-{
-    (void)rec;
-    return lode_zor_read_wal(&store->texts, bytes, file, report);
-}
-
-static lode_status read_fmi(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
-                            const char *file, struct lode_report *report)
-{
-    (void)rec;
-    return lode_zor_read_fmi(&store->texts, bytes, file, report);
-}
-
-static lode_status read_qmeta(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
-                              const char *file, struct lode_report *report)
-{
-    (void)rec;
-    return lode_zor_read_qmeta(&store->metas, bytes, file, report);
-}
-
-static lode_status carve(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
-                         const char *file, struct lode_report *report)
-{
-    (void)rec;
-    (void)file;
-    return lode_zor_carve(&store->metas, bytes, report->error);
-}
-
-static lode_status read_props(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
-                              const char *file, struct lode_report *report)
-{
-    (void)file;
-    return lode_zor_read_props(rec, store, bytes, report->error);
-}
-
-static file_reader reader_of(const char *name)
+static enum file_kind kind_of(const char *name)
 {
     if (lode_zor_is_wal(name))
-        return read_wal;
+        return FILE_WAL;
     if (lode_zor_is_fmi(name))
-        return read_fmi;
+        return FILE_FMI;
     if (strcmp(name, "qmeta.idx") == 0)
-        return read_qmeta;
+        return FILE_QMETA;
     if (strcmp(name, "meta.db.p") == 0)
-        return carve;
+        return FILE_DATABASE;
     /* The one is on the page, the other was written. */
-    return strcmp(name, "config.props") == 0 || strcmp(name, "store.props") == 0 ? read_props : NULL;
+    bool is_properties = strcmp(name, "config.props") == 0 || strcmp(name, "store.props") == 0;
+    return is_properties ? FILE_PROPERTIES : FILE_OTHER;
+}
+
+static lode_status read_bytes(const struct opening *opening, struct zor_store *store, enum file_kind kind,
+                              struct lode_span bytes, const char *file)
+{
+    switch (kind) {
+    case FILE_WAL:
+        return lode_zor_read_wal(&store->texts, bytes, file, opening->report);
+    case FILE_FMI:
+        return lode_zor_read_fmi(&store->texts, bytes, file, opening->report);
+    case FILE_QMETA:
+        return lode_zor_read_qmeta(&store->metas, bytes, file, opening->report);
+    case FILE_DATABASE:
+        return lode_zor_carve(&store->metas, bytes, opening->error);
+    case FILE_PROPERTIES:
+        return lode_zor_read_props(opening->rec, store, bytes, opening->error);
+    case FILE_OTHER:
+        break;
+    }
+    return LODE_OK;
 }
 
 static lode_status read_file(struct opening *opening, struct zor_store *store, const char *name)
 {
     struct lode_source source;
     char path[64];
-    file_reader reader = reader_of(name);
-    if (reader == NULL)
+    enum file_kind kind = kind_of(name);
+    if (kind == FILE_OTHER)
         return LODE_OK;
     snprintf(path, sizeof path, "%s%s%s", store->name, store->name[0] ? "/" : "", name);
     const char *file = copy_text(opening->arena, path);
@@ -164,7 +155,7 @@ static lode_status read_file(struct opening *opening, struct zor_store *store, c
         return lode_fail_memory(opening->error);
     lode_status status = lode_source_open(&source, &opening->rec->folder, file, opening->error);
     if (status == LODE_OK)
-        status = reader(opening->rec, store, source.bytes, file, opening->report);
+        status = read_bytes(opening, store, kind, source.bytes, file);
     lode_source_close(&source);
     return status == LODE_ABSENT ? LODE_OK : status;
 }

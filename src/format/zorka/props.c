@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of properties as Java has them: lines with a key and a value, escapes, and lines that go on after a backslash. */
 #include "base/error.h"
-#include "base/label.h"
 #include "format/zorka/zorka.h"
 #include <stdio.h>
 #include <string.h>
@@ -63,22 +62,33 @@ static void add(struct text *text, unsigned code)
     }
 }
 
+/* Four hexadecimal digits; false if they are none. */
+static bool take_number(struct lode_span *in, unsigned *number)
+{
+    *number = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        uint8_t byte = i < in->size ? in->data[i] : 0;
+        bool is_digit = byte >= '0' && byte <= '9';
+        unsigned letter = (byte | 0x20u) - 'a';
+        if (!is_digit && letter > 5)
+            return false;
+        *number = *number << 4 | (is_digit ? byte - (unsigned)'0' : letter + 10);
+    }
+    in->data += 4;
+    in->size -= 4;
+    return true;
+}
+
 /* What stands behind a backslash: an end of line, which does not count, a number, or a character. */
 static void add_escaped(struct text *text, struct lode_span *in)
 {
     uint8_t byte = take(in);
+    unsigned code;
     if (is_end(byte)) {
         if (byte == '\r' && in->size > 0 && *in->data == '\n')
             take(in);
         skip_blanks(in);
-    } else if (byte == 'u' && in->size >= 4) {
-        char digits[5] = "";
-        unsigned code = '?';
-        memcpy(digits, in->data, 4);
-        if (sscanf(digits, "%4x", &code) == 1) { /* NOLINT(cert-err34-c): any number of 4 digits is one */
-            in->data += 4;
-            in->size -= 4;
-        }
+    } else if (byte == 'u' && take_number(in, &code)) {
         add(text, code);
     } else {
         add(text, byte == 't' || byte == 'n' || byte == 'r' || byte == 'f' ? ' ' : byte);

@@ -283,7 +283,6 @@ static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk,
 {
     const struct zor_store *store = &self->rec->stores[chunk->store];
     const struct zor_meta *meta = lode_zor_meta(&store->metas, chunk->offset, piece->begin);
-    bool has_meta = meta && meta->offset == piece->begin;
     *index = (uint32_t)self->rec->traces.count;
     struct zor_trace *trace = lode_array_push(&self->rec->traces);
     if (trace == NULL)
@@ -293,8 +292,8 @@ static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk,
                                 .first = LODE_NO_INDEX,
                                 .last = LODE_NO_INDEX,
                                 .method = piece->method,
-                                .id = has_meta && !zor_id_is_known(piece->id) ? meta->id : piece->id,
-                                .has_error = has_meta && meta->has_error,
+                                .id = meta && !zor_id_is_known(piece->id) ? meta->id : piece->id,
+                                .has_error = meta && meta->has_error,
                                 .pid = piece->pid,
                                 .tid = piece->tid,
                                 .start = start,

@@ -41,7 +41,7 @@ struct zor_texts {
 
 enum {
     ZOR_TEXT_MAX = 256 << 20, /* bytes of a file of the index, unpacked */
-    ZOR_TEXT_RATIO = 256      /* and times its size */
+    ZOR_TEXT_RATIO = 64       /* and times its size */
 };
 
 void lode_zor_texts_init(struct zor_texts *texts, struct lode_arena *arena);
