@@ -9,7 +9,8 @@
 #include <zlib.h>
 
 enum {
-    LEVEL = 6,
+    LEVEL =
+        4, /* three times as fast as what collectors used, for 3 % more bytes: the repeats of calls are short */
     TRACE_ID_SIZE = 20,
     NUMBERS_SIZE = 28 /* of a chunk: its number, offset and length, each as wide as can be */
 };
