@@ -36,6 +36,7 @@ struct zor_written_trace {
     uint64_t stamp;           /* milliseconds since the epoch */
     struct zor_entry *method; /* of the outermost call */
     uint64_t start, stop;     /* ticks */
+    uint64_t begin;           /* nanoseconds, of a clock of the caller, who sets it if he needs it */
     uint64_t records, errors, calls;
     uint64_t offset; /* bytes of payload in the chunks before this one */
     uint32_t chunk;  /* number of this one */
@@ -133,7 +134,7 @@ static inline bool zor_is_bare(const struct zor_encoder *encoder, bool has_strin
     return encoder->layout == ZOR_LAYOUT_PAGE && has_strings_only;
 }
 
-/* The text is used here; `first` is that of an entry or of what becomes one. */
-void lode_zor_note(struct zor_encoder *encoder, _Atomic uint64_t *first);
+/* This place in all that is written: a number that rises with each call, and with the order of tracks. */
+uint64_t lode_zor_here(struct zor_encoder *encoder);
 
 #endif

@@ -24,6 +24,7 @@ struct zor_entry {
     size_t part_count;
     uint64_t line;          /* of a stack item */
     struct zor_entry *next; /* of the same hash */
+    const void *owner;      /* of a method: who has given it to a function */
 };
 
 struct zor_dictionary {

@@ -93,13 +93,19 @@ void lode_zor_put_raw(struct zor_encoder *encoder, struct lode_span bytes)
 
 /* ---- texts ---- */
 
-void lode_zor_note(struct zor_encoder *encoder, _Atomic uint64_t *first)
+uint64_t lode_zor_here(struct zor_encoder *encoder)
 {
     uint64_t here = encoder->order << POSITION_BITS | encoder->position;
-    uint64_t before = atomic_load_explicit(first, memory_order_relaxed);
     encoder->position += encoder->position < (UINT64_C(1) << POSITION_BITS) - 1;
-    while (here < before && !atomic_compare_exchange_weak_explicit(first, &before, here, memory_order_relaxed,
-                                                                   memory_order_relaxed))
+    return here;
+}
+
+static void note(struct zor_encoder *encoder, struct zor_entry *entry)
+{
+    uint64_t here = lode_zor_here(encoder);
+    uint64_t before = atomic_load_explicit(&entry->first, memory_order_relaxed);
+    while (here < before && !atomic_compare_exchange_weak_explicit(
+                                &entry->first, &before, here, memory_order_relaxed, memory_order_relaxed))
         continue;
 }
 
@@ -107,7 +113,7 @@ void lode_zor_note(struct zor_encoder *encoder, _Atomic uint64_t *first)
 static uint32_t id_of(struct zor_encoder *encoder, struct zor_entry *entry)
 {
     if (entry && encoder->is_noting)
-        lode_zor_note(encoder, &entry->first);
+        note(encoder, entry);
     return entry ? entry->id : 0;
 }
 
@@ -125,6 +131,8 @@ void lode_zor_begin_track(struct zor_encoder *encoder, uint64_t order)
 {
     encoder->order = order;
     encoder->position = 0;
+    encoder->frames.count = 0;
+    encoder->hidden = 0;
 }
 
 void lode_zor_begin_trace(struct zor_encoder *encoder, struct zor_id id, uint64_t stamp)
