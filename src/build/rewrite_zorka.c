@@ -105,6 +105,20 @@ static lode_status name_functions(struct rewriting *self, lode_error *error)
     return lode_zor_writer_number(&self->writer, error);
 }
 
+/* Events of no track that are in the slice. */
+static uint64_t count_messages(const struct rewriting *self, const lode_recording *recording)
+{
+    lode_slice slice;
+    uint64_t count = 0;
+    if (!lode_rewrite_slice(self->slice, clock_of(recording, self->recordings[0]), &slice))
+        return 0;
+    for (size_t i = 0; i < recording->message_count; i++) {
+        uint64_t time = recording->messages[i].time;
+        count += time >= slice.from && (slice.to == 0 || time < slice.to);
+    }
+    return count;
+}
+
 /* What could not be taken over, as one finding. */
 static lode_status say_left_out(const struct rewriting *self, lode_error *error)
 {
@@ -112,6 +126,8 @@ static lode_status say_left_out(const struct rewriting *self, lode_error *error)
     char text[128];
     for (uint32_t i = 0; i < self->writer.encoder_count; i++)
         count += self->writer.encoders[i].left_out;
+    for (size_t i = 0; i < self->count; i++)
+        count += count_messages(self, self->recordings[i]);
     if (count == 0 || self->options->on_finding == NULL)
         return LODE_OK;
     snprintf(text, sizeof text, "%llu events have no place in a trace store; they are left out",

@@ -171,6 +171,7 @@ struct request {
     uint64_t begin, time; /* nanoseconds */
     uint64_t fails_at;    /* something fails when so few are left; 0: nothing does */
     unsigned failure;
+    bool has_thrown; /* the innermost call */
 };
 
 static uint64_t tick_of(const struct request *request)
@@ -194,7 +195,7 @@ static lode_status fail(struct request *request, struct zor_entry *exception, lo
 {
     LODE_TRY(lode_zor_more(request->encoder, error));
     lode_zor_thrown(request->encoder, exception);
-    lode_zor_number(request->encoder, ZOR_KEY_FLAGS, FLAG_ERROR);
+    request->has_thrown = true;
     return LODE_OK;
 }
 
@@ -209,6 +210,10 @@ static lode_status leave(struct request *request, uint64_t random, lode_error *e
 {
     request->time += synth_step(random) << SLOWER;
     request->walk.left--;
+    LODE_TRY(lode_zor_more(request->encoder, error));
+    if (request->has_thrown)
+        lode_zor_number(request->encoder, ZOR_KEY_FLAGS, FLAG_ERROR);
+    request->has_thrown = false;
     return lode_zor_leave(request->encoder, tick_of(request), 0, error);
 }
 

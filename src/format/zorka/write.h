@@ -101,7 +101,10 @@ lode_status lode_zor_enter(struct zor_encoder *encoder, uint64_t tick, struct zo
                            lode_error *error);
 /* What tells the trace from all others. */
 void lode_zor_put_ids(struct zor_encoder *encoder);
-/* Room for something else inside of a call: before lode_zor_number or lode_zor_info if they are not about its beginning. */
+/*
+ * Goes on in another chunk if this one is large enough. To be called before everything else inside of a call: what the call carries to its end is
+ * one thing with the end. So the same events are cut at the same places, whoever they come from.
+ */
 lode_status lode_zor_more(struct zor_encoder *encoder, lode_error *error);
 void lode_zor_number(struct zor_encoder *encoder, uint64_t key, uint64_t value);
 /* A value as encoded. */

@@ -112,12 +112,15 @@ static struct zor_entry *make_method(struct zor_source *source, const lode_funct
 {
     char name[NAME_SIZE], longer[NAME_SIZE + 64];
     const char *module = function->module ? lode_path_tail(function->module->path) : "";
-    struct lode_span parts[3];
     if (function->name)
         lode_demangle(function->name, name, sizeof name);
     else
         lode_function_label(function, name, sizeof name);
-    lode_zor_split_name(name, module, parts);
+    /* Names of other languages are whatever they are. */
+    bool has_parts = function->name && (strcmp(name, function->name) != 0 || strstr(name, "::"));
+    struct lode_span parts[3] = {zor_span(module[0] ? module : "<unknown>"), zor_span(name), zor_span("()")};
+    if (has_parts)
+        lode_zor_split_name(name, parts);
     if (is_taken) {
         snprintf(longer, sizeof longer, "%.*s@%.48s+0x%" PRIx64, (int)parts[1].size,
                  (const char *)parts[1].data, module, function->offset);
@@ -308,6 +311,7 @@ static lode_status leave(struct zor_source *source, struct zor_encoder *encoder,
 {
     if (encoder->hidden == 0)
         LODE_TRY(put_values(source, encoder, track, event, error));
+    LODE_TRY(lode_zor_more(encoder, error));
     return lode_zor_leave(encoder, tick_of(encoder, event->time), 0, error);
 }
 

@@ -2,51 +2,99 @@
 /* Names of functions as classes, methods and signatures. */
 #include "format/zorka/write_source.h"
 
+/* A name, demangled, as it is gone through. */
+struct naming {
+    const char *name; /* where it begins, behind the type of its result */
+    const char *method;
+    const char *at;
+    unsigned depth; /* brackets that are open */
+};
+
 static bool begins_with(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Whether the word `operator` ends here, behind which brackets are a part of the name. */
-static bool is_behind_operator(const char *name, const char *at)
+static bool ends_with(const char *begin, const char *end, const char *word)
 {
-    static const char word[] = "operator";
-    size_t length = sizeof word - 1;
-    return (size_t)(at - name) >= length && memcmp(at - length, word, length) == 0;
+    size_t length = strlen(word);
+    return (size_t)(end - begin) >= length && memcmp(end - length, word, length) == 0;
 }
 
-/* The end of an operator's sign: `at` is behind the word. */
-static const char *pass_sign(const char *at)
+/* `at` is behind the word operator: passes over its sign, in which brackets are none, or over a type or a word up to the parameters. */
+static const char *pass_operator(const char *at)
 {
     if (begins_with(at, "()") || begins_with(at, "[]"))
         return at + 2;
-    return at + strspn(at, "<>=-!+*/%^&|~,");
+    return at + (*at == ' ' ? strcspn(at, "(") : strspn(at, "<>=-!+*/%^&|~,"));
 }
 
-/* Splits at the last :: that is in no brackets, and before the parameters. Names with a result type before them keep it in the class. */
-void lode_zor_split_name(const char *name, const char *module, struct lode_span parts[3])
+/* What stands before a name is the type of its result, unless it says what kind of thing this is, such as a thunk to it. */
+static void take_space(struct naming *naming)
 {
-    const char *method = name, *at = name;
+    naming->at++;
+    if (ends_with(naming->name, naming->at, " to ") || ends_with(naming->name, naming->at, " for "))
+        return;
+    naming->name = naming->method = naming->at;
+}
+
+static void take_bracket(struct naming *naming)
+{
+    char byte = *naming->at++;
+    if (strchr("<({[", byte))
+        naming->depth++;
+    else if (strchr(">)}]", byte) && naming->depth > 0)
+        naming->depth--;
+}
+
+/* The parameters of a function in which something else is: the end of them, or NULL if nothing is. */
+static const char *pass_outer(const char *at)
+{
     unsigned depth = 0;
-    while (*at) {
-        if (is_behind_operator(name, at) && depth == 0 && strchr("()[]<>=-!+*/%^&|~,", *at)) {
-            at = pass_sign(at);
-            if (*at == '\0')
-                break;
-        }
-        if (*at == '(' && depth == 0 && at > name && !begins_with(at, "(anonymous namespace)"))
-            break;
-        if (depth == 0 && at[0] == ':' && at[1] == ':') {
-            at += 2;
-            method = at;
-            continue;
-        }
-        depth += *at == '<' || *at == '(' || *at == '{' || *at == '[';
-        depth -= depth > 0 && (*at == '>' || *at == ')' || *at == '}' || *at == ']');
+    do {
+        depth += *at == '(';
+        depth -= *at == ')';
         at++;
+    } while (*at && depth > 0);
+    if (begins_with(at, " const::"))
+        at += strlen(" const");
+    return begins_with(at, "::") ? at : NULL;
+}
+
+/* Goes on by one step; false at the parameters, and at the end. */
+static bool step(struct naming *naming)
+{
+    const char *at = naming->at;
+    bool is_outside = naming->depth == 0;
+    if (is_outside && at > naming->name && ends_with(naming->name, at, "operator"))
+        naming->at = at = pass_operator(at);
+    if (is_outside && *at == '(' && at > naming->method && !begins_with(at, "(anonymous")) {
+        const char *outer = pass_outer(at);
+        naming->at = outer ? outer : at;
+        return outer != NULL;
     }
-    parts[0] = method > name ? (struct lode_span){(const uint8_t *)name, (uint64_t)(method - 2 - name)}
-                             : zor_span(module[0] ? module : "<unknown>");
-    parts[1] = (struct lode_span){(const uint8_t *)method, (uint64_t)(at - method)};
-    parts[2] = zor_span(*at ? at : "()");
+    if (*at == '\0')
+        return false;
+    if (is_outside && begins_with(at, "::"))
+        naming->method = naming->at = at + 2;
+    else if (is_outside && *at == ' ')
+        take_space(naming);
+    else
+        take_bracket(naming);
+    return true;
+}
+
+void lode_zor_split_name(const char *name, struct lode_span parts[3])
+{
+    struct naming naming = {.name = name, .method = name, .at = name};
+    while (step(&naming))
+        continue;
+    if (naming.at == naming.method)
+        naming = (struct naming){.name = name, .method = name, .at = name + strlen(name)};
+    if (naming.method > naming.name)
+        parts[0] =
+            (struct lode_span){(const uint8_t *)naming.name, (uint64_t)(naming.method - 2 - naming.name)};
+    parts[1] = (struct lode_span){(const uint8_t *)naming.method, (uint64_t)(naming.at - naming.method)};
+    if (*naming.at)
+        parts[2] = zor_span(naming.at);
 }

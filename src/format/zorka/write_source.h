@@ -58,7 +58,9 @@ void lode_zor_calls_close(struct zor_source *source);
 lode_status lode_zor_calls_name(struct zor_source *source, lode_error *error);
 lode_status lode_zor_take_call(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
                                const lode_event *event, lode_error *error);
-/* The parts of a name of a function: class, method and signature. Points into `name`, or is what stands for what it has not. */
-void lode_zor_split_name(const char *name, const char *module, struct lode_span parts[3]);
+/*
+ * The parts of a name in C++: class, method and signature. Those that it has point into `name`; others stay as they are.
+ */
+void lode_zor_split_name(const char *name, struct lode_span parts[3]);
 
 #endif
