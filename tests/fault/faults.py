@@ -148,16 +148,18 @@ class Bench:
         if scenario.leftover:
             self.program.run(self.arguments(scenario, parent), mode="kill", at=scenario.leftover)
 
+    def source(self, scenario):
+        """Of a trace store, itself rather than the directory of stores, which is not known for one if it cannot be listed."""
+        return os.path.join(self.made[scenario.kind, "new"], *(["000000"] if scenario.kind == STORE else []))
+
     def arguments(self, scenario, parent):
         target = os.path.join(parent, NAME)
-        # The store itself rather than the directory of stores, which is not known for one if it cannot be listed.
-        source = os.path.join(self.made[scenario.kind, "new"], *(["000000"] if scenario.kind == STORE else []))
-        places = {SOURCE: source, NAME: target}
+        places = {SOURCE: self.source(scenario), NAME: target}
         return [*(places.get(word, word) for word in scenario.arguments), "-o", target]
 
     def situation(self, scenario, parent, expected):
         previous = self.prints[scenario.kind, "new" if scenario.in_place else "old"] if scenario.previous else None
-        return Situation(self.program, parent, expected, previous, self.made[scenario.kind, "new"])
+        return Situation(self.program, parent, expected, previous, self.source(scenario))
 
     def undisturbed(self, scenario):
         """The calls of a run without faults, and what it writes."""

@@ -119,11 +119,11 @@ static lode_status write_chunks(struct assembly *self, lode_error *error)
 {
     uint8_t header[ZOR_HEADER_SIZE] = {'Z', 'T', 'S', '0'};
     put_u32be(header + 4, self->writer->layout == ZOR_LAYOUT_PAGE ? FLAGS_PAGE : FLAGS_ZICO);
-    LODE_TRY(lode_output_file_create(&self->data, &self->writer->output, STORE "/traces.dat", error));
+    LODE_TRY(lode_output_file_create_hidden(&self->data, &self->writer->output, STORE "/traces.dat", error));
     LODE_TRY(lode_output_write(&self->data, header, sizeof header, error));
     for (size_t i = 0; i < self->count; i++)
         LODE_TRY(write_chunk(self, &self->chunks[i], error));
-    return lode_output_file_close(&self->data, error);
+    return LODE_OK;
 }
 
 /* ---- files beside them ---- */
@@ -186,6 +186,7 @@ static lode_status write_properties(const struct assembly *self, lode_error *err
     return status;
 }
 
+/* The data file makes the directory a store: it is there when all else is whole. */
 static lode_status assemble(struct assembly *self, lode_error *error)
 {
     LODE_TRY(gather(self, error));
@@ -194,6 +195,7 @@ static lode_status assemble(struct assembly *self, lode_error *error)
     LODE_TRY(begin_meta(self, error));
     LODE_TRY(write_chunks(self, error));
     LODE_TRY(end_meta(self, error));
+    LODE_TRY(lode_output_file_show(&self->data, &self->writer->output, error));
     return lode_output_commit(&self->writer->output, error);
 }
 

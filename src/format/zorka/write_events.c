@@ -42,11 +42,13 @@ static void put_pair(struct zor_encoder *encoder, const struct pair *pair)
         lode_zor_put_head(encoder, pair->head.major, pair->head.value);
 }
 
-/* What the writer says itself: of chunks everywhere, of the trace as a whole at its outermost call. */
+/* What the writer says itself: of calls and chunks everywhere, of the trace as a whole at its outermost call. */
 static bool is_made_anew(const struct zor_encoder *encoder, uint64_t key)
 {
+    bool is_of_chunk = key >= ZOR_KEY_TRACE_ID && key <= ZOR_KEY_CHUNK_LENGTH;
+    bool is_of_call = key == ZOR_KEY_START || key == ZOR_KEY_STOP || key == ZOR_KEY_METHOD;
     bool is_sum = key == ZOR_KEY_DURATION || key == ZOR_KEY_RECORDS || key == ZOR_KEY_ERRORS;
-    return (key >= ZOR_KEY_TRACE_ID && key <= ZOR_KEY_CHUNK_LENGTH) || (is_sum && zor_depth(encoder) == 1);
+    return is_of_chunk || is_of_call || (is_sum && zor_depth(encoder) == 1);
 }
 
 static bool is_first(uint64_t key)
