@@ -214,7 +214,7 @@ static lode_status leave(struct request *request, uint64_t random, lode_error *e
     if (request->has_thrown)
         lode_zor_number(request->encoder, ZOR_KEY_FLAGS, FLAG_ERROR);
     request->has_thrown = false;
-    return lode_zor_leave(request->encoder, tick_of(request), 0, error);
+    return lode_zor_leave(request->encoder, tick_of(request), error);
 }
 
 static lode_status call_leaf(struct request *request, uint32_t function, uint64_t random, lode_error *error)

@@ -26,7 +26,8 @@ struct zor_packed {
 
 /* A call that is open. */
 struct zor_open_call {
-    uint64_t calls; /* inside of it, and itself */
+    uint64_t calls;   /* inside of it, and itself */
+    uint64_t counted; /* the same as the tracer counted them; 0: not known */
     bool has_failed;
 };
 
@@ -112,8 +113,10 @@ void lode_zor_info(struct zor_encoder *encoder, uint64_t key, struct lode_span v
 void lode_zor_thrown(struct zor_encoder *encoder, struct zor_entry *exception);
 /* The call ended with an error. */
 void lode_zor_failed(struct zor_encoder *encoder);
-/* A call ends. `calls` is what the tracer counted, 0 if it is not known. */
-lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, uint64_t calls, lode_error *error);
+/* The calls inside of this one, with itself, that the tracer counted, which may be more than it recorded. */
+void lode_zor_counted(struct zor_encoder *encoder, uint64_t calls);
+/* A call ends. */
+lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_error *error);
 /* Calls that are open. */
 static inline size_t zor_depth(const struct zor_encoder *encoder)
 {

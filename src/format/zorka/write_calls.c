@@ -312,7 +312,7 @@ static lode_status leave(struct zor_source *source, struct zor_encoder *encoder,
     if (encoder->hidden == 0)
         LODE_TRY(put_values(source, encoder, track, event, error));
     LODE_TRY(lode_zor_more(encoder, error));
-    return lode_zor_leave(encoder, tick_of(encoder, event->time), 0, error);
+    return lode_zor_leave(encoder, tick_of(encoder, event->time), error);
 }
 
 lode_status lode_zor_take_call(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,

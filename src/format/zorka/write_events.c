@@ -69,14 +69,15 @@ static void put_key(struct zor_encoder *encoder, const lode_event *event, uint64
 }
 
 /* Those that have no place of their own, in their order. */
-static void put_rest(struct zor_encoder *encoder, const lode_event *event, bool is_beginning)
+static void put_rest(struct zor_encoder *encoder, const lode_event *event)
 {
+    bool is_beginning = event->kind != LODE_EVENT_LEAVE && event->kind != LODE_EVENT_POINT;
     struct zor_input in = input_of(event);
     struct pair pair;
     while (next_pair(&in, &pair)) {
-        bool has_place =
-            is_beginning ? is_first(pair.key) : pair.key == ZOR_KEY_CALLS && event->kind == LODE_EVENT_LEAVE;
-        if (!has_place && !is_made_anew(encoder, pair.key))
+        if (pair.key == ZOR_KEY_CALLS && pair.head.major == ZOR_UNSIGNED)
+            lode_zor_counted(encoder, pair.head.value);
+        else if (!(is_beginning && is_first(pair.key)) && !is_made_anew(encoder, pair.key))
             put_pair(encoder, &pair);
     }
 }
@@ -114,19 +115,8 @@ static lode_status enter(struct zor_source *source, struct zor_encoder *encoder,
     put_key(encoder, event, ZOR_KEY_PARENT);
     if (is_outermost)
         lode_zor_put_ids(encoder);
-    put_rest(encoder, event, true);
+    put_rest(encoder, event);
     return LODE_OK;
-}
-
-static uint64_t calls_of(const lode_event *event)
-{
-    struct zor_input in = input_of(event);
-    struct pair pair;
-    uint64_t calls = 0;
-    while (next_pair(&in, &pair))
-        if (pair.key == ZOR_KEY_CALLS && pair.head.major == ZOR_UNSIGNED)
-            calls = pair.head.value;
-    return calls;
 }
 
 static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *trace, const lode_event *event,
@@ -134,11 +124,11 @@ static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *tr
 {
     if (encoder->hidden == 0) {
         LODE_TRY(lode_zor_more(encoder, error));
-        put_rest(encoder, event, false);
+        put_rest(encoder, event);
         if (event->flags & LODE_EVENT_FAILED)
             lode_zor_failed(encoder);
     }
-    return lode_zor_leave(encoder, tick_of(trace, event), calls_of(event), error);
+    return lode_zor_leave(encoder, tick_of(trace, event), error);
 }
 
 /* ---- attributes ---- */
@@ -237,7 +227,7 @@ static lode_status put_point(struct zor_source *source, struct zor_encoder *enco
     if (!is_special || (uint32_t)event->id == ZOR_POINT_NAMELESS)
         return put_attribute(source, encoder, store, event, error);
     if ((uint32_t)event->id == ZOR_POINT_INFO) {
-        put_rest(encoder, event, false);
+        put_rest(encoder, event);
         return LODE_OK;
     }
     struct zor_input in = input_of(event);

@@ -239,7 +239,12 @@ static uint8_t *put_sums(const struct zor_encoder *encoder, uint8_t *at)
     return put_number(encoder, at, ZOR_KEY_ERRORS, trace->errors);
 }
 
-lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, uint64_t calls, lode_error *error)
+void lode_zor_counted(struct zor_encoder *encoder, uint64_t calls)
+{
+    LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1)->counted = calls;
+}
+
+lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_error *error)
 {
     if (encoder->hidden > 0) {
         encoder->hidden--;
@@ -248,7 +253,7 @@ lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, uint64_t 
     bool is_outermost = encoder->frames.count == 1;
     struct zor_open_call *frame =
         LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1);
-    calls = calls > 0 ? calls : frame->calls;
+    uint64_t calls = frame->counted > 0 ? frame->counted : frame->calls;
     tick = hold_tick(encoder, tick);
     uint8_t *at = room(encoder, LEAVE_MAX);
     if (at) {
