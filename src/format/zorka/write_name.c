@@ -4,6 +4,7 @@
 
 /* A name, demangled, as it is gone through. */
 struct naming {
+    const char *whole;
     const char *name; /* where it begins, behind the type of its result */
     const char *method;
     const char *at;
@@ -33,9 +34,9 @@ static const char *pass_operator(const char *at)
 static void take_space(struct naming *naming)
 {
     naming->at++;
-    if (ends_with(naming->name, naming->at, " to ") || ends_with(naming->name, naming->at, " for "))
-        return;
-    naming->name = naming->method = naming->at;
+    bool is_kind =
+        ends_with(naming->whole, naming->at, " to ") || ends_with(naming->whole, naming->at, " for ");
+    naming->name = naming->method = is_kind ? naming->whole : naming->at;
 }
 
 static void take_bracket(struct naming *naming)
@@ -86,11 +87,11 @@ static bool step(struct naming *naming)
 
 void lode_zor_split_name(const char *name, struct lode_span parts[3])
 {
-    struct naming naming = {.name = name, .method = name, .at = name};
+    struct naming naming = {.whole = name, .name = name, .method = name, .at = name};
     while (step(&naming))
         continue;
     if (naming.at == naming.method)
-        naming = (struct naming){.name = name, .method = name, .at = name + strlen(name)};
+        naming = (struct naming){name, name, name, name + strlen(name), 0};
     if (naming.method > naming.name)
         parts[0] =
             (struct lode_span){(const uint8_t *)naming.name, (uint64_t)(naming.method - 2 - naming.name)};
