@@ -139,23 +139,34 @@ static int compare_first(const void *left, const void *right)
     return x < y ? -1 : x > y;
 }
 
-static bool is_nothing(const struct zor_entry *entry)
+/* The empty string has none. */
+static bool has_id_to_get(const struct zor_entry *entry)
 {
-    return entry == NULL || (entry->mark == ZOR_MARK_NONE && entry->bytes.size == 0);
+    return entry && entry->id == 0 && (entry->mark != ZOR_MARK_NONE || entry->bytes.size > 0);
 }
 
-/*
- * Parts come before what they are parts of. They were there before it, so this ends; exceptions behind exceptions, which are as deep as it
- * gets, are limited by who made them.
- */
-static void number_entry(struct zor_dictionary *texts, struct zor_entry *entry)
+/* Parts come before what they are parts of. Parts that are deeper than may be get no id. */
+static void number_entry(struct zor_dictionary *texts, struct zor_entry *top)
 {
-    if (is_nothing(entry) || entry->id > 0)
-        return;
-    for (size_t i = 0; i < entry->part_count; i++)
-        number_entry(texts, entry->parts[i]);
-    texts->numbered[texts->count++] = entry;
-    entry->id = texts->count;
+    struct {
+        struct zor_entry *entry;
+        size_t next; /* part */
+    } path[ZOR_PARTS_DEPTH] = {{top, 0}};
+    size_t depth = has_id_to_get(top) ? 1 : 0;
+    while (depth > 0) {
+        struct zor_entry *entry = path[depth - 1].entry;
+        if (path[depth - 1].next == entry->part_count) {
+            texts->numbered[texts->count++] = entry;
+            entry->id = texts->count;
+            depth--;
+            continue;
+        }
+        struct zor_entry *part = entry->parts[path[depth - 1].next++];
+        if (depth < ZOR_PARTS_DEPTH && has_id_to_get(part)) {
+            path[depth].entry = part;
+            path[depth++].next = 0;
+        }
+    }
 }
 
 lode_status lode_zor_dictionary_number(struct zor_dictionary *texts, lode_error *error)

@@ -15,6 +15,11 @@
 
 #define ZOR_NEVER UINT64_MAX
 
+enum {
+    ZOR_CAUSES_MAX = 16,                 /* exceptions behind an exception: they might go round in circles */
+    ZOR_PARTS_DEPTH = ZOR_CAUSES_MAX + 3 /* an exception, its stack, an item of it, a name */
+};
+
 struct zor_entry {
     enum zor_mark mark;
     uint32_t id;            /* 0: none yet */

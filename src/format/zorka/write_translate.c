@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 enum {
-    CAUSES_MAX = 16, /* exceptions behind an exception: they might go round in circles */
     STACK_MAX = 65536
 };
 
@@ -114,11 +113,12 @@ static struct zor_entry *make_method(struct zor_source *source, uint32_t store, 
     return lode_zor_tuple(source->texts, ZOR_MARK_METHOD, parts, 3, 0);
 }
 
-static struct zor_entry *make_stack(struct zor_source *source, uint32_t store, const struct zor_text *text);
+typedef struct zor_entry *(*tuple_maker)(struct zor_source *source, uint32_t store,
+                                         const struct zor_text *text);
 
-/* The entry of a method, a stack or an item of one. NULL if there is no memory, or it is none: `*has_memory` says which. */
+/* The entry of a text of some mark. NULL if there is no memory, or it is none: `*has_memory` says which. */
 static struct zor_entry *translate_tuple(struct zor_source *source, uint32_t store, uint64_t id,
-                                         enum zor_mark mark, bool *has_memory)
+                                         enum zor_mark mark, tuple_maker make, bool *has_memory)
 {
     const struct zor_text *text = find_text(source, store, id);
     *has_memory = true;
@@ -126,13 +126,11 @@ static struct zor_entry *translate_tuple(struct zor_source *source, uint32_t sto
         return NULL;
     _Atomic(struct zor_entry *) *slot = slot_of(source, store, text, source->tuples);
     struct zor_entry *entry = atomic_load_explicit(slot, memory_order_acquire);
-    if (entry)
-        return entry;
-    entry = mark == ZOR_MARK_STACK        ? make_stack(source, store, text)
-            : mark == ZOR_MARK_STACK_ITEM ? make_item(source, store, text)
-                                          : make_method(source, store, text);
-    *has_memory = entry != NULL;
-    atomic_store_explicit(slot, entry, memory_order_release);
+    if (entry == NULL) {
+        entry = make(source, store, text);
+        *has_memory = entry != NULL;
+        atomic_store_explicit(slot, entry, memory_order_release);
+    }
     return entry;
 }
 
@@ -147,7 +145,7 @@ static struct zor_entry *make_stack(struct zor_source *source, uint32_t store, c
     if (ids && items) {
         lode_zor_ids(text, ids, count);
         for (size_t i = 0; i < count && has_memory; i++) {
-            items[kept] = translate_tuple(source, store, ids[i], ZOR_MARK_STACK_ITEM, &has_memory);
+            items[kept] = translate_tuple(source, store, ids[i], ZOR_MARK_STACK_ITEM, make_item, &has_memory);
             kept += items[kept] != NULL;
         }
         entry = has_memory ? lode_zor_tuple(source->texts, ZOR_MARK_STACK, items, kept, 0) : NULL;
@@ -166,25 +164,22 @@ static struct zor_entry *make_exception(struct zor_source *source, uint32_t stor
     if (!translate_part(source, store, ids[0], &parts[0]) ||
         !translate_part(source, store, ids[1], &parts[1]))
         return NULL;
-    parts[2] = translate_tuple(source, store, ids[2], ZOR_MARK_STACK, &has_memory);
+    parts[2] = translate_tuple(source, store, ids[2], ZOR_MARK_STACK, make_stack, &has_memory);
     parts[3] = cause;
     return has_memory ? lode_zor_tuple(source->texts, ZOR_MARK_EXCEPTION, parts, 4, 0) : NULL;
 }
 
 /* From the last cause to the first. */
-static struct zor_entry *make_exceptions(struct zor_source *source, uint32_t store, uint64_t id)
+static struct zor_entry *make_exceptions(struct zor_source *source, uint32_t store,
+                                         const struct zor_text *text)
 {
-    uint64_t ids[CAUSES_MAX][4] = {0};
+    uint64_t ids[ZOR_CAUSES_MAX][4] = {0};
     unsigned count = 0;
     struct zor_entry *entry = NULL;
-    for (const struct zor_text *text; count < CAUSES_MAX && (text = find_text(source, store, id)) != NULL &&
-                                      lode_zor_mark(text) == ZOR_MARK_EXCEPTION;
-         count++) {
+    while (count < ZOR_CAUSES_MAX && text && lode_zor_mark(text) == ZOR_MARK_EXCEPTION) {
         lode_zor_ids(text, ids[count], 4);
-        id = ids[count][3];
+        text = find_text(source, store, ids[count++][3]);
     }
-    if (count == 0)
-        return source->unknown_exception;
     while (count-- > 0) {
         entry = make_exception(source, store, ids[count], entry);
         if (entry == NULL)
@@ -195,16 +190,10 @@ static struct zor_entry *make_exceptions(struct zor_source *source, uint32_t sto
 
 struct zor_entry *lode_zor_translate_exception(struct zor_source *source, uint32_t store, uint64_t id)
 {
-    const struct zor_text *text = find_text(source, store, id);
-    if (text == NULL || lode_zor_mark(text) != ZOR_MARK_EXCEPTION)
-        return source->unknown_exception;
-    _Atomic(struct zor_entry *) *slot = slot_of(source, store, text, source->tuples);
-    struct zor_entry *entry = atomic_load_explicit(slot, memory_order_acquire);
-    if (entry == NULL) {
-        entry = make_exceptions(source, store, id);
-        atomic_store_explicit(slot, entry, memory_order_release);
-    }
-    return entry;
+    bool has_memory;
+    struct zor_entry *entry =
+        translate_tuple(source, store, id, ZOR_MARK_EXCEPTION, make_exceptions, &has_memory);
+    return entry == NULL && has_memory ? source->unknown_exception : entry;
 }
 
 /* ---- methods ---- */
@@ -229,7 +218,8 @@ static lode_status add_method(struct zor_source *source, uint32_t store, const s
     }
     if (source->methods[function->index])
         return LODE_OK;
-    source->methods[function->index] = translate_tuple(source, store, text->id, ZOR_MARK_METHOD, &has_memory);
+    source->methods[function->index] =
+        translate_tuple(source, store, text->id, ZOR_MARK_METHOD, make_method, &has_memory);
     return has_memory ? LODE_OK : lode_fail_memory(error);
 }
 
