@@ -1,50 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From recordings, or slices of them, to one uftrace recording: read track by track, sliced, and written by the thread that read them. */
-#include "analysis/calls.h"
+/* From recordings, or slices of them, to one recording in a format that is chosen by its name. */
+#include "build/rewrite.h"
+
 #include "base/error.h"
-#include "format/uftrace/write_merge.h"
-#include <lode/convert.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct rewriting {
-    struct uft_merge merge;
-    struct uft_writer writer;
-    const lode_rewrite_options *options;
-    lode_slice slice; /* in the clock of the first recording */
-};
-
-/* One recording under way. */
-struct reading {
-    struct uft_source *source;
-    struct uft_event_writer *writers; /* by worker */
-    unsigned count;
-};
-
-/* ---- tracks ---- */
-
-static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
-{
-    struct reading *self = user;
-    const lode_track *track = &self->source->rec->base.tracks[row->track];
-    return lode_uft_events_begin(&self->writers[worker], track, &self->source->tracks[row->track], error);
-}
-
-static lode_status take_events(void *user, unsigned worker, const lode_event *events, size_t count,
-                               lode_error *error)
-{
-    struct reading *self = user;
-    return lode_uft_events_take(&self->writers[worker], events, count, error);
-}
-
-static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
-{
-    struct reading *self = user;
-    (void)row;
-    return lode_uft_events_end(&self->writers[worker], error);
-}
-
-/* ---- recordings ---- */
 
 /* A time of the first recording's clock in that of another, no earlier than its beginning. */
 static uint64_t unmove_time(uint64_t time, int64_t clock)
@@ -55,8 +14,7 @@ static uint64_t unmove_time(uint64_t time, int64_t clock)
     return clock > 0 ? 0 : UINT64_MAX;
 }
 
-/* The slice in the clock of a source; false if the window ends before that clock begins. */
-static bool move_slice(const lode_slice *slice, int64_t clock, lode_slice *out)
+bool lode_rewrite_slice(const lode_slice *slice, int64_t clock, lode_slice *out)
 {
     *out = *slice;
     out->from = slice->from ? unmove_time(slice->from, clock) : 0;
@@ -64,96 +22,56 @@ static bool move_slice(const lode_slice *slice, int64_t clock, lode_slice *out)
     return slice->to == 0 || out->to > 0;
 }
 
-static lode_status open_writers(struct rewriting *self, struct reading *reading, size_t index,
-                                const lode_slice *slice, lode_error *error)
+lode_calls_options lode_rewrite_pass(const lode_rewrite_options *options)
 {
-    struct uft_event_rules rules = lode_uft_merge_rules(&self->merge, index);
-    rules.from = slice->from;
-    rules.to = slice->to ? slice->to : UINT64_MAX;
-    rules.keeps_empty = slice->from == 0 && slice->to == 0;
-    reading->writers = calloc(reading->count, sizeof *reading->writers);
-    if (reading->writers == NULL)
-        return lode_fail_memory(error);
-    for (unsigned i = 0; i < reading->count; i++)
-        LODE_TRY(lode_uft_events_init(&reading->writers[i], &self->writer, &rules, error));
-    return LODE_OK;
+    lode_calls_options pass = LODE_CALLS_OPTIONS_INIT;
+    pass.threads = options->threads;
+    pass.on_finding = options->on_finding;
+    pass.on_progress = options->on_progress;
+    pass.user = options->user;
+    return pass;
 }
 
-static void close_writers(struct reading *reading)
+/* A format that recordings can be written in. */
+struct target {
+    const char *name;
+    lode_status (*write)(const lode_recording *const *recordings, size_t count, const char *path,
+                         const lode_slice *slice, const lode_rewrite_options *options, lode_error *error);
+};
+static const struct target targets[] = {
+    {"uftrace", lode_rewrite_uftrace}, {"zorka", lode_rewrite_zorka}, {"zorka-zico", lode_rewrite_zorka}};
+
+static const struct target *find_target(const char *name)
 {
-    for (unsigned i = 0; reading->writers && i < reading->count; i++)
-        lode_uft_events_free(&reading->writers[i]);
-    free(reading->writers);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (strcmp(targets[i].name, name) == 0)
+            return &targets[i];
+    return NULL;
 }
 
-static lode_status rewrite_one(struct rewriting *self, const lode_recording *recording, size_t index,
-                               lode_error *error)
-{
-    struct reading reading = {.source = &self->merge.sources[index]};
-    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
-    lode_slice slice;
-    struct lode_pass pass;
-    if (!move_slice(&self->slice, reading.source->clock, &slice))
-        return LODE_OK;
-    options.threads = self->options->threads;
-    options.on_finding = self->options->on_finding;
-    options.on_progress = self->options->on_progress;
-    options.user = self->options->user;
-    LODE_TRY(lode_pass_open(&pass, recording, &slice, &options, error));
-    pass.begin = begin_track;
-    pass.take = take_events;
-    pass.end = end_track;
-    pass.user = &reading;
-    reading.count = pass.threads;
-    lode_status status = open_writers(self, &reading, index, &slice, error);
-    if (status == LODE_OK)
-        status = lode_pass_run(&pass, error);
-    close_writers(&reading);
-    lode_pass_close(&pass);
-    return status;
-}
-
-static lode_status rewrite(struct rewriting *self, const lode_recording *const *recordings, size_t count,
-                           const char *path, lode_error *error)
-{
-    LODE_TRY(lode_uft_merge_open(&self->merge, recordings, count, self->options->on_finding,
-                                 self->options->user, error));
-    LODE_TRY(lode_uft_writer_create(&self->writer, path, self->options->force, error));
-    for (size_t i = 0; i < count; i++)
-        LODE_TRY(rewrite_one(self, recordings[i], i, error));
-    uint64_t to = self->slice.to ? self->slice.to : UINT64_MAX;
-    return lode_uft_merge_finish(&self->merge, &self->writer, self->slice.from, to, error);
-}
-
-static lode_status check_arguments(const lode_recording *const *recordings, size_t count,
-                                   const lode_slice *slice, lode_error *error)
+static lode_status check_arguments(size_t count, const lode_slice *slice, lode_error *error)
 {
     const char *wrong = NULL;
     if (count == 0)
         wrong = "there is no recording to write";
     else if (count > 1 && slice && slice->tracks)
         wrong = "tracks can be chosen of one recording only";
-    if (wrong)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong);
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(recordings[i]->format, "uftrace", 7) != 0)
-            return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-                             "a recording in the format %s cannot be written as one of uftrace",
-                             recordings[i]->format);
-    return LODE_OK;
+    return wrong ? lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong) : LODE_OK;
 }
 
 lode_status lode_rewrite(const lode_recording *const *recordings, size_t count, const char *path,
                          const lode_slice *slice, const lode_rewrite_options *options, lode_error *error)
 {
-    static const lode_rewrite_options defaults = LODE_REWRITE_OPTIONS_INIT;
     static const lode_slice all = LODE_SLICE_INIT;
-    struct rewriting self = {.options = options ? options : &defaults,
-                             .slice = slice ? *slice : all,
-                             .writer.output = {.parent = -1, .holder = -1, .lock = -1, .directory = -1}};
-    LODE_TRY(check_arguments(recordings, count, slice, error));
-    lode_status status = rewrite(&self, recordings, count, path, error);
-    lode_uft_writer_close(&self.writer);
-    lode_uft_merge_close(&self.merge);
-    return status;
+    lode_rewrite_options wishes = LODE_REWRITE_OPTIONS_INIT;
+    if (options)
+        wishes = *options;
+    LODE_TRY(check_arguments(count, slice, error));
+    if (wishes.to == NULL)
+        wishes.to = strcmp(recordings[0]->format, "zorka") == 0 ? "zorka" : "uftrace";
+    const struct target *target = find_target(wishes.to);
+    if (target == NULL)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "no recording can be written in the format %s", wishes.to);
+    return target->write(recordings, count, path, slice ? slice : &all, &wishes, error);
 }

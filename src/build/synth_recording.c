@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "build/synth_program.h"
+#include "build/synth_traces.h"
 #include "format/uftrace/write.h"
 #include <inttypes.h>
 #include <lode/synth.h>
@@ -13,14 +15,10 @@
 #include <stdlib.h>
 
 enum {
-    CHOICES = 8, /* of a caller; some callees have several, so that a few paths are taken mostly */
-    LEAF_CHOICES = 4,
-    USUAL_DEPTH = 9,
     MOST_DEPTH = 65535,
     MOST_TASKS = 1000000,
     MOST_FUNCTIONS = 1 << 24,
     LEAST_FUNCTIONS = 4,
-    ROOTS = 2, /* main, and what the other threads begin in */
     LIBRARY_SHARE = 8,
     FUNCTION_SIZE = 0x40,
     PLT_SIZE = 0x10,
@@ -41,8 +39,6 @@ enum {
 
 struct made_function {
     uint64_t address;
-    uint32_t calls[CHOICES];       /* functions that call others */
-    uint32_t leaves[LEAF_CHOICES]; /* functions that do not */
     bool has_arguments;
 };
 
@@ -50,31 +46,12 @@ struct synthesis {
     const lode_synth_recording_options *options;
     struct lode_arena arena;
     struct made_function *functions;
-    uint32_t leaf_count;   /* the last ones */
-    uint8_t *enter, *leaf; /* by depth, of 256: a call that goes deeper; one that does not is in between */
+    struct synth_program program; /* roots are main, and what the other threads begin in */
     struct uft_written_module modules[2];
     struct uft_writer writer;
     struct lode_progress progress;
     uint64_t *ends; /* times of the last records, by task */
 };
-
-/* ---- numbers ---- */
-
-/* splitmix64 of several numbers: streams that do not depend on each other or on who draws them. */
-static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b)
-{
-    uint64_t x = seed + a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xd1b54a32d192ed03);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-/* A step in time from 25 bits: each doubling is half as frequent, as durations of calls are. */
-static uint64_t step(uint64_t random)
-{
-    unsigned doubled = (unsigned)__builtin_ctz((unsigned)(random & 0xfff) | 0x1000);
-    return (16 + (random >> 12 & 0xf)) << doubled;
-}
 
 /* ---- the program ---- */
 
@@ -108,7 +85,7 @@ static lode_status make_symbol(struct synthesis *self, struct uft_symbol *symbol
     uint32_t plt = self->options->functions - plt_count(self);
     if (index >= plt)
         snprintf(text, sizeof text, "%s", plt_names[index - plt]);
-    else if (index < ROOTS)
+    else if (index < SYNTH_ROOTS)
         snprintf(text, sizeof text, "%s", index == 0 ? "main" : "worker");
     else
         snprintf(text, sizeof text, "%s%" PRIu32, in_library(self, index) ? "work" : "function", index);
@@ -150,52 +127,17 @@ static lode_status make_module(struct synthesis *self, unsigned module, lode_err
     return LODE_OK;
 }
 
-/*
- * Who calls whom. The last quarter are leaves, of which each caller has a few. Of the two callees of a caller, one is taken six times
- * of eight.
- */
-static void make_calls(struct synthesis *self)
-{
-    uint32_t count = self->options->functions, inner = count - self->leaf_count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct made_function *function = &self->functions[i];
-        uint64_t random = draw(self->options->seed, 1, i);
-        for (unsigned k = 0; k < CHOICES; k++)
-            function->calls[k] =
-                ROOTS + (uint32_t)((k > 1 ? random : draw(random, 2, i)) >> 16) % (inner - ROOTS);
-        for (unsigned k = 0; k < LEAF_CHOICES; k++)
-            function->leaves[k] = inner + (uint32_t)(draw(random, 3, (k + 1) / 2) >> 16) % self->leaf_count;
-        function->has_arguments =
-            self->options->arguments && i < count - plt_count(self) && i % ARGUMENT_SHARE == WITH_ARGUMENTS;
-    }
-}
-
-/* Below the usual depth calls are more frequent than returns, above it less. */
-static void make_chances(struct synthesis *self)
-{
-    uint32_t depth = self->options->depth, usual = depth * 2 / 5;
-    usual = usual < USUAL_DEPTH ? usual : USUAL_DEPTH;
-    for (uint32_t d = 0; d <= depth; d++) {
-        int64_t lean = ((int64_t)usual - d) * 6;
-        lean = lean < -60 ? -60 : lean;
-        self->enter[d] = d + 1 >= depth ? 0 : (uint8_t)(75 + lean);
-        /* At the deepest level nothing is called any more; at the outermost nothing returns before the end. */
-        self->leaf[d] = d >= depth ? 0 : d <= 1 ? 255 : (uint8_t)(self->enter[d] + 106);
-    }
-}
-
 static lode_status make_program(struct synthesis *self, lode_error *error)
 {
-    uint32_t count = self->options->functions;
+    const lode_synth_recording_options *options = self->options;
+    uint32_t count = options->functions;
     self->functions = lode_arena_alloc(&self->arena, count, sizeof *self->functions);
-    self->enter = lode_arena_alloc(&self->arena, (size_t)self->options->depth + 1, 1);
-    self->leaf = lode_arena_alloc(&self->arena, (size_t)self->options->depth + 1, 1);
-    self->ends = lode_arena_alloc(&self->arena, self->options->tasks, sizeof *self->ends);
-    if (!self->functions || !self->enter || !self->leaf || !self->ends)
+    self->ends = lode_arena_alloc(&self->arena, options->tasks, sizeof *self->ends);
+    if (!self->functions || !self->ends ||
+        !lode_synth_program_make(&self->program, &self->arena, count, options->depth, options->seed))
         return lode_fail_memory(error);
-    self->leaf_count = (count - ROOTS) / 4 + 1;
-    make_calls(self);
-    make_chances(self);
+    for (uint32_t i = 0; options->arguments && i < count - plt_count(self); i++)
+        self->functions[i].has_arguments = i % ARGUMENT_SHARE == WITH_ARGUMENTS;
     LODE_TRY(make_module(self, 0, error));
     LODE_TRY(make_module(self, 1, error));
     return lode_uft_name_files(self->modules, 2, &self->arena, error);
@@ -207,18 +149,9 @@ static lode_status make_program(struct synthesis *self, lode_error *error)
 struct walk {
     const struct synthesis *self;
     struct uft_track_writer *track;
-    uint64_t state; /* of the numbers */
     uint64_t time;
-    uint64_t left;   /* records to come */
-    uint32_t depth;  /* open calls */
-    uint32_t *stack; /* their functions */
+    struct synth_walk over;
 };
-
-static uint64_t next(struct walk *walk)
-{
-    walk->state += UINT64_C(0x9e3779b97f4a7c15);
-    return draw(walk->state, 0, 0);
-}
 
 /* Two arguments, an int and a text of up to 15 letters; or a result, an int. */
 static size_t put_values(uint8_t *at, unsigned type, uint64_t random)
@@ -238,7 +171,7 @@ static lode_status put_with_values(struct walk *walk, unsigned type, uint32_t de
                                    lode_error *error)
 {
     uint8_t *at, values[MOST_PAYLOAD];
-    size_t size = put_values(values, type, draw(walk->time, 4, address));
+    size_t size = put_values(values, type, synth_draw(walk->time, 4, address));
     LODE_TRY(lode_uft_track_room(walk->track, UFT_RECORD_SIZE + size, &at, error));
     uft_put_record(at, type | UFT_MORE_BIT, walk->time, depth, address);
     memcpy(at + UFT_RECORD_SIZE, values, size);
@@ -250,8 +183,8 @@ static inline lode_status put(struct walk *walk, unsigned type, uint32_t index, 
 {
     const struct made_function *function = &walk->self->functions[index];
     uint8_t *at;
-    walk->time += step(random);
-    walk->left--;
+    walk->time += synth_step(random);
+    walk->over.left--;
     if (__builtin_expect(function->has_arguments, 0))
         return put_with_values(walk, type, depth, function->address, error);
     LODE_TRY(lode_uft_track_room(walk->track, UFT_RECORD_SIZE, &at, error));
@@ -259,27 +192,26 @@ static inline lode_status put(struct walk *walk, unsigned type, uint32_t index, 
     return LODE_OK;
 }
 
-/* As many records as are left: the calls that are open take one each. */
+/* As many records as are left. */
 static lode_status walk_graph(struct walk *walk, lode_error *error)
 {
-    const struct synthesis *self = walk->self;
-    while (walk->left > 0) {
-        uint64_t random = next(walk);
-        uint32_t depth = walk->depth, top = walk->stack[depth - 1];
-        const struct made_function *function = &self->functions[top];
-        unsigned chance = walk->left > depth ? (unsigned)(random & 0xff) : 0xff;
-        random >>= 8;
-        if (chance < self->enter[depth]) {
-            uint32_t called = function->calls[random & (CHOICES - 1)];
-            walk->stack[walk->depth++] = called;
-            LODE_TRY(put(walk, UFT_ENTRY, called, depth, random >> 8, error));
-        } else if (chance < self->leaf[depth]) {
-            uint32_t called = function->leaves[random & (LEAF_CHOICES - 1)];
-            LODE_TRY(put(walk, UFT_ENTRY, called, depth, random >> 8, error));
-            LODE_TRY(put(walk, UFT_EXIT, called, depth, random >> 30, error));
-        } else if (walk->left == depth || depth > 1) {
-            walk->depth--;
-            LODE_TRY(put(walk, UFT_EXIT, top, depth - 1, random >> 8, error));
+    uint32_t function = 0;
+    uint64_t random;
+    while (walk->over.left > 0) {
+        uint32_t depth = walk->over.depth;
+        switch (synth_move(&walk->over, &function, &random)) {
+        case SYNTH_ENTER:
+            LODE_TRY(put(walk, UFT_ENTRY, function, depth, random, error));
+            break;
+        case SYNTH_LEAF:
+            LODE_TRY(put(walk, UFT_ENTRY, function, depth, random, error));
+            LODE_TRY(put(walk, UFT_EXIT, function, depth, random >> 22, error));
+            break;
+        case SYNTH_LEAVE:
+            LODE_TRY(put(walk, UFT_EXIT, function, depth - 1, random, error));
+            break;
+        case SYNTH_STAY:
+            break;
         }
     }
     return LODE_OK;
@@ -288,14 +220,15 @@ static lode_status walk_graph(struct walk *walk, lode_error *error)
 static lode_status write_track(struct walk *walk, uint64_t item, lode_error *error)
 {
     const lode_synth_recording_options *options = walk->self->options;
+    struct synth_walk *over = &walk->over;
     uint64_t pairs = options->records / 2;
-    walk->left = 2 * (pairs / options->tasks + (item < pairs % options->tasks));
-    walk->state = draw(options->seed, 5, item);
+    over->left = 2 * (pairs / options->tasks + (item < pairs % options->tasks));
+    over->state = synth_draw(options->seed, 5, item);
     walk->time = START_TIME + item * 1000;
-    if (walk->left == 0)
+    if (over->left == 0)
         return LODE_OK;
-    walk->stack[walk->depth++] = item == 0 ? 0 : 1;
-    LODE_TRY(put(walk, UFT_ENTRY, walk->stack[0], 0, next(walk), error));
+    over->stack[over->depth++] = item == 0 ? 0 : 1;
+    LODE_TRY(put(walk, UFT_ENTRY, over->stack[0], 0, synth_next(over), error));
     return walk_graph(walk, error);
 }
 
@@ -308,10 +241,10 @@ static lode_status make_track(void *context, uint64_t item, unsigned worker, lod
 {
     struct synthesis *self = context;
     struct uft_track_writer track;
-    struct walk walk = {.self = self, .track = &track};
+    struct walk walk = {.self = self, .track = &track, .over.program = &self->program};
     (void)worker;
-    walk.stack = calloc((size_t)self->options->depth + 1, sizeof *walk.stack);
-    if (walk.stack == NULL)
+    walk.over.stack = calloc((size_t)self->options->depth + 1, sizeof *walk.over.stack);
+    if (walk.over.stack == NULL)
         return lode_fail_memory(error);
     lode_status status = lode_uft_track_create(&track, &self->writer, tid_of(item), error);
     if (status == LODE_OK)
@@ -320,7 +253,7 @@ static lode_status make_track(void *context, uint64_t item, unsigned worker, lod
         status = lode_uft_track_close(&track, error);
     lode_uft_track_abandon(&track);
     self->ends[item] = walk.time;
-    free(walk.stack);
+    free(walk.over.stack);
     return status;
 }
 
@@ -466,7 +399,7 @@ static lode_status synthesise(struct synthesis *self, const char *path, lode_err
     return describe(self, error);
 }
 
-lode_status lode_synth_recording(const char *path, const lode_synth_recording_options *options,
+static lode_status synth_uftrace(const char *path, const lode_synth_recording_options *options,
                                  lode_error *error)
 {
     struct synthesis self = {.options = options,
@@ -475,10 +408,26 @@ lode_status lode_synth_recording(const char *path, const lode_synth_recording_op
                                           .user = options->user,
                                           .phase = "making tracks",
                                           .total = options->tasks}};
-    LODE_TRY(check_options(options, error));
     lode_arena_init(&self.arena, SIZE_MAX);
     lode_status status = synthesise(&self, path, error);
     lode_uft_writer_close(&self.writer);
     lode_arena_free(&self.arena);
     return status;
+}
+
+lode_status lode_synth_recording(const char *path, const lode_synth_recording_options *options,
+                                 lode_error *error)
+{
+    static const struct {
+        const char *name;
+        lode_status (*make)(const char *path, const lode_synth_recording_options *options, lode_error *error);
+    } targets[] = {
+        {"uftrace", synth_uftrace}, {"zorka", lode_synth_traces}, {"zorka-zico", lode_synth_traces}};
+    const char *to = options->to ? options->to : targets[0].name;
+    LODE_TRY(check_options(options, error));
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (strcmp(to, targets[i].name) == 0)
+            return targets[i].make(path, options, error);
+    return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                     "no recording can be made in the format %s", to);
 }

@@ -15,7 +15,8 @@ typedef struct convert_options {
     shared_options shared;
     const char *target;
     int force, drop_unlisted;
-    int to; /* TO_... */
+    int to;     /* TO_... */
+    int layout; /* LAYOUT_... */
     uint64_t memory;
 } convert_options;
 
@@ -25,10 +26,18 @@ enum {
     TO_HPCTOOLKIT,
     TO_UFTRACE,
     TO_DRAFT_XML,
-    TO_DRAFT_METADB
+    TO_DRAFT_METADB,
+    TO_ZORKA
 };
-static const char *const to_choices[] = {"hpctoolkit", "uftrace", "hpctoolkit-draft-xml",
-                                         "hpctoolkit-draft-metadb", NULL};
+static const char *const to_choices[] = {
+    "hpctoolkit", "uftrace", "hpctoolkit-draft-xml", "hpctoolkit-draft-metadb", "zorka", NULL};
+
+/* In the order of the choices of --layout. */
+enum {
+    LAYOUT_PAGE,
+    LAYOUT_ZICO
+};
+static const char *const layout_choices[] = {"page", "zico", NULL};
 
 /* A conversion under way. */
 typedef struct conversion {
@@ -76,8 +85,8 @@ static int convert_database(const invocation *call)
 {
     const convert_options *options = call->options;
     session s;
-    if (options->to == TO_UFTRACE)
-        return report("%s is a database, which cannot be written as a uftrace recording", call->operands[0]);
+    if (options->to == TO_UFTRACE || options->to == TO_ZORKA)
+        return report("%s is a database, which cannot be written as a recording", call->operands[0]);
     if (call->operand_count > 1)
         return report("%s is a database; only recordings can be merged (see 'lode help convert')",
                       call->operands[0]);
@@ -130,6 +139,16 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return rec_on_progress(&m->sessions[0], phase, done, total);
 }
 
+/* The layout is of trace stores, so who says it wants one. */
+static const char *target_of(const merger *m, const convert_options *options)
+{
+    if (options->to == TO_UFTRACE)
+        return "uftrace";
+    if (options->to == TO_ZORKA || strcmp(lode_recording_format(m->recordings[0]), "zorka") == 0)
+        return options->layout == LAYOUT_ZICO ? "zorka-zico" : "zorka";
+    return NULL;
+}
+
 static int rewrite(merger *m, const convert_options *options)
 {
     rec_session *s = &m->sessions[0];
@@ -140,6 +159,7 @@ static int rewrite(merger *m, const convert_options *options)
     wishes.on_finding = on_finding;
     wishes.on_progress = on_progress;
     wishes.user = m;
+    wishes.to = target_of(m, options);
     lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
     progress_clear(&s->progress);
     if (m->is_refused)
@@ -174,7 +194,7 @@ static int convert_recordings(const invocation *call)
     const convert_options *options = call->options;
     merger m = {.out = call->out};
     int status = EXIT_DONE;
-    if (options->to != TO_SAME && options->to != TO_UFTRACE)
+    if (options->to != TO_SAME && options->to != TO_UFTRACE && options->to != TO_ZORKA)
         return report("%s is a recording, which cannot be written as a HPCToolkit database",
                       call->operands[0]);
     if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
@@ -212,9 +232,8 @@ static const option_spec convert_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
      "the directory to write; it appears only when it is complete"},
     {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to),
-     "the format to write; the default is that of the store: HPCToolkit 4.0 or uftrace. The drafts of 2021 "
-     "and "
-     "2022 are for tools that read nothing else"},
+     "the format to write; the default is that of the store: HPCToolkit 4.0, uftrace or Zorka. The drafts of "
+     "2021 and 2022 are for tools that read nothing else"},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
      "replace a store that is there"},
     {0},
@@ -225,6 +244,13 @@ static const option_spec convert_of_databases[] = {
      "leave out values at contexts that meta.db does not list; what is left does not add up to the totals"},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory),
      "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
+    {0},
+};
+
+static const option_spec convert_of_recordings[] = {
+    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(convert_options, layout),
+     "of a Zorka trace store: as its document describes it, or as the ZICO collectors wrote it (default "
+     "page)"},
     {0},
 };
 
@@ -241,11 +267,14 @@ static const char *const convert_description[] = {
     "given. Source files that were copied into the database come along. So databases in one of the layouts "
     "that were used "
     "before 4.0 are brought up to date; written in one, a database loses what the layout cannot hold.",
-    "Writes a recording, or a slice of it, as a uftrace recording: what was damaged is repaired, and calls "
+    "Writes a recording, or a slice of it, anew: what was damaged is repaired, and calls "
     "that reach "
     "out of the slice are cut off at its ends. Several recordings become one: ids that are taken get new "
     "ones, and "
     "times are brought to the clock of the first, as far as the recordings say how theirs differ.",
+    "Any recording can be written as a Zorka trace store. Of another store everything is taken over that the "
+    "layout can hold; of other recordings each outermost call of a task becomes a trace, with arguments and "
+    "results as attributes and times in ticks of 65.536 us. Points and losses are left out.",
     "The new store is there whole or not at all; what a killed run has left is cleared by the next one.",
     NULL,
 };
@@ -258,6 +287,8 @@ static const command_example convert_examples[] = {
     {"lode convert --from 2s --to 2.1s --min-time 1us uftrace.data -o slice.data",
      "A tenth of a second of a recording, without the shortest calls."},
     {"lode convert rank0.data rank1.data -o both.data --to uftrace", "Two recordings as one."},
+    {"lode convert uftrace.data -o store --to zorka", "A recording as a trace store."},
+    {"lode convert store -o other-store --layout zico", "A trace store as the collectors wrote them."},
     {NULL, NULL},
 };
 
@@ -272,6 +303,7 @@ const command_spec command_convert = {
     .examples = convert_examples,
     .options = {.own = convert_own,
                 .of_databases = convert_of_databases,
+                .of_recordings = convert_of_recordings,
                 .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT | SHARED_THREADS},
     .options_size = sizeof(convert_options),
     .defaults = &convert_defaults,

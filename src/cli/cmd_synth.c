@@ -13,8 +13,14 @@ typedef struct synth_options {
     uint64_t memory, profiles, contexts, metrics, samples;
     double density, skew;
     uint64_t tasks, records, functions;
+    uint64_t calls_per_trace;
     int arguments;
+    int format, layout;
 } synth_options;
+
+/* In the order of the choices of --format and --layout. */
+static const char *const format_choices[] = {"uftrace", "zorka", NULL};
+static const char *const layout_choices[] = {"page", "zico", NULL};
 
 static unsigned threads_of(const synth_options *options)
 {
@@ -62,6 +68,8 @@ static int make_recording(const synth_options *options)
     wishes.depth = options->depth ? at_most(options->depth) : wishes.depth;
     wishes.seed = options->seed;
     wishes.arguments = options->arguments;
+    wishes.calls_per_trace = options->calls_per_trace;
+    wishes.to = options->format == 0 ? "uftrace" : options->layout == 0 ? "zorka" : "zorka-zico";
     wishes.force = options->force;
     wishes.threads = threads_of(options);
     wishes.on_progress = progress_report;
@@ -115,11 +123,18 @@ static const option_spec synth_of_databases[] = {
 };
 
 static const option_spec synth_of_recordings[] = {
+    {"format", 0, OPTION_CHOICE, NULL, format_choices, offsetof(synth_options, format),
+     "the format to write (default uftrace); zorka makes traces of requests that services have served"},
+    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(synth_options, layout),
+     "of a Zorka trace store: as its document describes it, or as the ZICO collectors wrote it (default "
+     "page)"},
     {"tasks", 't', OPTION_COUNT, "N", NULL, offsetof(synth_options, tasks), "tasks (default 4)"},
     {"records", 'r', OPTION_COUNT, "N", NULL, offsetof(synth_options, records),
      "records of all tasks together: beginnings and ends of calls (default 1000000)"},
     {"functions", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, functions),
      "functions of the program (default 1000)"},
+    {"calls-per-trace", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, calls_per_trace),
+     "calls of a trace in a Zorka trace store, about (default 1000)"},
     {"arguments", 'a', OPTION_FLAG, NULL, NULL, offsetof(synth_options, arguments),
      "give some functions arguments and results"},
     {0},
@@ -140,9 +155,9 @@ static const char *const synth_description[] = {
     "Makes a store from parameters, of any size, to test and measure with. It was never measured, but it "
     "adds up: "
     "'lode check --level full' is clean on it. The same parameters give the same bytes.",
-    "'lode synth database' makes a HPCToolkit database, 'lode synth recording' a uftrace recording. Both are "
-    "written as "
-    "a stream: memory does not grow with values or records.",
+    "'lode synth database' makes a HPCToolkit database, 'lode synth recording' a uftrace recording or a "
+    "Zorka "
+    "trace store. All are written as a stream: memory does not grow with values or records.",
     NULL,
 };
 
@@ -150,6 +165,8 @@ static const command_example synth_examples[] = {
     {"lode synth database -o small-db", "16 profiles of 1,000 contexts."},
     {"lode synth database --profiles 100000 --contexts 2000 --memory 1G -o large-db", "About 10 GB."},
     {"lode synth recording --records 50000000 --tasks 16 -o large.data", "A recording of 800 MB."},
+    {"lode synth recording --format zorka --records 2000000 -o store",
+     "A thousand traces of a thousand calls each."},
     {NULL, NULL},
 };
 

@@ -89,7 +89,7 @@ WRONG_QUESTIONS = {
     "tree --task 1 {0}": r"{0} is a database; --task is for recordings \(see 'lode help tree'\)",
     "profiles --depth 1 {0}": r"{0} is a database; --depth is for recordings \(see 'lode help profiles'\)",
     "convert --from 1s {0} -o x": r"{0} is a database; --from is for recordings \(see 'lode help convert'\)",
-    "convert --to uftrace {0} -o x": r"{0} is a database, which cannot be written as a uftrace recording",
+    "convert --to uftrace {0} -o x": r"{0} is a database, which cannot be written as a recording",
     "convert {0} {0} -o x": r"{0} is a database; only recordings can be merged \(see 'lode help convert'\)",
 }
 

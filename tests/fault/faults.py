@@ -29,7 +29,10 @@ OLD = ["--profiles", "3", "--contexts", "40", "--samples", "10", "--seed", "8"]
 # Data files that are longer than what is gathered before it is written.
 NEW_RECORDING = ["--records", "150000", "--tasks", "2", "--functions", "40", "--arguments", "--seed", "7"]
 OLD_RECORDING = ["--records", "100", "--tasks", "3", "--functions", "10", "--seed", "8"]
-DATABASE, RECORDING = "database", "recording"
+# Chunks that fill buffers, of traces that have several.
+NEW_STORE = ["--format", "zorka", "--records", "150000", "--calls-per-trace", "50000", "--functions", "40", "--seed", "7"]
+OLD_STORE = ["--format", "zorka", "--records", "100", "--seed", "8"]
+DATABASE, RECORDING, STORE = "database", "recording", "store"
 SOURCE = "source"
 JOBS = 2
 
@@ -64,6 +67,11 @@ def scenarios():
         Scenario("convert with 2 threads over a recording", [*convert, "--threads", "2", "--force"], previous=True,
                  kind=RECORDING),
         Scenario("merge of a recording after a killed run", [*convert, SOURCE, "--threads", "1"], leftover=30, kind=RECORDING),
+        Scenario("synth of a trace store", ["synth", "recording", *NEW_STORE, "--threads", "1"], kind=STORE),
+        Scenario("convert of a trace store", [*convert, "--threads", "1"], kind=STORE),
+        Scenario("convert with 2 threads over a trace store", [*convert, "--threads", "2", "--force"], previous=True, kind=STORE),
+        Scenario("a recording as a trace store after a killed run", [*convert, "--to", "zorka", "--layout", "zico", "--threads", "1"],
+                 leftover=20, kind=RECORDING),
         Scenario("convert of a recording over itself", ["convert", NAME, "--threads", "1", "--force"], in_place=True,
                  kind=RECORDING),
     ]
@@ -122,9 +130,9 @@ class Bench:
         self.program, self.root = program, root
         self.made = {}
         for kind, name, parameters in ((DATABASE, "new", NEW), (DATABASE, "old", OLD), (RECORDING, "new", NEW_RECORDING),
-                                       (RECORDING, "old", OLD_RECORDING)):
+                                       (RECORDING, "old", OLD_RECORDING), (STORE, "new", NEW_STORE), (STORE, "old", OLD_STORE)):
             path = os.path.join(root, name if kind == DATABASE else f"{name}-{kind}")
-            run = program.run(["synth", kind, *parameters, "-o", path])
+            run = program.run(["synth", DATABASE if kind == DATABASE else RECORDING, *parameters, "-o", path])
             if run.status != 0:
                 raise SystemExit(f"cannot make a {kind}: {run.message}")
             self.made[kind, name] = path
@@ -140,14 +148,18 @@ class Bench:
         if scenario.leftover:
             self.program.run(self.arguments(scenario, parent), mode="kill", at=scenario.leftover)
 
+    def source(self, scenario):
+        """Of a trace store, itself rather than the directory of stores, which is not known for one if it cannot be listed."""
+        return os.path.join(self.made[scenario.kind, "new"], *(["000000"] if scenario.kind == STORE else []))
+
     def arguments(self, scenario, parent):
         target = os.path.join(parent, NAME)
-        places = {SOURCE: self.made[scenario.kind, "new"], NAME: target}
+        places = {SOURCE: self.source(scenario), NAME: target}
         return [*(places.get(word, word) for word in scenario.arguments), "-o", target]
 
     def situation(self, scenario, parent, expected):
         previous = self.prints[scenario.kind, "new" if scenario.in_place else "old"] if scenario.previous else None
-        return Situation(self.program, parent, expected, previous, self.made[scenario.kind, "new"])
+        return Situation(self.program, parent, expected, previous, self.source(scenario))
 
     def undisturbed(self, scenario):
         """The calls of a run without faults, and what it writes."""

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/zorka/write_source.h"
+
+static bool is_store(const struct zor_source *source)
+{
+    return strcmp(source->recording->format, "zorka") == 0;
+}
+
+lode_status lode_zor_source_open(struct zor_source *source, const lode_recording *recording,
+                                 struct zor_dictionary *texts, uint32_t encoders, lode_error *error)
+{
+    *source = (struct zor_source){.recording = recording, .texts = texts};
+    return is_store(source) ? lode_zor_translation_open(source, error)
+                            : lode_zor_calls_open(source, encoders, error);
+}
+
+void lode_zor_source_close(struct zor_source *source)
+{
+    if (source->recording == NULL)
+        return;
+    if (is_store(source))
+        lode_zor_translation_close(source);
+    else
+        lode_zor_calls_close(source);
+}
+
+lode_status lode_zor_source_name(struct zor_source *source, lode_error *error)
+{
+    return is_store(source) ? LODE_OK : lode_zor_calls_name(source, error);
+}
+
+lode_status lode_zor_source_take(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
+                                 const lode_event *event, lode_error *error)
+{
+    bool is_call = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_LEAVE ||
+                   event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN;
+    bool is_end = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
+    if (!is_call && event->kind != LODE_EVENT_POINT) {
+        encoder->left_out++;
+        return LODE_OK;
+    }
+    /* What is outside of all calls, or in calls that are too deep. */
+    if ((zor_depth(encoder) == 0 && (is_end || !is_call)) || (encoder->hidden > 0 && !is_call)) {
+        encoder->left_out++;
+        return LODE_OK;
+    }
+    return is_store(source) ? lode_zor_take_translated(source, encoder, track, event, error)
+                            : lode_zor_take_call(source, encoder, track, event, error);
+}

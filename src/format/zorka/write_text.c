@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/zorka/write_text.h"
+
+#include "base/blob.h"
+#include "base/error.h"
+#include <stdlib.h>
+
+enum {
+    AFTER_ID = 1,
+    AFTER_TEXT = 2,
+    AFTER_RECORD = 3,
+    ESCAPE = 0xff,
+    ESCAPE_SHIFT = 4, /* 00..03 are written as ff 04..07, ff as ff 08 */
+    DIGIT_ZERO = '0',
+    ID_SIZE = 11 /* digits of 64 bits */
+};
+
+void lode_zor_dictionary_init(struct zor_dictionary *texts)
+{
+    *texts = (struct zor_dictionary){0};
+    pthread_mutex_init(&texts->lock, NULL);
+    lode_arena_init(&texts->arena, SIZE_MAX);
+    lode_array_init(&texts->entries, sizeof(struct zor_entry *), UINT32_MAX / 2);
+    lode_map_init(&texts->index);
+}
+
+void lode_zor_dictionary_free(struct zor_dictionary *texts)
+{
+    free(texts->numbered);
+    lode_map_free(&texts->index);
+    lode_array_free(&texts->entries);
+    lode_arena_free(&texts->arena);
+    pthread_mutex_destroy(&texts->lock);
+}
+
+/* ---- entries ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const struct zor_entry *entry)
+{
+    uint64_t hash = mix(entry->mark, entry->line);
+    for (uint64_t i = 0; i < entry->bytes.size; i++)
+        hash = mix(hash, entry->bytes.data[i]);
+    for (size_t i = 0; i < entry->part_count; i++)
+        hash = mix(hash, (uintptr_t)entry->parts[i]);
+    return hash;
+}
+
+static bool is_same(const struct zor_entry *a, const struct zor_entry *b)
+{
+    return a->mark == b->mark && a->line == b->line && a->bytes.size == b->bytes.size &&
+           a->part_count == b->part_count &&
+           (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, (size_t)a->bytes.size) == 0) &&
+           (a->part_count == 0 || memcmp(a->parts, b->parts, a->part_count * sizeof *a->parts) == 0);
+}
+
+/* An entry of its own; NULL if there is no memory. */
+static struct zor_entry *copy_entry(struct zor_dictionary *texts, const struct zor_entry *model)
+{
+    struct zor_entry *entry = lode_arena_alloc(&texts->arena, 1, sizeof *entry);
+    uint8_t *bytes = lode_arena_alloc(&texts->arena, (size_t)model->bytes.size + 1, 1);
+    struct zor_entry **parts =
+        lode_arena_alloc(&texts->arena, model->part_count + 1, sizeof(struct zor_entry *));
+    struct zor_entry **slot = entry && bytes && parts ? lode_array_push(&texts->entries) : NULL;
+    if (slot == NULL)
+        return NULL;
+    if (model->bytes.size > 0)
+        memcpy(bytes, model->bytes.data, (size_t)model->bytes.size);
+    if (model->part_count > 0)
+        memcpy(parts, model->parts, model->part_count * sizeof *parts);
+    entry->mark = model->mark;
+    entry->line = model->line;
+    entry->bytes = (struct lode_span){bytes, model->bytes.size};
+    entry->parts = parts;
+    entry->part_count = model->part_count;
+    atomic_init(&entry->first, ZOR_NEVER);
+    return *slot = entry;
+}
+
+static struct zor_entry *find_locked(struct zor_dictionary *texts, const struct zor_entry *model)
+{
+    bool is_new;
+    uint32_t *slot = lode_map_add(&texts->index, hash_of(model), (uint32_t)texts->entries.count, &is_new);
+    if (slot == NULL)
+        return NULL;
+    struct zor_entry *newest = is_new ? NULL : *LODE_ARRAY_AT(&texts->entries, struct zor_entry *, *slot);
+    for (struct zor_entry *entry = newest; entry; entry = entry->next)
+        if (is_same(entry, model))
+            return entry;
+    *slot = (uint32_t)texts->entries.count;
+    struct zor_entry *entry = copy_entry(texts, model);
+    if (entry)
+        entry->next = newest;
+    return entry;
+}
+
+static struct zor_entry *find(struct zor_dictionary *texts, const struct zor_entry *model)
+{
+    pthread_mutex_lock(&texts->lock);
+    struct zor_entry *entry = find_locked(texts, model);
+    pthread_mutex_unlock(&texts->lock);
+    return entry;
+}
+
+struct zor_entry *lode_zor_string(struct zor_dictionary *texts, enum zor_mark mark, struct lode_span bytes)
+{
+    return find(texts, &(struct zor_entry){.mark = mark, .bytes = bytes});
+}
+
+struct zor_entry *lode_zor_tuple(struct zor_dictionary *texts, enum zor_mark mark,
+                                 struct zor_entry *const *parts, size_t count, uint64_t line)
+{
+    struct zor_entry model = {.mark = mark, .part_count = count, .line = line};
+    model.parts = (struct zor_entry **)(uintptr_t)parts; // NOLINT(performance-no-int-to-ptr)
+    return find(texts, &model);
+}
+
+struct zor_entry *lode_zor_method(struct zor_dictionary *texts, struct lode_span class_name,
+                                  struct lode_span method, struct lode_span signature)
+{
+    struct zor_entry *parts[] = {lode_zor_string(texts, ZOR_MARK_CLASS, class_name),
+                                 lode_zor_string(texts, ZOR_MARK_METHOD_NAME, method),
+                                 lode_zor_string(texts, ZOR_MARK_SIGNATURE, signature)};
+    return parts[0] && parts[1] && parts[2] ? lode_zor_tuple(texts, ZOR_MARK_METHOD, parts, 3, 0) : NULL;
+}
+
+/* ---- ids ---- */
+
+static int compare_first(const void *left, const void *right)
+{
+    const struct zor_entry *a = *(struct zor_entry *const *)left, *b = *(struct zor_entry *const *)right;
+    uint64_t x = atomic_load_explicit(&a->first, memory_order_relaxed);
+    uint64_t y = atomic_load_explicit(&b->first, memory_order_relaxed);
+    return x < y ? -1 : x > y;
+}
+
+/* The empty string has none. */
+static bool has_id_to_get(const struct zor_entry *entry)
+{
+    return entry && entry->id == 0 && (entry->mark != ZOR_MARK_NONE || entry->bytes.size > 0);
+}
+
+/* Parts come before what they are parts of. Parts that are deeper than may be get no id. */
+static void number_entry(struct zor_dictionary *texts, struct zor_entry *top)
+{
+    struct {
+        struct zor_entry *entry;
+        size_t next; /* part */
+    } path[ZOR_PARTS_DEPTH] = {{top, 0}};
+    size_t depth = has_id_to_get(top) ? 1 : 0;
+    while (depth > 0) {
+        struct zor_entry *entry = path[depth - 1].entry;
+        if (path[depth - 1].next == entry->part_count) {
+            texts->numbered[texts->count++] = entry;
+            entry->id = texts->count;
+            depth--;
+            continue;
+        }
+        struct zor_entry *part = entry->parts[path[depth - 1].next++];
+        if (depth < ZOR_PARTS_DEPTH && has_id_to_get(part)) {
+            path[depth].entry = part;
+            path[depth++].next = 0;
+        }
+    }
+}
+
+lode_status lode_zor_dictionary_number(struct zor_dictionary *texts, lode_error *error)
+{
+    size_t count = texts->entries.count;
+    struct zor_entry **used = calloc(count + 1, sizeof *used);
+    texts->numbered = calloc(count + 1, sizeof *texts->numbered);
+    if (used == NULL || texts->numbered == NULL) {
+        free(used);
+        return lode_fail_memory(error);
+    }
+    if (count > 0) {
+        memcpy(used, texts->entries.items, count * sizeof *used);
+        qsort(used, count, sizeof *used, compare_first);
+    }
+    for (size_t i = 0; i < count && atomic_load_explicit(&used[i]->first, memory_order_relaxed) < ZOR_NEVER;
+         i++)
+        number_entry(texts, used[i]);
+    free(used);
+    return LODE_OK;
+}
+
+/* ---- the file ---- */
+
+struct record {
+    struct lode_blob blob;
+    bool has_memory;
+};
+
+static void put(struct record *record, const void *bytes, size_t size)
+{
+    size_t at = lode_blob_reserve(&record->blob, size, 1);
+    record->has_memory = record->has_memory && at != LODE_BLOB_FULL;
+    if (record->has_memory && size > 0)
+        memcpy(record->blob.bytes + at, bytes, size);
+}
+
+static void put_byte(struct record *record, unsigned byte)
+{
+    put(record, &(uint8_t){(uint8_t)byte}, 1);
+}
+
+static void put_number(struct record *record, uint64_t number)
+{
+    uint8_t digits[ID_SIZE];
+    size_t at = ID_SIZE;
+    do {
+        digits[--at] = (uint8_t)(DIGIT_ZERO + (number & 63));
+        number >>= 6;
+    } while (number > 0);
+    put(record, digits + at, ID_SIZE - at);
+}
+
+static void put_escaped(struct record *record, struct lode_span bytes)
+{
+    uint64_t begin = 0;
+    for (uint64_t i = 0; i < bytes.size; i++) {
+        uint8_t byte = bytes.data[i];
+        if (byte >= ESCAPE_SHIFT && byte != ESCAPE)
+            continue;
+        put(record, bytes.data + begin, (size_t)(i - begin));
+        put_byte(record, ESCAPE);
+        put_byte(record, byte == ESCAPE ? 2u * ESCAPE_SHIFT : byte + (unsigned)ESCAPE_SHIFT);
+        begin = i + 1;
+    }
+    put(record, bytes.data + begin, (size_t)(bytes.size - begin));
+}
+
+static void put_text(struct record *record, const struct zor_entry *entry)
+{
+    if (entry->mark != ZOR_MARK_NONE)
+        put_byte(record, entry->mark);
+    put_escaped(record, entry->bytes);
+    for (size_t i = 0; i < entry->part_count; i++) {
+        if (i > 0)
+            put_byte(record, entry->mark);
+        put_number(record, entry->parts[i] ? entry->parts[i]->id : 0);
+    }
+    if (entry->mark == ZOR_MARK_STACK_ITEM) {
+        put_byte(record, entry->mark);
+        put_number(record, entry->line);
+    }
+    if (entry->mark != ZOR_MARK_NONE)
+        put_byte(record, entry->mark);
+}
+
+/* ID 01 TEXT 02 ID 03 */
+static void put_record(struct record *record, const struct zor_entry *entry)
+{
+    put_number(record, entry->id);
+    put_byte(record, AFTER_ID);
+    put_text(record, entry);
+    put_byte(record, AFTER_TEXT);
+    put_number(record, entry->id);
+    put_byte(record, AFTER_RECORD);
+}
+
+lode_status lode_zor_dictionary_write(const struct zor_dictionary *texts, struct lode_output_file *file,
+                                      lode_error *error)
+{
+    static const uint8_t magic[4] = {'W', 'A', 'L', AFTER_RECORD};
+    struct record record = {.has_memory = true};
+    lode_status status = lode_output_write(file, magic, sizeof magic, error);
+    for (uint32_t i = 0; i < texts->count && status == LODE_OK; i++) {
+        record.blob.size = 0;
+        put_record(&record, texts->numbered[i]);
+        status = record.has_memory ? lode_output_write(file, record.blob.bytes, record.blob.size, error)
+                                   : lode_fail_memory(error);
+    }
+    lode_blob_free(&record.blob);
+    return status;
+}

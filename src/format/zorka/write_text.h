@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts that are to be written: each once, with ids in the order in which they are used. */
+#ifndef LODE_ZORKA_WRITE_TEXT_H
+#define LODE_ZORKA_WRITE_TEXT_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "base/output.h"
+#include "base/span.h"
+#include "format/zorka/text.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define ZOR_NEVER UINT64_MAX
+
+enum {
+    ZOR_CAUSES_MAX = 16,                 /* exceptions behind an exception: they might go round in circles */
+    ZOR_PARTS_DEPTH = ZOR_CAUSES_MAX + 3 /* an exception, its stack, an item of it, a name */
+};
+
+struct zor_entry {
+    enum zor_mark mark;
+    uint32_t id;            /* 0: none yet */
+    _Atomic uint64_t first; /* where it is used first; ZOR_NEVER: as a part of others at most */
+    struct lode_span bytes; /* of a text that has no parts */
+    struct zor_entry **parts;
+    size_t part_count;
+    uint64_t line;          /* of a stack item */
+    struct zor_entry *next; /* of the same hash */
+    const void *owner;      /* of a method: who has given it to a function */
+};
+
+struct zor_dictionary {
+    pthread_mutex_t lock;
+    struct lode_arena arena;
+    struct lode_array entries; /* struct zor_entry * */
+    struct lode_map index;     /* from a hash to the newest entry */
+    struct zor_entry **numbered;
+    uint32_t count;
+};
+
+void lode_zor_dictionary_init(struct zor_dictionary *texts);
+void lode_zor_dictionary_free(struct zor_dictionary *texts);
+
+/* The entry of a text, new or not; NULL if there is no memory. The empty plain string, which has the id 0, is one as well. MT: any thread. */
+struct zor_entry *lode_zor_string(struct zor_dictionary *texts, enum zor_mark mark, struct lode_span bytes);
+/* Of a method, an exception, a stack or an item of one. Parts may be NULL: none. MT: any thread. */
+struct zor_entry *lode_zor_tuple(struct zor_dictionary *texts, enum zor_mark mark,
+                                 struct zor_entry *const *parts, size_t count, uint64_t line);
+/* A method by its names. */
+struct zor_entry *lode_zor_method(struct zor_dictionary *texts, struct lode_span class_name,
+                                  struct lode_span method, struct lode_span signature);
+
+static inline struct lode_span zor_span(const char *text)
+{
+    return (struct lode_span){(const uint8_t *)text, strlen(text)};
+}
+
+/* Gives ids to all that are used, from 1 on. */
+lode_status lode_zor_dictionary_number(struct zor_dictionary *texts, lode_error *error);
+/* Writes them all as a file of the text index. */
+lode_status lode_zor_dictionary_write(const struct zor_dictionary *texts, struct lode_output_file *file,
+                                      lode_error *error);
+
+#endif
