@@ -48,7 +48,7 @@ WRONG_USAGE = {
     "replay": r"'lode replay' needs REC \(see 'lode help replay'\)",
     "convert": r"'lode convert' needs STORE\.\.\. \(see 'lode help convert'\)",
     "convert x": r"where should the new store go\? Say -o NEW \(see 'lode help convert'\)",
-    "convert --to hpctolkit x -o y": r"--to is hpctoolkit, uftrace, hpctoolkit-draft-xml or hpctoolkit-draft-metadb, or TIME, not 'hpctolkit'; did you mean hpctoolkit\? .*",
+    "convert --to hpctolkit x -o y": r"--to is hpctoolkit, uftrace, hpctoolkit-draft-xml, hpctoolkit-draft-metadb or zorka, or TIME, not 'hpctolkit'; did you mean hpctoolkit\? .*",
     "convert --to noon x -o y": r"--to is hpctoolkit, .*, or TIME, not 'noon' \(see 'lode help convert'\)",
     "convert --to 3x x -o y": r"--to takes a time such as .*, not '3x' \(see 'lode help convert'\)",
     "build --trace some x -o y": r"--trace is full or none, or TIME, not 'some' \(see 'lode help build'\)",
@@ -90,6 +90,8 @@ WRONG_QUESTIONS = {
     "profiles --depth 1 {0}": r"{0} is a database; --depth is for recordings \(see 'lode help profiles'\)",
     "convert --from 1s {0} -o x": r"{0} is a database; --from is for recordings \(see 'lode help convert'\)",
     "convert --to uftrace {0} -o x": r"{0} is a database, which cannot be written as a recording",
+    "convert --to zorka {0} -o x": r"{0} is a database, which cannot be written as a recording",
+    "convert --layout zico {0} -o x": r"{0} is a database; --layout is for recordings \(see 'lode help convert'\)",
     "convert {0} {0} -o x": r"{0} is a database; only recordings can be merged \(see 'lode help convert'\)",
 }
 

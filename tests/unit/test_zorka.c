@@ -240,6 +240,22 @@ static void failures_of_real_stores_are_those_of_their_readers(void **state)
     }
 }
 
+/* Traces begin a second apart, from 0 on, and last 0.013, 2.9998, 1.311, 1.966 and 1.311 s. */
+static void traces_of_a_real_store_are_on_the_lowest_thread_that_is_free(void **state)
+{
+    static const int32_t threads[5] = {1, 1, 2, 3, 1};
+    char path[1024];
+    lode_recording *recording;
+    (void)state;
+    assert_true(corpus_path(path, sizeof path, "zorka/stores/master"));
+    assert_int_equal(lode_recording_open(&recording, path, NULL, NULL), LODE_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(lode_recording_track(recording, i)->tid, threads[i]);
+        assert_int_equal(lode_recording_track(recording, i)->pid, 0);
+    }
+    lode_recording_close(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +263,7 @@ int main(void)
         cmocka_unit_test(verdicts_are_those_of_the_original),
         cmocka_unit_test(merged_texts_are_what_they_were),
         cmocka_unit_test(failures_of_real_stores_are_those_of_their_readers),
+        cmocka_unit_test(traces_of_a_real_store_are_on_the_lowest_thread_that_is_free),
     };
     return run_with_corpus("trace stores", tests, sizeof tests / sizeof *tests);
 }
