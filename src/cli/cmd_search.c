@@ -174,8 +174,8 @@ const command_spec command_search = {
     .description = search_description,
     .examples = search_examples,
     .options = {.own = search_own,
-                .shared =
-                    SHARED_WINDOW | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
+                          SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(search_options),
     .defaults = &search_defaults,
     .usage = search_usage,

@@ -59,7 +59,8 @@ static const struct shared_spec {
     {SHARED_NAMES,
      FOR_RECORDINGS,
      {"names", 0, OPTION_CHOICE, NULL, names_choices, offsetof(shared_options, names),
-      "names of C++ functions: simple, the default, is without parameters and template arguments; full is "
+      "names of C++ functions and Java methods: simple, the default, is without parameters and template "
+      "arguments; full is "
       "with "
       "both; raw is as the linker has them"}},
     {SHARED_STRICT,

@@ -112,20 +112,36 @@ static void add_share(line *l, double share)
     line_add_bytes(l, text, (size_t)snprintf(text, sizeof text, "%5.1f %% ", share * 100));
 }
 
+/* With the points of all lines below each other. */
+static void add_duration(line *l, uint64_t duration)
+{
+    char text[NUMBER_SIZE], aligned[2 * NUMBER_SIZE];
+    format_duration(text, duration);
+    int is_second = strcmp(text + strlen(text) - 2, " s") == 0;
+    snprintf(aligned, sizeof aligned, "%*s%s", LINE_DURATION_WIDTH - is_second, text, is_second ? " " : "");
+    line_add(l, aligned);
+}
+
 static void add_mark(line *l, int has_failed)
 {
     line_add(l, has_failed ? " ! " : "   ");
 }
 
-/* What the recorder noted where a call begins, such as the span that it is. */
+/* What the recorder noted where a call begins, such as the span that it is; but for when that was, which is known. */
 static void note_values(replay_lines *t, const replay_event *begin)
 {
-    const char *values = replay_values(t->words, begin);
-    if (!values[0])
+    size_t count, noted = 0, text = begin_note(t, begin->event.time, begin->level + 1);
+    lode_argument *arguments = replay_arguments(t->words, begin, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(arguments[i].name, "time stamp") == 0)
+            continue;
+        line_add(&t->line, noted++ ? ", " : "(");
+        line_add(&t->line, arguments[i].name);
+        line_add(&t->line, " ");
+        line_add(&t->line, replay_plain(t->words, &arguments[i]));
+    }
+    if (noted == 0)
         return;
-    size_t text = begin_note(t, begin->event.time, begin->level + 1);
-    line_add(&t->line, "(");
-    line_add(&t->line, values);
     line_add(&t->line, ")");
     end_line(t, text, STYLE_DIM);
 }
@@ -136,8 +152,8 @@ void replay_lines_call(replay_lines *t, const trace_call *call, const replay_eve
     begin_line(t, call->time);
     if (call->has_duration) {
         add_share(l, call->share);
-        line_add_duration(l, call->duration);
-        line_add_duration(l, call->self);
+        add_duration(l, call->duration);
+        add_duration(l, call->self);
     } else {
         line_add_blanks(l, SHARE_WIDTH + LINE_DURATION_WIDTH);
         line_add(l, "    (after)");
@@ -171,7 +187,7 @@ void replay_lines_fold(replay_lines *t, const trace_fold *fold)
     line *l = &t->line;
     begin_line(t, fold->time);
     add_share(l, fold->share);
-    line_add_duration(l, fold->duration);
+    add_duration(l, fold->duration);
     line_add_blanks(l, LINE_DURATION_WIDTH);
     add_mark(l, fold->errors > 0);
     add_indent(t, fold->level);

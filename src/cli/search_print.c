@@ -205,7 +205,7 @@ static const char *name_of(printer *p, const lode_search_row *row)
 {
     if (!lode_recording_has_traces(p->session->recording))
         return lode_recording_track(p->session->recording, row->track)->name;
-    return row->function ? label_function(&p->label, row->function) : NULL;
+    return row->function ? label_name(&p->label, row->function, p->session->shared->names) : NULL;
 }
 
 /* For machines: values are whole. */

@@ -112,10 +112,11 @@ static const char wal_name[] = "text-00000001.wal";
 void minizor_text(struct minizor *store, int id, const char *text)
 {
     struct minizor_bytes *wal = minizor_file(store, wal_name);
-    char record[64];
-    int size = snprintf(record, sizeof record, "%c\1%s\2%c\3", '0' + id, text, '0' + id);
+    const char begin[2] = {(char)('0' + id), 1}, end[3] = {2, (char)('0' + id), 3};
     wal->size -= 4;
-    minizor_add(wal, record, (size_t)size);
+    minizor_add(wal, begin, sizeof begin);
+    minizor_add(wal, text, strlen(text));
+    minizor_add(wal, end, sizeof end);
     minizor_add(wal, "\0\0\0\0", 4);
 }
 
