@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trace stores of many traces: opening one and `lode top` beside a bare loop that inflates the same chunks with zlib, in one run.
+
+Usage: zorka.py BUILD_DIRECTORY [--share X] [--threads N] [--repeats N] [--assert FACTOR]
+
+Full size is 2 GB of payload in 66,000 traces of 1,000 calls; --share makes it smaller. Two stores of other shapes have a tenth of that each: traces of
+three calls, one in a chunk and thousands in a chunk; and few traces over many chunks. Memory is what is not a page of a file (RssAnon), at its
+largest. With --assert, prints TAP and fails if a figure is missed by more than FACTOR times; then times are those of processors.
+"""
+import argparse
+import os
+import subprocess
+import tempfile
+import time
+
+from recordings import judge, run
+
+BARE_LIMIT = 2.0  # times the bare loop with as many threads
+TRACE_BYTES = 600  # of memory, for each trace
+WINDOW_MB = 150.0  # and beside these
+# (name, traces, calls of each, traces in a chunk, chunks of a trace, whether it must keep up with the bare loop)
+STORES = (
+    ("1,000 calls", 66_000, 1000, 1, 1, True),
+    ("over 100 chunks", 14, 500_000, 1, 100, True),
+    ("tiny", 2_000_000, 3, 1, 1, False),
+    ("tiny, 100,000 in a chunk", 2_000_000, 3, 100_000, 1, False),
+)
+
+
+def anonymous_memory(command):
+    """MB that are resident and of no file, at most, while a command runs."""
+    most = 0
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+                    lines = [line for line in status if line.startswith("RssAnon:")]
+            except OSError:
+                lines = []
+            most = max([most] + [int(line.split()[1]) for line in lines])
+            time.sleep(0.005)
+    return most * 1024 / 1e6
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.tools = os.path.join(options.build, "tests/bench")
+        self.lode = os.path.join(options.build, "src/cli/lode")
+        self.figures = []  # (name, measured, limit, whether more is better)
+
+    def make(self, traces, calls, per_chunk, chunks):
+        target = os.path.join(self.folder, "store")
+        words = [str(number) for number in (traces, calls, per_chunk, chunks)]
+        made = subprocess.run([os.path.join(self.tools, "make_zorka"), target, *words], check=True, stdout=subprocess.PIPE)
+        return target, int(made.stdout)
+
+    def commands(self, store):
+        threads = str(self.options.threads)
+        return {
+            "bare": [os.path.join(self.tools, "bare_chunks"), os.path.join(store, "traces.dat"), threads],
+            "open": [self.lode, "info", store],
+            "top": [self.lode, "top", "--threads", threads, store],
+        }
+
+    def measure(self, name, traces, calls, per_chunk, chunks, keeps_up):
+        store, size = self.make(traces, calls, per_chunk, chunks)
+        commands = self.commands(store)
+        # In turns, so that other work on the machine meets all alike.
+        runs = {key: [] for key in commands}
+        for _ in range(self.options.repeats):
+            for key, command in commands.items():
+                runs[key].append(run(command))
+        best = {key: (min(r[0] for r in all_runs), min(r[1] for r in all_runs)) for key, all_runs in runs.items()}
+        kind = 0 if self.options.factor is None else 1
+        print(f"# {name}: {traces:,} traces, {size / 1e6:.0f} MB of payload; bare loop {best['bare'][0]:.2f} s "
+              f"({best['bare'][1]:.2f} s of processors)")
+        for key in ("open", "top"):
+            ratios = [best[key][i] / best["bare"][i] for i in (0, 1)]
+            memory = anonymous_memory(commands[key])
+            print(f"# {name}: {key} {best[key][0]:.2f} s ({best[key][1]:.2f}): {ratios[0]:.2f} times ({ratios[1]:.2f}), {memory:.0f} MB, "
+                  f"{memory * 1e6 / traces:.0f} bytes a trace")
+            if keeps_up:
+                self.figures.append((f"{name}: {key}, times the bare loop", ratios[kind], BARE_LIMIT, False))
+            self.figures.append((f"{name}: MB of {key}", memory, WINDOW_MB + traces * TRACE_BYTES / 1e6, False))
+
+    def run(self):
+        for name, traces, calls, per_chunk, chunks, keeps_up in STORES:
+            some = max(int(traces * self.options.share), 2)
+            self.measure(name, some, calls, min(per_chunk, some), chunks, keeps_up)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--assert", dest="factor", type=float)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=os.environ.get("LODE_BENCH_DIR")) as folder:
+        bench = Bench(options, folder)
+        bench.run()
+    if options.factor is not None:
+        judge(bench.figures, options.factor)
+        return
+    for name, measured, limit, _ in bench.figures:
+        print(f"# {'met' if measured <= limit else 'MISSED'}: {name}: {measured:.3g} (at most {limit:.3g})")
+
+
+if __name__ == "__main__":
+    main()
