@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/zorka/write_source.h"
 
-static bool is_store(const struct zor_source *source)
-{
-    return strcmp(source->recording->format, "zorka") == 0;
-}
-
 lode_status lode_zor_source_open(struct zor_source *source, const lode_recording *recording,
                                  struct zor_dictionary *texts, uint32_t encoders, lode_error *error)
 {
     *source = (struct zor_source){.recording = recording, .texts = texts};
-    return is_store(source) ? lode_zor_translation_open(source, error)
+    source->is_store = strcmp(recording->format, "zorka") == 0;
+    return source->is_store ? lode_zor_translation_open(source, error)
                             : lode_zor_calls_open(source, encoders, error);
 }
 
@@ -18,7 +14,7 @@ void lode_zor_source_close(struct zor_source *source)
 {
     if (source->recording == NULL)
         return;
-    if (is_store(source))
+    if (source->is_store)
         lode_zor_translation_close(source);
     else
         lode_zor_calls_close(source);
@@ -26,7 +22,7 @@ void lode_zor_source_close(struct zor_source *source)
 
 lode_status lode_zor_source_name(struct zor_source *source, lode_error *error)
 {
-    return is_store(source) ? LODE_OK : lode_zor_calls_name(source, error);
+    return source->is_store ? LODE_OK : lode_zor_calls_name(source, error);
 }
 
 lode_status lode_zor_source_take(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
@@ -44,6 +40,6 @@ lode_status lode_zor_source_take(struct zor_source *source, struct zor_encoder *
         encoder->left_out++;
         return LODE_OK;
     }
-    return is_store(source) ? lode_zor_take_translated(source, encoder, track, event, error)
+    return source->is_store ? lode_zor_take_translated(source, encoder, track, event, error)
                             : lode_zor_take_call(source, encoder, track, event, error);
 }

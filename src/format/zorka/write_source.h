@@ -17,6 +17,7 @@ struct zor_uses {
 struct zor_source {
     const lode_recording *recording;
     struct zor_dictionary *texts;
+    bool is_store;              /* the recording is a trace store */
     struct zor_entry **methods; /* by index of function; of other recordings, known when all were noted */
     uint32_t method_count;
 
