@@ -51,6 +51,7 @@ typedef struct lode_check_result {
     uint64_t suppressed;                          /* findings beyond limit_per_rule */
     uint64_t contexts, profiles, values, samples; /* of a database */
     uint64_t tracks, events;                      /* of a recording */
+    int has_traces;                               /* those tracks are traces */
 } lode_check_result;
 
 /*

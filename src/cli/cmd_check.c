@@ -88,7 +88,7 @@ static void say_extent(const check_job *job, const lode_check_result *result)
     const char *level = lode_check_level_name((lode_check_level)job->options->level);
     char first[96], second[96], third[96], fourth[96];
     if (job->is_recording) {
-        count_of(first, result->tracks, "task");
+        count_of(first, result->tracks, result->has_traces ? "trace" : "task");
         count_of(second, result->events, "event");
         out_say(job->out, "checked at level %s: %s, %s", level, first, second);
         return;

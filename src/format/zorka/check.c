@@ -109,6 +109,7 @@ lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_op
         status = check_tracks(&self, options->threads, error);
     }
     *result = report.result;
+    result->has_traces = true;
     lode_report_close(&report);
     lode_recording_close(recording);
     return status;

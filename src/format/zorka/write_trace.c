@@ -53,7 +53,8 @@ static uint8_t *put_head(uint8_t *at, uint8_t major, uint64_t value)
         put_u16be(at + 1, (uint16_t)value);
         return at + 3;
     }
-    if (value <= UINT32_MAX) {
+    /* Larger ones have 8 bytes, as collectors wrote them. */
+    if (value < INT32_MAX) {
         *at = first | 26;
         put_u32be(at + 1, (uint32_t)value);
         return at + 5;
