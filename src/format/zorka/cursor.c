@@ -491,7 +491,7 @@ static struct zor_cursor *allocate(const struct zor_trace *trace, size_t buffer)
     size_t events = smaller(trace->bytes, EVENTS - 2 * EVENTS_AT_ONCE);
     if (buffer > 0)
         events = smaller(events, buffer / sizeof(lode_event));
-    events += 2 * EVENTS_AT_ONCE;
+    events += (size_t)2 * EVENTS_AT_ONCE;
     struct zor_cursor *self =
         malloc(sizeof *self + events * sizeof *self->events + (RUNS + 2) * run_max + 3 * (size_t)SHORT);
     if (self == NULL)

@@ -65,8 +65,9 @@ static bool read_info(struct zor_events *events, struct zor_event *event)
     if (key.major != ZOR_UNSIGNED) {
         events->in.at = key_at;
         event->kind = ZOR_OTHER;
-        bool has_key = lode_zor_skip(&events->in);
-        return has_key && lode_zor_skip(&events->in);
+        if (!lode_zor_skip(&events->in))
+            return false;
+        return lode_zor_skip(&events->in);
     }
     value = events->in;
     event->kind = ZOR_INFO;

@@ -145,24 +145,28 @@ static void skim(struct reading *reading, struct zor_events *events)
 {
     struct piece *piece = reading->piece;
     int64_t level = reading->level, outermost = piece ? piece->level + piece->is_call : level;
-    while (level > outermost && zor_is_common(events)) {
-        const uint8_t *bytes = events->in.data + events->in.at;
+    if (level <= outermost || !zor_is_common(events))
+        return;
+    const uint8_t *at = events->in.data + events->in.at;
+    const uint8_t *last = events->in.data + events->in.size - ZOR_COMMON_SIZE;
+    while (level > outermost && at <= last) {
         uint64_t value;
         unsigned size;
-        if (zor_is_info(bytes) && (size = zor_common_number(bytes + 3, &value)) > 0) {
-            events->in.at += 3 + size;
-            if (is_tick(bytes[2]))
+        if (zor_is_info(at) && (size = zor_common_number(at + 3, &value)) > 0) {
+            if (is_tick(at[2]))
                 take_tick(piece, value);
-        } else if (bytes[0] == (0xc0 | ZOR_TAG_RECORD) && bytes[1] == 0x9f) {
-            events->in.at += 2;
+            at += 3 + size;
+        } else if (at[0] == (0xc0 | ZOR_TAG_RECORD) && at[1] == 0x9f) {
+            at += 2;
             level++;
-        } else if (bytes[0] == 0xff) {
-            events->in.at++;
+        } else if (at[0] == 0xff) {
+            at++;
             level--;
         } else {
             break;
         }
     }
+    events->in.at = (uint64_t)(at - events->in.data);
     reading->level = level;
 }
 
