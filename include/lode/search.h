@@ -28,9 +28,10 @@ typedef struct lode_search_options {
     const uint32_t *tracks; /* indices, rising; NULL: all */
     uint32_t track_count;
     int errors_only;                         /* some call of the track ended with an error */
-    const lode_search_attribute *attributes; /* all of these */
+    const lode_search_attribute *attributes; /* all of these; at most 64 */
     size_t attribute_count;
-    const char *method; /* a part of the name of some function that was called; NULL: any */
+    const char
+        *method; /* a part, in any case of letters, of the name of some function that was called; NULL: any */
     /* A part, in any case of letters, of some name of a function, attribute, its value, or class or message of an exception; NULL: any. */
     const char *text;
     lode_search_sort sort;      /* ties: by time, then by index */
@@ -47,7 +48,7 @@ typedef struct lode_search_options {
             0, NULL, NULL, NULL                                                                              \
     }
 
-/* An attribute as text. */
+/* An attribute as text, of which a text that is longer than LODE_SEARCH_TEXT bytes is cut off. */
 typedef struct lode_search_value {
     const char *key, *value;
 } lode_search_value;
@@ -58,18 +59,21 @@ typedef struct lode_search_row {
     uint64_t begin, duration; /* from its first to its last event */
     uint64_t calls, errors;
     const lode_function *function; /* of its first outermost call; NULL: it has none */
-    /* Attributes of that call, in the order of the recording; at most LODE_SEARCH_VALUES. */
+    /* Attributes of that call, in the order of the recording; at most LODE_SEARCH_VALUES. Of the same key, the last counts. */
     const lode_search_value *values;
     size_t value_count;
-    const char *exception; /* class and message of the outermost exception, "" if there is none */
+    const char
+        *exception; /* class and message of the outermost exception, "" if there is none; cut off likewise */
 } lode_search_row;
 #define LODE_SEARCH_VALUES 16
+#define LODE_SEARCH_TEXT   4096
 
 typedef struct lode_search lode_search;
 
 /*
  * What can be told from the spans of tracks is told from those; events are read of the tracks that are left, if something else is asked of
- * them, and of those in the result. It does not depend on the number of threads. `options` may be NULL. MT: any thread.
+ * them, and of those in the result. Tracks without events are not found. With a limit, memory does not grow with the number of tracks. The
+ * result does not depend on the number of threads. `options` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_search_run(lode_search **out, const lode_recording *recording,
                                                   const lode_search_options *options, lode_error *error);

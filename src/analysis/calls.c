@@ -134,7 +134,7 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
     if (ranked->sketch == NULL)
         return lode_fail_memory(error);
     ranked->index = function;
-    ranked->row.function = lode_function_table_at(&self->pass.recording->functions, function);
+    ranked->row.function = lode_function_table_at(recording_functions(self->pass.recording), function);
     fill_row(ranked, &sum);
     calls->count++;
     return LODE_OK;

@@ -28,7 +28,7 @@ struct lode_pass {
 /* Finds out which tracks there are, and how many workers. Slice and options may be NULL. */
 lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
                            const lode_calls_options *options, lode_error *error);
-/* Reads the tracks, the largest first, so that the workers end at about the same time. Then passes findings on in the order of tracks. */
+/* Reads the tracks, large ones first, so that the workers end at about the same time. Then passes findings on in the order of tracks. */
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
 void lode_pass_close(struct lode_pass *pass);
 

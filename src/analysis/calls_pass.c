@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-    EVENT_BYTES = 16,         /* of a record, about: for progress */
-    EVENTS_PER_STEP = 1 << 20 /* between two reports of progress */
+    EVENT_BYTES = 16,          /* of a record, about: for progress */
+    EVENTS_PER_STEP = 1 << 20, /* between two reports of progress */
+    SMALL_TRACKS = 64          /* so many of a worker's share are small */
 };
 
 struct worker {
@@ -181,12 +182,17 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 
 /* ---- a run ---- */
 
+/* Tracks that are small for all workers stay where they are: those that lie next to each other are read together. */
+static uint64_t size_of(const struct run *run, uint32_t row)
+{
+    uint64_t bytes = run->pass->recording->tracks[run->pass->rows[row].track].bytes;
+    return bytes >= run->progress.total / SMALL_TRACKS / run->pass->threads ? bytes : 0;
+}
+
 static int compare_sizes(const void *left, const void *right, void *argument)
 {
-    const struct lode_pass *pass = argument;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint64_t x = pass->recording->tracks[pass->rows[a].track].bytes;
-    uint64_t y = pass->recording->tracks[pass->rows[b].track].bytes;
+    uint64_t x = size_of(argument, a), y = size_of(argument, b);
     if (x != y)
         return x > y ? -1 : 1;
     return a < b ? -1 : a > b;
@@ -205,7 +211,7 @@ static lode_status run_open(struct run *run, lode_error *error)
         run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;
         lode_kept_init(&run->kept[i]);
     }
-    qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, pass);
+    qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);
     for (unsigned i = 0; i < pass->threads; i++)
         lode_slicer_init(&run->workers[i].slicer, pass->slice);
     return LODE_OK;

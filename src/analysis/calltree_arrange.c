@@ -31,7 +31,7 @@ static lode_status rank(struct arranging *self, lode_error *error)
     for (uint32_t i = 1; i < growth->count; i++) {
         uint32_t function = growth->sprouts[i].function;
         if (self->ranks[function]++ == 0)
-            functions[count++] = lode_function_table_at(&self->recording->functions, function);
+            functions[count++] = lode_function_table_at(recording_functions(self->recording), function);
     }
     lode_status status = lode_rank_functions(functions, count, self->ranks, error);
     free(functions);
@@ -115,7 +115,7 @@ static void fill_context(const struct arranging *self, lode_calltree *tree, uint
     context->lexical = sprout == 0 ? LODE_LEXICAL_GLOBAL : LODE_LEXICAL_FUNCTION;
     context->relation = sprout == 0 ? LODE_RELATION_LEXICAL : LODE_RELATION_CALL;
     if (sprout > 0) {
-        context->function = lode_function_table_at(&self->recording->functions, from->function);
+        context->function = lode_function_table_at(recording_functions(self->recording), from->function);
         context->module = context->function->module;
         context->offset = context->function->offset;
     }

@@ -1,36 +1,313 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A search: tracks are chosen by their spans, then, a batch at a time, by their events. */
+#include "analysis/search.h"
+
+#include "analysis/slice.h"
 #include "base/error.h"
-#include <lode/search.h>
+#include <stdlib.h>
+
+enum {
+    BATCH = 1 << 15 /* tracks that are read in one pass, whose memory grows with them */
+};
+
+struct lode_search {
+    struct lode_best best;
+    uint64_t found;
+};
+
+struct run {
+    const lode_recording *recording;
+    lode_search_options options;
+    struct lode_wanted wanted;
+    struct lode_search *search;
+    struct lode_scan *scans; /* by worker */
+    pthread_mutex_t lock;    /* of the search */
+    /* Bytes of tracks before this batch, and of all. */
+    uint64_t before, total;
+};
+
+/* ---- spans ---- */
+
+static lode_status read_span(const struct run *run, uint32_t track, struct lode_found *found,
+                             uint64_t *duration, lode_error *error)
+{
+    uint64_t end;
+    LODE_TRY(lode_track_span(run->recording, track, &found->begin, &end, error));
+    found->track = track;
+    *duration = end > found->begin ? end - found->begin : 0;
+    return LODE_OK;
+}
+
+/* LODE_ABSENT if the span of the track is not what is wanted. */
+static lode_status choose(const struct run *run, uint32_t track, struct lode_found *found, uint64_t *duration,
+                          lode_error *error)
+{
+    const lode_search_options *options = &run->options;
+    lode_slice window = LODE_SLICE_INIT;
+    window.from = options->from;
+    window.to = options->to;
+    LODE_TRY(read_span(run, track, found, duration, error));
+    bool is_wanted = *duration >= options->min_duration &&
+                     (options->max_duration == 0 || *duration <= options->max_duration) &&
+                     lode_slice_meets(&window, found->begin, found->begin + *duration);
+    return is_wanted ? LODE_OK : LODE_ABSENT;
+}
+
+static lode_status search_spans(const struct run *run, const lode_slice *asked, uint32_t count,
+                                struct lode_best *best, lode_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct lode_found found = {0};
+        uint64_t duration;
+        lode_status status = choose(run, lode_slice_track(asked, i), &found, &duration, error);
+        if (status == LODE_ABSENT)
+            continue;
+        LODE_TRY(status);
+        run->search->found++;
+        found.rank = run->options.sort == LODE_SEARCH_BY_DURATION ? duration : 0;
+        if (lode_best_admits(best, &found) && !lode_best_add(best, &found))
+            return lode_fail_memory(error);
+    }
+    return LODE_OK;
+}
+
+/* ---- events ---- */
+
+static lode_status begin(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
+{
+    struct run *run = user;
+    (void)error;
+    lode_scan_begin(&run->scans[worker], &run->wanted, row->track);
+    return LODE_OK;
+}
+
+static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error)
+{
+    struct run *run = user;
+    return lode_scan_take(&run->scans[worker], events, count, error);
+}
+
+static uint64_t rank_of(lode_search_sort sort, const struct lode_scan *scan, uint64_t duration)
+{
+    switch (sort) {
+    case LODE_SEARCH_BY_DURATION:
+        return duration;
+    case LODE_SEARCH_BY_CALLS:
+        return scan->calls;
+    case LODE_SEARCH_BY_ERRORS:
+        return scan->errors;
+    case LODE_SEARCH_BY_TIME:
+        break;
+    }
+    return 0;
+}
+
+/* Called with the lock held. */
+static lode_status add_hit(struct run *run, const struct lode_scan *scan, struct lode_found *found,
+                           uint64_t duration, lode_error *error)
+{
+    struct lode_best *best = &run->search->best;
+    run->search->found += lode_wanted_asks_events(&run->wanted);
+    if (!lode_best_admits(best, found))
+        return LODE_OK;
+    found->hit = lode_scan_hit(scan, found->begin, duration);
+    if (found->hit && lode_best_add(best, found))
+        return LODE_OK;
+    free(found->hit);
+    return lode_fail_memory(error);
+}
+
+static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    struct run *run = user;
+    const struct lode_scan *scan = &run->scans[worker];
+    struct lode_found found = {0};
+    uint64_t duration;
+    if (!lode_scan_matches(scan))
+        return LODE_OK;
+    LODE_TRY(read_span(run, row->track, &found, &duration, error));
+    found.rank = rank_of(run->options.sort, scan, duration);
+    pthread_mutex_lock(&run->lock);
+    lode_status status = add_hit(run, scan, &found, duration, error);
+    pthread_mutex_unlock(&run->lock);
+    return status;
+}
+
+static int on_finding(void *user, const lode_finding *finding)
+{
+    const struct run *run = user;
+    return run->options.on_finding(run->options.user, finding);
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    const struct run *run = user;
+    (void)total;
+    return run->options.on_progress(run->options.user, phase, run->before + done, run->total);
+}
+
+/* Reads one batch. */
+static lode_status read_tracks(struct run *run, const uint32_t *tracks, uint32_t count, lode_error *error)
+{
+    lode_slice slice = LODE_SLICE_INIT;
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    struct lode_pass pass;
+    slice.tracks = tracks;
+    slice.track_count = count;
+    options.threads = run->options.threads;
+    options.strict = run->options.strict;
+    options.on_finding = run->options.on_finding ? on_finding : NULL;
+    options.on_progress = run->options.on_progress ? on_progress : NULL;
+    options.user = run;
+    LODE_TRY(lode_pass_open(&pass, run->recording, &slice, &options, error));
+    pass.begin = begin;
+    pass.take = take;
+    pass.end = end;
+    pass.user = run;
+    run->scans = lode_pass_workers(&pass, sizeof *run->scans);
+    lode_status status = run->scans ? lode_pass_run(&pass, error) : lode_fail_memory(error);
+    for (unsigned i = 0; run->scans && i < pass.threads; i++)
+        lode_scan_free(&run->scans[i]);
+    free(run->scans);
+    lode_pass_close(&pass);
+    return status;
+}
+
+/* Reads the tracks whose spans are what is wanted, a batch at a time. */
+static lode_status read_batches(struct run *run, const lode_slice *asked, uint32_t count, uint32_t *batch,
+                                lode_error *error)
+{
+    uint64_t bytes = 0;
+    uint32_t chosen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct lode_found found = {0};
+        uint64_t duration;
+        uint32_t track = lode_slice_track(asked, i);
+        lode_status status = choose(run, track, &found, &duration, error);
+        if (status == LODE_OK)
+            batch[chosen++] = track;
+        else if (status != LODE_ABSENT)
+            return status;
+        bytes += run->recording->tracks[track].bytes;
+        if (chosen < BATCH && i + 1 < count)
+            continue;
+        if (chosen > 0)
+            LODE_TRY(read_tracks(run, batch, chosen, error));
+        run->before = bytes;
+        chosen = 0;
+    }
+    return LODE_OK;
+}
+
+static lode_status search_events(struct run *run, const lode_slice *asked, uint32_t count, lode_error *error)
+{
+    uint32_t *batch = malloc(BATCH * sizeof *batch);
+    if (batch == NULL)
+        return lode_fail_memory(error);
+    run->total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        run->total += run->recording->tracks[lode_slice_track(asked, i)].bytes;
+    lode_status status = read_batches(run, asked, count, batch, error);
+    free(batch);
+    return status;
+}
+
+/* ---- both ---- */
+
+static int compare_tracks(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Reads what is in the result already, by its spans, to say more of it. */
+static lode_status describe(struct run *run, const struct lode_best *best, lode_error *error)
+{
+    lode_slice slice = LODE_SLICE_INIT;
+    uint32_t count = (uint32_t)best->items.count;
+    uint32_t *tracks = malloc(((size_t)count + 1) * sizeof *tracks);
+    if (tracks == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        tracks[i] = LODE_ARRAY_AT(&best->items, struct lode_found, i)->track;
+    qsort(tracks, count, sizeof *tracks, compare_tracks);
+    slice.tracks = tracks;
+    slice.track_count = count;
+    lode_status status = search_events(run, &slice, count, error);
+    free(tracks);
+    return status;
+}
+
+static lode_status search_and_describe(struct run *run, const lode_slice *asked, uint32_t count,
+                                       lode_error *error)
+{
+    struct lode_best best;
+    lode_best_init(&best, run->options.limit);
+    lode_status status = search_spans(run, asked, count, &best, error);
+    if (status == LODE_OK)
+        status = describe(run, &best, error);
+    lode_best_free(&best);
+    return status;
+}
+
+static lode_status run_search(struct run *run, lode_error *error)
+{
+    lode_slice asked = LODE_SLICE_INIT;
+    uint32_t count;
+    asked.tracks = run->options.tracks;
+    asked.track_count = run->options.track_count;
+    LODE_TRY(lode_slice_tracks(&asked, run->recording, &count, error));
+    LODE_TRY(lode_wanted_init(&run->wanted, run->recording, &run->options, error));
+    if (lode_wanted_asks_events(&run->wanted))
+        return search_events(run, &asked, count, error);
+    return search_and_describe(run, &asked, count, error);
+}
 
 lode_status lode_search_run(lode_search **out, const lode_recording *recording,
                             const lode_search_options *options, lode_error *error)
 {
-    (void)recording;
-    (void)options;
+    static const lode_search_options defaults = LODE_SEARCH_OPTIONS_INIT;
+    struct run run = {.recording = recording, .options = options ? *options : defaults};
     *out = NULL;
-    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "recordings cannot be searched yet");
+    run.search = calloc(1, sizeof *run.search);
+    if (run.search == NULL)
+        return lode_fail_memory(error);
+    lode_best_init(&run.search->best, run.options.limit);
+    pthread_mutex_init(&run.lock, NULL);
+    lode_status status = run_search(&run, error);
+    pthread_mutex_destroy(&run.lock);
+    lode_wanted_free(&run.wanted);
+    if (status != LODE_OK) {
+        lode_search_free(run.search);
+        return status;
+    }
+    lode_best_sort(&run.search->best);
+    *out = run.search;
+    return LODE_OK;
 }
 
 void lode_search_free(lode_search *search)
 {
-    (void)search;
+    if (search == NULL)
+        return;
+    lode_best_free(&search->best);
+    free(search);
 }
 
 size_t lode_search_count(const lode_search *search)
 {
-    (void)search;
-    return 0;
+    return search->best.items.count;
 }
 
 uint64_t lode_search_found(const lode_search *search)
 {
-    (void)search;
-    return 0;
+    return search->found;
 }
 
 const lode_search_row *lode_search_at(const lode_search *search, size_t index)
 {
-    (void)search;
-    (void)index;
-    return NULL;
+    if (index >= search->best.items.count)
+        return NULL;
+    return &LODE_ARRAY_AT(&search->best.items, struct lode_found, index)->hit->row;
 }

@@ -21,8 +21,8 @@ static lode_status find_format(const struct lode_format **out, const struct lode
     if (*out)
         return LODE_OK;
     return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                     "not a store that is known: no file of a HPCToolkit database (meta.db) or of a uftrace "
-                     "recording (info, task.txt) is in it");
+                     "not a store that is known: no file of a HPCToolkit database (meta.db), of a uftrace "
+                     "recording (info, task.txt) or of a trace store (traces.dat) is in it");
 }
 
 lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)

@@ -91,15 +91,10 @@ static lode_status note_read(struct lode_array *reads, uint32_t node, uint32_t d
     return LODE_OK;
 }
 
-static lode_status add_value(struct lode_build_changes *self, const char *name, const lode_argument *argument,
-                             uint32_t node, int64_t value, lode_error *error)
+static lode_status add_to(struct lode_build_changes *self, const char *name, uint32_t node, int64_t value,
+                          lode_error *error)
 {
-    char text[NAME_MAX_BYTES];
-    const char *unit = argument->label;
-    bool has_unit = unit && unit[0];
-    snprintf(text, sizeof text, "%s %s%s%s%s", name, argument->name, has_unit ? " (" : "",
-             has_unit ? unit : "", has_unit ? ")" : "");
-    uint32_t metric = lode_build_texts_add(&self->metrics, text);
+    uint32_t metric = lode_build_texts_add(&self->metrics, name);
     uint32_t next = (uint32_t)self->items.count;
     const uint32_t *slot =
         metric == LODE_NONE ? NULL : lode_map_add(&self->index, (uint64_t)metric << 32 | node, next, NULL);
@@ -112,6 +107,22 @@ static lode_status add_value(struct lode_build_changes *self, const char *name, 
         return lode_fail_memory(error);
     *item = (struct lode_build_change){add(item->value, value), node, metric};
     return LODE_OK;
+}
+
+static lode_status add_value(struct lode_build_changes *self, const char *name, const lode_argument *argument,
+                             uint32_t node, int64_t value, lode_error *error)
+{
+    char text[NAME_MAX_BYTES];
+    const char *unit = argument->label;
+    bool has_unit = unit && unit[0];
+    snprintf(text, sizeof text, "%s %s%s%s%s", name, argument->name, has_unit ? " (" : "",
+             has_unit ? unit : "", has_unit ? ")" : "");
+    return add_to(self, text, node, value, error);
+}
+
+lode_status lode_build_changes_fail(struct lode_build_changes *self, uint32_t node, lode_error *error)
+{
+    return add_to(self, "errors", node, 1, error);
 }
 
 static lode_status note_change(struct lode_build_changes *self, struct lode_array *reads, const char *kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes: what recordings count besides time, such as page faults, read when a call begins and given as a difference when it ends. A
- * difference is that of the whole call; what calls inside it were given is taken off, so that a context has its own.
+ * difference is that of the whole call; what calls inside it were given is taken off, so that a context has its own. And errors of calls.
  */
 #ifndef LODE_BUILD_CHANGES_H
 #define LODE_BUILD_CHANGES_H
@@ -36,5 +36,7 @@ void lode_build_changes_begin(struct lode_build_changes *changes);
 lode_status lode_build_changes_take(struct lode_build_changes *changes, const struct lode_build_tree *tree,
                                     uint32_t node, const lode_recording *recording, uint32_t track,
                                     const lode_event *event, lode_error *error);
+/* The call that `node` stands for has ended with an error, which counts as one. */
+lode_status lode_build_changes_fail(struct lode_build_changes *changes, uint32_t node, lode_error *error);
 
 #endif

@@ -96,7 +96,7 @@ static lode_status describe_entries(const struct lode_build *build, uint32_t *ha
     bool has[LODE_BUILD_FIRST] = {false};
     const struct lode_build_inputs *inputs = &build->inputs;
     for (uint32_t i = 0; i < inputs->track_count; i++)
-        has[inputs->tracks[i].tid == inputs->tracks[i].pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD] = true;
+        has[inputs->tracks[i].entry] = true;
     for (uint32_t i = 0; i < LODE_BUILD_FIRST; i++) {
         handles[i] = LODE_NONE;
         if (!has[i])

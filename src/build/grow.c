@@ -224,6 +224,8 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
         if (end) {
             if (UNLIKELY(depth == 0))
                 continue; /* nothing is open */
+            if (UNLIKELY(event->flags & LODE_EVENT_FAILED))
+                LODE_TRY(lode_build_changes_fail(&self->changes, current, error));
             current = stack[--depth];
         } else {
             uint32_t index = event->function->index;
@@ -301,10 +303,9 @@ lode_status lode_build_grower_take(struct lode_build_grower *self, const lode_ev
 /* ---- tracks ---- */
 
 lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t input,
-                                    const lode_recording *recording, uint32_t track,
+                                    const lode_recording *recording, uint32_t track, uint32_t entry,
                                     struct lode_build_harvest *harvest, lode_error *error)
 {
-    const lode_track *about = lode_recording_track(recording, track);
     if (!know(self, 0) || !make_stack(self))
         return lode_fail_memory(error);
     if (self->known_input != input)
@@ -315,7 +316,7 @@ lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t inp
     self->track = track;
     self->harvest = harvest;
     self->depth = 0;
-    self->stack[0] = about->tid == about->pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD;
+    self->stack[0] = entry;
     self->time = self->written = self->due = 0;
     self->touched_count = 0;
     self->waiting = LODE_NONE;

@@ -56,9 +56,9 @@ lode_status lode_build_grower_open(struct lode_build_grower *grower, uint32_t me
                                    int directory, uint64_t trace, lode_error *error);
 void lode_build_grower_close(struct lode_build_grower *grower);
 
-/* `input` is the number of the recording: another one may later be at the same address. */
+/* `input` is the number of the recording: another one may later be at the same address. Calls begin at an entry. */
 lode_status lode_build_grower_begin(struct lode_build_grower *grower, uint32_t input,
-                                    const lode_recording *recording, uint32_t track,
+                                    const lode_recording *recording, uint32_t track, uint32_t entry,
                                     struct lode_build_harvest *harvest, lode_error *error);
 /* Balanced events, in the order of time. */
 lode_status lode_build_grower_take(struct lode_build_grower *grower, const lode_event *events, size_t count,

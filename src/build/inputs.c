@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "build/inputs.h"
 
+#include "analysis/by_thread.h"
 #include "base/error.h"
 #include "base/pack.h"
 #include <stdlib.h>
@@ -19,7 +20,12 @@ static lode_status open_input(const struct lode_build_inputs *self, struct lode_
     options.strict = self->options->strict;
     options.on_finding = keeper ? lode_keeper_take : NULL;
     options.user = keeper;
-    return lode_recording_open(&input->recording, input->path, &options, error);
+    LODE_TRY(lode_recording_open(&input->recording, input->path, &options, error));
+    input->has_traces = lode_recording_has_traces(input->recording);
+    if (!self->options->per_thread)
+        return LODE_OK;
+    lode_recording *inner = input->recording;
+    return lode_by_thread(&input->recording, inner, error);
 }
 
 lode_status lode_build_input_blame(const struct lode_build_inputs *inputs,
@@ -72,8 +78,15 @@ static uint32_t process_of(struct lode_map *processes, int32_t pid)
     return number ? *number : LODE_NONE;
 }
 
-static bool list_tracks(const lode_recording *recording, struct lode_array *tracks, uint32_t input)
+/* The calls of a trace are no program's, whichever thread made them. */
+static uint32_t entry_of(const struct lode_build_input *input, const lode_track *track)
 {
+    return !input->has_traces && track->tid == track->pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD;
+}
+
+static bool list_tracks(const struct lode_build_input *input, struct lode_array *tracks, uint32_t number)
+{
+    const lode_recording *recording = input->recording;
     struct lode_map processes;
     bool done = true;
     lode_map_init(&processes);
@@ -83,10 +96,10 @@ static bool list_tracks(const lode_recording *recording, struct lode_array *trac
         uint32_t process = track ? process_of(&processes, from->pid) : LODE_NONE;
         done = process != LODE_NONE;
         if (done)
-            *track = (struct lode_build_track){.input = input,
+            *track = (struct lode_build_track){.input = number,
                                                .track = i,
-                                               .pid = from->pid,
-                                               .tid = from->tid,
+                                               .entry = entry_of(input, from),
+                                               .tid = input->has_traces ? 0 : from->tid,
                                                .process = process,
                                                .bytes = from->bytes};
     }
@@ -114,7 +127,7 @@ static lode_status look_at(struct survey *self, struct lode_build_input *input, 
     struct lode_array *tracks = &self->tracks[item];
     input->clock = lode_recording_utc_offset(input->recording);
     input->host = strdup(host_of(input->recording));
-    if (input->host == NULL || !list_tracks(input->recording, tracks, (uint32_t)(self->first + item)))
+    if (input->host == NULL || !list_tracks(input, tracks, (uint32_t)(self->first + item)))
         return lode_fail_memory(error);
     if (item >= KEPT_OPEN || tracks->count == 0)
         close_recording(input);
@@ -147,7 +160,8 @@ static lode_status count_input(void *context, uint64_t item, lode_error *error)
 /* ---- what members tell each other ---- */
 
 struct packed_track {
-    int32_t pid, tid;
+    uint32_t entry;
+    int32_t tid;
     uint64_t process, bytes;
 };
 
@@ -161,7 +175,7 @@ static bool pack_inputs(const struct survey *self, struct lode_blob *blob)
                pack_number(blob, tracks->count);
         for (size_t k = 0; k < tracks->count && done; k++) {
             const struct lode_build_track *track = LODE_ARRAY_AT(tracks, struct lode_build_track, k);
-            struct packed_track packed = {track->pid, track->tid, track->process, track->bytes};
+            struct packed_track packed = {track->entry, track->tid, track->process, track->bytes};
             done = pack_bytes(blob, &packed, sizeof packed);
         }
     }
@@ -176,7 +190,7 @@ static void unpack_tracks(struct lode_build_inputs *inputs, uint32_t input, cons
         unpack_bytes(&at, &packed, sizeof packed);
         inputs->tracks[from->first + i] = (struct lode_build_track){.input = input,
                                                                     .track = i,
-                                                                    .pid = packed.pid,
+                                                                    .entry = packed.entry,
                                                                     .tid = packed.tid,
                                                                     .process = (uint32_t)packed.process,
                                                                     .bytes = packed.bytes};

@@ -16,6 +16,7 @@ struct lode_build_input {
     const char *path;
     lode_recording *recording; /* NULL: not now */
     pthread_mutex_t lock;      /* of opening and closing */
+    bool has_traces;
     char *host;
     uint32_t rank; /* LODE_NONE: that of its processes */
     int64_t clock; /* nanoseconds to add to times */
@@ -32,8 +33,9 @@ enum {
 /* A track, which becomes a profile. */
 struct lode_build_track {
     uint32_t input, track; /* number of the recording, of the track in it */
-    int32_t pid, tid;
-    uint32_t process; /* number of the process in the recording, in the order of its tracks */
+    uint32_t entry;        /* LODE_BUILD_MAIN or LODE_BUILD_THREAD */
+    int32_t tid;           /* of traces 0: they are in the order of the recording */
+    uint32_t process;      /* number of the process in the recording, in the order of its tracks */
     uint64_t bytes;
     lode_id ids[LODE_BUILD_IDS];
     struct lode_build_harvest harvest;

@@ -297,7 +297,7 @@ static int compare_threads(const void *left, const void *right, void *argument)
     if (order == 0)
         order = compare_numbers(a->process, b->process);
     if (order == 0)
-        order = compare_numbers(a->tid != a->pid, b->tid != b->pid);
+        order = compare_numbers(a->entry, b->entry);
     if (order == 0 && a->tid != b->tid)
         order = a->tid < b->tid ? -1 : 1;
     return order ? order : compare_numbers(a->track, b->track);

@@ -56,8 +56,8 @@ static lode_status read_track(struct reading *self, struct lode_build_track *tra
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_cursor *cursor = NULL;
     LODE_TRY(lode_build_input_acquire(inputs, input, error));
-    LODE_TRY(lode_build_grower_begin(grower, track->input, input->recording, track->track, &track->harvest,
-                                     error));
+    LODE_TRY(lode_build_grower_begin(grower, track->input, input->recording, track->track, track->entry,
+                                     &track->harvest, error));
     options.strict = inputs->options->strict;
     if (inputs->options->on_finding) {
         lode_keeper_begin(keeper, &track->kept);

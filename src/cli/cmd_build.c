@@ -23,6 +23,7 @@ typedef struct build_options {
     int crew; /* job_kind */
     uint64_t members;
     int writing; /* WRITE_... */
+    int per;     /* PER_... */
 } build_options;
 
 /* In the order of the choices of --trace. */
@@ -38,6 +39,13 @@ enum {
     WRITE_JOINTLY
 };
 static const char *const write_choices[] = {"each", "jointly", NULL};
+
+/* In the order of the choices of --per. */
+enum {
+    PER_TRACE,
+    PER_THREAD
+};
+static const char *const per_choices[] = {"trace", "thread", NULL};
 
 typedef struct building {
     progress progress;
@@ -74,6 +82,7 @@ static lode_build_options wishes_of(const build_options *options, building *b)
     wishes.title = options->title;
     wishes.members = (uint32_t)options->members;
     wishes.joint = options->writing == WRITE_JOINTLY;
+    wishes.per_thread = options->per == PER_THREAD;
     wishes.on_finding = on_finding;
     wishes.on_progress = on_progress;
     wishes.user = b;
@@ -259,19 +268,27 @@ static const option_spec build_own[] = {
      "how the ranks of an MPI job write: each for itself, the default; or jointly, through MPI, for file "
      "systems that want few and "
      "large writes"},
+    {"per", 0, OPTION_CHOICE, NULL, per_choices, offsetof(build_options, per),
+     "of recordings of traces: one profile for each trace, the default, or for each thread, with its traces "
+     "one after the "
+     "other"},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats),
      "say what was read and written, and how long it took"},
     {0},
 };
 
 static const char *const build_description[] = {
-    "Builds one HPCToolkit 4.0 database from recordings. Each task becomes a profile and, unless it is not "
+    "Builds one HPCToolkit 4.0 database from recordings. Each task or trace becomes a profile and, unless it "
+    "is not "
     "wanted, a trace line; each calling context has the number of calls, the time, and what else the "
-    "recordings count, such as page faults. 'lode top', 'lode tree' and the others show the same numbers as "
+    "recordings count, such as page faults, or calls that ended with an error. 'lode top', 'lode tree' and "
+    "the others show the same numbers as "
     "on the recordings, and hpcviewer opens the result.",
     "Profiles are called by node, rank and thread: the host that a recording names, the rank of the process, "
     "and its threads in the order of their ids. Without --rank-from and --ranks the processes of all "
-    "recordings are numbered in the order in which they are given.",
+    "recordings are numbered in the order in which they are given. Traces take the place of threads: those "
+    "of a process are "
+    "numbered in the order of the recording, or the threads that made them with --per thread.",
     "Recordings are read once. Memory grows with calling contexts, not with events. The same recordings give "
     "the same bytes, however many threads and ranks are used. The database is there whole or not at all.",
     "Started by mpirun, all processes build one database together, in a directory that all of them can see. "

@@ -197,8 +197,9 @@ static int convert_recordings(const invocation *call)
     if (options->to != TO_SAME && options->to != TO_UFTRACE && options->to != TO_ZORKA)
         return report("%s is a recording, which cannot be written as a HPCToolkit database",
                       call->operands[0]);
-    if (call->operand_count > 1 && call->shared->tasks)
-        return report("--task can be used with one recording only (see 'lode help convert')");
+    if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
+        return report("--%s can be used with one recording only (see 'lode help convert')",
+                      call->shared->tasks ? "task" : "id");
     m.sessions = alloc_array(call->operand_count, sizeof *m.sessions);
     m.recordings = alloc_array(call->operand_count, sizeof *m.recordings);
     for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)

@@ -231,9 +231,11 @@ static const char *const profiles_description[] = {
     "Of a database: lists what a metric amounts to in each profile, one per application thread or GPU "
     "stream. "
     "Profiles without the metric are counted apart.",
-    "Of a recording: lists the tasks, which are its threads, with the time of their outermost calls, how "
+    "Of a recording: lists the tasks, which are its threads, or the traces, with the time of their outermost "
+    "calls, how "
     "much of it "
-    "they were running, where that was recorded, how many calls there were, and how many repairs were "
+    "they were running, where that was recorded, how many calls there were, how many of them failed, and how "
+    "many repairs were "
     "needed.",
     "The distribution below tells how evenly the work is spread: imbalance is how much the largest value "
     "exceeds "

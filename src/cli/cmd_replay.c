@@ -2,6 +2,7 @@
 #include "command.h"
 #include "rec_session.h"
 #include "replay_text.h"
+#include "replay_trace.h"
 #include "report.h"
 
 #define PROGRESS_EVENTS 65536
@@ -9,19 +10,22 @@
 typedef struct replay_options {
     shared_options shared;
     int times;
+    double min_fraction;
 } replay_options;
 
 enum {
-    COLUMN_COUNT = 12
+    COLUMN_COUNT = 15
 };
 
 static const out_column columns[COLUMN_COUNT] = {
     {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},   {"tid", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"kind", "", OUT_STRING, OUT_DATA_ONLY},      {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"track", "", OUT_NUMBER, OUT_DATA_ONLY},     {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+    {"point", "", OUT_STRING, OUT_DATA_ONLY},     {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"duration_ns", "", OUT_TIME, OUT_DATA_ONLY}, {"name", "", OUT_STRING, OUT_DATA_ONLY},
     {"values", "", OUT_STRING, OUT_DATA_ONLY},    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
-    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"preempted", "", OUT_BOOL, OUT_DATA_ONLY},
-    {"made", "", OUT_BOOL, OUT_DATA_ONLY},        {"moved", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"failed", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"preempted", "", OUT_BOOL, OUT_DATA_ONLY},   {"made", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"moved", "", OUT_BOOL, OUT_DATA_ONLY},
 };
 
 /* Where events end up: in a program text, or in rows. */
@@ -43,6 +47,7 @@ static void function_cells(out *o, const lode_event *event)
 static void write_row(void *user, const replay_event *shown)
 {
     static const char *const kinds[] = {"enter", "leave", "out", "in", "point", "lost"};
+    static const char *const points[] = {NULL, "attribute", "exception", "numbers"};
     replay_job *job = user;
     const lode_event *event = &shown->event;
     const lode_track *track = lode_recording_track(job->session->recording, shown->track);
@@ -52,11 +57,15 @@ static void write_row(void *user, const replay_event *shown)
     job->rows++;
     out_row(o, STYLE_PLAIN);
     out_cell_u64(o, event->time);
-    if (track)
+    if (track) {
         out_cell_u64(o, (uint64_t)track->tid);
-    else
+        out_cell_u64(o, track->index);
+    } else {
         out_cell_none(o);
+        out_cell_none(o);
+    }
     out_cell_text(o, kinds[event->kind]);
+    out_cell_text(o, points[lode_event_point(job->session->recording, event)]);
     out_cell_u64(o, shown->level);
     if (shown->has_duration)
         out_cell_u64(o, shown->duration);
@@ -65,6 +74,7 @@ static void write_row(void *user, const replay_event *shown)
     out_cell_text(o, replay_name(&job->words, event));
     out_cell_text(o, event->data ? replay_values(&job->words, shown) : NULL);
     function_cells(o, event);
+    out_cell_u64(o, (event->flags & LODE_EVENT_FAILED) != 0);
     out_cell_u64(o, (event->flags & LODE_EVENT_PREEMPTED) != 0);
     out_cell_u64(o, (event->flags & LODE_EVENT_MADE) != 0);
     out_cell_u64(o, (event->flags & LODE_EVENT_MOVED) != 0);
@@ -155,6 +165,19 @@ static int replay_as_rows(replay_job *job)
     return status;
 }
 
+static int replay_as(replay_job *job, const replay_options *options)
+{
+    int has_traces = lode_recording_has_traces(job->session->recording);
+    replay_trace_wishes wishes = {options->min_fraction, options->times, job->limit};
+    if (options->min_fraction > 0 && !has_traces)
+        return report("%s has no traces; --min-percent is for recordings of traces", job->session->path);
+    if (out_format_of(job->out) != OUT_TEXT)
+        return replay_as_rows(job);
+    if (has_traces)
+        return replay_traces(job->out, job->session, &job->words, &wishes);
+    return replay_as_text(job, options->times);
+}
+
 static int run_replay(const invocation *call)
 {
     const replay_options *options = call->options;
@@ -165,10 +188,7 @@ static int run_replay(const invocation *call)
     if (status == EXIT_DONE) {
         replay_job job = {.out = call->out, .session = &s, .limit = call->shared->limit};
         replay_words_init(&job.words, s.recording, call->shared->names);
-        if (out_format_of(call->out) == OUT_TEXT)
-            status = replay_as_text(&job, options->times);
-        else
-            status = replay_as_rows(&job);
+        status = replay_as(&job, options);
         replay_words_free(&job.words);
     }
     rec_close(&s);
@@ -180,6 +200,8 @@ static const option_spec replay_own[] = {
      "lines to show, or events in JSON and CSV; 0, the default, shows all"},
     {"times", 'T', OPTION_FLAG, NULL, NULL, offsetof(replay_options, times),
      "show when each line happened, in seconds after the first event"},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(replay_options, min_fraction),
+     "of traces, in text: fold calls that have less than this share of their trace (default 0)"},
     {0},
 };
 
@@ -192,6 +214,14 @@ static const char *const replay_description[] = {
     "Comments are other things that happened: scheduling, values that were read, messages. A line says so if "
     "what it shows was "
     "not recorded: a call that was left by longjmp, say, or was open when the recording ended.",
+    "Of a recording of traces, one trace after the other is printed, each as a tree of calls: the share of "
+    "the trace "
+    "that a call took, its duration, the time in itself, and its method. Below it stand its attributes and, "
+    "if it failed, which a '!' "
+    "says, the exception with its stack and causes. With --min-percent, calls that took less are folded into "
+    "one line, which "
+    "says how many they were and how many of them failed. JSON and CSV have the events of all traces in the "
+    "order of time.",
     "A window, from --from to --to, is searched for and costs what it holds. Of a call that began before it, "
     "only the "
     "end is shown, marked (before).",
@@ -202,6 +232,7 @@ static const command_example replay_examples[] = {
     {"lode replay uftrace.data | less", "All calls."},
     {"lode replay --from 1.5s --to 1.501s uftrace.data", "A millisecond in the middle."},
     {"lode replay --depth 3 --min-time 10us --task 4711 uftrace.data", "The long outer calls of one thread."},
+    {"lode replay --min-percent 5 traces", "Traces of a trace store, without the short calls."},
     {NULL, NULL},
 };
 

@@ -16,8 +16,8 @@ typedef struct top_options {
 static const char *const by_choices[] = {"function", "line", "loop", "module", "file", NULL};
 
 /* Time in a function itself has two usual names, and so has time with what it calls. */
-static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total", "name",
-                                           "calls",     "mean",      "min",  "max",   NULL};
+static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total",  "name", "calls",
+                                           "mean",      "min",       "max",  "errors", NULL};
 #define NOT_OF_DATABASES (-1)
 static const struct sort_order {
     int database; /* lode_hotspot_sort */
@@ -27,7 +27,7 @@ static const struct sort_order {
     {LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF}, {LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL},
     {LODE_SORT_NAME, LODE_CALLS_BY_NAME},      {NOT_OF_DATABASES, LODE_CALLS_BY_CALLS},
     {NOT_OF_DATABASES, LODE_CALLS_BY_MEAN},    {NOT_OF_DATABASES, LODE_CALLS_BY_MIN},
-    {NOT_OF_DATABASES, LODE_CALLS_BY_MAX},
+    {NOT_OF_DATABASES, LODE_CALLS_BY_MAX},     {NOT_OF_DATABASES, LODE_CALLS_BY_ERRORS},
 };
 
 enum {
@@ -166,7 +166,7 @@ static const option_spec top_own[] = {
     {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
      "the order of the rows; self is another word for exclusive, the default, and total for inclusive; "
      "calls, "
-     "mean, min and max are of recordings"},
+     "mean, min, max and errors are of recordings"},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
      "rows to show; 0 shows all (default 20)"},
     {0},
@@ -203,7 +203,7 @@ static const char *const top_description[] = {
     "each "
     "with all its time; a percentile is within 0.8 % of the true one. Functions are told apart by module and "
     "address, so "
-    "that a name may come twice.",
+    "that a name may come twice. Errors are calls that ended with one, where the recorder noted that.",
     NULL,
 };
 

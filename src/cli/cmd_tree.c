@@ -266,18 +266,17 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
                            const tree_options *options)
 {
     const lode_cost *cost = lode_calltree_cost(tree);
-    char total[NUMBER_SIZE], contexts[NUMBER_SIZE], tracks[NUMBER_SIZE];
+    char total[NUMBER_SIZE], contexts[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), UNIT_NANOSECONDS);
     /* The root, which stands for nothing that was called, is one of them. */
     uint32_t count = lode_calltree_context_count(tree) - 1;
     format_count(contexts, count);
-    format_count(tracks, rec_track_count(s));
+    rec_say_tracks(tracks, sizeof tracks, s);
     out_begin(o, "tree", s->path);
     rec_write_slice(o, s);
     out_fact_real(o, "total_ns", lode_cost_total(cost));
     out_fact_u64(o, "context_count", count);
-    out_say(o, "%s in %s task%s, %s call path%s\n", total, tracks, rec_track_count(s) == 1 ? "" : "s",
-            contexts, count == 1 ? "" : "s");
+    out_say(o, "%s in %s, %s call path%s\n", total, tracks, contexts, count == 1 ? "" : "s");
     print_view(o, view, cost, options);
     rec_say_findings(o, s, 0);
     out_end(o);
@@ -341,7 +340,8 @@ static const char *const tree_description[] = {
     "levels further in than the width allows to draw.",
     "With --callers the tree is turned round: the first level holds functions by exclusive cost, and "
     "each level below says through whom that cost was reached.",
-    "Of a recording, costs are times: all calls are read into one tree for all tasks, with the number of "
+    "Of a recording, costs are times: all calls are read into one tree for all tasks or traces, with the "
+    "number of "
     "calls in "
     "each row.",
     NULL,

@@ -45,7 +45,8 @@ static track_sum add_up(const lode_recording *recording)
 
 /* Of what the recorder noted, this says which run it was; the rest is about the machine. */
 static const char *const first_keys[] = {"command line", "exit status", "recorded", "elapsed",
-                                         "host",         "recorder",    NULL};
+                                         "host",         "recorder",    "stores",   "chunks",
+                                         "layout",       "trace ids",   NULL};
 
 static int is_first(const lode_fact *fact)
 {
@@ -55,12 +56,12 @@ static int is_first(const lode_fact *fact)
     return 0;
 }
 
-/* Keys are written in small letters. */
+/* Keys are written in small letters; those with points are names of properties. */
 static void say_fact(out *o, const lode_fact *fact)
 {
     char label[64];
     snprintf(label, sizeof label, "%s", fact->key);
-    if (label[0] >= 'a' && label[0] <= 'z')
+    if (label[0] >= 'a' && label[0] <= 'z' && strchr(label, '.') == NULL)
         label[0] = (char)(label[0] - 'a' + 'A');
     out_entry(o, label, "%s", fact->value);
 }
@@ -104,19 +105,20 @@ static void say_tasks(out *o, const rec_session *s, const track_sum *sum)
     format_count(tracks, count);
     format_count(processes, sum->processes);
     format_bytes(bytes, sum->bytes);
-    out_entry(o, "Tasks", "%s in %s process%s, with %s of records", tracks, processes,
-              sum->processes == 1 ? "" : "es", bytes);
+    out_entry(o, lode_recording_has_traces(s->recording) ? "Traces" : "Tasks",
+              "%s in %s process%s, with %s of records", tracks, processes, sum->processes == 1 ? "" : "es",
+              bytes);
 }
 
 static void say_span(out *o, const rec_session *s)
 {
     char span[NUMBER_SIZE], begin[NUMBER_SIZE];
-    int64_t offset = lode_recording_utc_offset(s->recording);
+    uint64_t utc;
     format_duration(span, s->end - s->begin);
     if (s->begin == 0 && s->end == 0) {
         out_entry(o, "Span", "no events");
-    } else if (offset > 0 && s->begin <= (uint64_t)INT64_MAX - (uint64_t)offset) {
-        format_utc(begin, s->begin + (uint64_t)offset);
+    } else if (rec_utc(s, s->begin, &utc)) {
+        format_utc(begin, utc);
         out_entry(o, "Span", "%s from %s (@%llu)", span, begin, (unsigned long long)s->begin);
     } else {
         out_entry(o, "Span", "%s from @%llu", span, (unsigned long long)s->begin);
@@ -150,15 +152,20 @@ static void say_findings(out *o, rec_session *s)
     free(text);
 }
 
-static const out_column task_columns[] = {
-    {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},       {"pid", "Process", OUT_NUMBER, OUT_ALWAYS},
-    {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},         {"parent", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"bytes", "Records", OUT_BYTES, OUT_ALWAYS},     {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},       {"begin", "Begins", OUT_TIME, OUT_TEXT_ONLY},
-    {"span_ns", "Span", OUT_TIME, OUT_ALWAYS},       {"name", "Name", OUT_STRING, OUT_ALWAYS},
-    {"program", "Program", OUT_STRING, OUT_IF_WIDE},
+enum {
+    COLUMN_TID = 2,
+    COLUMN_ID = 9, /* text: only of traces */
+    TASK_COLUMN_COUNT = 12
 };
-#define TASK_COLUMN_COUNT (sizeof task_columns / sizeof task_columns[0])
+
+static const out_column task_columns[TASK_COLUMN_COUNT] = {
+    {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},   {"pid", "Process", OUT_NUMBER, OUT_ALWAYS},
+    {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},     {"parent", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"bytes", "Records", OUT_BYTES, OUT_ALWAYS}, {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},   {"begin", "Begins", OUT_TIME, OUT_TEXT_ONLY},
+    {"span_ns", "Span", OUT_TIME, OUT_ALWAYS},   {"id", "Trace", OUT_STRING, OUT_DATA_ONLY},
+    {"name", "Name", OUT_STRING, OUT_ALWAYS},    {"program", "Program", OUT_STRING, OUT_IF_WIDE},
+};
 
 static void cell_or_none(out *o, int is_there, uint64_t value)
 {
@@ -187,6 +194,7 @@ static int write_task(out *o, rec_session *s, uint32_t index)
     cell_or_none(o, has_span, end);
     cell_or_none(o, has_span, begin - s->begin);
     cell_or_none(o, has_span, end - begin);
+    out_cell_text(o, track->id[0] ? track->id : NULL);
     out_cell_text(o, track->name);
     out_cell_text(o, track->program[0] ? track->program : NULL);
     out_row_end(o);
@@ -198,14 +206,20 @@ static int write_tasks(out *o, rec_session *s, int is_verbose)
     uint32_t count = lode_recording_track_count(s->recording);
     uint32_t shown = is_verbose || count <= SHOWN_TASKS ? count : SHOWN_TASKS;
     int status = EXIT_DONE;
-    out_table(o, OUT_MAIN, "tasks", task_columns, TASK_COLUMN_COUNT, UNIT_COUNT);
+    out_column columns[TASK_COLUMN_COUNT];
+    memcpy(columns, task_columns, sizeof columns);
+    if (lode_recording_has_traces(s->recording)) {
+        columns[COLUMN_TID].title = "Thread";
+        columns[COLUMN_ID].visibility = OUT_ALWAYS;
+    }
+    out_table(o, OUT_MAIN, "tasks", columns, TASK_COLUMN_COUNT, UNIT_COUNT);
     for (uint32_t i = 0; i < shown && status == EXIT_DONE; i++)
         status = write_task(o, s, i);
     out_table_end(o);
     if (shown < count) {
         char all[NUMBER_SIZE];
         format_count(all, count);
-        out_say(o, "%u of %s tasks (all are shown with --verbose)", shown, all);
+        out_say(o, "%u of %s %ss (all are shown with --verbose)", shown, all, rec_track_word(s));
     }
     return status;
 }

@@ -117,16 +117,33 @@ void format_percent(char buffer[NUMBER_SIZE], double fraction)
         snprintf(buffer, NUMBER_SIZE, "%.1f%%", percent);
 }
 
-void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
+/* The second that a time is in; "" if the calendar does not reach that far. */
+static void format_second(char buffer[NUMBER_SIZE / 2], uint64_t nanoseconds)
 {
     time_t seconds = (time_t)(nanoseconds / 1000000000u);
-    unsigned milliseconds = (unsigned)(nanoseconds % 1000000000u / 1000000u);
     struct tm date;
-    char day[NUMBER_SIZE / 2] = "";
-    if (!gmtime_r(&seconds, &date) || strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &date) == 0)
-        snprintf(buffer, NUMBER_SIZE, "@%llu", (unsigned long long)nanoseconds);
+    if (!gmtime_r(&seconds, &date) || strftime(buffer, NUMBER_SIZE / 2, "%Y-%m-%d %H:%M:%S", &date) == 0)
+        buffer[0] = '\0';
+}
+
+void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
+{
+    char second[NUMBER_SIZE / 2];
+    unsigned milliseconds = (unsigned)(nanoseconds % 1000000000u / 1000000u);
+    format_second(second, nanoseconds);
+    if (second[0])
+        snprintf(buffer, NUMBER_SIZE, "%s.%03u UTC", second, milliseconds);
     else
-        snprintf(buffer, NUMBER_SIZE, "%s.%03u UTC", day, milliseconds);
+        snprintf(buffer, NUMBER_SIZE, "@%llu", (unsigned long long)nanoseconds);
+}
+
+void format_rfc3339(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
+{
+    char second[NUMBER_SIZE / 2];
+    format_second(second, nanoseconds);
+    size_t day = strcspn(second, " ");
+    snprintf(buffer, NUMBER_SIZE, "%.*sT%s.%09uZ", (int)day, second, second + day + (second[day] == ' '),
+             (unsigned)(nanoseconds % 1000000000u));
 }
 
 void format_exact(char buffer[NUMBER_SIZE], double value)

@@ -27,6 +27,8 @@ void format_duration(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
 void format_percent(char buffer[NUMBER_SIZE], double fraction);
 /* Nanoseconds since the epoch, as a date in UTC. */
 void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
+/* The same for machines, as RFC 3339 has it: "2019-04-11T16:26:40.000000000Z". */
+void format_rfc3339(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
 
 /* The shortest decimal number that reads back as the same double; "" for NaN and infinities. */
 void format_exact(char buffer[NUMBER_SIZE], double value);

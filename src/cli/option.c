@@ -30,24 +30,29 @@ static const struct shared_spec {
      {"profiles", 'p', OPTION_TEXT, "SELECTION", NULL, offsetof(shared_options, profiles),
       "only these profiles, such as rank=0-3,thread=0: terms joined by commas must all hold, ranges are "
       "joined by '+', and the kinds of ids are those that 'lode info' lists, or 'profile' for the number"}},
-    {SHARED_SLICE,
+    {SHARED_WINDOW,
      FOR_RECORDINGS,
      {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from),
       "begin here: a time after the first event, such as 1.5s, 250ms, 10us or plain seconds, or "
       "@NANOSECONDS in the clock of the recording"}},
-    {SHARED_SLICE,
+    {SHARED_WINDOW,
      FOR_RECORDINGS,
      {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to), "end before this time"}},
-    {SHARED_SLICE,
+    {SHARED_WINDOW,
      FOR_RECORDINGS,
      {"task", 't', OPTION_TEXT, "TASK[,TASK]...", NULL, offsetof(shared_options, tasks),
       "only these tasks: thread ids, pid=N for all threads of a process, or names, as 'lode info' lists "
       "them"}},
+    {SHARED_WINDOW,
+     FOR_RECORDINGS,
+     {"id", 0, OPTION_TEXT, "ID[,ID]...", NULL, offsetof(shared_options, ids),
+      "only these traces, of a recording of traces: their numbers, as 'lode search' shows them, or the first "
+      "digits of their ids, at least four"}},
     {SHARED_DEPTH,
      FOR_RECORDINGS,
      {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(shared_options, depth),
       "only the outermost N levels of calls; 0, the default, is all"}},
-    {SHARED_SLICE,
+    {SHARED_MIN_TIME,
      FOR_RECORDINGS,
      {"min-time", 0, OPTION_SPAN, "TIME", NULL, offsetof(shared_options, min_time),
       "only calls that take at least as long, such as 10us"}},
@@ -289,6 +294,14 @@ static int parse_choices(parser *p, const option_spec *option, const char *text,
     return 0;
 }
 
+static int add_text(parser *p, const option_spec *option, const char *text, text_list *into)
+{
+    if (into->count == TEXT_LIST_MAX)
+        return fail(p, "--%s can be given %d times at most", option->name, TEXT_LIST_MAX);
+    into->items[into->count++] = text;
+    return 0;
+}
+
 static int store(parser *p, const option_entry *entry, const char *text)
 {
     const option_spec *option = entry->option;
@@ -302,6 +315,8 @@ static int store(parser *p, const option_entry *entry, const char *text)
     case OPTION_TEXT:
         *(const char **)into = text;
         return 0;
+    case OPTION_TEXTS:
+        return add_text(p, option, text, into);
     case OPTION_COUNT:
         return parse_count(p, option, text, into);
     case OPTION_SIZE:

@@ -14,6 +14,7 @@
 typedef enum option_kind {
     OPTION_FLAG,    /* int: set to 1 */
     OPTION_TEXT,    /* const char * */
+    OPTION_TEXTS,   /* text_list: repeats add up */
     OPTION_COUNT,   /* uint64_t */
     OPTION_SIZE,    /* uint64_t: bytes */
     OPTION_REAL,    /* double */
@@ -30,6 +31,14 @@ typedef struct time_point {
     int is_absolute;
     uint64_t nanoseconds;
 } time_point;
+
+#define TEXT_LIST_MAX 64
+
+/* What an option says that can be given several times. */
+typedef struct text_list {
+    const char *items[TEXT_LIST_MAX];
+    size_t count;
+} text_list;
 
 typedef struct option_spec {
     const char *name; /* without the dashes; NULL ends a table */
@@ -56,6 +65,7 @@ typedef struct shared_options {
     time_point from;
     time_point to;
     const char *tasks;
+    const char *ids; /* of traces */
     uint64_t depth;
     uint64_t min_time;
     int names;
@@ -69,10 +79,12 @@ enum {
     SHARED_PROFILES = 1u << 3,
     SHARED_THREADS = 1u << 4,
     SHARED_COLOR = 1u << 5,
-    SHARED_SLICE = 1u << 6, /* a part of a recording: --from, --to, --task, --min-time */
+    SHARED_MIN_TIME = 1u << 6,
     SHARED_DEPTH = 1u << 7,
     SHARED_NAMES = 1u << 8,
-    SHARED_STRICT = 1u << 9
+    SHARED_STRICT = 1u << 9,
+    SHARED_WINDOW = 1u << 10,                      /* tracks, and a time: --from, --to, --task, --id */
+    SHARED_SLICE = SHARED_WINDOW | SHARED_MIN_TIME /* a part of a recording */
 };
 
 /* The kinds of stores that an option or a command is for. */

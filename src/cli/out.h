@@ -139,6 +139,8 @@ void out_table_end(out *o);
 void out_unit(out *o, metric_unit unit);
 void out_row(out *o, out_style style);
 void out_row_end(out *o);
+/* Words below the row that is under way, in text only; lines are broken where the terminal ends. */
+void out_note(out *o, out_style style, const char *text);
 /* NULL is a cell without a value. */
 void out_cell_text(out *o, const char *value);
 /* A text that, where it does not fit, is shortened only after its first `fixed` bytes. */

@@ -19,6 +19,13 @@ typedef struct text_cell {
     size_t unit_width; /* of what follows the number, 0 if nothing does */
 } text_cell;
 
+/* A line below a row. */
+typedef struct text_note {
+    size_t row;   /* its index */
+    size_t start; /* in the bytes */
+    out_style style;
+} text_note;
+
 struct text_table {
     char *bytes; /* cells, each ended by a NUL */
     size_t byte_count, byte_capacity;
@@ -26,6 +33,8 @@ struct text_table {
     size_t cell_count, cell_capacity;
     out_style *styles; /* one per row */
     size_t row_count, row_capacity;
+    text_note *notes; /* by rising row */
+    size_t note_count, note_capacity;
     size_t *widths;
     size_t *unit_widths; /* the largest of each column */
     int *is_filled;      /* by column: some cell is not empty */
@@ -94,10 +103,12 @@ void out_clean_piece(out *o, out_style style, const char *bytes, size_t size)
     end_style(o, style);
 }
 
-/* One paragraph, without line feeds. */
-static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent, size_t column, size_t width)
+/* One paragraph, without line feeds. A style ends with its line, and begins again with the next. */
+static void wrap_paragraph(out *o, out_style style, const char *text, size_t size, size_t indent,
+                           size_t column, size_t width)
 {
     int is_first = 1;
+    begin_style(o, style);
     while (size > 0) {
         size_t length = 0, blanks = 0;
         while (length < size && text[length] != ' ')
@@ -105,8 +116,10 @@ static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent,
         while (length + blanks < size && text[length + blanks] == ' ')
             blanks++;
         if (!is_first && width && column + 1 + length > width) {
+            end_style(o, style);
             put(o, "\n");
             put_spaces(o, indent);
+            begin_style(o, style);
             column = indent;
             is_first = 1;
         }
@@ -118,13 +131,14 @@ static void wrap_paragraph(out *o, const char *text, size_t size, size_t indent,
         text += length + blanks;
         size -= length + blanks;
     }
+    end_style(o, style);
 }
 
 void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width)
 {
     for (;;) {
         size_t size = strcspn(text, "\n");
-        wrap_paragraph(o, text, size, indent, column, width);
+        wrap_paragraph(o, STYLE_PLAIN, text, size, indent, column, width);
         put(o, "\n");
         if (text[size] == '\0')
             break;
@@ -223,6 +237,26 @@ static void format_cell(const out *o, const out_column *column, const out_value 
     }
 }
 
+/* A copy that may be shown, among the bytes of the table. Returns where it is. */
+static size_t keep_text(text_table *table, const char *text)
+{
+    size_t size = strlen(text) + 1, start = table->byte_count;
+    table->bytes = alloc_grow(table->bytes, &table->byte_capacity, start + size, 1);
+    memcpy(table->bytes + start, text, size);
+    utf8_clean(table->bytes + start);
+    table->byte_count += size;
+    return start;
+}
+
+void out_note(out *o, out_style style, const char *text)
+{
+    text_table *table = o->text;
+    if (table == NULL || table->row_count == 0)
+        return;
+    table->notes = alloc_grow(table->notes, &table->note_capacity, table->note_count, sizeof *table->notes);
+    table->notes[table->note_count++] = (text_note){table->row_count - 1, keep_text(table, text), style};
+}
+
 static void text_cell_add(out *o, const out_column *column, const out_value *value)
 {
     text_table *table = o->text;
@@ -230,17 +264,12 @@ static void text_cell_add(out *o, const out_column *column, const out_value *val
     if (!value->is_none && !is_text(column))
         format_cell(o, column, value, number);
     const char *text = !value->is_none && is_text(column) ? value->text : number;
-    size_t index = (size_t)(column - o->columns), size = strlen(text) + 1;
-    table->bytes = alloc_grow(table->bytes, &table->byte_capacity, table->byte_count + size, 1);
-    char *copy = table->bytes + table->byte_count;
-    memcpy(copy, text, size);
-    utf8_clean(copy);
+    size_t index = (size_t)(column - o->columns);
     text_cell *cell = &table->cells[table->cell_count - o->column_count + index];
-    cell->start = table->byte_count;
+    cell->start = keep_text(table, text);
     cell->fixed = value->fixed;
-    cell->width = utf8_width(copy);
+    cell->width = utf8_width(table->bytes + cell->start);
     cell->unit_width = unit_width_of(number);
-    table->byte_count += size;
     if (cell->unit_width > table->unit_widths[index])
         table->unit_widths[index] = cell->unit_width;
 }
@@ -340,7 +369,7 @@ static void put_prose(out *o, size_t blanks, const char *text, size_t width)
 {
     size_t indent = width < o->width ? o->width - width : 0;
     put_spaces(o, blanks);
-    wrap_paragraph(o, text, strlen(text), indent, indent, o->width);
+    wrap_paragraph(o, STYLE_PLAIN, text, strlen(text), indent, indent, o->width);
 }
 
 /* One line of a table; NULL for `cells` writes the titles. Numbers stand to the right, units below each other. */
@@ -379,16 +408,33 @@ static void put_styled_line(out *o, out_style style, const text_cell *cells, siz
     put(o, "\n");
 }
 
+/* Notes stand below the second column, so that the first one leads from row to row. */
+static void put_note(out *o, const text_note *note)
+{
+    const text_table *table = o->text;
+    const char *text = table->bytes + note->start;
+    size_t first = 0;
+    while (first + 1 < o->column_count && !table->is_shown[first])
+        first++;
+    size_t indent = table->widths[first] + COLUMN_GAP;
+    put_spaces(o, indent);
+    wrap_paragraph(o, note->style, text, strlen(text), indent, indent, o->width);
+    put(o, "\n");
+}
+
 static void put_rows(out *o)
 {
     const text_table *table = o->text;
-    size_t last = 0, last_width;
+    size_t last = 0, last_width, note = 0;
     measure(o);
     last_width = fit_columns(o, &last);
     if (table->row_count > 0)
         put_styled_line(o, STYLE_HEADING, NULL, last, last_width);
-    for (size_t row = 0; row < table->row_count; row++)
+    for (size_t row = 0; row < table->row_count; row++) {
         put_styled_line(o, table->styles[row], &table->cells[row * o->column_count], last, last_width);
+        for (; note < table->note_count && table->notes[note].row == row; note++)
+            put_note(o, &table->notes[note]);
+    }
 }
 
 static void text_table_end(out *o)
@@ -397,6 +443,7 @@ static void text_table_end(out *o)
     free(o->text->bytes);
     free(o->text->cells);
     free(o->text->styles);
+    free(o->text->notes);
     free(o->text->widths);
     free(o->text->unit_widths);
     free(o->text->is_filled);

@@ -6,6 +6,7 @@
 #include "report.h"
 #include "spread.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +16,20 @@ typedef struct task_row {
 } task_row;
 
 enum {
-    COLUMN_COUNT = 15
+    COLUMN_ERRORS = 6, /* text: only if there are some */
+    COLUMN_TID = 13,
+    COLUMN_ID = 14, /* text: only of traces */
+    COLUMN_COUNT = 17
 };
 
-static const out_column columns[COLUMN_COUNT] = {
+static const out_column all_columns[COLUMN_COUNT] = {
     {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},
     {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},
     {"percent_of_mean", "% of mean", OUT_PERCENT, OUT_ALWAYS},
     {"running_ns", "Running", OUT_TIME, OUT_ALWAYS},
     {"out_ns", "", OUT_TIME, OUT_DATA_ONLY},
     {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
+    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
     {"events", "Events", OUT_INTEGER, OUT_IF_WIDE},
     {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
@@ -32,6 +37,7 @@ static const out_column columns[COLUMN_COUNT] = {
     {"repairs", "Repairs", OUT_INTEGER, OUT_ALWAYS},
     {"pid", "Process", OUT_NUMBER, OUT_IF_WIDE},
     {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},
+    {"id", "Trace", OUT_STRING, OUT_ALWAYS},
     {"name", "Name", OUT_STRING, OUT_ALWAYS},
     {"program", "", OUT_STRING, OUT_DATA_ONLY},
 };
@@ -89,6 +95,7 @@ static void write_row(out *o, const task_row *task, double mean)
     out_cell_u64(o, row->total - row->out);
     out_cell_u64(o, row->out);
     out_cell_u64(o, row->calls);
+    out_cell_u64(o, row->errors);
     out_cell_u64(o, row->events);
     out_cell_u64(o, row->begin);
     out_cell_u64(o, row->end);
@@ -96,9 +103,24 @@ static void write_row(out *o, const task_row *task, double mean)
     out_cell_u64(o, row->repairs);
     out_cell_u64(o, (uint64_t)task->track->pid);
     out_cell_u64(o, (uint64_t)task->track->tid);
+    out_cell_text(o, task->track->id[0] ? task->track->id : NULL);
     out_cell_text(o, task->track->name);
     out_cell_text(o, task->track->program[0] ? task->track->program : NULL);
     out_row_end(o);
+}
+
+static void set_columns(out_column columns[COLUMN_COUNT], const rec_session *s, const task_row *rows,
+                        uint32_t count)
+{
+    uint64_t errors = 0;
+    for (uint32_t i = 0; i < count; i++)
+        errors += rows[i].row->errors;
+    memcpy(columns, all_columns, sizeof all_columns);
+    columns[COLUMN_ERRORS].visibility = errors ? OUT_ALWAYS : OUT_DATA_ONLY;
+    if (lode_recording_has_traces(s->recording))
+        columns[COLUMN_TID].title = "Thread";
+    else
+        columns[COLUMN_ID].visibility = OUT_DATA_ONLY;
 }
 
 static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
@@ -107,19 +129,23 @@ static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
     uint64_t limit = s->shared->limit;
     uint32_t shown = limit && limit < count ? (uint32_t)limit : count;
     task_row *rows = sorted_rows(s, calls, count);
+    char words[NUMBER_SIZE];
+    out_column columns[COLUMN_COUNT];
     lode_distribution d;
+    snprintf(words, sizeof words, "%ss", rec_track_word(s));
+    set_columns(columns, s, rows, count);
     distribution(&d, rows, count);
     out_begin(o, "profiles", s->path);
     rec_write_slice(o, s);
     out_fact_u64(o, "row_count", count);
-    out_say(o, "Time of the outermost calls by task\n");
+    out_say(o, "Time of the outermost calls by %s\n", rec_track_word(s));
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (uint32_t i = 0; i < shown; i++)
         write_row(o, &rows[i], d.mean);
     out_table_end(o);
-    out_shown(o, shown, count, "tasks");
+    out_shown(o, shown, count, words);
     if (count == 0)
-        out_say(o, "There are no tasks.");
+        out_say(o, "There are no %s.", words);
     out_gap(o);
     spread_print(o, "distribution", &d, UNIT_NANOSECONDS);
     rec_say_findings(o, s, 0);

@@ -4,6 +4,7 @@
 #include "rec_tasks.h"
 #include "report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FINDINGS_PER_TRACK 100 /* that a pass over all calls hands on, of each rule */
@@ -108,8 +109,8 @@ int rec_open_slice(rec_session *s, const char *path, const shared_options *share
     int status = rec_open(s, path, shared);
     if (status == EXIT_DONE)
         status = set_window(s);
-    if (status == EXIT_DONE && shared->tasks)
-        status = rec_find_tasks(s, shared->tasks);
+    if (status == EXIT_DONE && (shared->tasks || shared->ids))
+        status = rec_choose_tracks(s);
     if (status != EXIT_DONE)
         return status;
     s->slice.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : 0);
@@ -117,9 +118,30 @@ int rec_open_slice(rec_session *s, const char *path, const shared_options *share
     return EXIT_DONE;
 }
 
+int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc)
+{
+    int64_t offset = lode_recording_utc_offset(s->recording);
+    if (offset <= 0 || time > (uint64_t)INT64_MAX - (uint64_t)offset)
+        return 0;
+    *utc = time + (uint64_t)offset;
+    return 1;
+}
+
 uint32_t rec_track_count(const rec_session *s)
 {
     return s->slice.tracks ? s->slice.track_count : lode_recording_track_count(s->recording);
+}
+
+const char *rec_track_word(const rec_session *s)
+{
+    return lode_recording_has_traces(s->recording) ? "trace" : "task";
+}
+
+void rec_say_tracks(char *text, size_t capacity, const rec_session *s)
+{
+    char count[NUMBER_SIZE];
+    format_count(count, rec_track_count(s));
+    snprintf(text, capacity, "%s %s%s", count, rec_track_word(s), rec_track_count(s) == 1 ? "" : "s");
 }
 
 unsigned rec_threads(const rec_session *s)
@@ -148,6 +170,8 @@ void rec_write_slice(out *o, const rec_session *s)
         out_fact_u64(o, "to_ns", s->slice.to);
     if (s->shared->tasks)
         out_fact_text(o, "task", s->shared->tasks);
+    if (s->shared->ids)
+        out_fact_text(o, "id", s->shared->ids);
     if (s->slice.depth)
         out_fact_u64(o, "depth", s->slice.depth);
     if (s->slice.min_time)

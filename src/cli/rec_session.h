@@ -34,8 +34,14 @@ int rec_error(rec_session *s, const lode_error *error);
 
 /* Finds the first and the last event: a few pages of each track. */
 int rec_find_span(rec_session *s);
+/* Nanoseconds since the epoch at a time of the recording; 0 if that is not known. */
+int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc);
 /* How many tracks the slice has. */
 uint32_t rec_track_count(const rec_session *s);
+/* What a track is to people: "task" or "trace". */
+const char *rec_track_word(const rec_session *s);
+/* How many of them the slice has, in words, such as "3 tasks". */
+void rec_say_tracks(char *text, size_t capacity, const rec_session *s);
 
 /* Callbacks whose `user` is a rec_session. */
 int rec_on_finding(void *user, const lode_finding *finding);

@@ -2,6 +2,7 @@
 #include "rec_tasks.h"
 
 #include "alloc.h"
+#include "rec_traces.h"
 #include "report.h"
 
 #include <stdio.h>
@@ -79,19 +80,34 @@ static int mark_list(const rec_session *s, unsigned char *is_taken, const char *
     return EXIT_DONE;
 }
 
-int rec_find_tasks(rec_session *s, const char *list)
+/* Traces that are chosen by their ids must be of the tasks that are chosen, too. */
+static uint32_t take_tracks(rec_session *s, const unsigned char *is_task, const unsigned char *is_trace)
 {
     uint32_t count = lode_recording_track_count(s->recording), taken = 0;
-    unsigned char *is_taken = alloc_array(count, 1);
-    int status = *list ? mark_list(s, is_taken, list) : report("--task needs the name or the id of a task");
-    if (status == EXIT_DONE) {
-        s->tracks = alloc_array(count, sizeof *s->tracks);
-        for (uint32_t i = 0; i < count; i++)
-            if (is_taken[i])
-                s->tracks[taken++] = i;
-        s->slice.tracks = s->tracks;
-        s->slice.track_count = taken;
-    }
-    free(is_taken);
+    s->tracks = alloc_array(count, sizeof *s->tracks);
+    for (uint32_t i = 0; i < count; i++)
+        if ((!s->shared->tasks || is_task[i]) && (!s->shared->ids || is_trace[i]))
+            s->tracks[taken++] = i;
+    s->slice.tracks = s->tracks;
+    s->slice.track_count = taken;
+    return taken;
+}
+
+int rec_choose_tracks(rec_session *s)
+{
+    const char *tasks = s->shared->tasks, *ids = s->shared->ids;
+    uint32_t count = lode_recording_track_count(s->recording);
+    unsigned char *is_task = alloc_array(count, 1), *is_trace = alloc_array(count, 1);
+    int status = EXIT_DONE;
+    if (tasks && !*tasks)
+        status = report("--task needs the name or the id of a task");
+    else if (tasks)
+        status = mark_list(s, is_task, tasks);
+    if (status == EXIT_DONE && ids)
+        status = rec_mark_traces(s, is_trace, ids);
+    if (status == EXIT_DONE && take_tracks(s, is_task, is_trace) == 0)
+        status = report("%s: no trace of --id is one of a task of --task", s->path);
+    free(is_task);
+    free(is_trace);
     return status;
 }

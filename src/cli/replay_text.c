@@ -2,20 +2,14 @@
 #include "replay_text.h"
 
 #include "alloc.h"
+#include "line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define INDENT         2
-#define DURATION_WIDTH 11
-#define TID_WIDTH      6
-
-/* What a line says behind its columns. */
-typedef struct line {
-    char *text;
-    size_t used, capacity;
-} line;
+#define INDENT    2
+#define TID_WIDTH 6
 
 struct replay_text {
     out *out;
@@ -46,8 +40,6 @@ replay_text *replay_text_open(out *o, replay_words *words, uint64_t origin, uint
     *t = (replay_text){.out = o, .words = words, .origin = origin, .limit = limit};
     t->tid_width = width_of_tids(words->recording);
     t->tids = alloc_array(lode_recording_track_count(words->recording), sizeof *t->tids);
-    t->line.capacity = 256;
-    t->line.text = alloc_array(t->line.capacity, 1);
     if (origin != LODE_NO_OFFSET)
         out_print(o, "#      TIME (s) ");
     out_print(o, "%s DURATION  %*sTID%*s   FUNCTION\n", origin == LODE_NO_OFFSET ? "#" : " ",
@@ -63,7 +55,7 @@ void replay_text_close(replay_text *t)
         free(t->tids[i]);
     free(t->tids);
     free(t->held.bytes);
-    free(t->line.text);
+    line_free(&t->line);
     free(t);
 }
 
@@ -77,59 +69,6 @@ int replay_text_is_full(const replay_text *t)
     return t->is_full;
 }
 
-static void add_bytes(line *l, const char *text, size_t length)
-{
-    l->text = alloc_grow(l->text, &l->capacity, l->used + length, 1);
-    memcpy(l->text + l->used, text, length);
-    l->used += length;
-}
-
-static void add(line *l, const char *text)
-{
-    add_bytes(l, text, strlen(text));
-}
-
-static void add_blanks(line *l, size_t count)
-{
-    static const char blanks[] = "                                                                ";
-    for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
-        add_bytes(l, blanks, sizeof blanks - 1);
-    add_bytes(l, blanks, count);
-}
-
-/* Digits to the left of `end`, as many as there is room for. */
-static void put_digits(char *begin, char *end, uint64_t number, int has_zeros)
-{
-    do {
-        *--end = (char)('0' + number % 10);
-        number /= 10;
-    } while (end > begin && (number || has_zeros));
-    while (end > begin)
-        *--end = ' ';
-}
-
-/* Three digits, a point, three digits: the rest is cut off, as a clock does. */
-static void add_duration(line *l, uint64_t nanoseconds)
-{
-    static const char *const units[] = {" us", " ms", "  s"};
-    char text[DURATION_WIDTH];
-    uint64_t whole = nanoseconds / 1000, rest = nanoseconds % 1000;
-    int unit = 0;
-    for (; whole >= 1000 && unit < 2; unit++) {
-        rest = whole % 1000;
-        whole /= 1000;
-    }
-    if (whole < 1000) {
-        put_digits(text, text + 4, whole, 0);
-        text[4] = '.';
-        put_digits(text + 5, text + 8, rest, 1);
-    } else {
-        put_digits(text, text + 8, whole, 0);
-    }
-    memcpy(text + 8, units[unit], 3);
-    add_bytes(l, text, sizeof text);
-}
-
 typedef enum duration_mark {
     DURATION_NONE,
     DURATION_KNOWN,
@@ -139,7 +78,7 @@ typedef enum duration_mark {
 static void add_tid(replay_text *t, uint32_t track)
 {
     if (track == LODE_NO_TRACK) {
-        add_blanks(&t->line, (size_t)t->tid_width + 3);
+        line_add_blanks(&t->line, (size_t)t->tid_width + 3);
         return;
     }
     if (!t->tids[track]) {
@@ -148,7 +87,7 @@ static void add_tid(replay_text *t, uint32_t track)
         snprintf(t->tids[track], size, " [%*d]", t->tid_width,
                  (int)lode_recording_track(t->words->recording, track)->tid);
     }
-    add_bytes(&t->line, t->tids[track], (size_t)t->tid_width + 3);
+    line_add_bytes(&t->line, t->tids[track], (size_t)t->tid_width + 3);
 }
 
 /* The columns in front: when, how long, who, how deep. */
@@ -156,21 +95,15 @@ static void begin_line(replay_text *t, const replay_event *shown, duration_mark 
 {
     line *l = &t->line;
     l->used = 0;
-    if (t->origin != LODE_NO_OFFSET) {
-        char text[64];
-        uint64_t time = shown->event.time > t->origin ? shown->event.time - t->origin : 0;
-        add_bytes(l, text,
-                  (size_t)snprintf(text, sizeof text, "%5llu.%09llu ",
-                                   (unsigned long long)(time / 1000000000u),
-                                   (unsigned long long)(time % 1000000000u)));
-    }
+    if (t->origin != LODE_NO_OFFSET)
+        line_add_time(l, shown->event.time, t->origin);
     if (mark == DURATION_KNOWN)
-        add_duration(l, duration);
+        line_add_duration(l, duration);
     else
-        add(l, mark == DURATION_EARLY ? "   (before)" : "           ");
+        line_add(l, mark == DURATION_EARLY ? "   (before)" : "           ");
     add_tid(t, shown->track);
-    add(l, " | ");
-    add_blanks(l, (size_t)shown->level * INDENT);
+    line_add(l, " | ");
+    line_add_blanks(l, (size_t)shown->level * INDENT);
 }
 
 /* Writes the line, and behind it a comment, if there is one. */
@@ -189,33 +122,33 @@ static const char *comment(replay_text *t, const char *name, const char *values,
 {
     line *l = &t->line;
     size_t before = l->used;
-    add(l, "/* ");
-    add(l, name);
+    line_add(l, "/* ");
+    line_add(l, name);
     if (values && values[0]) {
-        add(l, " (");
-        add(l, values);
-        add(l, ")");
+        line_add(l, " (");
+        line_add(l, values);
+        line_add(l, ")");
     }
-    add(l, mark);
-    add_bytes(l, " */", sizeof " */");
+    line_add(l, mark);
+    line_add_bytes(l, " */", sizeof " */");
     l->used = before;
     return l->text + before;
 }
 
 static void add_call(replay_text *t, const replay_event *shown)
 {
-    add(&t->line, replay_name(t->words, &shown->event));
-    add(&t->line, "(");
-    add(&t->line, replay_values(t->words, shown));
-    add(&t->line, ")");
+    line_add(&t->line, replay_name(t->words, &shown->event));
+    line_add(&t->line, "(");
+    line_add(&t->line, replay_values(t->words, shown));
+    line_add(&t->line, ")");
 }
 
 static void add_result(replay_text *t, const replay_event *shown)
 {
     const char *values = replay_values(t->words, shown);
     if (values[0]) {
-        add(&t->line, " = ");
-        add(&t->line, values);
+        line_add(&t->line, " = ");
+        line_add(&t->line, values);
     }
 }
 
@@ -236,9 +169,9 @@ static void write_leaf(replay_text *t, const replay_event *begin, const replay_e
     }
     add_call(t, begin);
     add_result(t, end);
-    add(&t->line, ";");
+    line_add(&t->line, ";");
     if (end->event.flags & LODE_EVENT_MADE) {
-        add(&t->line, " ");
+        line_add(&t->line, " ");
         end_line(t, comment(t, "end not recorded", NULL, ""));
     } else {
         end_line(t, NULL);
@@ -255,9 +188,9 @@ static void write_begin(replay_text *t, const replay_event *shown)
         return;
     }
     add_call(t, shown);
-    add(&t->line, " {");
+    line_add(&t->line, " {");
     if (shown->event.flags & LODE_EVENT_MADE) {
-        add(&t->line, " ");
+        line_add(&t->line, " ");
         end_line(t, comment(t, "beginning not recorded", NULL, ""));
     } else {
         end_line(t, NULL);
@@ -272,10 +205,10 @@ static void write_end(replay_text *t, const replay_event *shown)
         end_line(t, comment(t, "linux:sched-in", NULL, made_mark(&shown->event, ", not recorded")));
         return;
     }
-    add(&t->line, "}");
+    line_add(&t->line, "}");
     size_t before = t->line.used;
     add_result(t, shown);
-    add(&t->line, t->line.used > before ? "; " : " ");
+    line_add(&t->line, t->line.used > before ? "; " : " ");
     end_line(t, comment(t, replay_name(t->words, &shown->event), NULL, mark));
 }
 

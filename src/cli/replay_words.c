@@ -49,6 +49,8 @@ static char *clean_copy(const char *text)
     if (!copy)
         exit(report("out of memory"));
     utf8_clean(copy);
+    for (char *at = copy; (at = strchr(at, '\n')) != NULL;)
+        *at = '?';
     return copy;
 }
 
@@ -116,6 +118,28 @@ static size_t decode(replay_words *w, const replay_event *shown)
         LODE_OK)
         return 0;
     return count;
+}
+
+lode_argument *replay_arguments(replay_words *w, const replay_event *shown, size_t *count)
+{
+    *count = shown->event.data ? decode(w, shown) : 0;
+    return *count ? w->arguments : NULL;
+}
+
+const char *replay_value(replay_words *w, lode_argument *argument)
+{
+    w->used = 0;
+    add_value(w, argument);
+    return w->text;
+}
+
+const char *replay_plain(replay_words *w, lode_argument *argument)
+{
+    replay_value(w, argument);
+    if (argument->kind != LODE_VALUE_TEXT || argument->bytes == NULL || argument->label || w->used < 2)
+        return w->text;
+    w->text[w->used - 1] = '\0';
+    return w->text + 1;
 }
 
 /* What a point carries and nothing specifies is shown if it is a text, such as a message or a name. */

@@ -28,4 +28,11 @@ const char *replay_name(replay_words *w, const lode_event *event);
 /* What an event carries, such as `5, "text"` or, of a point, `major=0 minor=3`; "" if that is nothing. Valid until the next call. */
 const char *replay_values(replay_words *w, const replay_event *shown);
 
+/* The values that an event carries, one by one; NULL if there are none. Valid until the next call of this or replay_values. */
+lode_argument *replay_arguments(replay_words *w, const replay_event *shown, size_t *count);
+/* One of them as text. Valid until the next call. */
+const char *replay_value(replay_words *w, lode_argument *argument);
+/* The same, of a text without quotes. */
+const char *replay_plain(replay_words *w, lode_argument *argument);
+
 #endif

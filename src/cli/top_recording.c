@@ -5,22 +5,25 @@
 #include "rec_session.h"
 #include "report.h"
 
+#include <string.h>
+
 enum {
-    COLUMN_COUNT = 19,
+    COLUMN_ERRORS = 4, /* text: only if there are some */
+    COLUMN_COUNT = 20,
     NEIGHBOUR_COLUMN_COUNT = 8
 };
 
-static const out_column columns[COLUMN_COUNT] = {
+static const out_column all_columns[COLUMN_COUNT] = {
     {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},        {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
     {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},      {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
-    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},       {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},
-    {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},
-    {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},         {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},
-    {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},    {"place", "Place", OUT_STRING, OUT_TEXT_IF_WIDE},
-    {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE}, {"name", "Function", OUT_STRING, OUT_ALWAYS},
-    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},        {"module", "", OUT_STRING, OUT_DATA_ONLY},
-    {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},        {"file", "", OUT_STRING, OUT_DATA_ONLY},
-    {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},
+    {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},
+    {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},         {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},
+    {"place", "Place", OUT_STRING, OUT_TEXT_IF_WIDE}, {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Function", OUT_STRING, OUT_ALWAYS},     {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},        {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"file", "", OUT_STRING, OUT_DATA_ONLY},          {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
 };
 
 static const char *tail_of(const lode_module *module)
@@ -49,6 +52,7 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
     out_cell_real(o, (double)row->self / whole);
     out_cell_u64(o, row->total);
     out_cell_u64(o, row->calls);
+    out_cell_u64(o, row->errors);
     out_cell_real(o, row->mean);
     out_cell_u64(o, row->min);
     out_cell_u64(o, row->p50);
@@ -70,7 +74,7 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
 
 /* What the calls of all tracks add up to. */
 typedef struct top_sum {
-    uint64_t self, calls, total;
+    uint64_t self, calls, errors, total;
 } top_sum;
 
 static top_sum add_up(const lode_calls *calls)
@@ -80,6 +84,7 @@ static top_sum add_up(const lode_calls *calls)
         sum.self += lode_calls_at(calls, i)->self;
     for (uint32_t i = 0; i < lode_calls_track_count(calls); i++) {
         sum.calls += lode_calls_track(calls, i)->calls;
+        sum.errors += lode_calls_track(calls, i)->errors;
         sum.total += lode_calls_track(calls, i)->total;
     }
     return sum;
@@ -87,21 +92,29 @@ static top_sum add_up(const lode_calls *calls)
 
 static void say_heading(out *o, const rec_session *s, const top_sum *sum)
 {
-    char time[NUMBER_SIZE], calls[NUMBER_SIZE], tracks[NUMBER_SIZE];
+    char time[NUMBER_SIZE], calls[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
     format_duration(time, sum->total);
     format_count(calls, sum->calls);
-    format_count(tracks, rec_track_count(s));
+    format_count(errors, sum->errors);
+    rec_say_tracks(tracks, sizeof tracks, s);
     rec_write_slice(o, s);
     out_fact_u64(o, "total_ns", sum->total);
     out_fact_u64(o, "calls", sum->calls);
-    out_say(o, "%s call%s in %s task%s took %s\n", calls, sum->calls == 1 ? "" : "s", tracks,
-            rec_track_count(s) == 1 ? "" : "s", time);
+    out_fact_u64(o, "errors", sum->errors);
+    if (sum->errors)
+        out_say(o, "%s call%s in %s took %s; %s ended with an error\n", calls, sum->calls == 1 ? "" : "s",
+                tracks, time, errors);
+    else
+        out_say(o, "%s call%s in %s took %s\n", calls, sum->calls == 1 ? "" : "s", tracks, time);
 }
 
 static void print_calls(out *o, rec_session *s, const lode_calls *calls)
 {
     top_sum sum = add_up(calls);
     label l = {0};
+    out_column columns[COLUMN_COUNT];
+    memcpy(columns, all_columns, sizeof columns);
+    columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
     size_t count = lode_calls_count(calls);
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
     out_begin(o, "top", s->path);

@@ -160,7 +160,7 @@ static void put_pointer(struct lode_label *label, const lode_argument *argument)
     }
 }
 
-static void put_value(struct lode_label *label, const lode_argument *argument)
+void lode_argument_put(struct lode_label *label, const lode_argument *argument)
 {
     switch (argument->kind) {
     case LODE_VALUE_SIGNED:
@@ -213,7 +213,7 @@ static void put_value(struct lode_label *label, const lode_argument *argument)
 size_t lode_argument_text(const lode_argument *argument, char *buffer, size_t capacity)
 {
     struct lode_label label = {buffer, capacity, 0};
-    put_value(&label, argument);
+    lode_argument_put(&label, argument);
     bool is_name = argument->kind == LODE_VALUE_POINTER || argument->kind == LODE_VALUE_BYTES;
     if (argument->label && !is_name)
         lode_label_text(&label, argument->label);

@@ -24,4 +24,7 @@ struct lode_structure {
                 size_t length);
 };
 
+/* The value alone, without what stands behind it. */
+void lode_argument_put(struct lode_label *label, const lode_argument *argument);
+
 #endif

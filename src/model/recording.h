@@ -47,8 +47,14 @@ struct lode_recording {
     lode_event *messages;
     size_t message_count;
     struct lode_function_table functions; /* grows while cursors read, under its lock */
+    const lode_recording *functions_of;   /* whose table functions of events are in; NULL: its own */
     const lode_rule *rules;               /* of the format, for findings of cursors */
     size_t rule_count;
 };
+
+static inline const struct lode_function_table *recording_functions(const lode_recording *recording)
+{
+    return recording->functions_of ? &recording->functions_of->functions : &recording->functions;
+}
 
 #endif

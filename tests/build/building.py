@@ -51,9 +51,18 @@ def parse_arguments(description, **more):
     return parser.parse_args()
 
 
+def corpus_root():
+    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+
+
+def corpus_stores():
+    """The trace stores of the corpus by name; none without one."""
+    return {path.name: path for path in sorted((corpus_root() / "zorka" / "stores").glob("*"))}
+
+
 def corpus_recordings():
     """The recordings of the corpus by name; none without one."""
-    root = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+    root = corpus_root()
     recorded = {path.parent.name: path for path in sorted((root / "uftrace" / "recorded").glob("*/uftrace.data"))}
     handmade = {f"handmade {path.name}": path for path in sorted((root / "uftrace" / "handmade").glob("*")) if path.is_dir()}
     return {**recorded, **handmade}

@@ -104,6 +104,19 @@ static void test_a_call_that_never_ended_takes_nothing_off(void **state)
     assert_int_equal(sum(bench, a, "faults minor"), 9);
 }
 
+static void test_errors_add_up_by_context(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t a = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
+    uint32_t b = lode_build_tree_child(&bench->tree, a, 2);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(lode_build_changes_fail(&bench->changes, b, NULL), LODE_OK);
+    assert_int_equal(lode_build_changes_fail(&bench->changes, a, NULL), LODE_OK);
+    assert_int_equal(sum(bench, a, "errors"), 1);
+    assert_int_equal(sum(bench, b, "errors"), 3);
+    assert_int_equal(bench->changes.items.count, 2);
+}
+
 static void test_what_is_no_change_is_passed_over(void **state)
 {
     struct bench *bench = *state;
@@ -165,9 +178,9 @@ static void test_a_node_recalls_its_children(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_calls_inside_are_taken_off),       TEST(test_a_call_that_never_ended_takes_nothing_off),
-        TEST(test_what_is_no_change_is_passed_over), TEST(test_trees_merge_by_content),
-        TEST(test_a_node_recalls_its_children),
+        TEST(test_calls_inside_are_taken_off), TEST(test_a_call_that_never_ended_takes_nothing_off),
+        TEST(test_errors_add_up_by_context),   TEST(test_what_is_no_change_is_passed_over),
+        TEST(test_trees_merge_by_content),     TEST(test_a_node_recalls_its_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,8 @@ from tap import Tap  # noqa: E402
 SECONDS = 120
 COMMANDS = ("info", "check", "top", "tree", "profiles", "context", "trace", "dump", "help", "version")
 # Those that say something about a recording; and those that make a store, or are for recordings only.
-RECORDING_COMMANDS = ("info", "check", "top", "tree", "profiles", "replay")
-ALL_COMMANDS = (*COMMANDS, "replay", "convert", "synth")
+RECORDING_COMMANDS = ("info", "check", "top", "tree", "profiles", "search", "replay")
+ALL_COMMANDS = (*COMMANDS, "search", "replay", "convert", "synth")
 # One database of each kind: CPU, MPI, OpenMP, GPU, statistics, without traces, without source, merged.
 DATABASES = ("made-small", "made-small-notraces", "made-loops-cputime-t-mpi3ranks", "made-loops-cputime-t-Mstats",
              "made-merged-5-measurements", "hatchet-saxpy-mpi-cuda-database", "toolkit-loops-hip-amd-t-v0",
@@ -83,6 +83,13 @@ class Cli(Tap):
     def recordings(self):
         """Where the real recordings are: each has a folder with an uftrace.data in it."""
         folder = corpus_folder("uftrace/recorded")
+        if folder is None:
+            raise MissingCorpus
+        return folder
+
+    def stores(self):
+        """Where the real trace stores are."""
+        folder = corpus_folder("zorka/stores")
         if folder is None:
             raise MissingCorpus
         return folder

@@ -41,8 +41,8 @@ def something_else(program):
         (Path(folder) / "old" / "experiment.xml").write_bytes(b"<x/>")
         for command in (*READERS, "replay"):
             program.says(program.run(*cli.arguments_of(command, "file"), cwd=folder), 2,
-                         "file: not a directory; give the directory that holds meta.db and profile.db, or one that "
-                         "'uftrace record' made",
+                         "file: not a directory; give the directory that holds meta.db and profile.db, one that "
+                         "'uftrace record' made, or one with traces.dat",
                          f"lode {command} on a file")
             if command != "check":
                 program.says(program.run(*cli.arguments_of(command, "old"), cwd=folder), 2,
@@ -50,7 +50,7 @@ def something_else(program):
                              f"lode {command} on an old database")
             program.says(program.run(*cli.arguments_of(command, "empty"), cwd=folder), 2,
                          r"empty: neither a HPCToolkit database \(no meta.db in it\) nor a uftrace recording "
-                         r"\(no info and no task.txt in it\)", f"lode {command} on an empty directory")
+                         r"\(no info and no task.txt in it\) nor a trace store \(no traces.dat in it\)", f"lode {command} on an empty directory")
 
 
 def a_sample_nowhere(program):

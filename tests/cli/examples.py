@@ -6,7 +6,8 @@ begins with "$ lode" is a command, and what follows, up to the next "$" or the e
 There, "..." alone on a line stands for any number of lines, and at the end of a line for the rest of that line.
 
 A command must succeed, unless "$ echo $?" comes next and says what its exit status is. Commands run in a shell, in the
-folder of the databases or, where they name an uftrace.data, of the recordings that they name; other programs are not run.
+folder of the databases or, where they name an uftrace.data, of the recordings that they name, or where they name something in stores/, beside
+the trace stores; other programs are not run.
 """
 
 import os
@@ -84,8 +85,9 @@ def output_matches(patterns, lines):
 
 def run_example(program, example, folder):
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    stores = program.recordings() if "uftrace.data" in example.command else program.databases()
-    result = program.run_any("sh", "-c", f"exec 2>&1; {example.command}", env={"PATH": path}, cwd=stores)
+    command = example.command
+    where = program.recordings() if "uftrace.data" in command else program.stores().parent if "stores/" in command else program.databases()
+    result = program.run_any("sh", "-c", f"exec 2>&1; {command}", env={"PATH": path}, cwd=where)
     wanted, found = without_blank_end(example.output), without_blank_end(result.out.splitlines())
     fits = result.status == example.status and output_matches(wanted, found)
     program.check(fits, f"{example.document}:{example.line}: $ {example.command}",
@@ -106,6 +108,7 @@ def the_runner_itself(program):
 def examples_of_the_documents(program):
     program.databases()
     program.recordings()
+    program.stores()
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "lode").symlink_to(program.lode)
         for path in documents(program):

@@ -8,7 +8,7 @@ prints, what it says on standard error if anything, and its exit status. --updat
   ...
   [status 0]
 
-Databases are named as in the corpus, where the commands run; so are recordings, in golden/recordings.
+Databases are named as in the corpus, where the commands run; so are recordings, in golden/recordings, and trace stores, in golden/stores.
 """
 
 import difflib
@@ -57,5 +57,11 @@ def recordings(program):
         compare(program, path, folder)
 
 
+def stores(program):
+    folder = program.stores()
+    for path in sorted((FOLDER / "stores").glob("*.txt")):
+        compare(program, path, folder)
+
+
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, databases, recordings, flags=["update"]))
+    sys.exit(cli.main(__doc__, databases, recordings, stores, flags=["update"]))

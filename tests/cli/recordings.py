@@ -16,7 +16,8 @@ from pathlib import Path
 import cli
 
 # Where the rows are in JSON.
-TABLES = {"info": "tasks", "check": "findings", "top": "rows", "tree": "rows", "profiles": "rows", "replay": "rows"}
+TABLES = {"info": "tasks", "check": "findings", "top": "rows", "tree": "rows", "profiles": "rows", "search": "rows",
+          "replay": "rows"}
 THREADS, ARGUMENTS, EXCEPTIONS, FORKS = "mt", "pg_args", "exc", "forkexec"
 BEGIN, END = ("enter", "out"), ("leave", "in")
 

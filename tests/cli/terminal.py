@@ -22,7 +22,7 @@ RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftra
                    ["top", "autoargs/uftrace.data"], ["tree", "exc/uftrace.data"],
                    ["tree", "--min-percent", "0", "--limit", "0", "deep4k/uftrace.data"],
                    ["tree", "--callers", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
-                   ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"])
+                   ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"], ["search", "mt/uftrace.data"])
 
 
 def width(line):

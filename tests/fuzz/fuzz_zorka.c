@@ -17,6 +17,7 @@ static const struct minizor *sound_store(void)
     static struct minizor store;
     if (store.count == 0) {
         minizor_make(&store, 0, false);
+        minizor_describe(&store);
         minizor_file(&store, FUZZED);
     }
     return &store;

@@ -29,6 +29,7 @@ static int write_all(const char *directory, const char *name)
 {
     struct minizor sound;
     minizor_make(&sound, 0, false);
+    minizor_describe(&sound);
     const struct minizor_bytes *whole = find(&sound, name);
     int failed = whole ? write_seed(directory, "sound", whole) : 0;
     for (size_t i = 0; i < zor_case_count && !failed; i++) {

@@ -48,6 +48,66 @@ static inline void expect_case_for_each_rule(const struct rule_cases *cases, con
     }
 }
 
+/* What a check found: of a rule, and others, but for those that are broken as well; NULL: any is another. */
+struct rule_findings {
+    const char *rule, *also;
+    unsigned of_rule, others;
+};
+
+/* Whether a word is in a list of words. */
+static inline bool is_listed(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+static inline int count_finding(void *user, const lode_finding *finding)
+{
+    struct rule_findings *found = user;
+    bool is_expected = found->rule && strcmp(finding->rule, found->rule) == 0;
+    found->of_rule += is_expected;
+    if (is_expected || (found->also && is_listed(found->also, finding->rule)))
+        return 0;
+    found->others++;
+    print_message("# unexpected: %s %s at 0x%llx: %s\n", finding->rule, finding->file,
+                  (unsigned long long)finding->offset, finding->text);
+    return 0;
+}
+
+static inline struct rule_findings check_files(const lode_memory_file *files, size_t count, const char *rule,
+                                               const char *also, lode_check_level level)
+{
+    struct rule_findings found = {.rule = rule, .also = also};
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result;
+    lode_error error = {0};
+    options.level = level;
+    options.threads = 2;
+    options.on_finding = count_finding;
+    options.user = &found;
+    if (lode_check_memory(files, count, &options, &result, &error) != LODE_OK)
+        fail_msg("could not check: %s", error.text);
+    return found;
+}
+
+/* The rule is found broken from its level on, and no other. */
+static inline void expect_only(const lode_memory_file *files, size_t count, const char *rule,
+                               const char *also)
+{
+    const lode_rule *described = find_rule(rule);
+    for (unsigned level = LODE_CHECK_QUICK; level <= LODE_CHECK_FULL; level++) {
+        struct rule_findings found = check_files(files, count, rule, also, (lode_check_level)level);
+        assert_int_equal(found.others, 0);
+        if (level < described->level)
+            assert_int_equal(found.of_rule, 0);
+        else
+            assert_true(found.of_rule > 0);
+    }
+}
+
 /* How many cases before this one break the same rule. */
 static inline size_t cases_before(const struct rule_cases *cases, size_t index)
 {

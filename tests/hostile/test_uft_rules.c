@@ -4,50 +4,11 @@
 #include "rule_cases.h"
 #include "uft_cases.h"
 
-struct found {
-    const struct uft_case *expected;
-    unsigned of_rule, others;
-};
-
-/* Whether a word is in a list of words. */
-static bool is_listed(const char *list, const char *word)
+static struct rule_findings check_full(const struct minirec *rec, const struct uft_case *expected)
 {
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-static int on_finding(void *user, const lode_finding *finding)
-{
-    struct found *found = user;
-    bool is_expected = found->expected && strcmp(finding->rule, found->expected->rule) == 0;
-    found->of_rule += is_expected;
-    if (is_expected || (found->expected && is_listed(found->expected->also, finding->rule)))
-        return 0;
-    found->others++;
-    print_message("# unexpected: %s %s at 0x%llx: %s\n", finding->rule, finding->file,
-                  (unsigned long long)finding->offset, finding->text);
-    return 0;
-}
-
-static struct found check_at(const struct minirec *rec, const struct uft_case *expected,
-                             lode_check_level level)
-{
-    struct found found = {.expected = expected};
     lode_memory_file files[MINIREC_FILES];
-    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
-    lode_check_result result;
-    lode_error error = {0};
-    options.level = level;
-    options.threads = 2;
-    options.on_finding = on_finding;
-    options.user = &found;
-    lode_status status = lode_check_memory(files, minirec_list(rec, files), &options, &result, &error);
-    if (status != LODE_OK)
-        fail_msg("could not check: %s", error.text);
-    return found;
+    return check_files(files, minirec_list(rec, files), expected ? expected->rule : NULL,
+                       expected ? expected->also : NULL, LODE_CHECK_FULL);
 }
 
 static const struct uft_case *find_case(const char *rule)
@@ -62,18 +23,11 @@ static const struct uft_case *find_case(const char *rule)
 static void breaks_exactly_one_rule(void **state)
 {
     const struct uft_case *this = *state;
-    const lode_rule *rule = find_rule(this->rule);
+    lode_memory_file files[MINIREC_FILES];
     struct minirec rec;
     minirec_make(&rec, &this->options);
     this->apply(&rec);
-    for (unsigned level = LODE_CHECK_QUICK; level <= LODE_CHECK_FULL; level++) {
-        struct found found = check_at(&rec, this, (lode_check_level)level);
-        assert_int_equal(found.others, 0);
-        if (level < rule->level)
-            assert_int_equal(found.of_rule, 0);
-        else
-            assert_true(found.of_rule > 0);
-    }
+    expect_only(files, minirec_list(&rec, files), this->rule, this->also);
     minirec_free(&rec);
 }
 
@@ -86,7 +40,7 @@ static void damage_in_one_file_does_not_hide_damage_in_another(void **state)
     minirec_make(&rec, &second->options);
     first->apply(&rec);
     second->apply(&rec);
-    struct found found = check_at(&rec, second, LODE_CHECK_FULL);
+    struct rule_findings found = check_full(&rec, second);
     assert_int_equal(found.of_rule, 1);
     assert_int_equal(found.others, 1);
     minirec_free(&rec);
@@ -107,7 +61,7 @@ static void sound_recordings_have_no_findings(void **state)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         struct minirec rec;
         minirec_make(&rec, &variants[i]);
-        assert_int_equal(check_at(&rec, NULL, LODE_CHECK_FULL).others, 0);
+        assert_int_equal(check_full(&rec, NULL).others, 0);
         minirec_free(&rec);
     }
 }
@@ -125,7 +79,7 @@ static void byte_order_makes_no_difference(void **state)
             continue;
         minirec_make(&rec, &options);
         uft_cases[i].apply(&rec);
-        struct found found = check_at(&rec, &uft_cases[i], LODE_CHECK_FULL);
+        struct rule_findings found = check_full(&rec, &uft_cases[i]);
         if (found.of_rule == 0 || found.others > 0)
             fail_msg("%s: %u findings, and %u others", uft_cases[i].rule, found.of_rule, found.others);
         minirec_free(&rec);

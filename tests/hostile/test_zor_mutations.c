@@ -34,6 +34,7 @@ static void truncate_and_flip(unsigned flags, bool is_page)
 {
     struct minizor store;
     minizor_make(&store, flags, is_page);
+    minizor_describe(&store);
     for (size_t file = 0; file < store.count; file++) {
         struct minizor_bytes *content = &store.files[file].content;
         for (size_t size = 0; size < content->size; size++)
@@ -63,6 +64,8 @@ static void random_changes_are_harmless(void **state)
     for (unsigned i = 0; i < RANDOM_MUTATIONS; i++) {
         struct minizor store;
         minizor_make(&store, 0x00, i % 2 != 0);
+        if (i % 3 == 0)
+            minizor_describe(&store);
         struct minizor_bytes *data = minizor_file(&store, "traces.dat");
         for (unsigned k = 0; k < 1 + i % 8; k++)
             data->bytes[16 + next_random(&random) % (data->size - 16)] = (unsigned char)next_random(&random);

@@ -10,7 +10,15 @@
 
 enum {
     MODULES_MAX = 16,
+    KEYS_MAX = 64,
     DEPTH_MAX = 1024
+};
+
+/* Kinds of points. */
+enum {
+    ID_OTHER = 7,
+    ID_EXCEPTION,
+    ID_ATTRIBUTE = 1000 /* and the index of its key */
 };
 
 struct made_finding {
@@ -31,6 +39,8 @@ struct made {
     struct lode_array messages;
     size_t batch;
     uint32_t opened, open_now;
+    const char *keys[KEYS_MAX]; /* of attributes */
+    size_t key_count;
 };
 
 struct made_cursor {
@@ -166,18 +176,51 @@ static void cursor_close(lode_cursor *base)
     free(cursor);
 }
 
+static void put_text(lode_argument *values, size_t capacity, size_t *count, const char *name,
+                     const char *text)
+{
+    if (*count < capacity)
+        values[*count] = (lode_argument){
+            .name = name, .kind = LODE_VALUE_TEXT, .bits = 64, .bytes = text, .length = strlen(text)};
+    ++*count;
+}
+
+/* What an attribute has is digits, for a number, or a text; what an exception has, pairs of texts. */
 static lode_status arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *values, size_t capacity, size_t *count, lode_error *error)
 {
-    (void)recording, (void)track, (void)event, (void)values, (void)capacity, (void)error;
+    const char *text = event->data;
+    (void)recording, (void)track, (void)error;
     *count = 0;
+    if (event->kind != LODE_EVENT_POINT || event->id == ID_OTHER)
+        return LODE_OK;
+    if (event->id >= ID_ATTRIBUTE) {
+        put_text(values, capacity, count, "", text);
+        if (capacity > 0 && text[0] && strspn(text, "0123456789") == strlen(text))
+            values[0] = (lode_argument){.name = "",
+                                        .kind = LODE_VALUE_SIGNED,
+                                        .bits = 64,
+                                        .signed_value = (int64_t)strtoull(text, NULL, 10)};
+        return LODE_OK;
+    }
+    for (const char *end = text + event->data_size; text < end; text += strlen(text) + 1)
+        put_text(values, capacity, count, *count == 0 ? "class" : *count % 2 ? "message" : "cause", text);
     return LODE_OK;
 }
 
 static const char *event_name(const lode_recording *recording, uint64_t id)
 {
-    (void)recording, (void)id;
+    if (id >= ID_ATTRIBUTE)
+        return made_of(recording)->keys[id - ID_ATTRIBUTE];
     return "made:point";
+}
+
+static lode_point point(const lode_recording *recording, uint64_t id)
+{
+    (void)recording;
+    return id >= ID_ATTRIBUTE   ? LODE_POINT_ATTRIBUTE
+           : id == ID_EXCEPTION ? LODE_POINT_EXCEPTION
+                                : LODE_POINT_OTHER;
 }
 
 static void made_close(lode_recording *recording)
@@ -200,6 +243,7 @@ static const struct lode_recording_ops made_ops = {.track_span = track_span,
                                                    .cursor_close = cursor_close,
                                                    .arguments = arguments,
                                                    .event_name = event_name,
+                                                   .point = point,
                                                    .close = made_close};
 
 /* ---- making one ---- */
@@ -322,6 +366,43 @@ void made_in(lode_recording *recording, uint32_t track, uint64_t time)
     add_call_event(recording, track, time, LODE_EVENT_IN, made_function(recording, NULL, "off"));
 }
 
+static void add_point(lode_recording *recording, uint32_t track, uint64_t time, uint64_t id,
+                      const char *bytes, size_t size)
+{
+    char *copy = lode_arena_alloc(&recording->arena, size, 1);
+    assert(copy && size <= UINT16_MAX);
+    made_event(recording, track,
+               &(lode_event){.time = time,
+                             .id = id,
+                             .kind = LODE_EVENT_POINT,
+                             .data = memcpy(copy, bytes, size),
+                             .data_size = (uint16_t)size});
+}
+
+void made_attribute(lode_recording *recording, uint32_t track, uint64_t time, const char *key,
+                    const char *value)
+{
+    struct made *made = made_of(recording);
+    size_t i = 0, size = strlen(key) + 1;
+    while (i < made->key_count && strcmp(made->keys[i], key) != 0)
+        i++;
+    if (i == made->key_count) {
+        char *copy = lode_arena_alloc(&recording->arena, size, 1);
+        assert(copy && made->key_count < KEYS_MAX);
+        made->keys[made->key_count++] = memcpy(copy, key, size);
+    }
+    add_point(recording, track, time, ID_ATTRIBUTE + i, value, strlen(value) + 1);
+}
+
+/* "Class:message", and the same of its causes behind ^. */
+static void add_exception(lode_recording *recording, uint32_t track, uint64_t time, char *text)
+{
+    size_t size = strlen(text) + 1;
+    for (char *at = text; (at = strpbrk(at, ":^")) != NULL;)
+        *at++ = '\0';
+    add_point(recording, track, time, ID_EXCEPTION, text, size);
+}
+
 void made_message(lode_recording *recording, uint64_t time, uint64_t id)
 {
     struct made *made = made_of(recording);
@@ -346,16 +427,26 @@ static void add_word(lode_recording *recording, uint32_t index, uint64_t *time, 
 {
     struct made_track *track = &made_of(recording)->tracks[index];
     size_t length = strlen(word);
-    if (strcmp(word, ")") == 0) {
+    char *equals = strchr(word, '=');
+    if (strcmp(word, ")") == 0 || strcmp(word, "!)") == 0) {
         assert(track->depth > 0);
-        add_call_event(recording, index, *time, LODE_EVENT_LEAVE, track->stack[track->depth - 1]);
+        made_event(recording, index,
+                   &(lode_event){.time = *time,
+                                 .function = track->stack[track->depth - 1],
+                                 .kind = LODE_EVENT_LEAVE,
+                                 .flags = word[0] == '!' ? LODE_EVENT_FAILED : 0});
+    } else if (word[0] == '^') {
+        add_exception(recording, index, *time, word + 1);
+    } else if (equals) {
+        *equals = '\0';
+        made_attribute(recording, index, *time, word, equals + 1);
     } else if (strcmp(word, "[") == 0) {
         made_out(recording, index, *time);
     } else if (strcmp(word, "]") == 0) {
         made_in(recording, index, *time);
     } else if (strcmp(word, "!") == 0 || strcmp(word, "?") == 0) {
         uint8_t kind = word[0] == '!' ? LODE_EVENT_POINT : LODE_EVENT_LOST;
-        made_event(recording, index, &(lode_event){.time = *time, .id = 7, .kind = kind});
+        made_event(recording, index, &(lode_event){.time = *time, .id = ID_OTHER, .kind = kind});
     } else if (word[length - 1] == '(') {
         word[length - 1] = '\0';
         made_enter(recording, index, *time, word);

@@ -27,6 +27,9 @@ void made_leave(lode_recording *recording, uint32_t track, uint64_t time, const 
 void made_out(lode_recording *recording, uint32_t track, uint64_t time);
 void made_in(lode_recording *recording, uint32_t track, uint64_t time);
 void made_event(lode_recording *recording, uint32_t track, const lode_event *event);
+/* An attribute of the call that is open; a value of digits is a number. */
+void made_attribute(lode_recording *recording, uint32_t track, uint64_t time, const char *key,
+                    const char *value);
 /* A message of no track. */
 void made_message(lode_recording *recording, uint64_t time, uint64_t id);
 /* Has cursors report a finding when they reach the next event of this track. */
@@ -34,7 +37,8 @@ void made_finding(lode_recording *recording, uint32_t track, const char *text);
 
 /*
  * Events as text, such as "main( 10 work( 20 ) [ 5 ] ! 1 )". "name(" enters at the current time, ")" leaves the innermost call, a
- * number lets that much time pass, "[" and "]" are out and in, "!" is a point, "?" a loss. Words are parted by blanks.
+ * number lets that much time pass, "[" and "]" are out and in, "!" is a point, "?" a loss. "key=value" is an attribute, "^Class:message" an
+ * exception, with causes "^Class:message" behind it, and "!)" leaves a call that failed. Words are parted by blanks.
  */
 void made_track(lode_recording *recording, uint32_t track, uint64_t time, const char *text);
 /* The same backwards: the time of the first event comes first. A "*" behind an event says that it is marked as made. */

@@ -107,6 +107,18 @@ void minizor_free(struct minizor *store)
     *store = (struct minizor){0};
 }
 
+static const char wal_name[] = "text-00000001.wal";
+
+void minizor_text(struct minizor *store, int id, const char *text)
+{
+    struct minizor_bytes *wal = minizor_file(store, wal_name);
+    char record[64];
+    int size = snprintf(record, sizeof record, "%c\1%s\2%c\3", '0' + id, text, '0' + id);
+    wal->size -= 4;
+    minizor_add(wal, record, (size_t)size);
+    minizor_add(wal, "\0\0\0\0", 4);
+}
+
 static void make_texts(struct minizor *store)
 {
     static const char *const texts[MINIZOR_TEXTS] = {"",
@@ -131,14 +143,9 @@ static void make_texts(struct minizor *store)
                                                      "6\14"
                                                      "8\14"
                                                      "0\14"};
-    struct minizor_bytes *wal = minizor_file(store, "text-00000001.wal");
-    minizor_add(wal, "WAL\3", 4);
-    for (int id = 1; id < MINIZOR_TEXTS; id++) {
-        char record[64];
-        int size = snprintf(record, sizeof record, "%c\1%s\2%c\3", '0' + id, texts[id], '0' + id);
-        minizor_add(wal, record, (size_t)size);
-    }
-    minizor_add(wal, "\0\0\0\0", 4);
+    minizor_add(minizor_file(store, wal_name), "WAL\3\0\0\0\0", 8);
+    for (int id = 1; id < MINIZOR_TEXTS; id++)
+        minizor_text(store, id, texts[id]);
 }
 
 /* Payloads are written with the tags of files that exist. */
@@ -180,12 +187,19 @@ void minizor_make(struct minizor *store, unsigned flags, bool is_page)
 
 void minizor_payload(struct minizor *store, const char *digits)
 {
-    struct minizor_bytes *data = minizor_file(store, "traces.dat"), payload = {0};
-    minizor_hex(&payload, digits);
+    struct minizor_bytes *data = minizor_file(store, "traces.dat");
     data->size = 16;
     data->bytes[7] = 0x10;
-    minizor_chunk(data, &payload, MINIZOR_PLAIN);
+    minizor_more(store, digits);
+}
+
+size_t minizor_more(struct minizor *store, const char *digits)
+{
+    struct minizor_bytes payload = {0};
+    minizor_hex(&payload, digits);
+    size_t begin = minizor_chunk(minizor_file(store, "traces.dat"), &payload, MINIZOR_PLAIN);
     free(payload.bytes);
+    return begin;
 }
 
 void minizor_seal(struct minizor_bytes *index)
@@ -194,4 +208,49 @@ void minizor_seal(struct minizor_bytes *index)
     unsigned long sum = crc32(crc32(0, NULL, 0), index->bytes, (uInt)index->size);
     for (unsigned i = 0; i < 4; i++)
         index->bytes[24 + i] = (unsigned char)(sum >> 8 * i);
+}
+
+/* A record of 64 bytes. */
+static void add_words(struct minizor_bytes *to, const uint32_t words[16])
+{
+    for (unsigned i = 0; i < 16; i++)
+        minizor_u32(to, words[i]);
+}
+
+void minizor_qmeta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset)
+{
+    struct minizor_bytes *index = minizor_file(store, "qmeta.idx");
+    if (index->size == 0)
+        add_words(index, (const uint32_t[16]){0x4d514930});
+    add_words(index, (const uint32_t[16]){[0] = offset, [3] = flags, [5] = (uint32_t)chunk, [15] = id});
+    index->bytes[6] = (unsigned char)(index->size >> 8);
+    index->bytes[7] = (unsigned char)index->size;
+}
+
+void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset)
+{
+    struct minizor_bytes *database = minizor_file(store, "meta.db.p");
+    const size_t numbers[17] = {[1] = id, [5] = flags, [8] = chunk, [9] = offset};
+    minizor_hex(database, "0000 d841");
+    for (unsigned i = 0; i < 17; i++) {
+        minizor_hex(database, "1a");
+        minizor_u32(database, (uint32_t)numbers[i]);
+    }
+    minizor_hex(database, "a0a0");
+}
+
+void minizor_describe(struct minizor *store)
+{
+    /* Which trace a chunk is of, and what the flags of 2018 say of it; those of 2019 stand three bits higher. */
+    static const unsigned ids[] = {1, 2, 2}, flags[] = {0x0d, 6, 10};
+    const struct minizor_bytes *data = minizor_file(store, "traces.dat");
+    unsigned count = 0;
+    for (size_t i = 16; i + 4 <= data->size && count < 3; i++)
+        if (memcmp(data->bytes + i, "ZCH0", 4) == 0) {
+            minizor_qmeta(store, ids[count], flags[count], i, 0);
+            minizor_meta(store, ids[count], flags[count] << 3, i, 0);
+            count++;
+        }
+    static const char properties[] = "#comment\nstore.iflags=0\na\\u0042 : c\\\n  d\n";
+    minizor_add(minizor_file(store, "store.props"), properties, sizeof properties - 1);
 }

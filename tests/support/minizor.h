@@ -61,6 +61,18 @@ void minizor_seal(struct minizor_bytes *index);
 /* A file of the store, which is added if it is new. */
 struct minizor_bytes *minizor_file(struct minizor *store, const char *name);
 size_t minizor_list(const struct minizor *store, lode_memory_file *files);
+/* Adds a text to the index, under an id below 64. */
+void minizor_text(struct minizor *store, int id, const char *text);
+/* Adds a chunk with this payload, not compressed; the store must not be so either. Returns where it begins. */
+size_t minizor_more(struct minizor *store, const char *digits);
+/*
+ * Adds what metadata of 2018 and of 2019 knows of a trace: its id, flags (in 2018 1 error, 2 one of several chunks, 4 the first of them; in 2019 0x08,
+ * 0x10 and 0x20), the offset of its chunk and where it begins in that.
+ */
+void minizor_qmeta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset);
+void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset);
+/* Adds metadata of both kinds for the two traces, and properties. */
+void minizor_describe(struct minizor *store);
 /* Replaces all chunks by one with this payload, not compressed. */
 void minizor_payload(struct minizor *store, const char *digits);
 

@@ -98,6 +98,39 @@ static void time_off_the_processor_has_a_row(void **state)
     lode_recording_close(recording);
 }
 
+static void errors_are_counted_by_function_and_by_track(void **state)
+{
+    lode_recording *recording = made_recording(3);
+    (void)state;
+    made_track(recording, 0, 0, "f( 10 g( 5 !) 5 g( 5 ) !) f( 1 )");
+    made_track(recording, 2, 5, "f( 30 g( 1 !) ) g( 1 !)");
+    lode_calls *calls = compute(recording, NULL, NULL);
+    assert_int_equal(row_of(calls, "f")->errors, 1);
+    assert_int_equal(row_of(calls, "f")->calls, 3);
+    assert_int_equal(row_of(calls, "g")->errors, 3);
+    assert_int_equal(lode_calls_track(calls, 0)->errors, 2);
+    assert_int_equal(lode_calls_track(calls, 1)->errors, 0);
+    assert_int_equal(lode_calls_track(calls, 2)->errors, 2);
+    lode_calls_free(calls);
+    lode_recording_close(recording);
+}
+
+/* A call that is cut off by a window has not ended, with an error or without. */
+static void errors_beyond_a_window_do_not_count(void **state)
+{
+    lode_recording *recording = made_recording(1);
+    lode_slice slice = LODE_SLICE_INIT;
+    (void)state;
+    made_track(recording, 0, 0, "f( 10 g( 5 !) 5 g( 50 !) !)");
+    slice.to = 30;
+    lode_calls *calls = compute(recording, &slice, NULL);
+    assert_int_equal(row_of(calls, "f")->errors, 0);
+    assert_int_equal(row_of(calls, "g")->calls, 2);
+    assert_int_equal(row_of(calls, "g")->errors, 1);
+    lode_calls_free(calls);
+    lode_recording_close(recording);
+}
+
 static void tracks_add_up(void **state)
 {
     lode_recording *recording = made_recording(3);
@@ -241,7 +274,7 @@ static void rows_are_sorted(void **state)
 {
     lode_recording *recording = made_recording(1);
     (void)state;
-    made_track(recording, 0, 0, "d( 20 c( 10 b( 5 ) b( 4 ) ) a( 8 ) a( 1 ) b( 0 ) 2 )");
+    made_track(recording, 0, 0, "d( 20 c( 10 b( 5 !) b( 4 !) !) a( 8 ) a( 1 ) b( 0 ) 2 )");
     /* d: 1 call, total 50, self 22; c: 1, 19, 10; b: 3, 9, 9, min 0, max 5; a: 2, 9, 9, min 1, max 8 */
     check_order(recording, LODE_CALLS_BY_TOTAL, "dcab");
     check_order(recording, LODE_CALLS_BY_SELF, "dcab");
@@ -250,6 +283,7 @@ static void rows_are_sorted(void **state)
     check_order(recording, LODE_CALLS_BY_MIN, "dcab");
     check_order(recording, LODE_CALLS_BY_MAX, "dcab");
     check_order(recording, LODE_CALLS_BY_NAME, "abcd");
+    check_order(recording, LODE_CALLS_BY_ERRORS, "bcad");
     lode_recording_close(recording);
 }
 
@@ -545,6 +579,8 @@ int main(void)
         cmocka_unit_test(recursion_counts_once_in_total),
         cmocka_unit_test(time_off_the_processor_has_a_row),
         cmocka_unit_test(tracks_add_up),
+        cmocka_unit_test(errors_are_counted_by_function_and_by_track),
+        cmocka_unit_test(errors_beyond_a_window_do_not_count),
         cmocka_unit_test(a_recording_without_tracks_has_no_rows),
         cmocka_unit_test(deep_stacks_and_many_functions_find_room),
         cmocka_unit_test(slices_cut_calls_off),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking a store: it is opened and read with a report that goes on, one track a worker. */
+/*
+ * Checking a store: it is opened and read with a report that goes on, one track a worker. At level quick, chunks are found but not unpacked.
+ */
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
@@ -74,8 +76,9 @@ lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_op
     lode_recording *recording;
     LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, options->limit_per_rule,
                               options->on_finding, options->user, error));
-    lode_status status = lode_zor_open(&recording, folder, &report, error);
-    if (status == LODE_OK && options->level != LODE_CHECK_QUICK) {
+    bool is_quick = options->level == LODE_CHECK_QUICK;
+    lode_status status = lode_zor_open(&recording, folder, !is_quick, &report, error);
+    if (status == LODE_OK && !is_quick) {
         struct checking self = {.recording = recording,
                                 .report = &report,
                                 .progress = {options->on_progress, options->user, "reading traces", 0, 0}};

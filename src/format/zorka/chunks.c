@@ -3,10 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "format/zorka/rules.h"
 #include <lz4.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 enum {
     FLAGS_CODEC = 0x0f,
@@ -113,38 +111,6 @@ static bool make_room(struct zor_unpacker *unpacker, size_t size)
     return true;
 }
 
-static bool prepare_inflater(struct zor_unpacker *unpacker)
-{
-    if (unpacker->inflater)
-        return inflateReset(unpacker->inflater) == Z_OK;
-    unpacker->inflater = calloc(1, sizeof *unpacker->inflater);
-    if (unpacker->inflater && inflateInit2(unpacker->inflater, -MAX_WBITS) == Z_OK)
-        return true;
-    free(unpacker->inflater);
-    unpacker->inflater = NULL;
-    return false;
-}
-
-/* Whether the bytes become exactly as many as they should; streams without their end are as good as others. */
-static bool inflate_chunk(struct zor_unpacker *unpacker, struct lode_span packed, uint32_t lsize)
-{
-    uint8_t more;
-    z_stream *stream = unpacker->inflater;
-    stream->next_in = (z_const Bytef *)(uintptr_t)packed.data; // NOLINT(performance-no-int-to-ptr)
-    stream->avail_in = (uInt)packed.size;
-    stream->next_out = unpacker->buffer;
-    stream->avail_out = lsize;
-    int status = inflate(stream, Z_SYNC_FLUSH);
-    if ((status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) || stream->avail_out > 0)
-        return false;
-    /* One byte more would be too many. */
-    stream->next_out = &more;
-    stream->avail_out = 1;
-    if (status != Z_STREAM_END)
-        status = inflate(stream, Z_SYNC_FLUSH);
-    return stream->avail_out == 1 && (status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR);
-}
-
 static bool unlz4_chunk(const struct zor_unpacker *unpacker, struct lode_span packed, uint32_t lsize)
 {
     int size = LZ4_decompress_safe((const char *)packed.data, (char *)unpacker->buffer, (int)packed.size,
@@ -159,12 +125,14 @@ static bool decompress(struct zor_unpacker *unpacker, enum zor_codec codec, stru
     uint64_t ratio = codec == ZOR_CODEC_LZ4 ? LZ4_RATIO : DEFLATE_RATIO;
     if (lsize > packed.size * ratio)
         return false;
-    *has_memory =
-        make_room(unpacker, lsize ? lsize : 1) && (codec == ZOR_CODEC_LZ4 || prepare_inflater(unpacker));
+    *has_memory = make_room(unpacker, lsize ? lsize : 1);
     if (!*has_memory)
         return false;
-    return codec == ZOR_CODEC_LZ4 ? unlz4_chunk(unpacker, packed, lsize)
-                                  : inflate_chunk(unpacker, packed, lsize);
+    if (codec == ZOR_CODEC_LZ4)
+        return unlz4_chunk(unpacker, packed, lsize);
+    enum zor_inflated inflated = lode_zor_inflate(&unpacker->inflater, packed, unpacker->buffer, lsize);
+    *has_memory = inflated != ZOR_INFLATE_MEMORY;
+    return inflated == ZOR_INFLATED;
 }
 
 static struct lode_span packed_bytes(const struct zor_data *data, const struct zor_chunk *chunk)
@@ -174,9 +142,7 @@ static struct lode_span packed_bytes(const struct zor_data *data, const struct z
 
 static bool has_checksum(const struct zor_data *data, const struct zor_chunk *chunk)
 {
-    struct lode_span packed = packed_bytes(data, chunk);
-    return !data->has_checksums ||
-           crc32_z(crc32_z(0, NULL, 0), packed.data, (size_t)packed.size) == chunk->checksum;
+    return !data->has_checksums || lode_zor_crc32(packed_bytes(data, chunk)) == chunk->checksum;
 }
 
 bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
@@ -204,9 +170,7 @@ bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
 
 void lode_zor_unpacker_free(struct zor_unpacker *unpacker)
 {
-    if (unpacker->inflater)
-        inflateEnd(unpacker->inflater);
-    free(unpacker->inflater);
+    lode_zor_inflater_free(&unpacker->inflater);
     free(unpacker->buffer);
     *unpacker = (struct zor_unpacker){0};
 }

@@ -4,7 +4,8 @@
 #define LODE_ZORKA_CHUNKS_H
 
 #include "base/array.h"
-#include "base/span.h"
+#include "format/zorka/inflate.h"
+#include "format/zorka/rules.h"
 #include "model/finding.h"
 
 enum {
@@ -38,7 +39,7 @@ struct zor_data {
 
 /* Memory to unpack chunks in. One for each thread. */
 struct zor_unpacker {
-    struct z_stream_s *inflater; /* NULL: not needed yet */
+    struct zor_inflater inflater;
     uint8_t *buffer;
     size_t capacity;
 };
@@ -55,6 +56,12 @@ struct zor_damage {
     int rule; /* -1: nothing */
     const char *text;
 };
+
+/* Whether what is in a chunk counts all the same. */
+static inline bool zor_can_be_read(const struct zor_damage *damage)
+{
+    return damage->rule < 0 || damage->rule == ZOR_CHUNK_SIZE;
+}
 
 /* Unpacks a chunk. The payload is valid until the next call with this unpacker. False if there is no memory. */
 bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,

@@ -9,21 +9,26 @@ enum {
     EVENTS = 1024,      /* of a batch */
     EVENTS_AT_ONCE = 4, /* that one thing in a chunk can become */
     RUN_MAX = UINT16_MAX,
-    DATA_MAX = 4 * RUN_MAX, /* of a batch */
-    NUMBER_SIZE = 9
+    RUNS = 4,         /* of the longest, in a batch */
+    RUNS_AT_ONCE = 2, /* that one thing can become */
+    NUMBER_SIZE = 9,
+    /* What is not longer is copied as if it were, which is faster; there is room for that behind all runs. */
+    SHORT = 16,
+    FLAG_ERROR = 8,
+    FLAG_ERROR_EARLY = 1 /* as it was in 2018 */
 };
 
 /* A call that is open. */
 struct frame {
     const lode_function *function;
     uint64_t stop;
-    bool has_stop;
+    bool has_stop, has_failed;
 };
 
 /* Keys and values that came since the last other thing. */
 struct run {
     uint8_t *bytes;
-    size_t size;
+    size_t size, max;
 };
 
 struct zor_cursor {
@@ -37,8 +42,8 @@ struct zor_cursor {
 
     uint32_t segment; /* that is read next; LODE_NO_INDEX: none */
     const struct zor_segment *current;
-    uint64_t offset; /* of the current chunk, for findings */
-    struct zor_unpacker unpacker;
+    uint64_t offset;             /* of the current chunk, for findings */
+    struct zor_payload *payload; /* while events are read */
     struct zor_events reader;
     bool is_reading, is_ending, is_done;
 
@@ -50,10 +55,11 @@ struct zor_cursor {
     uint64_t start, method;
     struct run before, after; /* what goes with its beginning and with its end */
 
+    /* All of these are behind the cursor, in the same memory. */
     lode_event *events;
-    size_t event_count;
+    size_t event_count, event_capacity;
     uint8_t *data; /* what events carry */
-    size_t data_size;
+    size_t data_size, run_max;
 };
 
 static lode_status complain(struct zor_cursor *self, unsigned rule, const char *text, uint64_t number)
@@ -69,15 +75,23 @@ static uint64_t time_of(const struct zor_cursor *self)
     return self->trace->begin + ((self->now - self->trace->start) << ZOR_TICK_SHIFT);
 }
 
-static void emit(struct zor_cursor *self, lode_event event)
+/* Field by field: a copy of the whole, right behind what it is made of, would have the processor wait. */
+static inline void emit(struct zor_cursor *self, lode_event event)
 {
-    event.time = time_of(self);
-    if (event.time >= self->to) {
+    lode_event *slot = &self->events[self->event_count];
+    uint64_t time = time_of(self);
+    if (time >= self->to) {
         self->is_done = true;
         return;
     }
-    if (event.time >= self->from)
-        self->events[self->event_count++] = event;
+    slot->time = time;
+    slot->id = event.id;
+    slot->depth = event.depth;
+    slot->kind = event.kind;
+    slot->flags = event.flags;
+    slot->data_size = event.data_size;
+    slot->data = event.data;
+    self->event_count += time >= self->from;
 }
 
 /* A copy of bytes that lasts as long as the batch. */
@@ -85,14 +99,17 @@ static const void *keep(struct zor_cursor *self, const struct run *run, uint16_t
 {
     if (run->size == 0)
         return NULL;
-    void *copy = self->data + self->data_size;
-    memcpy(copy, run->bytes, run->size);
+    uint8_t *copy = self->data + self->data_size;
+    if (run->size <= SHORT)
+        memcpy(copy, run->bytes, SHORT);
+    else
+        memcpy(copy, run->bytes, run->size);
     self->data_size += run->size;
     *size = (uint16_t)run->size;
     return copy;
 }
 
-static void emit_with(struct zor_cursor *self, lode_event event, struct run *run)
+static inline void emit_with(struct zor_cursor *self, lode_event event, struct run *run)
 {
     event.data = keep(self, run, &event.data_size);
     run->size = 0;
@@ -109,7 +126,7 @@ static void emit_point(struct zor_cursor *self, uint64_t id, struct run *run)
 
 static bool append(struct run *run, struct lode_span bytes)
 {
-    if (bytes.size > RUN_MAX - run->size)
+    if (bytes.size > run->max - run->size)
         return false;
     if (bytes.size > 0)
         memcpy(run->bytes + run->size, bytes.data, (size_t)bytes.size);
@@ -127,8 +144,10 @@ static bool append_number(struct run *run, uint64_t number)
 static bool append_pair(struct run *run, const struct zor_event *event)
 {
     size_t size = run->size;
+    /* The value is behind its key. */
+    struct lode_span pair = {event->key_bytes.data, event->key_bytes.size + event->value_bytes.size};
     bool fits = event->key_bytes.size > 0
-                    ? append(run, event->key_bytes) && append(run, event->value_bytes)
+                    ? append(run, pair)
                     : append_number(run, event->key) && append_number(run, event->value.value);
     if (!fits)
         run->size = size;
@@ -195,7 +214,7 @@ static void leave(struct zor_cursor *self, uint8_t flags)
               (lode_event){.function = frame->function,
                            .depth = (uint32_t)self->frames.count - 1,
                            .kind = LODE_EVENT_LEAVE,
-                           .flags = flags},
+                           .flags = flags | (frame->has_failed ? LODE_EVENT_FAILED : 0)},
               &self->after);
     lode_array_pop(&self->frames);
 }
@@ -239,6 +258,12 @@ static lode_status take_return(struct zor_cursor *self)
     return LODE_OK;
 }
 
+static bool is_failure(const struct zor_cursor *self, const struct zor_event *event)
+{
+    unsigned errors = FLAG_ERROR | (self->trace->has_error ? FLAG_ERROR_EARLY : 0);
+    return event->key == ZOR_KEY_FLAGS && event->value.major == ZOR_UNSIGNED && (event->value.value & errors);
+}
+
 static lode_status take_info(struct zor_cursor *self, const struct zor_event *event)
 {
     bool is_number = event->value.major == ZOR_UNSIGNED;
@@ -259,6 +284,7 @@ static lode_status take_info(struct zor_cursor *self, const struct zor_event *ev
         frame->stop = event->value.value;
         return LODE_OK;
     }
+    frame->has_failed = frame->has_failed || is_failure(self, event);
     bool is_before = self->is_pending && !is_of_end(event->key);
     if (append_pair(is_before ? &self->before : &self->after, event))
         return LODE_OK;
@@ -310,6 +336,7 @@ static lode_status take_attribute(struct zor_cursor *self, const struct zor_even
 static lode_status take_thrown(struct zor_cursor *self, const struct zor_event *event)
 {
     LODE_TRY(interrupt(self));
+    LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1)->has_failed = true;
     if (!is_in_index(self, event->value.value))
         LODE_TRY(
             complain(self, ZOR_STRING_UNKNOWN, "an exception is not in the text index", event->value.value));
@@ -342,22 +369,37 @@ static lode_status take_event(struct zor_cursor *self, const struct zor_event *e
 
 /* ---- segments ---- */
 
+static void let_go(struct zor_cursor *self)
+{
+    lode_zor_payload_give(self->rec->payloads, self->payload);
+    self->payload = NULL;
+}
+
+/* Takes the chunk of the current segment. */
+static lode_status take_chunk(struct zor_cursor *self)
+{
+    const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, self->current->chunk);
+    let_go(self);
+    self->offset = chunk->offset;
+    self->payload =
+        lode_zor_payload_take(self->rec->payloads, &self->store->data, chunk, self->current->chunk);
+    if (self->payload == NULL)
+        return lode_fail_memory(self->error);
+    /* It was sound when the store was opened. */
+    if (self->payload->bytes.size < self->current->end || !zor_can_be_read(&self->payload->damage))
+        return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
+                         "the file was changed while it was read");
+    self->reader.in.data = self->payload->bytes.data;
+    return LODE_OK;
+}
+
 /* The next segment; what is known of the innermost call must not wait for it. */
 static lode_status begin_segment(struct zor_cursor *self)
 {
-    struct lode_span payload;
-    struct zor_damage damage;
     self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
     self->segment = self->current->next;
-    const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, self->current->chunk);
-    self->offset = chunk->offset;
-    if (!lode_zor_unpack(&self->unpacker, &self->store->data, chunk, &payload, &damage))
-        return lode_fail_memory(self->error);
-    /* It was sound when the store was opened. */
-    if (payload.size < self->current->end || (damage.rule >= 0 && damage.rule != ZOR_CHUNK_SIZE))
-        return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
-                         "the file was changed while it was read");
-    zor_events_begin(&self->reader, payload);
+    LODE_TRY(take_chunk(self));
+    zor_events_begin(&self->reader, self->payload->bytes);
     self->reader.in.at = self->current->begin;
     self->is_reading = true;
     if (!self->current->is_behind_loss)
@@ -374,7 +416,7 @@ static lode_status end_trace(struct zor_cursor *self)
         LODE_TRY(complain(self, ZOR_TRACE_OPEN, "calls are open when the trace ends", self->frames.count));
         self->is_ending = true;
     }
-    while (self->frames.count > 0 && self->event_count < EVENTS - EVENTS_AT_ONCE)
+    while (self->frames.count > 0 && self->event_count < self->event_capacity - EVENTS_AT_ONCE)
         leave(self, LODE_EVENT_MADE);
     self->is_done = self->is_done || self->frames.count == 0;
     return LODE_OK;
@@ -385,7 +427,7 @@ static lode_status step(struct zor_cursor *self)
     struct zor_event event;
     if (!self->is_reading)
         return self->segment == LODE_NO_INDEX ? end_trace(self) : begin_segment(self);
-    if (lode_zor_event(&self->reader, &event) && event.at < self->current->end)
+    if (zor_next_event(&self->reader, &event) && event.at < self->current->end)
         return take_event(self, &event);
     self->is_reading = false;
     return interrupt(self);
@@ -394,8 +436,10 @@ static lode_status step(struct zor_cursor *self)
 static lode_status fill(struct zor_cursor *self)
 {
     self->event_count = self->data_size = 0;
-    while (!self->is_done && self->event_count < EVENTS - EVENTS_AT_ONCE &&
-           self->data_size < DATA_MAX - EVENTS_AT_ONCE / 2 * RUN_MAX)
+    if (self->is_reading)
+        LODE_TRY(take_chunk(self));
+    while (!self->is_done && self->event_count < self->event_capacity - EVENTS_AT_ONCE &&
+           self->data_size <= (RUNS - RUNS_AT_ONCE) * self->run_max)
         LODE_TRY(step(self));
     return LODE_OK;
 }
@@ -408,7 +452,9 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
     struct zor_cursor *self = (struct zor_cursor *)cursor;
     self->error = self->report.error = error;
     *count = 0;
-    LODE_TRY(fill(self));
+    lode_status status = fill(self);
+    let_go(self);
+    LODE_TRY(status);
     const lode_check_result *found = &self->report.result;
     cursor->repairs = found->errors + found->warnings + found->notes;
     if (self->event_count == 0)
@@ -421,13 +467,8 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
 void lode_zor_cursor_close(lode_cursor *cursor)
 {
     struct zor_cursor *self = (struct zor_cursor *)cursor;
-    lode_zor_unpacker_free(&self->unpacker);
     lode_report_close(&self->report);
     lode_array_free(&self->frames);
-    free(self->before.bytes);
-    free(self->after.bytes);
-    free(self->events);
-    free(self->data);
     free(self);
 }
 
@@ -436,34 +477,55 @@ struct lode_report *lode_zor_cursor_report(lode_cursor *cursor)
     return &((struct zor_cursor *)cursor)->report;
 }
 
-static struct zor_cursor *new_cursor(const lode_recording *recording, uint32_t track, lode_error *error)
+static size_t smaller(size_t a, size_t b)
 {
-    struct zor_cursor *self = calloc(1, sizeof *self);
+    return a < b ? a : b;
+}
+
+/* With room for a batch: as much as is good, but not more than a trace can fill, as many cursors may be open at once. */
+static struct zor_cursor *allocate(const struct zor_trace *trace, size_t buffer)
+{
+    /* No byte of a chunk becomes more than a number, or more than one event. */
+    size_t run_max = smaller((size_t)trace->bytes * NUMBER_SIZE, RUN_MAX);
+    size_t events = smaller(trace->bytes, EVENTS - 2 * EVENTS_AT_ONCE);
+    if (buffer > 0)
+        events = smaller(events, buffer / sizeof(lode_event));
+    events += 2 * EVENTS_AT_ONCE;
+    struct zor_cursor *self =
+        malloc(sizeof *self + events * sizeof *self->events + (RUNS + 2) * run_max + 3 * (size_t)SHORT);
+    if (self == NULL)
+        return NULL;
+    *self = (struct zor_cursor){.trace = trace, .event_capacity = events, .run_max = run_max};
+    self->events = (lode_event *)(self + 1);
+    self->data = (uint8_t *)(self->events + events);
+    self->before = (struct run){self->data + RUNS * run_max + SHORT, 0, run_max};
+    self->after = (struct run){self->before.bytes + run_max + SHORT, 0, run_max};
+    return self;
+}
+
+static struct zor_cursor *new_cursor(const lode_recording *recording, uint32_t track, size_t buffer,
+                                     lode_error *error)
+{
+    const struct zor_recording *rec = zor_of(recording);
+    const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
+    struct zor_cursor *self = allocate(trace, buffer);
     if (self == NULL)
         return NULL;
     self->base.recording = recording;
-    self->rec = zor_of(recording);
-    self->trace = LODE_ARRAY_AT(&self->rec->traces, struct zor_trace, track);
-    self->store = &self->rec->stores[self->trace->store];
-    self->segment = self->trace->first;
-    self->now = self->trace->start;
+    self->rec = rec;
+    self->store = &rec->stores[trace->store];
+    self->segment = trace->first;
+    self->now = trace->start;
     self->to = UINT64_MAX;
     self->error = error;
     lode_array_init(&self->frames, sizeof(struct frame), ZOR_DEPTH_MAX);
-    self->before.bytes = malloc(RUN_MAX);
-    self->after.bytes = malloc(RUN_MAX);
-    self->events = calloc(EVENTS, sizeof *self->events);
-    self->data = malloc(DATA_MAX);
-    if (self->before.bytes && self->after.bytes && self->events && self->data)
-        return self;
-    lode_zor_cursor_close(&self->base);
-    return NULL;
+    return self;
 }
 
 lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                  const lode_cursor_options *options, lode_error *error)
 {
-    struct zor_cursor *self = new_cursor(recording, track, error);
+    struct zor_cursor *self = new_cursor(recording, track, options->buffer, error);
     lode_status status = LODE_OK;
     if (self == NULL)
         return lode_fail_memory(error);
@@ -485,7 +547,7 @@ lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *record
 lode_status lode_zor_cursor_open_kept(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                       const struct lode_report *model, lode_error *error)
 {
-    struct zor_cursor *self = new_cursor(recording, track, error);
+    struct zor_cursor *self = new_cursor(recording, track, 0, error);
     if (self == NULL)
         return lode_fail_memory(error);
     lode_status status = lode_report_keep(&self->report, model, error);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/zorka/events.h"
 
-#include "base/bytes.h"
-
 enum {
     TICK_BITS = 40 /* of a word that has ticks and something else */
 };
@@ -111,6 +109,59 @@ static bool begin_map(struct zor_events *events, bool has_attributes, bool is_pa
     return true;
 }
 
+/* ---- records of a definite length ---- */
+
+static bool begin_record(struct zor_events *events)
+{
+    struct zor_item item;
+    struct zor_counted *around =
+        events->counted_depth > 0 ? &events->counted[events->counted_depth - 1] : NULL;
+    if (!lode_zor_head(&events->in, &item) || item.major != ZOR_ARRAY)
+        return false;
+    if (item.is_open) {
+        if (around)
+            around->open++;
+        return true;
+    }
+    /* Each item takes a byte at least. */
+    if (events->counted_depth == ZOR_COUNTED_MAX || item.value > events->in.size - events->in.at)
+        return false;
+    events->counted[events->counted_depth++] = (struct zor_counted){item.value, 0};
+    return true;
+}
+
+/* An item is over; where that is inside of a record that counts its items, it is one of them. */
+static void count_item(struct zor_events *events)
+{
+    if (events->counted_depth > 0 && events->counted[events->counted_depth - 1].open == 0)
+        events->counted[events->counted_depth - 1].left--;
+}
+
+/* A break; false if the innermost record has none. */
+static bool end_record(struct zor_events *events, struct zor_event *event)
+{
+    struct zor_counted *around =
+        events->counted_depth > 0 ? &events->counted[events->counted_depth - 1] : NULL;
+    event->kind = ZOR_RETURN;
+    if (around && around->open-- == 0)
+        return false;
+    count_item(events);
+    return true;
+}
+
+/* Whether a record has had all its items: it ends with the last of them. */
+static bool ends_counted(struct zor_events *events, struct zor_event *event)
+{
+    const struct zor_counted *innermost = &events->counted[events->counted_depth - 1];
+    if (events->is_in_map || innermost->open > 0 || innermost->left > 0)
+        return false;
+    events->counted_depth--;
+    count_item(events);
+    event->kind = ZOR_RETURN;
+    event->at = events->in.at - 1;
+    return true;
+}
+
 /* ---- what agents send to the collector, should it be in a file ---- */
 
 /* A string of one or two words: ticks, and in the upper bits of the first, or in the second, a number. */
@@ -173,7 +224,7 @@ static bool read_tagged(struct zor_events *events, struct zor_event *event, uint
     switch (tag) {
     case ZOR_TAG_RECORD:
         event->kind = ZOR_CALL;
-        return lode_zor_head(&events->in, &item) && item.major == ZOR_ARRAY && item.is_open;
+        return begin_record(events);
     case ZOR_TAG_PROLOG_BE:
     case ZOR_TAG_PROLOG_LE:
     case ZOR_TAG_EPILOG_BE:
@@ -206,10 +257,8 @@ static bool read_item(struct zor_events *events, struct zor_event *event)
     uint64_t begin = events->in.at;
     if (!lode_zor_head(&events->in, &item))
         return false;
-    if (is_break(&item)) {
-        event->kind = ZOR_RETURN;
-        return true;
-    }
+    if (is_break(&item))
+        return end_record(events, event);
     if (item.major != ZOR_TAG) {
         events->in.at = begin;
         return lode_zor_skip(&events->in);
@@ -222,26 +271,40 @@ static bool read_item(struct zor_events *events, struct zor_event *event)
     return read_tagged(events, event, item.value);
 }
 
+/* An item outside of maps that is over, unless it began a map or a record, counts as one. */
+static bool read_counted_item(struct zor_events *events, struct zor_event *event)
+{
+    if (!read_item(events, event))
+        return false;
+    if (!events->is_in_map && event->kind != ZOR_CALL && event->kind != ZOR_RETURN)
+        count_item(events);
+    return true;
+}
+
 /* False at the end, or where bytes are malformed: then event->at says where. */
 static bool read_event(struct zor_events *events, struct zor_event *event)
 {
-    while (events->in.at < events->in.size || events->is_in_map) {
+    for (;;) {
         bool is_sound;
         event->at = events->in.at;
-        if (events->is_in_map && has_pair(events)) {
+        if (events->counted_depth > 0 && ends_counted(events, event))
+            return true;
+        if (events->is_in_map) {
+            if (!has_pair(events)) {
+                count_item(events);
+                continue;
+            }
             is_sound = events->has_attributes ? read_attribute(events, event) : read_info(events, event);
         } else {
-            event->at = events->in.at;
             if (events->in.at >= events->in.size)
-                break;
-            is_sound = read_item(events, event);
+                return false;
+            is_sound = read_counted_item(events, event);
             if (is_sound && events->is_in_map)
                 continue;
         }
         events->is_malformed = !is_sound;
         return is_sound;
     }
-    return false;
 }
 
 bool lode_zor_event(struct zor_events *events, struct zor_event *event)
@@ -257,7 +320,10 @@ bool lode_zor_event(struct zor_events *events, struct zor_event *event)
             events->in.at = event->at;
         return false;
     }
-    event->end = events->in.at;
-    events->second.end = event->end;
+    /* Behind the last pair, so that what comes next is as common as any. */
+    if (events->is_in_map && events->pairs_left == 0) {
+        events->is_in_map = false;
+        count_item(events);
+    }
     return true;
 }

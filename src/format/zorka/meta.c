@@ -9,6 +9,7 @@
 
 enum {
     QMETA_SIZE = 64, /* of the header, and of a record */
+    QMETA_ERROR = 1,
     QMETA_CHUNKED = 2,
     QMETA_FIRST = 4
 };
@@ -58,7 +59,8 @@ lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_span bytes,
         struct zor_meta meta = {.chunk = get_u64be(record + 16) & ((UINT64_C(1) << 48) - 1),
                                 .offset = get_u32be(record),
                                 .id = {get_u64be(record + 48), get_u64be(record + 56)},
-                                .is_continued = (flags & QMETA_CHUNKED) && !(flags & QMETA_FIRST)};
+                                .is_continued = (flags & QMETA_CHUNKED) && !(flags & QMETA_FIRST),
+                                .has_error = (flags & QMETA_ERROR) != 0};
         LODE_TRY(add(metas, &meta, report->error));
     }
     return LODE_OK;
@@ -119,7 +121,9 @@ static int compare(const void *left, const void *right)
         return a->id.high < b->id.high ? -1 : 1;
     if (a->id.low != b->id.low)
         return a->id.low < b->id.low ? -1 : 1;
-    return (int)a->is_continued - (int)b->is_continued;
+    if (a->is_continued != b->is_continued)
+        return (int)a->is_continued - (int)b->is_continued;
+    return (int)a->has_error - (int)b->has_error;
 }
 
 void lode_zor_metas_sort(struct zor_metas *metas)
@@ -128,12 +132,13 @@ void lode_zor_metas_sort(struct zor_metas *metas)
         qsort(metas->items.items, metas->items.count, sizeof(struct zor_meta), compare);
 }
 
-const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk)
+const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk, uint64_t offset)
 {
     size_t low = 0, high = metas->items.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (LODE_ARRAY_AT(&metas->items, struct zor_meta, middle)->chunk < chunk)
+        const struct zor_meta *meta = LODE_ARRAY_AT(&metas->items, struct zor_meta, middle);
+        if (meta->chunk < chunk || (meta->chunk == chunk && meta->offset < offset))
             low = middle + 1;
         else
             high = middle;

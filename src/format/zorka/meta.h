@@ -28,6 +28,8 @@ struct zor_meta {
     uint64_t offset; /* where the trace, or what goes on of it, begins in the payload */
     struct zor_id id;
     bool is_continued; /* its beginning is in another chunk */
+    bool
+        has_error; /* and was written when bit 1 of a call's flags said so of the call; later, that bit means something else */
 };
 
 struct zor_metas {
@@ -43,7 +45,7 @@ lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_span bytes,
 lode_status lode_zor_carve(struct zor_metas *metas, struct lode_span bytes, lode_error *error);
 /* Puts them in order, when all are read. */
 void lode_zor_metas_sort(struct zor_metas *metas);
-/* What is known of the first trace in a chunk, or NULL. */
-const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk);
+/* What is known of the first trace in a chunk from an offset of its payload on, or NULL. */
+const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk, uint64_t offset);
 
 #endif

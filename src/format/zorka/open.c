@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    STORE_DIGITS = 6,
-    NAME_SIZE = 512 /* of a track; longer ones are cut off */
-};
 #define DATA_NAME "traces.dat"
 
 struct opening {
@@ -24,7 +20,7 @@ struct opening {
 
 static bool is_store_name(const char *name)
 {
-    for (unsigned i = 0; i < STORE_DIGITS; i++)
+    for (unsigned i = 0; i < ZOR_STORE_DIGITS; i++)
         if (!((name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'f')))
             return false;
     return true;
@@ -34,13 +30,13 @@ static bool is_store_name(const char *name)
 static bool is_store_entry(const char *name)
 {
     return is_store_name(name) &&
-           (name[STORE_DIGITS] == '\0' || strcmp(name + STORE_DIGITS, "/" DATA_NAME) == 0);
+           (name[ZOR_STORE_DIGITS] == '\0' || strcmp(name + ZOR_STORE_DIGITS, "/" DATA_NAME) == 0);
 }
 
 static bool has_data(const struct lode_folder *folder, const char *name, char path[32])
 {
     uint64_t size;
-    snprintf(path, 32, "%.*s/" DATA_NAME, STORE_DIGITS, name);
+    snprintf(path, 32, "%.*s/" DATA_NAME, ZOR_STORE_DIGITS, name);
     return lode_folder_size(folder, path, &size, NULL) == LODE_OK;
 }
 
@@ -60,11 +56,11 @@ static char *copy_text(struct lode_arena *arena, const char *text)
 static lode_status add_store(struct opening *opening, const char *name)
 {
     struct zor_recording *rec = opening->rec;
-    char path[32] = DATA_NAME, digits[STORE_DIGITS + 1] = "";
+    char path[32] = DATA_NAME, digits[ZOR_STORE_DIGITS + 1] = "";
     if (name && !has_data(&rec->folder, name, path))
         return LODE_OK;
     if (name)
-        memcpy(digits, name, STORE_DIGITS);
+        memcpy(digits, name, ZOR_STORE_DIGITS);
     struct zor_store *store = &rec->stores[rec->store_count];
     store->name = copy_text(opening->arena, digits);
     store->data_file = copy_text(opening->arena, path);
@@ -73,6 +69,8 @@ static lode_status add_store(struct opening *opening, const char *name)
     store->number = (uint32_t)strtoul(digits, NULL, 16);
     lode_zor_texts_init(&store->texts, opening->arena);
     lode_zor_metas_init(&store->metas);
+    for (unsigned i = 0; i < 2; i++)
+        store->structures[i] = (struct zor_structure){{lode_zor_put_structure}, &store->texts, i == 1};
     rec->store_count++;
     return LODE_OK;
 }
@@ -100,32 +98,43 @@ static lode_status find_stores(struct opening *opening)
 
 /* ---- files of a store ---- */
 
-typedef lode_status (*file_reader)(struct zor_store *store, struct lode_span bytes, const char *file,
-                                   struct lode_report *report);
+typedef lode_status (*file_reader)(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
+                                   const char *file, struct lode_report *report);
 
-static lode_status read_wal(struct zor_store *store, struct lode_span bytes, const char *file,
-                            struct lode_report *report)
+static lode_status read_wal(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
+                            const char *file, struct lode_report *report)
 {
+    (void)rec;
     return lode_zor_read_wal(&store->texts, bytes, file, report);
 }
 
-static lode_status read_fmi(struct zor_store *store, struct lode_span bytes, const char *file,
-                            struct lode_report *report)
+static lode_status read_fmi(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
+                            const char *file, struct lode_report *report)
 {
+    (void)rec;
     return lode_zor_read_fmi(&store->texts, bytes, file, report);
 }
 
-static lode_status read_qmeta(struct zor_store *store, struct lode_span bytes, const char *file,
-                              struct lode_report *report)
+static lode_status read_qmeta(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
+                              const char *file, struct lode_report *report)
 {
+    (void)rec;
     return lode_zor_read_qmeta(&store->metas, bytes, file, report);
 }
 
-static lode_status carve(struct zor_store *store, struct lode_span bytes, const char *file,
-                         struct lode_report *report)
+static lode_status carve(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
+                         const char *file, struct lode_report *report)
 {
+    (void)rec;
     (void)file;
     return lode_zor_carve(&store->metas, bytes, report->error);
+}
+
+static lode_status read_props(struct zor_recording *rec, struct zor_store *store, struct lode_span bytes,
+                              const char *file, struct lode_report *report)
+{
+    (void)file;
+    return lode_zor_read_props(rec, store, bytes, report->error);
 }
 
 static file_reader reader_of(const char *name)
@@ -136,7 +145,10 @@ static file_reader reader_of(const char *name)
         return read_fmi;
     if (strcmp(name, "qmeta.idx") == 0)
         return read_qmeta;
-    return strcmp(name, "meta.db.p") == 0 ? carve : NULL;
+    if (strcmp(name, "meta.db.p") == 0)
+        return carve;
+    /* The one is on the page, the other was written. */
+    return strcmp(name, "config.props") == 0 || strcmp(name, "store.props") == 0 ? read_props : NULL;
 }
 
 static lode_status read_file(struct opening *opening, struct zor_store *store, const char *name)
@@ -152,7 +164,7 @@ static lode_status read_file(struct opening *opening, struct zor_store *store, c
         return lode_fail_memory(opening->error);
     lode_status status = lode_source_open(&source, &opening->rec->folder, file, opening->error);
     if (status == LODE_OK)
-        status = reader(store, source.bytes, file, opening->report);
+        status = reader(opening->rec, store, source.bytes, file, opening->report);
     lode_source_close(&source);
     return status == LODE_ABSENT ? LODE_OK : status;
 }
@@ -188,12 +200,26 @@ static lode_status read_files(struct opening *opening, struct zor_store *store)
     return status == LODE_OK ? read_listed(opening, store, names, count, false) : status;
 }
 
+/* Attributes by these names say where a trace ran. */
+static void find_keys(struct zor_store *store)
+{
+    static const char process[] = "process.pid", thread[] = "thread.id";
+    for (size_t i = 0; i < store->texts.items.count; i++) {
+        const struct zor_text *text = LODE_ARRAY_AT(&store->texts.items, struct zor_text, i);
+        if (text->length == sizeof process - 1 && memcmp(text->text, process, sizeof process) == 0)
+            store->process_key = text->id;
+        if (text->length == sizeof thread - 1 && memcmp(text->text, thread, sizeof thread) == 0)
+            store->thread_key = text->id;
+    }
+}
+
 static lode_status read_store(struct opening *opening, uint32_t index)
 {
     struct zor_recording *rec = opening->rec;
     struct zor_store *store = &rec->stores[index];
     LODE_TRY(read_files(opening, store));
     lode_zor_metas_sort(&store->metas);
+    find_keys(store);
     lode_status status = lode_source_open(&store->source, &rec->folder, store->data_file, opening->error);
     if (status != LODE_OK)
         return status == LODE_ABSENT ? LODE_OK : status;
@@ -206,91 +232,7 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     return LODE_OK;
 }
 
-/* ---- tracks ---- */
-
-/* Times count from the first time stamp on. */
-static void place_traces(struct zor_recording *rec)
-{
-    uint64_t first = UINT64_MAX;
-    for (size_t i = 0; i < rec->traces.count; i++) {
-        uint64_t stamp = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->stamp;
-        first = stamp > 0 && stamp < first ? stamp : first;
-    }
-    if (first < UINT64_MAX)
-        rec->base.utc_offset = (int64_t)(first * 1000000);
-    for (size_t i = 0; i < rec->traces.count; i++) {
-        struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        trace->begin = trace->stamp > 0 ? (trace->stamp - first) * 1000000 : trace->start << ZOR_TICK_SHIFT;
-    }
-}
-
-/* The method. */
-static const char *name_of(struct opening *opening, const struct zor_trace *trace)
-{
-    char name[NAME_SIZE];
-    const struct zor_texts *texts = &opening->rec->stores[trace->store].texts;
-    if (lode_zor_method_name(texts, trace->method, name, sizeof name) == 0)
-        snprintf(name, sizeof name, "<unknown method>");
-    return copy_text(opening->arena, name);
-}
-
-static const char *id_of(struct opening *opening, const struct zor_trace *trace)
-{
-    char digits[33] = "";
-    if (zor_id_is_known(trace->id))
-        snprintf(digits, sizeof digits, "%016llx%016llx", (unsigned long long)trace->id.high,
-                 (unsigned long long)trace->id.low);
-    return copy_text(opening->arena, digits);
-}
-
-static lode_status make_tracks(struct opening *opening)
-{
-    struct zor_recording *rec = opening->rec;
-    size_t count = rec->traces.count;
-    rec->base.tracks = lode_arena_alloc(opening->arena, count, sizeof *rec->base.tracks);
-    if (rec->base.tracks == NULL)
-        return lode_fail_memory(opening->error);
-    rec->base.track_count = (uint32_t)count;
-    rec->base.has_traces = true;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        const struct zor_store *store = &rec->stores[trace->store];
-        rec->base.tracks[i] = (lode_track){.index = i,
-                                           .pid = (int32_t)store->number,
-                                           .tid = (int32_t)i + 1,
-                                           .name = name_of(opening, trace),
-                                           .program = store->name,
-                                           .bytes = trace->bytes,
-                                           .id = id_of(opening, trace)};
-        if (rec->base.tracks[i].name == NULL || rec->base.tracks[i].id == NULL)
-            return lode_fail_memory(opening->error);
-    }
-    return LODE_OK;
-}
-
-static lode_status make_facts(struct opening *opening)
-{
-    struct zor_recording *rec = opening->rec;
-    const struct {
-        const char *key;
-        size_t number;
-    } facts[] = {{"stores", rec->store_count}, {"chunks", rec->chunks.count}, {"traces", rec->traces.count}};
-    size_t count = sizeof facts / sizeof *facts;
-    rec->base.facts = lode_arena_alloc(opening->arena, count, sizeof *rec->base.facts);
-    if (rec->base.facts == NULL)
-        return lode_fail_memory(opening->error);
-    for (size_t i = 0; i < count; i++) {
-        char value[32];
-        snprintf(value, sizeof value, "%zu", facts[i].number);
-        rec->base.facts[i] = (lode_fact){facts[i].key, copy_text(opening->arena, value)};
-        if (rec->base.facts[i].value == NULL)
-            return lode_fail_memory(opening->error);
-    }
-    rec->base.fact_count = count;
-    return LODE_OK;
-}
-
-static lode_status read_all(struct opening *opening)
+static lode_status read_all(struct opening *opening, bool has_traces)
 {
     struct zor_recording *rec = opening->rec;
     LODE_TRY(lode_folder_list(&rec->folder, opening->arena, &opening->names, &opening->name_count,
@@ -298,11 +240,12 @@ static lode_status read_all(struct opening *opening)
     LODE_TRY(find_stores(opening));
     for (uint32_t i = 0; i < rec->store_count; i++)
         LODE_TRY(read_store(opening, i));
-    LODE_TRY(lode_zor_survey(rec, opening->report, opening->error));
-    place_traces(rec);
-    LODE_TRY(make_tracks(opening));
     rec->base.format = "zorka";
-    return make_facts(opening);
+    if (!has_traces)
+        return LODE_OK;
+    LODE_TRY(lode_zor_survey(rec, opening->report, opening->error));
+    LODE_TRY(lode_zor_make_tracks(rec, opening->error));
+    return lode_zor_make_facts(rec, opening->error);
 }
 
 /* ---- the recording ---- */
@@ -313,7 +256,7 @@ static lode_status track_span(const lode_recording *recording, uint32_t track, u
     const struct zor_trace *trace = LODE_ARRAY_AT(&zor_of(recording)->traces, struct zor_trace, track);
     (void)error;
     *begin = trace->begin;
-    *end = trace->begin + ((trace->stop - trace->start) << ZOR_TICK_SHIFT);
+    *end = zor_end_of(trace);
     return LODE_OK;
 }
 
@@ -325,10 +268,12 @@ static void close_recording(lode_recording *recording)
         lode_zor_texts_free(&rec->stores[i].texts);
         lode_zor_metas_free(&rec->stores[i].metas);
     }
+    lode_array_free(&rec->properties);
     lode_array_free(&rec->chunks);
     lode_array_free(&rec->segments);
     lode_array_free(&rec->traces);
     lode_function_table_free(&rec->base.functions);
+    lode_zor_payloads_free(rec->payloads);
     lode_folder_close(&rec->folder);
     lode_arena_free(&rec->base.arena);
     free(rec);
@@ -345,26 +290,31 @@ static const struct lode_recording_ops ops = {
     .close = close_recording,
 };
 
-lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
-                          lode_error *error)
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, bool has_traces,
+                          struct lode_report *report, lode_error *error)
 {
     *out = NULL;
     struct zor_recording *rec = calloc(1, sizeof *rec);
-    if (rec == NULL)
+    if (rec)
+        rec->payloads = lode_zor_payloads_new();
+    if (rec == NULL || rec->payloads == NULL) {
+        free(rec);
         return lode_fail_memory(error);
+    }
     rec->base.ops = &ops;
     rec->base.rules = lode_zor_rules;
     rec->base.rule_count = ZOR_RULE_COUNT;
     rec->folder.directory = -1;
     lode_arena_init(&rec->base.arena, SIZE_MAX);
     lode_function_table_init(&rec->base.functions, sizeof(struct lode_function));
+    lode_array_init(&rec->properties, sizeof(lode_fact), ZOR_PROPERTIES_MAX);
     lode_array_init(&rec->chunks, sizeof(struct zor_chunk), UINT32_MAX / 2);
     lode_array_init(&rec->segments, sizeof(struct zor_segment), UINT32_MAX / 2);
     lode_array_init(&rec->traces, sizeof(struct zor_trace), INT32_MAX / 2);
     struct opening opening = {.rec = rec, .arena = &rec->base.arena, .report = report, .error = error};
     lode_status status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
     if (status == LODE_OK)
-        status = read_all(&opening);
+        status = read_all(&opening, has_traces);
     if (status == LODE_OK)
         *out = &rec->base;
     else
@@ -381,7 +331,7 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
     else
         LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, 0, options->on_finding,
                                   options->user, error));
-    lode_status status = lode_zor_open(out, folder, &report, error);
+    lode_status status = lode_zor_open(out, folder, true, &report, error);
     lode_report_close(&report);
     return status;
 }

@@ -12,7 +12,8 @@
 enum {
     BATCH = 16,    /* chunks that a worker takes at once */
     OPEN_MAX = 64, /* traces that may go on; of more, the oldest is given up */
-    WORKERS_MAX = 64
+    WORKERS_MAX = 64,
+    TRACES_MIN = 64 /* that may begin in a chunk, and one more for each two bytes that are stored */
 };
 
 /* A part of a chunk: either it begins with a call at the outermost level so far, or it is what goes on before the first such. */
@@ -23,6 +24,7 @@ struct piece {
     bool is_call, has_start, has_tick;
     uint64_t start, method, stamp; /* of the call; 0: not known */
     uint64_t first_tick, last_tick;
+    int32_t pid, tid;
     struct zor_id id;
 };
 
@@ -31,6 +33,7 @@ struct notes {
     struct zor_damage damage;
     uint64_t damaged_at; /* in the payload, if its events are malformed */
     struct lode_array pieces;
+    bool is_page;        /* has tags of the page */
     int64_t lowest, end; /* the level, at its lowest and at the end */
 };
 
@@ -54,6 +57,7 @@ struct survey {
 
 /* The outermost call of the piece, as long as nothing but numbers came. */
 struct reading {
+    const struct zor_store *store;
     struct notes *notes;
     struct piece *piece;
     int64_t level;
@@ -112,6 +116,15 @@ static void take_info(struct piece *piece, const struct zor_event *event, bool i
         piece->stamp = value;
 }
 
+/* Of the outermost call: where it ran. */
+static void take_attribute(const struct zor_store *store, struct piece *piece, const struct zor_event *event)
+{
+    if (event->key == store->process_key && event->key > 0)
+        piece->pid = lode_zor_whole(&store->structures[event->is_page], event->value_bytes);
+    if (event->key == store->thread_key && event->key > 0)
+        piece->tid = lode_zor_whole(&store->structures[event->is_page], event->value_bytes);
+}
+
 static void take_tick(struct piece *piece, const struct zor_event *event)
 {
     uint64_t tick = event->value.value;
@@ -137,6 +150,8 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
             take_tick(piece, event);
         return true;
     }
+    if (event->kind == ZOR_ATTRIBUTE && piece->is_call && reading->level == piece->level + 1)
+        take_attribute(reading->store, piece, event);
     reading->is_pending = begins;
     if (event->kind == ZOR_CALL)
         reading->level++;
@@ -146,40 +161,48 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
     return true;
 }
 
-static bool read_payload(struct notes *notes, struct lode_span payload)
+/*
+ * `most` traces may begin. Each takes memory as long as the recording is open, and millions of them can be packed into next to nothing: it is
+ * what is stored that counts.
+ */
+static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_span payload,
+                         size_t most)
 {
-    struct reading reading = {.notes = notes};
+    struct reading reading = {.store = store, .notes = notes};
+    bool is_full = false;
     struct zor_events events;
     struct zor_event event;
     zor_events_begin(&events, payload);
-    while (lode_zor_event(&events, &event))
-        if (!take_event(&reading, &event))
+    while (!is_full && zor_next_event(&events, &event)) {
+        is_full = notes->pieces.count > most;
+        if (!is_full && !take_event(&reading, &event))
             return false;
+    }
+    uint64_t end = is_full ? event.at : events.in.at;
     if (reading.piece)
-        reading.piece->end = events.in.at;
+        reading.piece->end = end;
     notes->end = reading.level;
-    if (events.is_malformed) {
-        notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS, "an event is malformed"};
-        notes->damaged_at = events.in.at;
+    notes->is_page = events.is_page;
+    if (events.is_malformed || is_full) {
+        notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS, is_full ? "more traces begin than may be"
+                                                                      : "an event is malformed"};
+        notes->damaged_at = end;
     }
     return true;
-}
-
-static bool can_be_read(const struct zor_damage *damage)
-{
-    return damage->rule < 0 || damage->rule == ZOR_CHUNK_SIZE;
 }
 
 static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpacker *unpacker,
                               lode_error *error)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
+    const struct zor_store *store = &self->rec->stores[chunk->store];
     struct notes *notes = &self->notes[index];
     struct lode_span payload;
     lode_array_init(&notes->pieces, sizeof(struct piece), UINT32_MAX / 2);
-    if (!lode_zor_unpack(unpacker, &self->rec->stores[chunk->store].data, chunk, &payload, &notes->damage))
+    if (!lode_zor_unpack(unpacker, &store->data, chunk, &payload, &notes->damage))
         return lode_fail_memory(error);
-    if (can_be_read(&notes->damage) && !read_payload(notes, payload))
+    if (zor_can_be_read(&notes->damage) &&
+        !read_payload(store, notes, payload, TRACES_MIN + chunk->csize / 2))
         return lode_fail_memory(error);
     return LODE_OK;
 }
@@ -225,9 +248,11 @@ static lode_status add_segment(struct survey *self, uint32_t trace_index, uint32
 }
 
 static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk, const struct piece *piece,
-                             struct zor_id id, uint32_t *index)
+                             uint32_t *index)
 {
-    const char *file = self->rec->stores[chunk->store].data_file;
+    const struct zor_store *store = &self->rec->stores[chunk->store];
+    const struct zor_meta *meta = lode_zor_meta(&store->metas, chunk->offset, piece->begin);
+    bool has_meta = meta && meta->offset == piece->begin;
     *index = (uint32_t)self->rec->traces.count;
     struct zor_trace *trace = lode_array_push(&self->rec->traces);
     if (trace == NULL)
@@ -237,12 +262,15 @@ static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk,
                                 .first = LODE_NO_INDEX,
                                 .last = LODE_NO_INDEX,
                                 .method = piece->method,
-                                .id = zor_id_is_known(piece->id) ? piece->id : id,
+                                .id = has_meta && !zor_id_is_known(piece->id) ? meta->id : piece->id,
+                                .has_error = has_meta && meta->has_error,
+                                .pid = piece->pid,
+                                .tid = piece->tid,
                                 .start = start,
                                 .stop = start,
                                 .stamp = piece->stamp};
     if (piece->stamp == 0)
-        return lode_report_add(self->report, ZOR_TRACE_STAMP, file, chunk->offset,
+        return lode_report_add(self->report, ZOR_TRACE_STAMP, store->data_file, chunk->offset,
                                "a trace has no time stamp");
     return LODE_OK;
 }
@@ -312,20 +340,17 @@ static lode_status find_open(struct survey *self, const struct zor_chunk *chunk,
 /* ---- putting it together ---- */
 
 /* Hands out the pieces of a chunk; `open` is the trace that goes on, and becomes the one that is left open. */
-static lode_status take_pieces(struct survey *self, uint32_t index, const struct zor_meta *meta,
-                               struct open_trace *open)
+static lode_status take_pieces(struct survey *self, uint32_t index, struct open_trace *open)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
     const struct notes *notes = &self->notes[index];
-    struct zor_id none = {0, 0};
     bool has_orphan = false;
     uint64_t depth = open->depth;
     for (size_t i = 0; i < notes->pieces.count; i++) {
         const struct piece *piece = LODE_ARRAY_AT(&notes->pieces, struct piece, i);
         if (piece->is_call && (uint64_t)-piece->level >= depth) {
-            bool is_first = i == 0 && piece->begin == 0;
             *open = (struct open_trace){.trace = LODE_NO_INDEX};
-            LODE_TRY(add_trace(self, chunk, piece, meta && is_first ? meta->id : none, &open->trace));
+            LODE_TRY(add_trace(self, chunk, piece, &open->trace));
         }
         has_orphan = has_orphan || open->trace == LODE_NO_INDEX;
         if (open->trace == LODE_NO_INDEX)
@@ -347,7 +372,7 @@ static lode_status take_notes(struct survey *self, uint32_t index)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
     const struct notes *notes = &self->notes[index];
-    const struct zor_meta *meta = lode_zor_meta(&self->rec->stores[chunk->store].metas, chunk->offset);
+    const struct zor_meta *meta = lode_zor_meta(&self->rec->stores[chunk->store].metas, chunk->offset, 0);
     struct open_trace open = {.trace = LODE_NO_INDEX};
     size_t found;
     LODE_TRY(find_open(self, chunk, notes, meta, &found));
@@ -355,8 +380,8 @@ static lode_status take_notes(struct survey *self, uint32_t index)
         open = self->open[found];
         close_open(self, found);
     }
-    LODE_TRY(take_pieces(self, index, meta, &open));
-    open.has_loss = open.has_loss || !can_be_read(&notes->damage);
+    LODE_TRY(take_pieces(self, index, &open));
+    open.has_loss = open.has_loss || !zor_can_be_read(&notes->damage);
     if (open.trace != LODE_NO_INDEX && open.depth > 0)
         push_open(self, open);
     return LODE_OK;
@@ -374,9 +399,12 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
                                  self->rec->stores[chunk->store].data_file, chunk->offset,
                                  "%s (at 0x%llx of what is in it)", notes->damage.text,
                                  (unsigned long long)notes->damaged_at));
+    struct zor_store *store = &self->rec->stores[chunk->store];
+    store->has_page_layout = store->has_page_layout || (notes->pieces.count > 0 && notes->is_page);
+    store->has_real_layout = store->has_real_layout || (notes->pieces.count > 0 && !notes->is_page);
     if (notes->pieces.count > 0)
         return take_notes(self, index);
-    for (size_t i = 0; i < self->open_count && !can_be_read(&notes->damage); i++)
+    for (size_t i = 0; i < self->open_count && !zor_can_be_read(&notes->damage); i++)
         self->open[i].has_loss = true;
     return LODE_OK;
 }

@@ -184,7 +184,13 @@ lode_status lode_zor_read_fmi(struct zor_texts *texts, struct lode_span bytes, c
 
 struct zor_text *lode_zor_text(const struct zor_texts *texts, uint64_t id)
 {
-    const uint32_t *index = id > 0 && id <= UINT32_MAX ? lode_map_get(&texts->by_id, id) : NULL;
+    if (id == 0 || id > UINT32_MAX || texts->items.count == 0)
+        return NULL;
+    /* Where none is missing, they are in the order of their ids. */
+    struct zor_text *first = texts->items.items;
+    if (id >= first->id && id - first->id < texts->items.count && first[id - first->id].id == id)
+        return &first[id - first->id];
+    const uint32_t *index = lode_map_get(&texts->by_id, id);
     return index ? LODE_ARRAY_AT(&texts->items, struct zor_text, *index) : NULL;
 }
 

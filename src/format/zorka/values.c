@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of methods and points, and what events carry. */
-#include "base/bytes.h"
 #include "format/zorka/zorka.h"
-#include "model/argument.h"
-#include <stdio.h>
+#include <string.h>
 
 enum {
     NAME_MAX_SIZE = 2048, /* longer names are cut off */
@@ -107,107 +105,38 @@ const char *lode_zor_event_name(const lode_recording *recording, uint64_t id)
 /* ---- arguments ---- */
 
 struct output {
-    const struct zor_texts *texts;
+    const struct zor_store *store;
     lode_argument *arguments;
     size_t capacity, count;
-    bool is_page;
 };
 
-static lode_argument *add(struct output *out, const char *name, lode_value_kind kind)
+/* NULL if there is no room; it is counted all the same. */
+static lode_argument *add(struct output *out, const char *name)
 {
-    static lode_argument nowhere;
     lode_argument *argument = out->count < out->capacity ? &out->arguments[out->count] : NULL;
     out->count++;
-    if (argument == NULL)
-        return NULL;
-    *argument = nowhere;
-    argument->name = name;
-    argument->kind = kind;
-    argument->bits = 64;
+    if (argument)
+        *argument = (lode_argument){.name = name, .bits = 64};
     return argument;
 }
 
-static void add_bytes(struct output *out, const char *name, struct lode_span bytes)
-{
-    lode_argument *argument = add(out, name, LODE_VALUE_TEXT);
-    if (argument) {
-        argument->bytes = bytes.data;
-        argument->length = (size_t)bytes.size;
-    }
-}
-
-/* Id 0 is the empty string. */
 static void add_string(struct output *out, const char *name, uint64_t id)
 {
-    const struct zor_text *text = lode_zor_text(out->texts, id);
-    static const char nothing[] = "", unknown[] = "?";
-    if (text)
-        add_bytes(out, name, lode_zor_plain(text));
-    else
-        add_bytes(out, name, (struct lode_span){(const uint8_t *)(id ? unknown : nothing), id ? 1 : 0});
+    lode_argument *argument = add(out, name);
+    if (argument)
+        lode_zor_set_string(argument, &out->store->texts, id);
 }
 
-static void add_number(struct output *out, const char *name, const struct zor_item *item)
+/* The next value, whatever is in it; false at the end. */
+static bool add_value(struct output *out, const char *name, struct zor_input *in, bool is_page)
 {
-    bool is_signed = item->value <= INT64_MAX;
-    lode_argument *argument = add(out, name, is_signed ? LODE_VALUE_SIGNED : LODE_VALUE_UNSIGNED);
-    if (argument && is_signed)
-        argument->signed_value =
-            item->major == ZOR_NEGATIVE ? -1 - (int64_t)item->value : (int64_t)item->value;
-    else if (argument)
-        argument->unsigned_value = item->value;
-}
-
-static double real_of(const struct zor_item *item)
-{
-    float single;
-    uint32_t bits = (uint32_t)item->value;
-    if (item->width == 8)
-        return f64_of_bits(item->value);
-    memcpy(&single, &bits, sizeof single);
-    return (double)single;
-}
-
-static void add_simple(struct output *out, const char *name, const struct zor_item *item)
-{
-    static const struct lode_enumerator words[] = {{"false", ZOR_FALSE}, {"true", ZOR_TRUE}};
-    static const struct lode_enumeration booleans = {words, 2};
-    bool is_boolean = !item->is_float && (item->value == ZOR_FALSE || item->value == ZOR_TRUE);
-    lode_argument *argument = add(out, name,
-                                  item->is_float ? LODE_VALUE_REAL
-                                  : is_boolean   ? LODE_VALUE_ENUM
-                                                 : LODE_VALUE_TEXT);
-    if (argument && item->is_float) {
-        argument->real = real_of(item);
-    } else if (argument && is_boolean) {
-        argument->signed_value = (int64_t)item->value;
-        argument->type = &booleans;
-    }
-}
-
-/* One value that holds no others. Keys of maps inside of a value come as values of their own. */
-static bool add_value(struct output *out, const char *name, struct zor_input *in)
-{
-    struct zor_item item;
-    struct lode_span content;
-    bool is_reference = out->is_page;
-    if (!lode_zor_head(in, &item))
+    uint64_t begin = in->at;
+    if (!lode_zor_skip(in))
         return false;
-    while (item.major == ZOR_TAG) {
-        is_reference = item.value == ZOR_TAG_STRING;
-        if (!lode_zor_head(in, &item))
-            return false;
-    }
-    if (item.major == ZOR_UNSIGNED && is_reference)
-        add_string(out, name, item.value);
-    else if (item.major <= ZOR_NEGATIVE)
-        add_number(out, name, &item);
-    else if (item.major <= ZOR_TEXT && !item.is_open) {
-        if (!lode_zor_content(in, &item, &content))
-            return false;
-        add_bytes(out, name, content);
-    } else if (item.major == ZOR_SIMPLE && !item.is_open)
-        add_simple(out, name, &item);
+    lode_argument *argument = add(out, name);
+    struct lode_span bytes = {in->data + begin, in->at - begin};
+    if (argument)
+        lode_zor_value(&out->store->structures[is_page], bytes, argument);
     return true;
 }
 
@@ -218,35 +147,29 @@ static void add_info(struct output *out, struct zor_input *in)
         "type",   "records",  "calls",        "errors",       "flags",        "start",      "stop",
         "method", "skip",     "cleared",      "parent",       "span"};
     struct zor_item key;
-    while (lode_zor_head(in, &key)) {
-        uint64_t begin = in->at;
-        struct zor_input value = *in;
-        out->is_page = false;
-        if (!lode_zor_skip(in) ||
-            !add_value(out, key.value < ZOR_KEY_COUNT ? names[key.value] : "unknown", &value))
-            in->at = begin > in->at ? begin : in->at;
-        if (in->at == begin)
-            break;
-    }
+    while (lode_zor_head(in, &key) &&
+           add_value(out, key.value < ZOR_KEY_COUNT ? names[key.value] : "unknown", in, false))
+        continue;
 }
 
 static void add_stack(struct output *out, uint64_t id)
 {
     uint64_t items[STACK_MAX];
-    const struct zor_text *stack = lode_zor_text(out->texts, id);
+    const struct zor_text *stack = lode_zor_text(&out->store->texts, id);
     if (stack == NULL || lode_zor_mark(stack) != ZOR_MARK_STACK)
         return;
     size_t count = lode_zor_ids(stack, items, STACK_MAX);
     for (size_t i = 0; i < count && i < STACK_MAX; i++) {
         uint64_t parts[4] = {0};
-        const struct zor_text *item = lode_zor_text(out->texts, items[i]);
+        const struct zor_text *item = lode_zor_text(&out->store->texts, items[i]);
         if (item == NULL || lode_zor_mark(item) != ZOR_MARK_STACK_ITEM || lode_zor_ids(item, parts, 4) < 4)
             continue;
-        struct zor_item line = {.major = ZOR_UNSIGNED, .value = parts[3]};
         add_string(out, "at", parts[0]);
         add_string(out, "method", parts[1]);
         add_string(out, "file", parts[2]);
-        add_number(out, "line", &line);
+        lode_argument *line = add(out, "line");
+        if (line)
+            lode_zor_set_number(line, false, parts[3]);
     }
 }
 
@@ -259,7 +182,7 @@ static void add_thrown(struct output *out, struct zor_input *in)
     uint64_t id = item.value;
     for (unsigned i = 0; i < CAUSES_MAX && id != 0; i++) {
         uint64_t parts[4] = {0};
-        const struct zor_text *text = lode_zor_text(out->texts, id);
+        const struct zor_text *text = lode_zor_text(&out->store->texts, id);
         if (text == NULL || lode_zor_mark(text) != ZOR_MARK_EXCEPTION || lode_zor_ids(text, parts, 4) < 4)
             return;
         add_string(out, i == 0 ? "class" : "cause", parts[0]);
@@ -267,6 +190,15 @@ static void add_thrown(struct output *out, struct zor_input *in)
         add_stack(out, parts[2]);
         id = parts[3];
     }
+}
+
+/* A value; of a key that is no reference, that key before it. */
+static void add_attribute(struct output *out, struct zor_input *in, uint64_t id)
+{
+    bool is_page = (id & ZOR_POINT_PAGE) != 0;
+    if (id & ZOR_POINT_SPECIAL)
+        add_value(out, "key", in, is_page);
+    add_value(out, id & ZOR_POINT_SPECIAL ? "value" : "", in, is_page);
 }
 
 lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
@@ -278,16 +210,15 @@ lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, 
     if (track >= rec->traces.count)
         return LODE_OK;
     const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
-    struct output out = {&rec->stores[trace->store].texts, arguments, capacity, 0, false};
-    bool is_point = event->kind == LODE_EVENT_POINT, is_special = is_point && (event->id & ZOR_POINT_SPECIAL);
-    out.is_page = is_point && (event->id & ZOR_POINT_PAGE);
-    if (is_special && (uint32_t)event->id == ZOR_POINT_THROWN)
+    struct output out = {&rec->stores[trace->store], arguments, capacity, 0};
+    lode_point point =
+        event->kind == LODE_EVENT_POINT ? lode_zor_point(recording, event->id) : LODE_POINT_NUMBERS;
+    if (point == LODE_POINT_EXCEPTION)
         add_thrown(&out, &in);
-    else if (!is_point || (is_special && (uint32_t)event->id == ZOR_POINT_INFO))
-        add_info(&out, &in);
+    else if (point == LODE_POINT_ATTRIBUTE)
+        add_attribute(&out, &in, event->id);
     else
-        while (add_value(&out, "", &in))
-            continue;
+        add_info(&out, &in);
     *count = out.count;
     return LODE_OK;
 }

@@ -7,8 +7,10 @@
 #include "format/zorka/chunks.h"
 #include "format/zorka/events.h"
 #include "format/zorka/meta.h"
+#include "format/zorka/payloads.h"
 #include "format/zorka/rules.h"
 #include "format/zorka/text.h"
+#include "model/argument.h"
 #include "model/recording.h"
 
 extern const struct lode_format lode_format_zorka;
@@ -16,10 +18,19 @@ extern const struct lode_format lode_format_zorka;
 enum {
     ZOR_DEPTH_MAX = 65536, /* calls inside of each other */
     ZOR_TICK_SHIFT = 16,   /* a tick is 65,536 ns */
-    ZOR_STORES_MAX = 65536
+    ZOR_STORES_MAX = 65536,
+    ZOR_STORE_DIGITS = 6, /* of its name */
+    ZOR_PROPERTIES_MAX = 256
 };
 #define ZOR_TICKS_END  (UINT64_C(1) << 46) /* real ones have 40 bits */
 #define ZOR_STAMPS_END (UINT64_C(1) << 42) /* milliseconds since the epoch: until 2109 */
+
+/* The type of values that are more than plain ones. */
+struct zor_structure {
+    struct lode_structure base;
+    const struct zor_texts *texts;
+    bool is_page; /* all numbers are references to strings */
+};
 
 /* One directory with a data file. */
 struct zor_store {
@@ -28,8 +39,12 @@ struct zor_store {
     uint32_t number;
     struct lode_source source;
     struct zor_data data;
+    bool has_page_layout, has_real_layout; /* of tags */
     struct zor_texts texts;
     struct zor_metas metas;
+    struct zor_structure structures[2]; /* of files that exist; of the page */
+    uint64_t process_key,
+        thread_key; /* ids of the attributes that say where a trace ran; 0: there are none */
 };
 
 /* A part of a chunk's payload that belongs to a trace. */
@@ -42,23 +57,32 @@ struct zor_segment {
 /* Beside the lode_track of the same index. */
 struct zor_trace {
     struct zor_id id;
+    bool has_error; /* as of its struct zor_meta */
     uint32_t store;
     uint32_t first, last; /* segments */
     uint32_t bytes;       /* of payload */
+    int32_t pid, tid;     /* as recorded; 0: not known */
     uint64_t method;      /* 0: not known */
     uint64_t start, stop; /* ticks */
     uint64_t stamp;       /* milliseconds since the epoch; 0: not known */
     uint64_t begin;       /* nanoseconds, in the clock of the recording */
 };
 
+static inline uint64_t zor_end_of(const struct zor_trace *trace)
+{
+    return trace->begin + ((trace->stop - trace->start) << ZOR_TICK_SHIFT);
+}
+
 struct zor_recording {
     struct lode_recording base;
     struct lode_folder folder; /* a duplicate of the caller's */
     struct zor_store *stores;
     uint32_t store_count;
-    struct lode_array chunks;   /* struct zor_chunk, by store and offset */
-    struct lode_array segments; /* struct zor_segment */
-    struct lode_array traces;   /* struct zor_trace */
+    struct lode_array properties; /* lode_fact */
+    struct lode_array chunks;     /* struct zor_chunk, by store and offset */
+    struct lode_array segments;   /* struct zor_segment */
+    struct lode_array traces;     /* struct zor_trace */
+    struct zor_payloads *payloads;
 };
 
 static inline const struct zor_recording *zor_of(const lode_recording *recording)
@@ -70,9 +94,15 @@ static inline const struct zor_recording *zor_of(const lode_recording *recording
 
 /* Finds all traces: unpacks every chunk once, on all processors. */
 lode_status lode_zor_survey(struct zor_recording *rec, struct lode_report *report, lode_error *error);
-/* Opens a store or a base of stores with a report of the caller. */
-lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
-                          lode_error *error);
+/* Places traces in time and on threads, when all are found. */
+lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
+/* Reads a file of properties into rec->properties. */
+lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
+                                struct lode_span bytes, lode_error *error);
+lode_status lode_zor_make_facts(struct zor_recording *rec, lode_error *error);
+/* Opens a store or a base of stores with a report of the caller; without its traces, no chunk is unpacked. */
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, bool has_traces,
+                          struct lode_report *report, lode_error *error);
 
 /* ---- reading ---- */
 
@@ -109,6 +139,16 @@ lode_point lode_zor_point(const lode_recording *recording, uint64_t id);
 const char *lode_zor_event_name(const lode_recording *recording, uint64_t id);
 lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
                                lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
+/* Id 0 is the empty string. */
+void lode_zor_set_string(lode_argument *argument, const struct zor_texts *texts, uint64_t id);
+/* `value`, or -1 - `value`. */
+void lode_zor_set_number(lode_argument *argument, bool is_negative, uint64_t value);
+/* Decodes a value: its bytes are one item, as lode_zor_skip has it. */
+void lode_zor_value(const struct zor_structure *type, struct lode_span bytes, lode_argument *argument);
+/* The whole number above 0 that a value is, or whose digits it is; 0 if it is none, or has more than 31 bits. */
+int32_t lode_zor_whole(const struct zor_structure *type, struct lode_span bytes);
+void lode_zor_put_structure(const struct lode_structure *self, struct lode_label *label, const void *bytes,
+                            size_t length);
 /* The name of a method, cut off where there is no more room: its length. 0 if it is not known. */
 size_t lode_zor_method_name(const struct zor_texts *texts, uint64_t method, char *buffer, size_t capacity);
 

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/by_thread.h"
+
+#include "base/error.h"
+#include "base/map.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_SIZE = 24 /* of a thread */
+};
+
+/* A trace on its thread. */
+struct turn {
+    uint64_t begin, end; /* in the time of the trace */
+    uint64_t shift;      /* to add to it */
+    uint32_t track;
+};
+
+struct by_thread {
+    lode_recording base;
+    lode_recording *inner;
+    struct turn *turns; /* by thread, in the order of time */
+    size_t *first;      /* by thread: its first turn; and one behind the last thread */
+};
+
+struct thread_cursor {
+    lode_cursor base;
+    lode_cursor_options options;
+    const struct turn *turn, *behind;
+    lode_cursor *inner; /* of the turn; NULL: not opened yet */
+    uint64_t repairs;   /* of turns that have ended */
+    lode_event *events;
+    size_t capacity;
+};
+
+static const struct by_thread *threads_of(const lode_recording *recording)
+{
+    return (const struct by_thread *)recording;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t begin_of(const struct turn *turn)
+{
+    return add(turn->begin, turn->shift);
+}
+
+static uint64_t end_of(const struct turn *turn)
+{
+    return add(turn->end, turn->shift);
+}
+
+/* ---- reading ---- */
+
+static lode_status cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                               const lode_cursor_options *options, lode_error *error)
+{
+    const struct by_thread *self = threads_of(recording);
+    struct thread_cursor *cursor = calloc(1, sizeof *cursor);
+    if (cursor == NULL)
+        return lode_fail_memory(error);
+    cursor->base.recording = recording;
+    cursor->options = *options;
+    cursor->turn = self->turns + self->first[track];
+    cursor->behind = self->turns + self->first[track + 1];
+    while (cursor->turn < cursor->behind && end_of(cursor->turn) < options->from)
+        cursor->turn++;
+    *out = &cursor->base;
+    return LODE_OK;
+}
+
+static void cursor_close(lode_cursor *base)
+{
+    struct thread_cursor *cursor = (struct thread_cursor *)base;
+    lode_cursor_close(cursor->inner);
+    free(cursor->events);
+    free(cursor);
+}
+
+/* LODE_END if it lies behind the window. */
+static lode_status open_turn(struct thread_cursor *cursor, lode_error *error)
+{
+    const struct turn *turn = cursor->turn;
+    lode_cursor_options options = cursor->options;
+    if (turn == cursor->behind || (options.to != 0 && begin_of(turn) >= options.to))
+        return LODE_END;
+    options.from = options.from > turn->shift ? options.from - turn->shift : 0;
+    options.to = options.to != 0 ? options.to - turn->shift : 0;
+    return lode_cursor_open(&cursor->inner, threads_of(cursor->base.recording)->inner, turn->track, &options,
+                            error);
+}
+
+static void close_turn(struct thread_cursor *cursor)
+{
+    cursor->repairs = cursor->base.repairs;
+    lode_cursor_close(cursor->inner);
+    cursor->inner = NULL;
+    cursor->turn++;
+}
+
+/* Events at the times of the thread. What lies outside of the span that was told is drawn to its ends. */
+static lode_status move(struct thread_cursor *cursor, const lode_event **events, size_t count,
+                        lode_error *error)
+{
+    const struct turn *turn = cursor->turn;
+    bool is_inside = (*events)[0].time >= turn->begin && (*events)[count - 1].time <= turn->end;
+    if (is_inside && turn->shift == 0)
+        return LODE_OK;
+    if (count > cursor->capacity) {
+        lode_event *grown = realloc(cursor->events, count * sizeof *grown);
+        if (grown == NULL)
+            return lode_fail_memory(error);
+        cursor->events = grown;
+        cursor->capacity = count;
+    }
+    memcpy(cursor->events, *events, count * sizeof **events);
+    for (size_t i = 0; i < count; i++) {
+        lode_event *event = &cursor->events[i];
+        uint64_t time = event->time < turn->begin ? turn->begin : event->time;
+        event->time = add(time > turn->end ? turn->end : time, turn->shift);
+        event->flags |= LODE_EVENT_MOVED;
+    }
+    *events = cursor->events;
+    return LODE_OK;
+}
+
+static lode_status cursor_next(lode_cursor *base, const lode_event **events, size_t *count, lode_error *error)
+{
+    struct thread_cursor *cursor = (struct thread_cursor *)base;
+    for (;;) {
+        lode_status status = cursor->inner ? LODE_OK : open_turn(cursor, error);
+        if (status != LODE_OK)
+            return status;
+        status = lode_cursor_next(cursor->inner, events, count, error);
+        base->repairs = cursor->repairs + cursor->inner->repairs;
+        if (status == LODE_OK)
+            return move(cursor, events, *count, error);
+        if (status != LODE_END)
+            return status;
+        close_turn(cursor);
+    }
+}
+
+static lode_status track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
+                              lode_error *error)
+{
+    const struct by_thread *self = threads_of(recording);
+    const struct turn *first = self->turns + self->first[track],
+                      *behind = self->turns + self->first[track + 1];
+    (void)error;
+    /* Traces without events are the last. */
+    while (behind > first && behind[-1].begin == UINT64_MAX)
+        behind--;
+    if (behind == first)
+        return LODE_ABSENT;
+    *begin = begin_of(first);
+    *end = end_of(behind - 1);
+    return LODE_OK;
+}
+
+/* ---- what events say ---- */
+
+/* The turn that a moment of a thread belongs to: the last that begins before it or then. */
+static const struct turn *turn_at(const struct by_thread *self, uint32_t track, uint64_t time)
+{
+    size_t low = self->first[track], high = self->first[track + 1];
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (begin_of(&self->turns[middle]) <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &self->turns[low];
+}
+
+static lode_status arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
+                             lode_argument *values, size_t capacity, size_t *count, lode_error *error)
+{
+    const struct by_thread *self = threads_of(recording);
+    const struct turn *turn = turn_at(self, track, event->time);
+    lode_event own = *event;
+    own.time -= turn->shift;
+    return lode_event_arguments(self->inner, turn->track, &own, values, capacity, count, error);
+}
+
+static const char *event_name(const lode_recording *recording, uint64_t id)
+{
+    const lode_recording *inner = threads_of(recording)->inner;
+    return inner->ops->event_name(inner, id);
+}
+
+static lode_point point(const lode_recording *recording, uint64_t id)
+{
+    const lode_recording *inner = threads_of(recording)->inner;
+    return inner->ops->point ? inner->ops->point(inner, id) : LODE_POINT_OTHER;
+}
+
+static void close_threads(lode_recording *recording)
+{
+    struct by_thread *self = (struct by_thread *)recording;
+    lode_recording_close(self->inner);
+    lode_function_table_free(&self->base.functions);
+    lode_arena_free(&self->base.arena);
+    free(self->turns);
+    free(self->first);
+    free(self);
+}
+
+static const struct lode_recording_ops ops = {.track_span = track_span,
+                                              .cursor_open = cursor_open,
+                                              .cursor_next = cursor_next,
+                                              .cursor_close = cursor_close,
+                                              .arguments = arguments,
+                                              .event_name = event_name,
+                                              .point = point,
+                                              .close = close_threads};
+
+/* ---- who runs where ---- */
+
+/* By track of the inner recording: the number of its thread. Returns how many threads there are; LODE_NO_INDEX if there is no memory. */
+static uint32_t number_threads(const lode_recording *inner, uint32_t *numbers)
+{
+    struct lode_map threads;
+    lode_map_init(&threads);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < inner->track_count && count != LODE_NO_INDEX; i++) {
+        const lode_track *track = &inner->tracks[i];
+        uint64_t key = (uint64_t)(uint32_t)track->pid << 32 | (uint32_t)track->tid;
+        const uint32_t *number = lode_map_add(&threads, key, count, NULL);
+        if (number)
+            numbers[i] = *number;
+        count = number ? (uint32_t)threads.count : LODE_NO_INDEX;
+    }
+    lode_map_free(&threads);
+    return count;
+}
+
+/* A thread is described by its first trace in the recording. */
+static bool describe_thread(struct by_thread *self, uint32_t thread, const lode_track *from)
+{
+    lode_track *track = &self->base.tracks[thread];
+    if (track->name == NULL) {
+        char *name = lode_arena_alloc(&self->base.arena, NAME_SIZE, 1);
+        if (name == NULL)
+            return false;
+        snprintf(name, NAME_SIZE, "thread %d", (int)from->tid);
+        *track = (lode_track){.index = thread,
+                              .pid = from->pid,
+                              .tid = from->tid,
+                              .parent = from->parent,
+                              .name = name,
+                              .program = from->program,
+                              .id = ""};
+    }
+    track->bytes += from->bytes;
+    return true;
+}
+
+static lode_status describe_threads(struct by_thread *self, const uint32_t *numbers, uint32_t count,
+                                    lode_error *error)
+{
+    self->base.tracks = lode_arena_alloc(&self->base.arena, (size_t)count + 1, sizeof *self->base.tracks);
+    if (self->base.tracks == NULL)
+        return lode_fail_memory(error);
+    memset(self->base.tracks, 0, ((size_t)count + 1) * sizeof *self->base.tracks);
+    self->base.track_count = count;
+    for (uint32_t i = 0; i < self->inner->track_count; i++)
+        if (!describe_thread(self, numbers[i], &self->inner->tracks[i]))
+            return lode_fail_memory(error);
+    return LODE_OK;
+}
+
+/* ---- when ---- */
+
+static int compare_turns(const void *left, const void *right)
+{
+    const struct turn *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* Traces without events go to the end, where they move nothing. */
+static lode_status read_span(const lode_recording *inner, uint32_t track, struct turn *turn,
+                             lode_error *error)
+{
+    *turn = (struct turn){.track = track};
+    lode_status status = lode_track_span(inner, track, &turn->begin, &turn->end, error);
+    if (status != LODE_ABSENT)
+        return status;
+    turn->begin = turn->end = UINT64_MAX;
+    return LODE_OK;
+}
+
+static lode_status list_turns(struct by_thread *self, const uint32_t *numbers, lode_error *error)
+{
+    const lode_recording *inner = self->inner;
+    uint32_t threads = self->base.track_count;
+    self->turns = calloc((size_t)inner->track_count + 1, sizeof *self->turns);
+    self->first = calloc((size_t)threads + 2, sizeof *self->first);
+    if (self->turns == NULL || self->first == NULL)
+        return lode_fail_memory(error);
+    /* While turns are listed, the place of the next one of a thread stands one further on. */
+    for (uint32_t i = 0; i < inner->track_count; i++)
+        if (numbers[i] + 1 < threads)
+            self->first[numbers[i] + 2]++;
+    for (uint32_t i = 2; i <= threads; i++)
+        self->first[i] += self->first[i - 1];
+    for (uint32_t i = 0; i < inner->track_count; i++)
+        LODE_TRY(read_span(inner, i, &self->turns[self->first[numbers[i] + 1]++], error));
+    return LODE_OK;
+}
+
+static void order_turns(struct by_thread *self)
+{
+    for (uint32_t i = 0; i < self->base.track_count; i++) {
+        struct turn *turns = self->turns + self->first[i];
+        size_t count = self->first[i + 1] - self->first[i];
+        qsort(turns, count, sizeof *turns, compare_turns);
+        for (size_t k = 1; k < count; k++) {
+            uint64_t free_from = add(end_of(&turns[k - 1]), 1);
+            if (turns[k].begin < free_from)
+                turns[k].shift = free_from - turns[k].begin;
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+static lode_status arrange(struct by_thread *self, lode_error *error)
+{
+    uint32_t *numbers = calloc((size_t)self->inner->track_count + 1, sizeof *numbers);
+    uint32_t count = numbers ? number_threads(self->inner, numbers) : LODE_NO_INDEX;
+    lode_status status = count == LODE_NO_INDEX ? lode_fail_memory(error) : LODE_OK;
+    if (status == LODE_OK)
+        status = describe_threads(self, numbers, count, error);
+    if (status == LODE_OK)
+        status = list_turns(self, numbers, error);
+    if (status == LODE_OK)
+        order_turns(self);
+    free(numbers);
+    return status;
+}
+
+/* What does not depend on tracks is that of the inner recording. */
+static void share(struct by_thread *self)
+{
+    const lode_recording *inner = self->inner;
+    lode_recording *base = &self->base;
+    base->ops = &ops;
+    base->format = inner->format;
+    base->utc_offset = inner->utc_offset;
+    base->facts = inner->facts;
+    base->fact_count = inner->fact_count;
+    base->modules = inner->modules;
+    base->module_count = inner->module_count;
+    base->messages = inner->messages;
+    base->message_count = inner->message_count;
+    base->functions_of = inner;
+    base->rules = inner->rules;
+    base->rule_count = inner->rule_count;
+    lode_arena_init(&base->arena, SIZE_MAX);
+    lode_function_table_init(&base->functions, sizeof(struct lode_function));
+}
+
+lode_status lode_by_thread(lode_recording **out, lode_recording *inner, lode_error *error)
+{
+    *out = inner;
+    if (!inner->has_traces)
+        return LODE_OK;
+    *out = NULL;
+    struct by_thread *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        lode_recording_close(inner);
+        return lode_fail_memory(error);
+    }
+    self->inner = inner;
+    share(self);
+    lode_status status = arrange(self, error);
+    if (status == LODE_OK)
+        *out = &self->base;
+    else
+        close_threads(&self->base);
+    return status;
+}

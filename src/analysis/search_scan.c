@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the events of a track say of what is searched for. */
+#include "analysis/search.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include <lode/name.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LABEL_MAX = 4096,
+    FIRST_TEXT = 256,
+    EXCEPTION_HEAD = 2 /* arguments: class and message */
+};
+
+enum verdict {
+    IS_KNOWN = 1,
+    HAS_METHOD = 2,
+    HAS_TEXT = 4
+};
+
+/* ---- what is wanted ---- */
+
+static bool init_parts(struct lode_wanted *wanted)
+{
+    const lode_search_options *options = wanted->options;
+    wanted->values = calloc(options->attribute_count + 1, sizeof *wanted->values);
+    bool done = wanted->values && lode_phrase_init(&wanted->method, options->method) &&
+                lode_phrase_init(&wanted->text, options->text);
+    for (size_t i = 0; done && i < options->attribute_count; i++) {
+        wanted->attributes |= UINT64_C(1) << i;
+        if (options->attributes[i].is_part)
+            done = lode_phrase_init(&wanted->values[i], options->attributes[i].value);
+    }
+    return done;
+}
+
+lode_status lode_wanted_init(struct lode_wanted *wanted, const lode_recording *recording,
+                             const lode_search_options *options, lode_error *error)
+{
+    *wanted = (struct lode_wanted){.recording = recording, .options = options};
+    if (options->attribute_count > LODE_WANTED_ATTRIBUTES)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "%zu attributes to search for; there can be %d", options->attribute_count,
+                         LODE_WANTED_ATTRIBUTES);
+    return init_parts(wanted) ? LODE_OK : lode_fail_memory(error);
+}
+
+void lode_wanted_free(struct lode_wanted *wanted)
+{
+    for (size_t i = 0; wanted->values && i < wanted->options->attribute_count; i++)
+        lode_phrase_free(&wanted->values[i]);
+    free(wanted->values);
+    lode_phrase_free(&wanted->method);
+    lode_phrase_free(&wanted->text);
+}
+
+static bool is_asked(const struct lode_phrase *part)
+{
+    return part->letters != NULL;
+}
+
+bool lode_wanted_asks_events(const struct lode_wanted *wanted)
+{
+    const lode_search_options *options = wanted->options;
+    return options->errors_only || options->attribute_count > 0 || is_asked(&wanted->method) ||
+           is_asked(&wanted->text) || options->sort == LODE_SEARCH_BY_CALLS ||
+           options->sort == LODE_SEARCH_BY_ERRORS;
+}
+
+/* ---- functions ---- */
+
+static bool is_in_text(const struct lode_phrase *part, const char *text)
+{
+    return text && lode_phrase_is_in(part, text, strlen(text));
+}
+
+/* As the recorder has it, or as people know it. */
+static bool is_in_name(const struct lode_phrase *part, const lode_function *function)
+{
+    char label[LABEL_MAX];
+    if (!is_asked(part))
+        return false;
+    if (is_in_text(part, function->name))
+        return true;
+    lode_function_label(function, label, sizeof label);
+    return is_in_text(part, label);
+}
+
+static bool make_room(struct lode_scan *scan, uint32_t index)
+{
+    size_t count = scan->verdict_count ? scan->verdict_count : 256;
+    while (count <= index)
+        count *= 2;
+    unsigned char *verdicts = realloc(scan->verdicts, count);
+    if (verdicts == NULL)
+        return false;
+    memset(verdicts + scan->verdict_count, 0, count - scan->verdict_count);
+    scan->verdicts = verdicts;
+    scan->verdict_count = (uint32_t)count;
+    return true;
+}
+
+static bool meet_function(struct lode_scan *scan, const lode_function *function)
+{
+    const struct lode_wanted *wanted = scan->wanted;
+    if (function->index >= scan->verdict_count && !make_room(scan, function->index))
+        return false;
+    unsigned char *verdict = &scan->verdicts[function->index];
+    if (*verdict == 0)
+        *verdict = (unsigned char)(IS_KNOWN | (is_in_name(&wanted->method, function) ? HAS_METHOD : 0) |
+                                   (is_in_name(&wanted->text, function) ? HAS_TEXT : 0));
+    scan->has_method |= (*verdict & HAS_METHOD) != 0;
+    scan->has_text |= (*verdict & HAS_TEXT) != 0;
+    return true;
+}
+
+static bool enter(struct lode_scan *scan, const lode_function *function)
+{
+    scan->calls++;
+    if (scan->level++ == 0 && scan->function == NULL)
+        scan->function = function;
+    if (scan->has_method && scan->has_text)
+        return true;
+    return meet_function(scan, function);
+}
+
+static void leave(struct lode_scan *scan, const lode_event *event)
+{
+    scan->errors += (event->flags & LODE_EVENT_FAILED) != 0;
+    if (scan->level > 0 && --scan->level == 0)
+        scan->has_ended = true;
+}
+
+/* ---- values ---- */
+
+/* Replaces a text by the beginning of another, which never ends inside of a character. */
+static bool keep(struct lode_blob *blob, const char *bytes, size_t count)
+{
+    if (count > LODE_SEARCH_TEXT) {
+        count = LODE_SEARCH_TEXT;
+        while (count > 0 && utf8_is_continuation(bytes[count]))
+            count--;
+    }
+    blob->size = 0;
+    size_t at = lode_blob_reserve(blob, count + 1, 1);
+    if (at == LODE_BLOB_FULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        blob->bytes[at + i] = (unsigned char)(bytes[i] ? bytes[i] : '?');
+    return true;
+}
+
+static const char *text_of(const struct lode_blob *blob)
+{
+    return blob->size > 0 ? (const char *)blob->bytes : "";
+}
+
+/* Writes bytes behind what is there. */
+static bool put_bytes(struct lode_blob *blob, const void *bytes, size_t count)
+{
+    size_t at = lode_blob_reserve(blob, count, 1);
+    if (at != LODE_BLOB_FULL && count > 0)
+        memcpy(blob->bytes + at, bytes, count);
+    return at != LODE_BLOB_FULL;
+}
+
+static bool put_text(struct lode_blob *blob, const char *text)
+{
+    return put_bytes(blob, text, strlen(text));
+}
+
+/* Decodes at most `most` arguments; *count says how many are there. What makes no sense has none, and a finding. */
+static bool decode(struct lode_scan *scan, const lode_event *event, size_t most, size_t *count)
+{
+    const lode_recording *recording = scan->wanted->recording;
+    for (;;) {
+        size_t capacity = scan->argument_capacity < most ? scan->argument_capacity : most;
+        if (lode_event_arguments(recording, scan->track, event, scan->arguments, capacity, count, NULL) !=
+            LODE_OK)
+            *count = 0;
+        size_t wanted = *count < most ? *count : most;
+        if (wanted <= capacity) {
+            *count = wanted;
+            return true;
+        }
+        lode_argument *arguments = realloc(scan->arguments, wanted * sizeof *arguments);
+        if (arguments == NULL)
+            return false;
+        scan->arguments = arguments;
+        scan->argument_capacity = wanted;
+    }
+}
+
+/* Writes an argument behind what is there. */
+static bool put_argument(struct lode_blob *blob, const lode_argument *argument)
+{
+    char first[FIRST_TEXT];
+    size_t length = lode_argument_text(argument, first, sizeof first);
+    if (length < sizeof first)
+        return put_text(blob, first);
+    size_t at = lode_blob_reserve(blob, length + 1, 1);
+    if (at == LODE_BLOB_FULL)
+        return false;
+    lode_argument_text(argument, (char *)blob->bytes + at, length + 1);
+    blob->size--;
+    return true;
+}
+
+/* A value as text, without quotes if it is one. Valid until the next. */
+struct value {
+    const char *bytes;
+    size_t length;
+    bool is_read;
+};
+
+static bool read_value(struct lode_scan *scan, const lode_event *event, struct value *value)
+{
+    size_t count;
+    if (value->is_read)
+        return true;
+    if (!decode(scan, event, SIZE_MAX, &count))
+        return false;
+    const lode_argument *first = scan->arguments;
+    if (count == 1 && first->kind == LODE_VALUE_TEXT && first->bytes) {
+        *value = (struct value){first->bytes, first->length, true};
+        return true;
+    }
+    scan->text.size = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!put_text(&scan->text, i > 0 ? ", " : "") || !put_argument(&scan->text, &scan->arguments[i]))
+            return false;
+    *value = (struct value){text_of(&scan->text), scan->text.size, true};
+    return true;
+}
+
+/* ---- attributes ---- */
+
+static bool fits(const struct lode_wanted *wanted, size_t index, const struct value *value)
+{
+    const lode_search_attribute *attribute = &wanted->options->attributes[index];
+    if (attribute->is_part)
+        return lode_phrase_is_in(&wanted->values[index], value->bytes, value->length);
+    return strlen(attribute->value) == value->length &&
+           memcmp(attribute->value, value->bytes, value->length) == 0;
+}
+
+static bool meet_attributes(struct lode_scan *scan, const lode_event *event, const char *key,
+                            struct value *value)
+{
+    const struct lode_wanted *wanted = scan->wanted;
+    for (size_t i = 0; i < wanted->options->attribute_count; i++) {
+        const lode_search_attribute *attribute = &wanted->options->attributes[i];
+        uint64_t bit = UINT64_C(1) << i;
+        if ((scan->met & bit) || strcmp(attribute->key, key) != 0)
+            continue;
+        if (attribute->value && !read_value(scan, event, value))
+            return false;
+        if (attribute->value == NULL || fits(wanted, i, value))
+            scan->met |= bit;
+    }
+    return true;
+}
+
+static bool meet_text(struct lode_scan *scan, const lode_event *event, const char *key, struct value *value)
+{
+    const struct lode_phrase *part = &scan->wanted->text;
+    if (scan->has_text || (scan->has_text = is_in_text(part, key)))
+        return true;
+    if (!read_value(scan, event, value))
+        return false;
+    scan->has_text = lode_phrase_is_in(part, value->bytes, value->length);
+    return true;
+}
+
+/* Keeps what the outermost call has; a key that comes again has a new value. */
+static bool keep_pair(struct lode_scan *scan, const lode_event *event, const char *key, struct value *value)
+{
+    size_t i = 0;
+    while (i < scan->pair_count && strcmp(text_of(&scan->pairs[i].key), key) != 0)
+        i++;
+    if (i == LODE_SEARCH_VALUES)
+        return true;
+    if (!read_value(scan, event, value) || !keep(&scan->pairs[i].key, key, strlen(key)) ||
+        !keep(&scan->pairs[i].value, value->bytes, value->length))
+        return false;
+    if (i == scan->pair_count)
+        scan->pair_count++;
+    return true;
+}
+
+static bool meet_attribute(struct lode_scan *scan, const lode_event *event)
+{
+    const char *key = lode_event_name(scan->wanted->recording, event);
+    struct value value = {0};
+    bool is_outermost = scan->level == 1 && !scan->has_ended;
+    if (is_outermost && !keep_pair(scan, event, key, &value))
+        return false;
+    return (scan->met == scan->wanted->attributes || meet_attributes(scan, event, key, &value)) &&
+           meet_text(scan, event, key, &value);
+}
+
+/* ---- exceptions ---- */
+
+static bool is_said(const lode_argument *argument)
+{
+    return argument->kind == LODE_VALUE_TEXT && argument->bytes &&
+           (strcmp(argument->name, "class") == 0 || strcmp(argument->name, "message") == 0 ||
+            strcmp(argument->name, "cause") == 0);
+}
+
+/* Class and message. */
+static bool keep_exception(struct lode_scan *scan, size_t count)
+{
+    scan->text.size = 0;
+    for (size_t i = 0; i < count && i < EXCEPTION_HEAD; i++) {
+        const lode_argument *argument = &scan->arguments[i];
+        if (!is_said(argument) || argument->length == 0)
+            continue;
+        if (!put_text(&scan->text, scan->text.size > 0 ? ": " : "") ||
+            !put_bytes(&scan->text, argument->bytes, argument->length))
+            return false;
+    }
+    scan->exception_level = scan->level;
+    return keep(&scan->exception, text_of(&scan->text), scan->text.size);
+}
+
+static bool meet_exception(struct lode_scan *scan, const lode_event *event)
+{
+    bool is_outer = scan->level < scan->exception_level;
+    size_t count;
+    if (!is_outer && scan->has_text)
+        return true;
+    if (!decode(scan, event, scan->has_text ? EXCEPTION_HEAD : SIZE_MAX, &count))
+        return false;
+    for (size_t i = 0; i < count && !scan->has_text; i++)
+        if (is_said(&scan->arguments[i]))
+            scan->has_text =
+                lode_phrase_is_in(&scan->wanted->text, scan->arguments[i].bytes, scan->arguments[i].length);
+    return !is_outer || keep_exception(scan, count);
+}
+
+/* ---- a track ---- */
+
+void lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, uint32_t track)
+{
+    scan->wanted = wanted;
+    scan->track = track;
+    scan->calls = scan->errors = scan->level = scan->met = 0;
+    /* What is not asked for need not be looked for. */
+    scan->has_method = !is_asked(&wanted->method);
+    scan->has_text = !is_asked(&wanted->text);
+    scan->function = NULL;
+    scan->has_ended = false;
+    scan->pair_count = 0;
+    scan->exception.size = 0;
+    scan->exception_level = UINT64_MAX;
+}
+
+static bool meet_point(struct lode_scan *scan, const lode_event *event)
+{
+    switch (lode_event_point(scan->wanted->recording, event)) {
+    case LODE_POINT_ATTRIBUTE:
+        return meet_attribute(scan, event);
+    case LODE_POINT_EXCEPTION:
+        return meet_exception(scan, event);
+    case LODE_POINT_OTHER:
+    case LODE_POINT_NUMBERS:
+        break;
+    }
+    return true;
+}
+
+lode_status lode_scan_take(struct lode_scan *scan, const lode_event *events, size_t count, lode_error *error)
+{
+    bool done = true;
+    for (size_t i = 0; i < count && done; i++) {
+        if (events[i].kind == LODE_EVENT_ENTER)
+            done = enter(scan, events[i].function);
+        else if (events[i].kind == LODE_EVENT_LEAVE)
+            leave(scan, &events[i]);
+        else if (events[i].kind == LODE_EVENT_POINT)
+            done = meet_point(scan, &events[i]);
+    }
+    return done ? LODE_OK : lode_fail_memory(error);
+}
+
+bool lode_scan_matches(const struct lode_scan *scan)
+{
+    return scan->has_method && scan->has_text && scan->met == scan->wanted->attributes &&
+           (scan->errors > 0 || !scan->wanted->options->errors_only);
+}
+
+static const char *copy_text(char **at, const struct lode_blob *blob)
+{
+    const char *text = text_of(blob);
+    size_t size = strlen(text) + 1;
+    char *copy = memcpy(*at, text, size);
+    *at += size;
+    return copy;
+}
+
+struct lode_hit *lode_scan_hit(const struct lode_scan *scan, uint64_t begin, uint64_t duration)
+{
+    size_t size = sizeof(struct lode_hit) + scan->pair_count * sizeof(lode_search_value);
+    size_t texts = scan->exception.size + 1;
+    for (size_t i = 0; i < scan->pair_count; i++)
+        texts += scan->pairs[i].key.size + scan->pairs[i].value.size;
+    struct lode_hit *hit = malloc(size + texts);
+    if (hit == NULL)
+        return NULL;
+    char *at = (char *)hit + size;
+    for (size_t i = 0; i < scan->pair_count; i++) {
+        hit->values[i].key = copy_text(&at, &scan->pairs[i].key);
+        hit->values[i].value = copy_text(&at, &scan->pairs[i].value);
+    }
+    hit->row = (lode_search_row){.track = scan->track,
+                                 .begin = begin,
+                                 .duration = duration,
+                                 .calls = scan->calls,
+                                 .errors = scan->errors,
+                                 .function = scan->function,
+                                 .values = hit->values,
+                                 .value_count = scan->pair_count,
+                                 .exception = copy_text(&at, &scan->exception)};
+    return hit;
+}
+
+void lode_scan_free(struct lode_scan *scan)
+{
+    for (size_t i = 0; i < LODE_SEARCH_VALUES; i++) {
+        lode_blob_free(&scan->pairs[i].key);
+        lode_blob_free(&scan->pairs[i].value);
+    }
+    lode_blob_free(&scan->exception);
+    lode_blob_free(&scan->text);
+    free(scan->arguments);
+    free(scan->verdicts);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unpacked chunks, shared by the cursors of a recording: a cursor has one to itself while it reads, and gives it back before it returns. A few
+ * of those that nobody reads are kept, so that traces in the same chunk do not unpack it again, and so that memory does not grow
+ * with the number of open cursors.
+ */
+#ifndef LODE_ZORKA_PAYLOADS_H
+#define LODE_ZORKA_PAYLOADS_H
+
+#include "format/zorka/chunks.h"
+#include <pthread.h>
+
+enum {
+    ZOR_IDLE_MAX = 8,
+    ZOR_IDLE_BYTES = 2 * ZOR_CHUNK_MAX
+};
+
+struct zor_payload {
+    struct lode_span bytes;
+    struct zor_damage damage;
+    uint32_t chunk; /* its index among all */
+    struct zor_unpacker unpacker;
+};
+
+struct zor_payloads {
+    pthread_mutex_t lock;
+    struct zor_payload *idle[ZOR_IDLE_MAX]; /* the one that was given back last is last */
+    size_t count, bytes;
+};
+
+/* NULL if there is no memory. */
+struct zor_payloads *lode_zor_payloads_new(void);
+void lode_zor_payloads_free(struct zor_payloads *self);
+
+/* What is in the chunk of an index. NULL if there is no memory. MT: any thread. */
+struct zor_payload *lode_zor_payload_take(struct zor_payloads *self, const struct zor_data *data,
+                                          const struct zor_chunk *chunk, uint32_t index);
+/* NULL is allowed. MT: any thread. */
+void lode_zor_payload_give(struct zor_payloads *self, struct zor_payload *payload);
+
+#endif
