@@ -52,9 +52,9 @@ typedef struct lode_rewrite_options {
     }
 
 /*
- * Writes recordings, or a slice of each, as one uftrace recording. Calls that reach out of the slice are cut off at its ends,
+ * Writes recordings, or a slice of each, as one. Calls that reach out of the slice are cut off at its ends,
  * damage is repaired, and times are those of the first recording: the others are shifted by the difference of their offsets
- * from UTC. Process and thread ids that are taken get new ones. Of several recordings, `slice->tracks` must be NULL. Slice and
+ * from UTC. In uftrace recordings process and thread ids that are taken get new ones; of a trace store, none can be made. Of several recordings, `slice->tracks` must be NULL. Slice and
  * options may be NULL. The same input gives the same bytes. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_rewrite(const lode_recording *const *recordings, size_t count,

@@ -57,7 +57,7 @@ typedef struct lode_synth_recording_options {
     }
 
 /*
- * Writes a uftrace recording of a program that was never run; uftrace reads it too. The same options give the same bytes.
+ * Writes a recording of a program that was never run, or a store of traces of services; uftrace reads the first, too. The same options give the same bytes.
  * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_synth_recording(const char *path,

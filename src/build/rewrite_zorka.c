@@ -130,8 +130,8 @@ static lode_status say_left_out(const struct rewriting *self, lode_error *error)
         count += count_messages(self, self->recordings[i]);
     if (count == 0 || self->options->on_finding == NULL)
         return LODE_OK;
-    snprintf(text, sizeof text, "%llu events have no place in a trace store; they are left out",
-             (unsigned long long)count);
+    snprintf(text, sizeof text, "%llu %s no place in a trace store and %s left out",
+             (unsigned long long)count, count == 1 ? "event has" : "events have", count == 1 ? "is" : "are");
     lode_finding finding = {"merge-events", LODE_WARNING, "", LODE_NO_OFFSET, text};
     if (self->options->on_finding(self->options->user, &finding) == 0)
         return LODE_OK;
