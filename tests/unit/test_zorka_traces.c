@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What traces of trace stores say: calls that failed, values, threads. Expected texts are worked out by hand from the bytes. */
+#include "writing.h"
 #include "zor_expect.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,35 @@ static void the_early_error_flag_counts_where_the_index_says_so(void **state)
     expect_story(recording, 1, ENTER "end 262144 flags=1 calls=2\n");
     assert_string_equal(lode_recording_track(recording, 0)->id, "0000000000000000000000000000000a");
     assert_string_equal(lode_recording_track(recording, 1)->id, "0000000000000000000000000000000b");
+    lode_recording_close(recording);
+    minizor_free(&store);
+}
+
+static void the_early_error_flag_survives_in_other_layouts(void **state)
+{
+    static const char *const layouts[] = {"zorka", "zorka-zico"};
+    struct minizor store;
+    (void)state;
+    minizor_make(&store, 0, false);
+    minizor_payload(&store, BEGIN "cea10b01" END);
+    minizor_qmeta(&store, 0xa, 0x0d, 16, 0);
+    lode_recording *recording = open_store(&store), *written;
+    for (size_t i = 0; i < 2; i++) {
+        struct place place;
+        lode_rewrite_options options = LODE_REWRITE_OPTIONS_INIT;
+        enter_place(&place);
+        options.to = layouts[i];
+        assert_int_equal(
+            lode_rewrite((const lode_recording *const *)&recording, 1, place.target, NULL, &options, NULL),
+            LODE_OK);
+        assert_int_equal(lode_recording_open(&written, place.target, NULL, NULL), LODE_OK);
+        char *story = story_of(written, 0);
+        assert_non_null(strstr(story, " flags=1 flags=8 "));
+        assert_non_null(strstr(story, " failed\n"));
+        free(story);
+        lode_recording_close(written);
+        leave_place(&place);
+    }
     lode_recording_close(recording);
     minizor_free(&store);
 }
@@ -143,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_and_error_flags_are_failures),
         cmocka_unit_test(the_early_error_flag_counts_where_the_index_says_so),
+        cmocka_unit_test(the_early_error_flag_survives_in_other_layouts),
         cmocka_unit_test(an_attribute_has_one_value),
         cmocka_unit_test(numbers_on_the_page_are_references),
         cmocka_unit_test(deep_and_long_values_are_bounded),

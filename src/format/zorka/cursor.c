@@ -14,7 +14,6 @@ enum {
     NUMBER_SIZE = 9,
     /* What is not longer is copied as if it were, which is faster; there is room for that behind all runs. */
     SHORT = 16,
-    FLAG_ERROR = 8,
     FLAG_ERROR_EARLY = 1 /* as it was in 2018 */
 };
 
@@ -261,7 +260,7 @@ static lode_status take_return(struct zor_cursor *self)
 
 static bool is_failure(const struct zor_cursor *self, const struct zor_event *event)
 {
-    unsigned errors = FLAG_ERROR | (self->trace->has_error ? FLAG_ERROR_EARLY : 0);
+    unsigned errors = ZOR_FLAG_ERROR | (self->trace->has_error ? FLAG_ERROR_EARLY : 0);
     return event->key == ZOR_KEY_FLAGS && event->value.major == ZOR_UNSIGNED && (event->value.value & errors);
 }
 

@@ -23,6 +23,11 @@ enum zor_tag {
     ZOR_TAG_EXCEPTION_REF = 0x23
 };
 
+/* Of the flags of a call. */
+enum {
+    ZOR_FLAG_ERROR = 8
+};
+
 /* Keys of what is known of a call. */
 enum zor_key {
     ZOR_KEY_TRACE_ID = 0x01,

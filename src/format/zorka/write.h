@@ -117,6 +117,11 @@ void lode_zor_failed(struct zor_encoder *encoder);
 void lode_zor_counted(struct zor_encoder *encoder, uint64_t calls);
 /* A call ends. */
 lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_error *error);
+/* The innermost call that is open; there must be one. */
+static inline struct zor_open_call *zor_innermost(const struct zor_encoder *encoder)
+{
+    return LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1);
+}
 /* Calls that are open. */
 static inline size_t zor_depth(const struct zor_encoder *encoder)
 {

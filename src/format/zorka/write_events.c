@@ -75,6 +75,9 @@ static void put_rest(struct zor_encoder *encoder, const lode_event *event)
     struct zor_input in = input_of(event);
     struct pair pair;
     while (next_pair(&in, &pair)) {
+        if (pair.key == ZOR_KEY_FLAGS && pair.head.major == ZOR_UNSIGNED &&
+            (pair.head.value & ZOR_FLAG_ERROR))
+            lode_zor_failed(encoder);
         if (pair.key == ZOR_KEY_CALLS && pair.head.major == ZOR_UNSIGNED)
             lode_zor_counted(encoder, pair.head.value);
         else if (!(is_beginning && is_first(pair.key)) && !is_made_anew(encoder, pair.key))
@@ -119,6 +122,14 @@ static lode_status enter(struct zor_source *source, struct zor_encoder *encoder,
     return LODE_OK;
 }
 
+/* The call failed, which old stores say by a flag that means something else in others. */
+static void put_error(struct zor_encoder *encoder)
+{
+    if (!zor_innermost(encoder)->has_failed)
+        lode_zor_number(encoder, ZOR_KEY_FLAGS, ZOR_FLAG_ERROR);
+    lode_zor_failed(encoder);
+}
+
 static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *trace, const lode_event *event,
                          lode_error *error)
 {
@@ -126,7 +137,7 @@ static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *tr
         LODE_TRY(lode_zor_more(encoder, error));
         put_rest(encoder, event);
         if (event->flags & LODE_EVENT_FAILED)
-            lode_zor_failed(encoder);
+            put_error(encoder);
     }
     return lode_zor_leave(encoder, tick_of(trace, event), error);
 }

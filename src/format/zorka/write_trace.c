@@ -217,8 +217,7 @@ void lode_zor_info(struct zor_encoder *encoder, uint64_t key, struct lode_span v
 
 void lode_zor_failed(struct zor_encoder *encoder)
 {
-    struct zor_open_call *frame =
-        LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1);
+    struct zor_open_call *frame = zor_innermost(encoder);
     encoder->trace.errors += !frame->has_failed;
     frame->has_failed = true;
 }
@@ -242,7 +241,7 @@ static uint8_t *put_sums(const struct zor_encoder *encoder, uint8_t *at)
 
 void lode_zor_counted(struct zor_encoder *encoder, uint64_t calls)
 {
-    LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1)->counted = calls;
+    zor_innermost(encoder)->counted = calls;
 }
 
 lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_error *error)
@@ -252,8 +251,7 @@ lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_erro
         return LODE_OK;
     }
     bool is_outermost = encoder->frames.count == 1;
-    struct zor_open_call *frame =
-        LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1);
+    struct zor_open_call *frame = zor_innermost(encoder);
     uint64_t calls = frame->counted > 0 ? frame->counted : frame->calls;
     tick = hold_tick(encoder, tick);
     uint8_t *at = room(encoder, LEAVE_MAX);
