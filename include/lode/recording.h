@@ -15,14 +15,18 @@ typedef struct lode_recording_options {
     int strict;                 /* fail at the first error, rather than go on with what is left */
     lode_finding_fn on_finding; /* what was wrong, while opening; may be NULL */
     void *user;
+    /* Where opening has to read everything, as in recordings of traces: how far it is, in bytes; and threads to do it, 0: one per processor. */
+    lode_progress_fn on_progress;
+    unsigned threads;
 } lode_recording_options;
 #define LODE_RECORDING_OPTIONS_INIT                                                                          \
     {                                                                                                        \
-        sizeof(lode_recording_options), 0, NULL, NULL                                                        \
+        sizeof(lode_recording_options), 0, NULL, NULL, NULL, 0                                               \
     }
 
 /*
- * Opens the recording in a directory. Names and maps are read; events stay in the files until a cursor asks for them.
+ * Opens the recording in a directory. Names and maps are read; events stay in the files until a cursor asks for them. Of traces the events are
+ * read once, to find where each is.
  * `options` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_recording_open(lode_recording **out, const char *path,

@@ -20,6 +20,7 @@ static lode_status open_input(const struct lode_build_inputs *self, struct lode_
     options.strict = self->options->strict;
     options.on_finding = keeper ? lode_keeper_take : NULL;
     options.user = keeper;
+    options.threads = self->options->threads;
     LODE_TRY(lode_recording_open(&input->recording, input->path, &options, error));
     input->has_traces = lode_recording_has_traces(input->recording);
     if (!self->options->per_thread)

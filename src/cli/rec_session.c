@@ -43,8 +43,12 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     progress_init(&s->progress);
     options.strict = shared->strict;
     options.on_finding = on_opening;
+    options.on_progress = rec_on_progress;
     options.user = s;
-    if (lode_recording_open(&s->recording, path, &options, &error) != LODE_OK)
+    options.threads = rec_threads(s);
+    lode_status status = lode_recording_open(&s->recording, path, &options, &error);
+    progress_clear(&s->progress);
+    if (status != LODE_OK)
         return report_unopened(path, &error);
     return EXIT_DONE;
 }

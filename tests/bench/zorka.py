@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trace stores of many traces: opening one and `lode top` beside a bare loop that inflates the same chunks with zlib, in one run.
+"""Trace stores of many traces: opening one, `lode search --min-duration` and `lode top` beside a bare loop that inflates the same chunks with zlib, in one run.
 
 Usage: zorka.py BUILD_DIRECTORY [--share X] [--threads N] [--repeats N] [--assert FACTOR]
 
@@ -61,6 +61,7 @@ class Bench:
         return {
             "bare": [os.path.join(self.tools, "bare_chunks"), os.path.join(store, "traces.dat"), threads],
             "open": [self.lode, "info", store],
+            "search": [self.lode, "search", "--min-duration", "10ms", "--sort", "duration", "--threads", threads, store],
             "top": [self.lode, "top", "--threads", threads, store],
         }
 
@@ -76,7 +77,7 @@ class Bench:
         kind = 0 if self.options.factor is None else 1
         print(f"# {name}: {traces:,} traces, {size / 1e6:.0f} MB of payload; bare loop {best['bare'][0]:.2f} s "
               f"({best['bare'][1]:.2f} s of processors)")
-        for key in ("open", "top"):
+        for key in ("open", "search", "top"):
             ratios = [best[key][i] / best["bare"][i] for i in (0, 1)]
             memory = anonymous_memory(commands[key])
             print(f"# {name}: {key} {best[key][0]:.2f} s ({best[key][1]:.2f}): {ratios[0]:.2f} times ({ratios[1]:.2f}), {memory:.0f} MB, "

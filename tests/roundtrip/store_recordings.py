@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Recordings of the corpus, and a made one, as trace stores: every function is called as often, and takes as long up to one tick for each call;
-what cannot be taken over is counted once; the store is sound; the bytes do not depend on threads, nor on writing the store again.
+Recordings of the corpus, and a made one, as trace stores: every function is called as often, and takes as long up to one tick for each call,
+also in the databases that are built from the one and from the other; what cannot be taken over is counted once; the store is sound; the bytes do not depend on threads, nor on writing the store again.
 """
 
 import re
@@ -60,6 +60,27 @@ def compare(lode, source, store):
             yield f"{name} of {module}: {row['calls']} calls of {row['mean_ns']} ns; there are {[other['name'] for other in same]}"
 
 
+def costs(lode, recording, target):
+    """{(module, symbol): (calls, seconds)} of a database that is built from a recording."""
+    lode.must("build", "--trace", "none", recording, "-o", target)
+    calls, seconds = (rows(lode, "top", target, "--metric", metric, "--limit", "0") for metric in ("calls", "time (sec)"))
+    times = {(row["module"], row["function"]): row["inclusive"] for row in seconds}
+    return {(row["module"], row["function"]): (row["exclusive"], times.get((row["module"], row["function"]), 0)) for row in calls}
+
+
+def compare_databases(lode, source, store, folder):
+    """Complaints."""
+    wanted, found = costs(lode, source, folder / "db-of-recording"), costs(lode, store, folder / "db-of-store")
+    names = demangled({symbol for _, symbol in wanted})
+    if len(wanted) != len(found):
+        yield f"{len(found)} functions, not {len(wanted)}"
+    for (module, symbol), (calls, seconds) in wanted.items():
+        module = (module or "<unknown>").rsplit("/", 1)[-1]
+        same = {name: cost for (_, name), cost in found.items() if names is None or means(name, module, names[symbol])}
+        if not any(cost[0] == calls and abs(cost[1] - seconds) <= calls * TICK / 1e9 + 1e-9 for cost in same.values()):
+            yield f"{symbol} of {module}: {calls} calls, {seconds} s; there are {same}"
+
+
 def check(tap, lode, name, source, folder):
     for layout in LAYOUTS:
         title, first = f"{name}, {layout}", Path(folder) / layout / "first"
@@ -75,6 +96,8 @@ def check(tap, lode, name, source, folder):
         tap.check(not found, f"{title}: sound", found[:5])
         check_left_out(tap, lode, title, source, said)
         if layout == LAYOUTS[0]:
+            complaints = list(compare_databases(lode, source, first, first.parent))
+            tap.check(not complaints, f"{title}: databases say the same, too", complaints[:5])
             check_threads(tap, title, write, first)
             names = differing(first, convert(lode, first.parent / "again", first, layout))
             tap.check(not names, f"{title}: written again it has the same bytes", names)

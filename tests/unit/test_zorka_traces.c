@@ -2,6 +2,7 @@
 /* What traces of trace stores say: calls that failed, values, threads. Expected texts are worked out by hand from the bytes. */
 #include "writing.h"
 #include "zor_expect.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,12 +169,53 @@ static void traces_at_the_same_time_are_on_different_threads(void **state)
                    5, (const int32_t[][2]){{0, 1}, {0, 3}, {0, 4}, {0, 1}, {0, 2}});
 }
 
+/* ---- opening ---- */
+
+struct opening_seen {
+    uint64_t done, total;
+    unsigned reports, allowed;
+};
+
+static int note_opening(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    struct opening_seen *seen = user;
+    assert_string_equal(phase, "opening");
+    assert_true(done >= seen->done && done <= total);
+    seen->done = done;
+    seen->total = total;
+    return ++seen->reports > seen->allowed;
+}
+
+static void opening_says_how_far_it_is_and_can_be_stopped(void **state)
+{
+    struct minizor store;
+    lode_memory_file files[MINIZOR_FILES];
+    lode_recording *recording;
+    struct opening_seen seen = {.allowed = UINT_MAX};
+    lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
+    (void)state;
+    options.on_progress = note_opening;
+    options.user = &seen;
+    options.threads = 1;
+    minizor_make(&store, 0x11, false);
+    size_t count = minizor_list(&store, files);
+    assert_int_equal(lode_recording_open_memory(&recording, files, count, &options, NULL), LODE_OK);
+    lode_recording_close(recording);
+    assert_true(seen.total > 0 && seen.done == seen.total);
+    seen = (struct opening_seen){0};
+    assert_int_equal(lode_recording_open_memory(&recording, files, count, &options, NULL),
+                     LODE_ERR_CANCELLED);
+    assert_null(recording);
+    minizor_free(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_and_error_flags_are_failures),
         cmocka_unit_test(the_early_error_flag_counts_where_the_index_says_so),
         cmocka_unit_test(the_early_error_flag_survives_in_other_layouts),
+        cmocka_unit_test(opening_says_how_far_it_is_and_can_be_stopped),
         cmocka_unit_test(an_attribute_has_one_value),
         cmocka_unit_test(numbers_on_the_page_are_references),
         cmocka_unit_test(deep_and_long_values_are_bounded),

@@ -223,7 +223,7 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     return LODE_OK;
 }
 
-static lode_status read_all(struct opening *opening, bool has_traces)
+static lode_status read_all(struct opening *opening, const struct zor_survey_options *survey)
 {
     struct zor_recording *rec = opening->rec;
     LODE_TRY(lode_folder_list(&rec->folder, opening->arena, &opening->names, &opening->name_count,
@@ -232,9 +232,9 @@ static lode_status read_all(struct opening *opening, bool has_traces)
     for (uint32_t i = 0; i < rec->store_count; i++)
         LODE_TRY(read_store(opening, i));
     rec->base.format = "zorka";
-    if (!has_traces)
+    if (survey == NULL)
         return LODE_OK;
-    LODE_TRY(lode_zor_survey(rec, opening->report, opening->error));
+    LODE_TRY(lode_zor_survey(rec, survey, opening->report, opening->error));
     LODE_TRY(lode_zor_make_tracks(rec, opening->error));
     return lode_zor_make_facts(rec, opening->error);
 }
@@ -281,8 +281,9 @@ static const struct lode_recording_ops ops = {
     .close = close_recording,
 };
 
-lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, bool has_traces,
-                          struct lode_report *report, lode_error *error)
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder,
+                          const struct zor_survey_options *survey, struct lode_report *report,
+                          lode_error *error)
 {
     *out = NULL;
     struct zor_recording *rec = calloc(1, sizeof *rec);
@@ -305,7 +306,7 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
     struct opening opening = {.rec = rec, .arena = &rec->base.arena, .report = report, .error = error};
     lode_status status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
     if (status == LODE_OK)
-        status = read_all(&opening, has_traces);
+        status = read_all(&opening, survey);
     if (status == LODE_OK)
         *out = &rec->base;
     else
@@ -316,13 +317,14 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
 static lode_status open_recording(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error)
 {
+    struct zor_survey_options survey = {options->threads, options->on_progress, options->user};
     struct lode_report report;
     if (options->strict)
         lode_report_strict(&report, lode_zor_rules, error);
     else
         LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, 0, options->on_finding,
                                   options->user, error));
-    lode_status status = lode_zor_open(out, folder, true, &report, error);
+    lode_status status = lode_zor_open(out, folder, &survey, &report, error);
     lode_report_close(&report);
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "format/zorka/zorka.h"
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ struct open_trace {
 struct survey {
     struct zor_recording *rec;
     struct lode_report *report;
+    struct lode_progress progress; /* in bytes of chunks */
     struct zor_unpacker unpackers[WORKERS_MAX];
     struct notes *notes;              /* of all chunks; empty again when they are done */
     struct open_trace open[OPEN_MAX]; /* the one that went on last is last */
@@ -449,18 +451,21 @@ static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
     self->report->error = error;
     size_t end = (size_t)(item + 1) * BATCH;
     end = end < self->rec->chunks.count ? end : self->rec->chunks.count;
+    uint64_t bytes = 0;
     for (size_t i = (size_t)item * BATCH; i < end; i++) {
         LODE_TRY(take_chunk(self, (uint32_t)i));
         lode_array_free(&self->notes[i].pieces);
+        bytes += LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, i)->csize;
     }
-    return LODE_OK;
+    return lode_progress_add(&self->progress, bytes, error);
 }
 
-lode_status lode_zor_survey(struct zor_recording *rec, struct lode_report *report, lode_error *error)
+lode_status lode_zor_survey(struct zor_recording *rec, const struct zor_survey_options *options,
+                            struct lode_report *report, lode_error *error)
 {
     size_t count = rec->chunks.count;
     uint64_t batches = (count + BATCH - 1) / BATCH;
-    unsigned threads = lode_pool_threads(0, batches);
+    unsigned threads = lode_pool_threads(options->threads, batches);
     struct survey *self = calloc(1, sizeof *self);
     if (self)
         self->notes = calloc(count + 1, sizeof *self->notes);
@@ -470,6 +475,9 @@ lode_status lode_zor_survey(struct zor_recording *rec, struct lode_report *repor
     }
     self->rec = rec;
     self->report = report;
+    self->progress = (struct lode_progress){options->on_progress, options->user, "opening", 0, 0};
+    for (size_t i = 0; i < count; i++)
+        self->progress.total += LODE_ARRAY_AT(&rec->chunks, struct zor_chunk, i)->csize;
     struct lode_job job = {.items = batches, .work = read_batch, .finish = finish_batch, .context = self};
     lode_status status = lode_pool_run(threads < WORKERS_MAX ? threads : WORKERS_MAX, &job, error);
     report->error = error;

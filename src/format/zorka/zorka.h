@@ -92,17 +92,25 @@ static inline const struct zor_recording *zor_of(const lode_recording *recording
 
 /* ---- opening ---- */
 
-/* Finds all traces: unpacks every chunk once, on all processors. */
-lode_status lode_zor_survey(struct zor_recording *rec, struct lode_report *report, lode_error *error);
+struct zor_survey_options {
+    unsigned threads; /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+};
+
+/* Finds all traces: unpacks every chunk once. */
+lode_status lode_zor_survey(struct zor_recording *rec, const struct zor_survey_options *options,
+                            struct lode_report *report, lode_error *error);
 /* Places traces in time and on threads, when all are found. */
 lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
 /* Reads a file of properties into rec->properties. */
 lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
                                 struct lode_span bytes, lode_error *error);
 lode_status lode_zor_make_facts(struct zor_recording *rec, lode_error *error);
-/* Opens a store or a base of stores with a report of the caller; without its traces, no chunk is unpacked. */
-lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder, bool has_traces,
-                          struct lode_report *report, lode_error *error);
+/* Opens a store or a base of stores with a report of the caller. Without a survey, there are no traces, and no chunk is unpacked. */
+lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder,
+                          const struct zor_survey_options *survey, struct lode_report *report,
+                          lode_error *error);
 
 /* ---- reading ---- */
 
