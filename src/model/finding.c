@@ -48,6 +48,15 @@ lode_status lode_report_open(struct lode_report *report, const lode_rule *rules,
     return report->seen ? LODE_OK : lode_fail_memory(error);
 }
 
+lode_status lode_report_begin(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                              bool strict, lode_finding_fn on_finding, void *user, lode_error *error)
+{
+    if (!strict)
+        return lode_report_open(report, rules, rule_count, 0, on_finding, user, error);
+    lode_report_strict(report, rules, error);
+    return LODE_OK;
+}
+
 lode_status lode_report_keep(struct lode_report *report, const struct lode_report *model, lode_error *error)
 {
     lode_status status =

@@ -31,6 +31,14 @@ void lode_report_strict(struct lode_report *report, const lode_rule *rules, lode
 /* Passes findings on to a callback, which may be NULL to count only. */
 lode_status lode_report_open(struct lode_report *report, const lode_rule *rules, size_t rule_count,
                              uint64_t limit, lode_finding_fn on_finding, void *user, lode_error *error);
+/* One of these, as a reader asks for: `strict`, or with a callback and all findings. */
+lode_status lode_report_begin(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                              bool strict, lode_finding_fn on_finding, void *user, lode_error *error);
+/* Findings of any kind so far. */
+static inline uint64_t report_count(const struct lode_report *report)
+{
+    return report->result.errors + report->result.warnings + report->result.notes;
+}
 /* Keeps findings, so that a worker's can be passed on in order. Same rules and limit as `model`. */
 lode_status lode_report_keep(struct lode_report *report, const struct lode_report *model, lode_error *error);
 /* Passes on, and forgets, what `from` has kept, and adds its counts. */

@@ -8,13 +8,11 @@ Full size is 50 million records of 16 tasks; --share makes it smaller. What is c
 --assert, prints TAP and fails if a figure is missed by more than FACTOR times what is asked for; then times are those of processors,
 divided by the threads, which other work on the machine changes less. What is written to the disk and waited for is always by the clock.
 """
-import argparse
 import glob
 import os
 import shutil
-import tempfile
 
-from recordings import judge, run
+from recordings import bench_main, run
 
 TASKS, RECORDS = 16, 50_000_000
 TOP_LIMIT = 1.5  # times `lode top`, without trace lines
@@ -89,24 +87,5 @@ class Bench:
         self.with_lines()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--share", type=float, default=1.0)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=4)
-    parser.add_argument("--assert", dest="factor", type=float)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=os.environ.get("LODE_BENCH_DIR")) as folder:
-        bench = Bench(options, folder)
-        bench.run()
-    if options.factor is not None:
-        judge(bench.figures, options.factor)
-        return
-    for name, measured, limit, more in bench.figures:
-        met = measured >= limit if more else measured <= limit
-        print(f"# {'met' if met else 'MISSED'}: {name}: {measured:.3g} ({'at least' if more else 'at most'} {limit:.3g})")
-
-
 if __name__ == "__main__":
-    main()
+    bench_main(__doc__, Bench, repeats=4)

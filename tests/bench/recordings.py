@@ -119,16 +119,17 @@ def judge(figures, factor):
     print(f"1..{len(figures)}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def bench_main(description, bench_class, repeats=3):
+    """The options of a bench, its run, and what it says at the end; `bench_class` has run() and figures."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=repeats)
     parser.add_argument("--assert", dest="factor", type=float)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=os.environ.get("LODE_BENCH_DIR")) as folder:
-        bench = Bench(options, folder)
+        bench = bench_class(options, folder)
         bench.run()
     if options.factor is not None:
         judge(bench.figures, options.factor)
@@ -139,4 +140,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    bench_main(__doc__, Bench)

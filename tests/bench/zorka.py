@@ -8,13 +8,11 @@ Full size is 2 GB of payload in 66,000 traces of 1,000 calls; --share makes it s
 three calls, one in a chunk and thousands in a chunk; and few traces over many chunks. Memory is what is not a page of a file (RssAnon), at its
 largest. With --assert, prints TAP and fails if a figure is missed by more than FACTOR times; then times are those of processors.
 """
-import argparse
 import os
 import subprocess
-import tempfile
 import time
 
-from recordings import judge, run
+from recordings import bench_main, run
 
 BARE_LIMIT = 2.0  # times the bare loop with as many threads
 TRACE_BYTES = 600  # of memory, for each trace
@@ -92,23 +90,5 @@ class Bench:
             self.measure(name, some, calls, min(per_chunk, some), chunks, keeps_up)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--share", type=float, default=1.0)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--assert", dest="factor", type=float)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=os.environ.get("LODE_BENCH_DIR")) as folder:
-        bench = Bench(options, folder)
-        bench.run()
-    if options.factor is not None:
-        judge(bench.figures, options.factor)
-        return
-    for name, measured, limit, _ in bench.figures:
-        print(f"# {'met' if measured <= limit else 'MISSED'}: {name}: {measured:.3g} (at most {limit:.3g})")
-
-
 if __name__ == "__main__":
-    main()
+    bench_main(__doc__, Bench)

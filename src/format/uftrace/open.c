@@ -273,11 +273,8 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
                                   const lode_recording_options *options, lode_error *error)
 {
     struct lode_report report;
-    if (options->strict)
-        lode_report_strict(&report, lode_uft_rules, error);
-    else
-        LODE_TRY(lode_report_open(&report, lode_uft_rules, UFT_RULE_COUNT, 0, options->on_finding,
-                                  options->user, error));
+    LODE_TRY(lode_report_begin(&report, lode_uft_rules, UFT_RULE_COUNT, options->strict, options->on_finding,
+                               options->user, error));
     lode_status status = lode_uft_open(out, folder, &report, error);
     lode_report_close(&report);
     return status;

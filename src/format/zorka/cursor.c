@@ -455,8 +455,7 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
     lode_status status = fill(self);
     let_go(self);
     LODE_TRY(status);
-    const lode_check_result *found = &self->report.result;
-    cursor->repairs = found->errors + found->warnings + found->notes;
+    cursor->repairs = report_count(&self->report);
     if (self->event_count == 0)
         return LODE_END;
     *events = self->events;
@@ -532,11 +531,8 @@ lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *record
     self->from = options->from;
     if (options->to > 0)
         self->to = options->to;
-    if (options->strict)
-        lode_report_strict(&self->report, recording->rules, error);
-    else
-        status = lode_report_open(&self->report, recording->rules, recording->rule_count, 0,
-                                  options->on_finding, options->user, error);
+    status = lode_report_begin(&self->report, recording->rules, recording->rule_count, options->strict,
+                               options->on_finding, options->user, error);
     if (status == LODE_OK)
         *out = &self->base;
     else

@@ -319,11 +319,8 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
 {
     struct zor_survey_options survey = {options->threads, options->on_progress, options->user};
     struct lode_report report;
-    if (options->strict)
-        lode_report_strict(&report, lode_zor_rules, error);
-    else
-        LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, 0, options->on_finding,
-                                  options->user, error));
+    LODE_TRY(lode_report_begin(&report, lode_zor_rules, ZOR_RULE_COUNT, options->strict, options->on_finding,
+                               options->user, error));
     lode_status status = lode_zor_open(out, folder, &survey, &report, error);
     lode_report_close(&report);
     return status;

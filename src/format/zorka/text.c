@@ -7,13 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    AFTER_ID = 1,
-    AFTER_TEXT = 2,
-    AFTER_RECORD = 3,
-    ESCAPE = 0xff,
-    ESCAPE_SHIFT = 4, /* 00..03 are written as ff 04..07, ff as ff 08 */
-    ID_DIGITS_MAX = 6,
-    DIGIT_ZERO = '0' /* digits are 64 characters from here on, the most significant first */
+    ID_DIGITS_MAX = 6
 };
 
 void lode_zor_texts_init(struct zor_texts *texts, struct lode_arena *arena)
@@ -60,7 +54,7 @@ static bool read_id(const uint8_t *at, uint64_t size, uint64_t *id)
     if (size == 0 || size > ID_DIGITS_MAX)
         return false;
     for (uint64_t i = 0; i < size; i++) {
-        unsigned digit = (unsigned)at[i] - DIGIT_ZERO;
+        unsigned digit = (unsigned)at[i] - ZOR_DIGIT_ZERO;
         if (digit > 63)
             return false;
         *id = *id << 6 | digit;
@@ -76,11 +70,12 @@ static char *unescape(struct lode_arena *arena, struct lode_span text, uint32_t 
     *is_sound = true;
     for (uint64_t i = 0; copy && i < text.size; i++) {
         uint8_t byte = text.data[i];
-        if (byte == ESCAPE) {
+        if (byte == ZOR_ESCAPE) {
             uint8_t next = i + 1 < text.size ? text.data[++i] : 0;
-            bool is_escape = next >= ESCAPE_SHIFT && next <= 2 * ESCAPE_SHIFT;
+            bool is_escape = next >= ZOR_ESCAPE_SHIFT && next <= 2 * ZOR_ESCAPE_SHIFT;
             *is_sound = *is_sound && is_escape;
-            byte = next == 2 * ESCAPE_SHIFT ? ESCAPE : (uint8_t)(is_escape ? next - ESCAPE_SHIFT : next);
+            byte = next == 2 * ZOR_ESCAPE_SHIFT ? ZOR_ESCAPE
+                                                : (uint8_t)(is_escape ? next - ZOR_ESCAPE_SHIFT : next);
         }
         copy[used++] = (char)byte;
     }
@@ -123,8 +118,8 @@ static lode_status read_record(struct zor_texts *texts, struct lode_span record,
                                uint64_t offset, struct lode_report *report)
 {
     const uint8_t *end = record.data + record.size;
-    const uint8_t *text = memchr(record.data, AFTER_ID, (size_t)record.size);
-    const uint8_t *again = text ? memchr(text, AFTER_TEXT, (size_t)(end - text)) : NULL;
+    const uint8_t *text = memchr(record.data, ZOR_AFTER_ID, (size_t)record.size);
+    const uint8_t *again = text ? memchr(text, ZOR_AFTER_TEXT, (size_t)(end - text)) : NULL;
     uint64_t id, same;
     bool is_sound = again && read_id(record.data, (uint64_t)(text - record.data), &id) &&
                     read_id(again + 1, (uint64_t)(end - again - 1), &same) && id == same && id > 0 &&
@@ -144,11 +139,11 @@ lode_status lode_zor_read_records(struct zor_texts *texts, struct lode_span text
         if (byte == 0 && ends_at_zero)
             break;
         /* Several indexes were merged into one: each begins with 03 and ends with 00. */
-        if (byte == 0 || (byte == AFTER_RECORD && !ends_at_zero)) {
+        if (byte == 0 || (byte == ZOR_AFTER_RECORD && !ends_at_zero)) {
             at++;
             continue;
         }
-        const uint8_t *end = memchr(text.data + at, AFTER_RECORD, (size_t)(text.size - at));
+        const uint8_t *end = memchr(text.data + at, ZOR_AFTER_RECORD, (size_t)(text.size - at));
         uint64_t size = end ? (uint64_t)(end - text.data) - at : text.size - at;
         struct lode_span record = {text.data + at, size};
         LODE_TRY(end ? read_record(texts, record, file, at, report)
@@ -161,7 +156,7 @@ lode_status lode_zor_read_records(struct zor_texts *texts, struct lode_span text
 lode_status lode_zor_read_wal(struct zor_texts *texts, struct lode_span bytes, const char *file,
                               struct lode_report *report)
 {
-    static const uint8_t magic[4] = {'W', 'A', 'L', AFTER_RECORD};
+    static const uint8_t magic[4] = {'W', 'A', 'L', ZOR_AFTER_RECORD};
     if (bytes.size < sizeof magic || memcmp(bytes.data, magic, sizeof magic) != 0)
         return lode_report_add(report, ZOR_TEXT_HEADER, file, 0, "the file does not begin with WAL");
     return lode_zor_read_records(texts, bytes, sizeof magic, true, file, report);

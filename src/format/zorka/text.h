@@ -27,6 +27,16 @@ enum zor_mark {
     ZOR_MARK_STACK_ITEM /* class, method name, file, line */
 };
 
+/* Of records: ID 01 TEXT 02 ID 03. */
+enum {
+    ZOR_AFTER_ID = 1,
+    ZOR_AFTER_TEXT,
+    ZOR_AFTER_RECORD,
+    ZOR_ESCAPE = 0xff,
+    ZOR_ESCAPE_SHIFT = 4, /* 00..03 are written as ff 04..07, ff as ff 08 */
+    ZOR_DIGIT_ZERO = '0'  /* digits are 64 characters from here on, the most significant first */
+};
+
 struct zor_text {
     const char *text; /* unescaped, with a NUL behind it */
     uint32_t id, length;

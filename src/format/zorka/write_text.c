@@ -6,12 +6,6 @@
 #include <stdlib.h>
 
 enum {
-    AFTER_ID = 1,
-    AFTER_TEXT = 2,
-    AFTER_RECORD = 3,
-    ESCAPE = 0xff,
-    ESCAPE_SHIFT = 4, /* 00..03 are written as ff 04..07, ff as ff 08 */
-    DIGIT_ZERO = '0',
     ID_SIZE = 11 /* digits of 64 bits */
 };
 
@@ -214,7 +208,7 @@ static void put_number(struct record *record, uint64_t number)
     uint8_t digits[ID_SIZE];
     size_t at = ID_SIZE;
     do {
-        digits[--at] = (uint8_t)(DIGIT_ZERO + (number & 63));
+        digits[--at] = (uint8_t)(ZOR_DIGIT_ZERO + (number & 63));
         number >>= 6;
     } while (number > 0);
     put(record, digits + at, ID_SIZE - at);
@@ -225,11 +219,11 @@ static void put_escaped(struct record *record, struct lode_span bytes)
     uint64_t begin = 0;
     for (uint64_t i = 0; i < bytes.size; i++) {
         uint8_t byte = bytes.data[i];
-        if (byte >= ESCAPE_SHIFT && byte != ESCAPE)
+        if (byte >= ZOR_ESCAPE_SHIFT && byte != ZOR_ESCAPE)
             continue;
         put(record, bytes.data + begin, (size_t)(i - begin));
-        put_byte(record, ESCAPE);
-        put_byte(record, byte == ESCAPE ? 2u * ESCAPE_SHIFT : byte + (unsigned)ESCAPE_SHIFT);
+        put_byte(record, ZOR_ESCAPE);
+        put_byte(record, byte == ZOR_ESCAPE ? 2u * ZOR_ESCAPE_SHIFT : byte + (unsigned)ZOR_ESCAPE_SHIFT);
         begin = i + 1;
     }
     put(record, bytes.data + begin, (size_t)(bytes.size - begin));
@@ -257,17 +251,17 @@ static void put_text(struct record *record, const struct zor_entry *entry)
 static void put_record(struct record *record, const struct zor_entry *entry)
 {
     put_number(record, entry->id);
-    put_byte(record, AFTER_ID);
+    put_byte(record, ZOR_AFTER_ID);
     put_text(record, entry);
-    put_byte(record, AFTER_TEXT);
+    put_byte(record, ZOR_AFTER_TEXT);
     put_number(record, entry->id);
-    put_byte(record, AFTER_RECORD);
+    put_byte(record, ZOR_AFTER_RECORD);
 }
 
 lode_status lode_zor_dictionary_write(const struct zor_dictionary *texts, struct lode_output_file *file,
                                       lode_error *error)
 {
-    static const uint8_t magic[4] = {'W', 'A', 'L', AFTER_RECORD};
+    static const uint8_t magic[4] = {'W', 'A', 'L', ZOR_AFTER_RECORD};
     struct record record = {.has_memory = true};
     lode_status status = lode_output_write(file, magic, sizeof magic, error);
     for (uint32_t i = 0; i < texts->count && status == LODE_OK; i++) {
