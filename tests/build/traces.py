@@ -27,15 +27,15 @@ def by_profile(lode, database):
 
 
 def functions(tap, lode, name, path, database):
-    rows = lode.json("top", path, "--limit", 0)["rows"]
+    rows = lode.json("top", path, "--limit", 0, "--names", "full")["rows"]
     times, calls = by_function(lode, database, "time (sec)"), by_function(lode, database, "calls")
     wrong = [row for row in rows
-             if times[row["symbol"]] != (row["self_ns"], row["total_ns"]) or calls[row["symbol"]][0] != row["calls"]]
+             if times[row["name"]] != (row["self_ns"], row["total_ns"]) or calls[row["name"]][0] != row["calls"]]
     tap.check(rows and not wrong and len(rows) == len(calls), f"{name}: times and calls of {len(rows)} functions", wrong)
-    failed = {row["symbol"]: row["errors"] for row in rows if row["errors"]}
+    failed = {row["name"]: row["errors"] for row in rows if row["errors"]}
     metrics = [metric["name"] for metric in lode.json("info", database)["metrics"]]
     if failed:
-        errors = {symbol: own for symbol, (own, _) in by_function(lode, database, "errors").items() if own}
+        errors = {name: own for name, (own, _) in by_function(lode, database, "errors").items() if own}
         tap.check(errors == failed, f"{name}: {sum(failed.values())} errors", [errors, failed])
     else:
         tap.check("errors" not in metrics, f"{name}: no metric of errors", metrics)
