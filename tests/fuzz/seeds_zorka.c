@@ -30,6 +30,8 @@ static int write_all(const char *directory, const char *name)
     struct minizor sound;
     minizor_make(&sound, 0, false);
     minizor_describe(&sound);
+    if (strcmp(name, ".fmi") == 0)
+        minizor_compress(&sound, false);
     const struct minizor_bytes *whole = find(&sound, name);
     int failed = whole ? write_seed(directory, "sound", whole) : 0;
     for (size_t i = 0; i < zor_case_count && !failed; i++) {

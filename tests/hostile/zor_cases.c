@@ -144,7 +144,7 @@ BREAK(text_blocks)
     struct minizor_bytes *index = add_index(s);
     index->bytes[8] = 2;
     index->bytes[32 + 1024 + 4] = 1;
-    minizor_seal(index);
+    minizor_seal(index->bytes, index->size);
 }
 
 /* ---- metadata ---- */

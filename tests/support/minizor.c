@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "minizor.h"
 
+#include <assert.h>
 #include <lz4.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,12 +204,99 @@ size_t minizor_more(struct minizor *store, const char *digits)
     return begin;
 }
 
-void minizor_seal(struct minizor_bytes *index)
+/* ---- the compressed text index ---- */
+
+enum {
+    INDEX_HEADER = 32 + 1024,
+    INDEX_BLOCK = 14
+};
+
+static uint32_t get_number(const unsigned char *at)
 {
-    memset(index->bytes + 24, 0, 4);
-    unsigned long sum = crc32(crc32(0, NULL, 0), index->bytes, (uInt)index->size);
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static void set_number(unsigned char *at, uint32_t number, bool is_big)
+{
     for (unsigned i = 0; i < 4; i++)
-        index->bytes[24 + i] = (unsigned char)(sum >> 8 * i);
+        at[i] = (unsigned char)(number >> 8 * (is_big ? 3 - i : i));
+}
+
+static void add_number(struct minizor_bytes *to, uint32_t number, bool is_big)
+{
+    unsigned char bytes[4];
+    set_number(bytes, number, is_big);
+    minizor_add(to, bytes, sizeof bytes);
+}
+
+static void seal_block(unsigned char *block, unsigned char *bytes, size_t size, size_t end)
+{
+    size_t begin = get_number(block) + (size_t)7 * block[12];
+    if (begin <= end && end <= size)
+        set_number(block + 8, (uint32_t)crc32(0, bytes + begin, (uInt)(end - begin)), false);
+}
+
+void minizor_seal(unsigned char *bytes, size_t size)
+{
+    size_t count = size < INDEX_HEADER ? 0 : get_number(bytes + 4);
+    if (size < INDEX_HEADER || count > (size - INDEX_HEADER) / INDEX_BLOCK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char *block = bytes + INDEX_HEADER + i * INDEX_BLOCK;
+        seal_block(block, bytes, size, i + 1 < count ? get_number(block + INDEX_BLOCK) : size);
+    }
+    set_number(bytes + 24, 0, false);
+    set_number(bytes + 24, (uint32_t)crc32(0, bytes, (uInt)(INDEX_HEADER + count * INDEX_BLOCK)), false);
+}
+
+static const unsigned char *rotated;
+
+static int compare_rotations(const void *left, const void *right)
+{
+    const unsigned *a = left, *b = right;
+    /* Both end with the only byte 0, which comes sooner or later. */
+    return strcmp((const char *)rotated + *a, (const char *)rotated + *b);
+}
+
+/* The last column of all rotations in their order; `first` is where the text itself is. */
+static struct minizor_bytes transform(const unsigned char *text, unsigned count, unsigned *first)
+{
+    struct minizor_bytes column = {0};
+    unsigned rows[512];
+    assert(count <= sizeof rows / sizeof *rows);
+    for (unsigned i = 0; i < count; i++)
+        rows[i] = i;
+    rotated = text;
+    qsort(rows, count, sizeof *rows, compare_rotations);
+    for (unsigned i = 0; i < count; i++) {
+        minizor_add(&column, &text[(rows[i] + count - 1) % count], 1);
+        *first = rows[i] == 0 ? i : *first;
+    }
+    return column;
+}
+
+void minizor_compress(struct minizor *store, bool is_big)
+{
+    static const unsigned char zeros[1024];
+    unsigned first = 0;
+    struct minizor_bytes *wal = minizor_file(store, wal_name), *index = minizor_file(store, MINIZOR_INDEX);
+    /* 03, records, and one 00: the plain file without its first three bytes and without three of its zeros. */
+    unsigned count = (unsigned)wal->size - 6;
+    struct minizor_bytes column = transform(wal->bytes + 3, count, &first);
+    wal->size = 4;
+    minizor_add(index, is_big ? "ZFM0" : "0MFZ", 4);
+    const uint32_t head[] = {1, count, 9, is_big ? 0 : 1, is_big ? 1 : 0, 0, first};
+    for (unsigned i = 0; i < sizeof head / sizeof *head; i++)
+        add_number(index, head[i], is_big);
+    minizor_add(index, zeros, sizeof zeros);
+    /* One block that is not compressed, and has no ranks. */
+    add_number(index, INDEX_HEADER + INDEX_BLOCK, is_big);
+    add_number(index, 0, is_big);
+    add_number(index, (uint32_t)crc32(0, column.bytes, count), is_big);
+    minizor_add(index, "\0\1", 2);
+    set_number(index->bytes + 24, (uint32_t)crc32(0, index->bytes, (uInt)index->size), is_big);
+    minizor_add(index, column.bytes, count);
+    free(column.bytes);
 }
 
 /* A record of 64 bytes. */

@@ -56,8 +56,11 @@ size_t minizor_chunk(struct minizor_bytes *to, const struct minizor_bytes *paylo
 /* Two traces in three chunks, the second continued; `flags` as in files that exist. `is_page`: tags and flags of the page. */
 void minizor_make(struct minizor *store, unsigned flags, bool is_page);
 void minizor_free(struct minizor *store);
-/* Gives a compressed text index the checksum of its header. */
-void minizor_seal(struct minizor_bytes *index);
+/* Gives a compressed text index, little-endian, the checksums of its header and of its blocks, as far as these lie in it. */
+void minizor_seal(unsigned char *bytes, size_t size);
+/* Moves the text index into a compressed file. */
+#define MINIZOR_INDEX "text-00000001-00000009.fmi"
+void minizor_compress(struct minizor *store, bool is_big);
 /* A file of the store, which is added if it is new. */
 struct minizor_bytes *minizor_file(struct minizor *store, const char *name);
 size_t minizor_list(const struct minizor *store, lode_memory_file *files);
