@@ -34,6 +34,7 @@ static const char *const to_choices[] = {
 
 /* In the order of the choices of --layout. */
 enum {
+    LAYOUT_UNSAID = -1,
     LAYOUT_PAGE,
     LAYOUT_ZICO
 };
@@ -144,7 +145,8 @@ static const char *target_of(const merger *m, const convert_options *options)
 {
     if (options->to == TO_UFTRACE)
         return "uftrace";
-    if (options->to == TO_ZORKA || strcmp(lode_recording_format(m->recordings[0]), "zorka") == 0)
+    if (options->to == TO_ZORKA || options->layout != LAYOUT_UNSAID ||
+        strcmp(lode_recording_format(m->recordings[0]), "zorka") == 0)
         return options->layout == LAYOUT_ZICO ? "zorka-zico" : "zorka";
     return NULL;
 }
@@ -220,6 +222,8 @@ static int convert_usage(const invocation *call)
     const convert_options *options = call->options;
     if (!options->target)
         return report("where should the new store go? Say -o NEW (see 'lode help convert')");
+    if (options->layout != LAYOUT_UNSAID && options->to != TO_SAME && options->to != TO_ZORKA)
+        return report("--layout is for trace stores, --to zorka (see 'lode help convert')");
     return EXIT_DONE;
 }
 
@@ -254,7 +258,7 @@ static const option_spec convert_of_recordings[] = {
     {0},
 };
 
-static const convert_options convert_defaults = {.to = TO_SAME};
+static const convert_options convert_defaults = {.to = TO_SAME, .layout = LAYOUT_UNSAID};
 
 static const char *const convert_description[] = {
     "Writes a database anew in one canonical form of HPCToolkit 4.0: contexts in depth-first order with "

@@ -19,6 +19,15 @@ typedef struct synth_options {
 } synth_options;
 
 /* In the order of the choices of --format and --layout. */
+enum {
+    UNSAID = -1,
+    FORMAT_UFTRACE,
+    FORMAT_ZORKA
+};
+enum {
+    LAYOUT_PAGE,
+    LAYOUT_ZICO
+};
 static const char *const format_choices[] = {"uftrace", "zorka", NULL};
 static const char *const layout_choices[] = {"page", "zico", NULL};
 
@@ -69,7 +78,9 @@ static int make_recording(const synth_options *options)
     wishes.seed = options->seed;
     wishes.arguments = options->arguments;
     wishes.calls_per_trace = options->calls_per_trace;
-    wishes.to = options->format == 0 ? "uftrace" : options->layout == 0 ? "zorka" : "zorka-zico";
+    wishes.to = options->format != FORMAT_ZORKA  ? "uftrace"
+                : options->layout == LAYOUT_ZICO ? "zorka-zico"
+                                                 : "zorka";
     wishes.force = options->force;
     wishes.threads = threads_of(options);
     wishes.on_progress = progress_report;
@@ -93,6 +104,12 @@ static int run_synth(const invocation *call)
                       is_recording ? "database" : "recording", what);
     if (!options->target)
         return report("where should it go? Say -o NEW (see 'lode help synth')");
+    if (options->format != FORMAT_ZORKA && (options->layout != UNSAID || options->calls_per_trace))
+        return report(
+            "--layout and --calls-per-trace are for trace stores, --format zorka (see 'lode help synth')");
+    if (options->format == FORMAT_ZORKA && options->arguments)
+        return report(
+            "--arguments is for uftrace recordings, not for --format zorka (see 'lode help synth')");
     return is_recording ? make_recording(options) : make_database(options);
 }
 
@@ -140,7 +157,8 @@ static const option_spec synth_of_recordings[] = {
     {0},
 };
 
-static const synth_options synth_defaults = {.seed = 1,
+static const synth_options synth_defaults = {.layout = UNSAID,
+                                             .seed = 1,
                                              .profiles = 16,
                                              .contexts = 1000,
                                              .metrics = 1,

@@ -19,7 +19,9 @@ const char *const help_about[] = {
     "with "
     "its time and, if they were recorded, its arguments. Damaged recordings are repaired while they are "
     "read, and "
-    "each repair is counted.",
+    "each repair is counted. So is a Zorka trace store, a directory with a traces.dat or with such "
+    "directories: the requests that a service has served, each a trace with its calls, attributes and "
+    "exceptions.",
     NULL,
 };
 
