@@ -23,6 +23,22 @@ static void exceptions_and_error_flags_are_failures(void **state)
            "end 262144 calls=2\n");
 }
 
+static void a_call_that_was_cut_off_behind_its_stop_ends_then(void **state)
+{
+    struct minizor store;
+    uint64_t begin, end;
+    (void)state;
+    minizor_make(&store, 0, false);
+    minizor_payload(&store, BEGIN "cea10d14");
+    lode_recording *recording = open_store(&store);
+    expect_story(recording, 0, ENTER "end 262144 made\n");
+    /* What a search would say, too. */
+    assert_int_equal(lode_track_span(recording, 0, &begin, &end, NULL), LODE_OK);
+    assert_int_equal(end - begin, 262144);
+    lode_recording_close(recording);
+    minizor_free(&store);
+}
+
 static void the_early_error_flag_counts_where_the_index_says_so(void **state)
 {
     struct minizor store;
@@ -213,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_and_error_flags_are_failures),
+        cmocka_unit_test(a_call_that_was_cut_off_behind_its_stop_ends_then),
         cmocka_unit_test(the_early_error_flag_counts_where_the_index_says_so),
         cmocka_unit_test(the_early_error_flag_survives_in_other_layouts),
         cmocka_unit_test(opening_says_how_far_it_is_and_can_be_stopped),

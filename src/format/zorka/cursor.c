@@ -409,6 +409,15 @@ static lode_status begin_segment(struct zor_cursor *self)
     return LODE_OK;
 }
 
+/* A call without its end may still say when that was. */
+static void leave_open(struct zor_cursor *self)
+{
+    const struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1);
+    if (frame->has_stop)
+        (void)advance(self, frame->stop);
+    leave(self, LODE_EVENT_MADE);
+}
+
 /* All calls that are open end here. */
 static lode_status end_trace(struct zor_cursor *self)
 {
@@ -417,7 +426,7 @@ static lode_status end_trace(struct zor_cursor *self)
         self->is_ending = true;
     }
     while (self->frames.count > 0 && self->event_count < self->event_capacity - EVENTS_AT_ONCE)
-        leave(self, LODE_EVENT_MADE);
+        leave_open(self);
     self->is_done = self->is_done || self->frames.count == 0;
     return LODE_OK;
 }
