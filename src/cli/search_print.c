@@ -97,7 +97,9 @@ static void say_heading(out *o, const rec_session *s, const lode_search *search,
     format_count(found, lode_search_found(search));
     format_count(all, count);
     add_question(&question, asked);
-    if (question.used == 0)
+    if (question.used == 0 && lode_search_found(search) == 0)
+        out_say(o, "There are no %s.", noun_of(s, 0));
+    else if (question.used == 0)
         out_say(o, "%s %s\n", found, noun_of(s, lode_search_found(search)));
     else if (lode_search_found(search) == 0)
         out_say(o, "None of %s %s %s. Leave an option out, or widen its bounds, to find some.", all,
