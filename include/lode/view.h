@@ -28,7 +28,7 @@ typedef struct lode_view_options {
 
 /*
  * A row, in depth-first order, siblings by falling inclusive cost. Contexts under the same parent row with the same
- * meaning (function, loop, line) are one row. In a view by callers, `inclusive` of a row is the
+ * meaning (function, loop, line) are one row; top-down, calls and inlined copies of a function are two. In a view by callers, `inclusive` of a row is the
  * part of the first row's exclusive cost that came through this caller, and `exclusive` is the same at depth 0 and 0 below.
  */
 typedef struct lode_view_row {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Costs added up by function, line, loop, module or file. */
 #include "analysis/cost.h"
+#include "analysis/key.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "model/database.h"
 #include <lode/hotspot.h>
 #include <lode/name.h>
@@ -21,7 +21,6 @@ struct lode_hotspots {
 /* A row under work, and how often its key is on the path from the root to where we are. */
 struct row {
     lode_hotspot hotspot;
-    uint64_t offset; /* with the module: of code without a function */
     uint32_t active;
     /* Lines and loops: the function they are in, unless there are several. */
     const lode_function *inside;
@@ -40,7 +39,7 @@ struct grouping {
     const lode_cost *cost;
     lode_group_by by;
     struct lode_array rows;
-    struct lode_map index; /* from key to row */
+    struct lode_keys keys; /* of the rows, in their order */
     struct lode_array path;
 };
 
@@ -52,113 +51,92 @@ enum place {
     PLACE_KEY,      /* it has a key of its own */
 };
 
-static enum place function_place(const lode_context *context, struct row *key)
+static enum place function_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
 {
     if (!begins_function(context))
         return PLACE_INHERITS;
-    key->hotspot.function = function_identity(lode_context_function(context));
-    if (key->hotspot.function) {
-        key->hotspot.module = context->function->module;
-        key->hotspot.file = context->function->file;
-        key->hotspot.line = context->function->line;
-    } else {
-        key->hotspot.module = context->module;
-        key->offset = context->module ? context->offset : function_key(context);
-    }
+    *key = lode_key_of_function(context);
+    names->function = key->function;
+    names->module = key->function ? key->function->module : key->module;
+    names->file = key->function ? key->function->file : key->file;
+    names->line = key->function ? key->function->line : key->file ? context->line : 0;
     return PLACE_KEY;
 }
 
-static enum place line_place(const lode_context *context, struct row *key)
+static enum place line_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
 {
-    if (context->file) {
-        key->hotspot.file = context->file;
-        key->hotspot.line = context->line;
-        return PLACE_KEY;
-    }
     /* Costs directly at a function have no line but that of its definition. */
-    return function_place(context, key);
+    if (context->file == NULL)
+        return function_place(context, key, names);
+    *key = lode_key_of_line(context);
+    names->file = context->file;
+    names->line = context->line;
+    return PLACE_KEY;
 }
 
-static enum place loop_place(const lode_context *context, struct row *key)
+static enum place loop_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
 {
-    if (context->lexical == LODE_LEXICAL_LOOP) {
-        key->hotspot.file = context->file;
-        key->hotspot.line = context->line;
-        key->hotspot.module = context->module;
-        key->offset = context->file ? 0 : context->offset;
-        return PLACE_KEY;
-    }
-    return begins_function(context) ? PLACE_NONE : PLACE_INHERITS;
+    if (context->lexical != LODE_LEXICAL_LOOP)
+        return begins_function(context) ? PLACE_NONE : PLACE_INHERITS;
+    *key = lode_key_of_loop(context);
+    names->file = context->file;
+    names->line = context->line;
+    names->module = context->module;
+    return PLACE_KEY;
 }
 
-static enum place module_place(const lode_context *context, struct row *key)
-{
-    const lode_function *function = lode_context_function(context);
-    key->hotspot.module = function && function->module ? function->module : context->module;
-    return key->hotspot.module || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
-}
-
-static enum place file_place(const lode_context *context, struct row *key)
+static enum place module_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
 {
     const lode_function *function = lode_context_function(context);
-    key->hotspot.file = context->file ? context->file : function ? function->file : NULL;
-    return key->hotspot.file || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
+    names->module = function && function->module ? function->module : context->module;
+    *key = (struct lode_key){.kind = LODE_KEY_MODULE, .module = names->module};
+    return names->module || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
 }
 
-static enum place find_place(lode_group_by by, const lode_context *context, struct row *key)
+static enum place file_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
+{
+    const lode_function *function = lode_context_function(context);
+    names->file = context->file ? context->file : function ? function->file : NULL;
+    *key = (struct lode_key){.kind = LODE_KEY_FILE, .file = names->file};
+    return names->file || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
+}
+
+/* The key of a context, and what its row is called by. */
+static enum place find_place(lode_group_by by, const lode_context *context, struct lode_key *key,
+                             lode_hotspot *names)
 {
     switch (by) {
     case LODE_BY_LINE:
-        return line_place(context, key);
+        return line_place(context, key, names);
     case LODE_BY_LOOP:
-        return loop_place(context, key);
+        return loop_place(context, key, names);
     case LODE_BY_MODULE:
-        return module_place(context, key);
+        return module_place(context, key, names);
     case LODE_BY_FILE:
-        return file_place(context, key);
+        return file_place(context, key, names);
     case LODE_BY_FUNCTION:
     default:
-        return function_place(context, key);
+        return function_place(context, key, names);
     }
 }
 
 /* ---- rows ---- */
 
-static bool same_key(const struct row *a, const struct row *b)
+static lode_status find_row(struct grouping *self, const struct lode_key *key, const lode_hotspot *names,
+                            const lode_context *context, uint32_t *out, lode_error *error)
 {
-    return a->hotspot.function == b->hotspot.function && a->hotspot.file == b->hotspot.file &&
-           a->hotspot.module == b->hotspot.module && a->hotspot.line == b->hotspot.line &&
-           a->offset == b->offset;
-}
-
-static uint64_t key_number(const struct row *key)
-{
-    uint64_t number = key->hotspot.function ? key->hotspot.function->index + UINT64_C(1) : 0;
-    number = number * 31 + (key->hotspot.file ? key->hotspot.file->index + UINT64_C(1) : 0);
-    number = number * 31 + (key->hotspot.module ? key->hotspot.module->index + UINT64_C(1) : 0);
-    number = number * 1000003 + key->hotspot.line;
-    return number * 1000003 + key->offset;
-}
-
-static lode_status find_row(struct grouping *self, const struct row *key, const lode_context *context,
-                            uint32_t *out, lode_error *error)
-{
-    for (uint64_t number = key_number(key);; number++) {
-        bool added;
-        uint32_t *slot = lode_map_add(&self->index, number, (uint32_t)self->rows.count, &added);
-        if (slot == NULL)
-            return lode_fail_memory(error);
-        if (added) {
-            struct row *row = lode_array_push(&self->rows);
-            if (row == NULL)
-                return lode_fail_memory(error);
-            *row = *key;
-            row->hotspot.sample = context;
-        }
-        *out = *slot;
-        if (same_key(LODE_ARRAY_AT(&self->rows, struct row, *slot), key))
-            return LODE_OK;
-    }
+    bool added;
+    *out = lode_keys_add(&self->keys, key, &added);
+    if (*out == LODE_NO_INDEX)
+        return lode_fail_memory(error);
+    if (!added)
+        return LODE_OK;
+    struct row *row = lode_array_push(&self->rows);
+    if (row == NULL)
+        return lode_fail_memory(error);
+    row->hotspot = *names;
+    row->hotspot.sample = context;
+    return LODE_OK;
 }
 
 /* What stands in for a key is only worth a row if it has costs of its own: entry points, lines of definitions. */
@@ -193,12 +171,13 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
     }
     if (begins_function(context))
         step.function = function_identity(lode_context_function(context));
-    struct row key = {0};
-    enum place place = find_place(self->by, context, &key);
+    struct lode_key key = {0};
+    lode_hotspot names = {0};
+    enum place place = find_place(self->by, context, &key, &names);
     if (place == PLACE_NONE)
         step.row = NO_ROW;
     if (place == PLACE_KEY) {
-        LODE_TRY(find_row(self, &key, context, &step.row, error));
+        LODE_TRY(find_row(self, &key, &names, context, &step.row, error));
         step.counted = counts_inclusive(self, context);
     }
     if (step.row != NO_ROW) {
@@ -288,14 +267,14 @@ lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost, lo
     *out = NULL;
     lode_array_init(&self.rows, sizeof(struct row), tree->count);
     lode_array_init(&self.path, sizeof(struct step), tree->count);
-    lode_map_init(&self.index);
+    lode_keys_init(&self.keys);
     for (uint32_t i = 0; i < tree->count && status == LODE_OK; i++)
         status = visit(&self, &tree->nodes[i], error);
     if (status == LODE_OK)
         status = collect(&self, sort, out, error);
     lode_array_free(&self.rows);
     lode_array_free(&self.path);
-    lode_map_free(&self.index);
+    lode_keys_free(&self.keys);
     return status;
 }
 

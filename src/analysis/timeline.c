@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each thread was doing in a window of time. */
-#include "analysis/cost.h"
+#include "analysis/key.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "model/database.h"
@@ -56,12 +55,12 @@ static const lode_context *shown_context(const lode_context *context, unsigned d
 static lode_status number_functions(struct drawing *self, unsigned depth, lode_error *error)
 {
     const struct lode_context_tree *tree = &self->db->tree;
-    struct lode_map keys;
+    struct lode_keys keys;
     lode_status status = LODE_OK;
     uint32_t *call_depth = calloc(tree->count, sizeof *call_depth);
     self->key_of = calloc(tree->count, sizeof *self->key_of);
     self->context_of = calloc((size_t)tree->count + 1, sizeof *self->context_of);
-    lode_map_init(&keys);
+    lode_keys_init(&keys);
     self->keys = 1;
     if (call_depth == NULL || self->key_of == NULL || self->context_of == NULL)
         status = lode_fail_memory(error);
@@ -73,15 +72,15 @@ static lode_status number_functions(struct drawing *self, unsigned depth, lode_e
             continue;
         }
         bool added;
-        uint32_t *key = lode_map_add(&keys, function_key(shown), self->keys, &added);
-        if (key == NULL)
+        struct lode_key key = lode_key_of_function(shown);
+        uint32_t number = lode_keys_add(&keys, &key, &added);
+        if (number == LODE_NO_INDEX)
             status = lode_fail_memory(error);
         else if (added)
             self->context_of[self->keys++] = shown;
-        if (key)
-            self->key_of[i] = *key;
+        self->key_of[i] = number + 1;
     }
-    lode_map_free(&keys);
+    lode_keys_free(&keys);
     free(call_depth);
     return status;
 }

@@ -4,9 +4,9 @@
  * children are found when it is expanded, so that what is pruned costs nothing.
  */
 #include "analysis/cost.h"
+#include "analysis/key.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "model/database.h"
 #include <lode/name.h>
 #include <lode/view.h>
@@ -40,7 +40,7 @@ struct builder {
     double least;               /* cost below which rows are left out */
     struct lode_array pending;  /* nodes to be shown, the next one last */
     struct lode_array children; /* of the node that is being expanded */
-    struct lode_map index;      /* from key to child */
+    struct lode_keys keys;      /* of the children, in their order */
     uint32_t *function_of;      /* by context: the context that begins the function it is in */
     double *body;               /* by context that begins a function: the own costs of its body */
     lode_view *view;
@@ -63,24 +63,28 @@ static bool is_shown(const struct builder *self, const lode_context *context)
            (self->options->lines && context->lexical == LODE_LEXICAL_LINE);
 }
 
-static uint64_t meaning(const lode_context *context)
+/* From the top down, calls and inlined copies of a function are two things; for callers, it is the function that counts. */
+static struct lode_key meaning(const struct builder *self, const lode_context *context)
 {
-    if (begins_function(context))
-        return function_key(context) * 4 + (context->relation == LODE_RELATION_INLINED ? 1 : 0);
-    uint64_t place = context->file ? (uint64_t)context->file->index << 32 | context->line : context->offset;
-    return place * 4 + (context->lexical == LODE_LEXICAL_LOOP ? 2 : 3);
+    if (!begins_function(context))
+        return context->lexical == LODE_LEXICAL_LOOP ? lode_key_of_loop(context) : lode_key_of_line(context);
+    struct lode_key key = lode_key_of_function(context);
+    key.is_inlined = self->options->mode == LODE_VIEW_TOP_DOWN && context->relation == LODE_RELATION_INLINED;
+    return key;
 }
 
 /* ---- children of a node ---- */
 
-static struct node *add_child(struct builder *self, uint64_t key, const lode_context *context)
+/* The child that a context belongs to; NULL if there is no memory. */
+static struct node *child_of(struct builder *self, const lode_context *context)
 {
     bool added;
-    uint32_t *slot = lode_map_add(&self->index, key, (uint32_t)self->children.count, &added);
-    if (slot == NULL)
+    struct lode_key key = meaning(self, context);
+    uint32_t number = lode_keys_add(&self->keys, &key, &added);
+    if (number == LODE_NO_INDEX)
         return NULL;
     if (!added)
-        return LODE_ARRAY_AT(&self->children, struct node, *slot);
+        return LODE_ARRAY_AT(&self->children, struct node, number);
     struct node *node = lode_array_push(&self->children);
     if (node == NULL)
         return NULL;
@@ -120,7 +124,7 @@ static void note_call(struct node *node, const lode_context *context)
 
 static lode_status add_shown(struct builder *self, const lode_context *context)
 {
-    struct node *node = add_child(self, meaning(context), context);
+    struct node *node = child_of(self, context);
     LODE_TRY(add_member(self, node, context, self->cost->inclusive[context->index]));
     if (self->cost->calls)
         node->row.calls += self->cost->calls[context->index];
@@ -154,7 +158,7 @@ static lode_status expand_caller(struct builder *self, const struct member *memb
     const lode_context *caller = &self->tree->nodes[self->function_of[context->parent]];
     if (caller->index == 0)
         return LODE_OK;
-    return add_member(self, add_child(self, meaning(caller), caller), caller, member->weight);
+    return add_member(self, child_of(self, caller), caller, member->weight);
 }
 
 static int compare_nodes(const void *left, const void *right)
@@ -175,7 +179,7 @@ static bool is_empty(const lode_view_row *row)
 static void begin_children(struct builder *self)
 {
     self->children.count = 0;
-    lode_map_clear(&self->index);
+    lode_keys_clear(&self->keys);
 }
 
 /* Moves the children that are worth a row to the pending nodes, so that the most expensive one comes next. */
@@ -233,10 +237,12 @@ static lode_status expand(struct builder *self, struct node *node)
 static bool matches_focus(const struct builder *self, const lode_context *context)
 {
     char label[512];
-    if (!begins_function(context) || context->lexical == LODE_LEXICAL_GLOBAL)
+    if (!begins_function(context))
         return false;
     if (self->options->focus == NULL)
         return true;
+    if (context->lexical == LODE_LEXICAL_GLOBAL)
+        return false;
     lode_context_label(context, label, sizeof label);
     return strcasestr(label, self->options->focus) != NULL;
 }
@@ -257,10 +263,10 @@ static lode_status add_focused_roots(struct builder *self)
 /* Functions with costs of their own. */
 static lode_status add_caller_roots(struct builder *self)
 {
-    for (uint32_t i = 1; i < self->tree->count; i++) {
+    for (uint32_t i = 0; i < self->tree->count; i++) {
         const lode_context *context = &self->tree->nodes[i];
         if (self->body[i] != 0.0 && matches_focus(self, context))
-            LODE_TRY(add_member(self, add_child(self, meaning(context), context), context, self->body[i]));
+            LODE_TRY(add_member(self, child_of(self, context), context, self->body[i]));
     }
     return LODE_OK;
 }
@@ -331,7 +337,7 @@ static void builder_free(struct builder *self)
         node_free(LODE_ARRAY_AT(&self->children, struct node, i));
     lode_array_free(&self->pending);
     lode_array_free(&self->children);
-    lode_map_free(&self->index);
+    lode_keys_free(&self->keys);
     free(self->function_of);
     free(self->body);
 }
@@ -352,7 +358,7 @@ lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_v
                            .error = error};
     lode_array_init(&self.pending, sizeof(struct node), SIZE_MAX);
     lode_array_init(&self.children, sizeof(struct node), SIZE_MAX);
-    lode_map_init(&self.index);
+    lode_keys_init(&self.keys);
     lode_status status = show_all(&self);
     builder_free(&self);
     if (status == LODE_OK)

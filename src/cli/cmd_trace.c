@@ -134,8 +134,10 @@ static void print_trace(out *o, const session *s, const trace_options *options, 
     out_fact_text(o, "selection", s->shared->profiles);
     print_window(o, timeline, start, columns);
     out_fact_u64(o, "function_count", key.count);
+    out_fact_u64(o, "line_count", lines->count);
+    out_fact_u64(o, "lines_without_samples", trace_empty_lines(timeline, lines, columns));
     if (out_format_of(o) == OUT_JSON)
-        trace_write(o, timeline, s->db, &key, columns);
+        trace_write(o, timeline, lines, &key, columns, options->rows, s->db);
     else if (out_format_of(o) == OUT_TEXT)
         trace_draw(o, timeline, lines, &key, columns, options->rows, start);
     out_gap(o);

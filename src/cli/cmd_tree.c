@@ -235,6 +235,7 @@ static void print_view(out *o, const lode_view *view, const lode_cost *cost, con
     out_fact_text(o, "mode", options->callers ? "callers" : "top-down");
     out_fact_text(o, "focus", options->focus);
     out_fact_real(o, "min_percent", options->min_fraction * 100);
+    out_fact_bool(o, "more_rows", lode_view_is_cut(view));
     write_rows(o, view, cost, options);
     say_what_is_left_out(o, view, options);
 }

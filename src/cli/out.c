@@ -394,7 +394,9 @@ void out_cell_u64(out *o, uint64_t value)
 
 void out_cell_real(out *o, double value)
 {
-    cell(o, &(out_value){.real = value, .integer = value > 0 ? (uint64_t)value : 0});
+    /* What no integer holds is the next one: none below zero, none of 2^64 and more. */
+    uint64_t integer = !(value > 0) ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+    cell(o, &(out_value){.real = value, .integer = integer});
 }
 
 void out_cell_none(out *o)

@@ -149,6 +149,18 @@ static int fill_row(const lode_timeline *timeline, const trace_key *key, uint32_
     return is_drawn;
 }
 
+uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lines, unsigned columns)
+{
+    uint64_t empty = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        unsigned column = 0;
+        while (column < columns && lode_timeline_cell(timeline, lines->items[i].row, column) < 0)
+            column++;
+        empty += column == columns;
+    }
+    return empty;
+}
+
 static void draw_row(out *o, const trace_line_name *line, unsigned name_width, char *cells)
 {
     char name[NAME_WIDTH * 4 + 8];
@@ -219,22 +231,24 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
     free(cells);
 }
 
-void trace_write(out *o, const lode_timeline *timeline, const lode_database *db, const trace_key *key,
-                 unsigned columns)
+void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
+                 unsigned columns, uint64_t limit, const lode_database *db)
 {
     char *cells = alloc_array((size_t)columns + 1, 1);
+    uint64_t written = 0;
     label l = {0};
     json_line(o);
     json_array(o, "timeline");
-    for (uint32_t i = 0; i < lode_timeline_row_count(timeline); i++) {
-        uint32_t profile = lode_timeline_row_profile(timeline, i);
-        fill_row(timeline, key, i, columns, cells);
+    for (size_t i = 0; i < lines->count && (limit == 0 || written < limit); i++) {
+        if (!fill_row(timeline, key, lines->items[i].row, columns, cells))
+            continue;
         json_line(o);
         json_object(o, NULL);
-        json_u64(o, "profile", profile);
-        json_text(o, "name", label_profile(&l, db, profile));
+        json_u64(o, "profile", lines->items[i].profile);
+        json_text(o, "name", label_profile(&l, db, lines->items[i].profile));
         json_text(o, "cells", cells);
         json_object_end(o);
+        written++;
     }
     json_array_end(o);
     label_free(&l);

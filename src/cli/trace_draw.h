@@ -42,13 +42,14 @@ void trace_lines_free(trace_lines *lines);
 /* How many intervals fit into a line of the output. */
 unsigned trace_columns(const out *o, const trace_lines *lines);
 
+/* How many lines have no sample in the window; these are not drawn. */
+uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lines, unsigned columns);
 /*
- * Text: up to `limit` lines, 0 being all, above an axis of times since `start`. JSON: an array of all lines in the order
- * of the file.
+ * Up to `limit` lines in the order of their names, 0 being all. Text: above an axis of times since `start`. JSON: as an array.
  */
 void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                 unsigned columns, uint64_t limit, uint64_t start);
-void trace_write(out *o, const lode_timeline *timeline, const lode_database *db, const trace_key *key,
-                 unsigned columns);
+void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
+                 unsigned columns, uint64_t limit, const lode_database *db);
 
 #endif

@@ -138,6 +138,18 @@ def profiles(program):
     program.equal([row["name"] for row in one], ["node 0 rank 5 thread 0"], "lode trace --profiles")
 
 
+def what_is_left_out_is_said(program):
+    answers = {rows: program.json("tree", "--limit", rows, LARGE) for rows in (0, 5)}
+    program.equal({rows: answer["more_rows"] for rows, answer in answers.items()}, {0: False, 5: True},
+                  "lode tree --json says whether there are more rows")
+    everything = program.json("trace", "--rows", 0, LARGE)
+    some = program.json("trace", "--rows", 2, LARGE)
+    program.equal((some["timeline"], some["line_count"]), (everything["timeline"][:2], everything["line_count"]),
+                  "lode trace --rows --json: so many lines, and how many there are")
+    program.equal(len(everything["timeline"]), everything["line_count"] - everything["lines_without_samples"],
+                  "lode trace --rows 0 --json: all lines that have samples")
+
+
 def threads_do_not_matter(program):
     for arguments in (["top", "--profiles", "rank=0-9"], ["trace"], ["check", "--level", "full"]):
         answers = {program.run(*arguments, "--json", "--threads", count, LARGE).out for count in (1, 2, 7)}
@@ -147,4 +159,4 @@ def threads_do_not_matter(program):
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, json_of_every_command_is_one_object, csv_of_every_command_is_one_table,
                       csv_and_json_say_the_same, version_and_rules_as_json, check_as_json, limit, sort, metric,
-                      profiles, threads_do_not_matter))
+                      profiles, what_is_left_out_is_said, threads_do_not_matter))

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/key.h"
+
+#include <string.h>
+
+/* Names of entry points are told apart by so many bytes: a hostile file can have many that are very long. */
+#define NAME_BYTES 256
+
+struct lode_key lode_key_of_function(const lode_context *context)
+{
+    if (context->lexical == LODE_LEXICAL_GLOBAL)
+        return (struct lode_key){.kind = LODE_KEY_GLOBAL};
+    if (context->lexical == LODE_LEXICAL_ENTRY)
+        return (struct lode_key){
+            .kind = LODE_KEY_ENTRY, .number = context->entry, .name = context->entry_name};
+    if (context->function)
+        return (struct lode_key){.kind = LODE_KEY_FUNCTION, .function = function_identity(context->function)};
+    if (context->module)
+        return (struct lode_key){
+            .kind = LODE_KEY_ADDRESS, .module = context->module, .number = context->offset};
+    return (struct lode_key){
+        .kind = LODE_KEY_UNKNOWN, .file = context->file, .number = context->file ? context->line : 0};
+}
+
+struct lode_key lode_key_of_loop(const lode_context *context)
+{
+    return (struct lode_key){.kind = LODE_KEY_LOOP,
+                             .module = context->module,
+                             .file = context->file,
+                             .number = context->file ? context->line : context->offset};
+}
+
+struct lode_key lode_key_of_line(const lode_context *context)
+{
+    if (context->file)
+        return (struct lode_key){.kind = LODE_KEY_LINE, .file = context->file, .number = context->line};
+    return (struct lode_key){.kind = LODE_KEY_LINE, .module = context->module, .number = context->offset};
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    return a == b || (a && b && strncmp(a, b, NAME_BYTES) == 0);
+}
+
+bool lode_key_equal(const struct lode_key *a, const struct lode_key *b)
+{
+    return a->kind == b->kind && a->is_inlined == b->is_inlined && a->function == b->function &&
+           a->module == b->module && a->file == b->file && a->number == b->number &&
+           same_name(a->name, b->name);
+}
+
+/* ---- numbers ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t key_hash(const struct lode_key *key)
+{
+    uint64_t hash = mix((uint64_t)key->kind * 2 + key->is_inlined, key->number);
+    hash = mix(hash, key->function ? key->function->index + UINT64_C(1) : 0);
+    hash = mix(hash, key->module ? key->module->index + UINT64_C(1) : 0);
+    hash = mix(hash, key->file ? key->file->index + UINT64_C(1) : 0);
+    for (size_t i = 0; key->name && i < NAME_BYTES && key->name[i]; i++)
+        hash = mix(hash, (unsigned char)key->name[i]);
+    return hash;
+}
+
+void lode_keys_init(struct lode_keys *keys)
+{
+    lode_map_init(&keys->index);
+    lode_array_init(&keys->items, sizeof(struct lode_key), LODE_NO_INDEX - 1);
+}
+
+uint32_t lode_keys_add(struct lode_keys *keys, const struct lode_key *key, bool *added)
+{
+    for (uint64_t hash = key_hash(key);; hash++) {
+        uint32_t *slot = lode_map_add(&keys->index, hash, (uint32_t)keys->items.count, added);
+        struct lode_key *item;
+        if (slot == NULL)
+            return LODE_NO_INDEX;
+        if (*added) {
+            item = lode_array_push(&keys->items);
+            if (item == NULL)
+                return LODE_NO_INDEX;
+            *item = *key;
+            return *slot;
+        }
+        item = LODE_ARRAY_AT(&keys->items, struct lode_key, *slot);
+        if (lode_key_equal(item, key))
+            return *slot;
+    }
+}
+
+void lode_keys_clear(struct lode_keys *keys)
+{
+    lode_map_clear(&keys->index);
+    keys->items.count = 0;
+}
+
+void lode_keys_free(struct lode_keys *keys)
+{
+    lode_map_free(&keys->index);
+    lode_array_free(&keys->items);
+}
