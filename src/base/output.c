@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/output.h"
 
+#include "base/beneath.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -275,21 +276,17 @@ lode_status lode_output_join(struct lode_output *output, const char *path, lode_
 
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error)
 {
-    char *path = strdup(name);
-    if (path == NULL)
-        return lode_fail_memory(error);
-    lode_status status = LODE_OK;
-    for (char *slash = path; slash && status == LODE_OK;) {
-        slash = strchr(slash + 1, '/');
-        if (slash)
-            *slash = '\0';
-        if (mkdirat(output->directory, path, 0777) != 0 && errno != EEXIST)
-            status = lode_fail_errno(error, name, "cannot make the directory");
-        if (slash)
-            *slash = '/';
-    }
-    free(path);
-    return status;
+    if (lode_mkdir_beneath(output->directory, name) == 0)
+        return LODE_OK;
+    return lode_fail_errno(error, name, "cannot make the directory");
+}
+
+bool lode_output_has(const struct lode_output *output, const char *name)
+{
+    int fd = lode_open_beneath(output->directory, name, O_PATH, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 /* ---- ending ---- */
@@ -451,7 +448,7 @@ static lode_status open_file(struct lode_output_file *file, int directory, const
     file->buffer = malloc(OUTPUT_BUFFER);
     if (file->buffer == NULL)
         return lode_fail_memory(error);
-    file->fd = openat(directory, path, O_RDWR | O_CLOEXEC | flags, 0666);
+    file->fd = lode_open_beneath(directory, path, O_RDWR | flags, 0666);
     if (file->fd >= 0)
         return LODE_OK;
     lode_status status = lode_fail_errno(error, name, flags ? "cannot create" : "cannot open");
@@ -462,19 +459,24 @@ static lode_status open_file(struct lode_output_file *file, int directory, const
 lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
                                     const char *name, lode_error *error)
 {
-    return open_file(file, output->directory, name, name, O_CREAT | O_TRUNC, error);
+    return open_file(file, output->directory, name, name, O_CREAT | O_EXCL, error);
 }
 
 lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
                                            const char *name, lode_error *error)
 {
-    return open_file(file, output->holder, part_name, name, O_CREAT | O_TRUNC, error);
+    return open_file(file, output->holder, part_name, name, O_CREAT | O_EXCL, error);
 }
 
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
                                   const char *name, lode_error *error)
 {
     return open_file(file, output->directory, name, name, 0, error);
+}
+
+void lode_output_file_remove(const struct lode_output *output, const char *name)
+{
+    unlinkat(output->directory, name, 0);
 }
 
 char *lode_output_file_path(const struct lode_output *output, const char *name)

@@ -36,6 +36,8 @@ lode_status lode_output_create(struct lode_output *output, const char *path, boo
 lode_status lode_output_join(struct lode_output *output, const char *path, lode_error *error);
 /* Makes a directory below the output, with those above it. */
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
+/* Whether there is a file or a directory of this name below the output. */
+bool lode_output_has(const struct lode_output *output, const char *name);
 /*
  * Puts everything in place. Files must be closed. After an error the target is as it was; if the disk does not even let the name
  * be given back, the error says where everything is.
@@ -61,6 +63,8 @@ lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct
 /* A file that another process has created: bytes go to places that are this one's alone. */
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
                                   const char *name, lode_error *error);
+/* Takes a file away that was abandoned. */
+void lode_output_file_remove(const struct lode_output *output, const char *name);
 /* Where a file of an output is until it is in place, in memory that the caller frees; NULL if there is none. */
 char *lode_output_file_path(const struct lode_output *output, const char *name);
 /* Appends. */

@@ -5,14 +5,13 @@
 #include "build/points.h"
 #include "build/profiles.h"
 #include "format/format.h"
+#include "format/hpctoolkit/write.h"
 #include "model/block.h"
 #include "model/database.h"
 #include <lode/convert.h>
 #include <lode/writer.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     MAX_IDS = 64 /* of a tuple */
@@ -58,30 +57,16 @@ static lode_status describe_metrics(struct conversion *self, lode_error *error)
     return LODE_OK;
 }
 
-/* The file to copy a source from, if there is one. */
-static char *source_path(const struct conversion *self, const lode_file *file)
-{
-    char *path = NULL;
-    if (!file->copied || self->options->sources == NULL ||
-        asprintf(&path, "%s/%s", self->options->sources, file->path) < 0)
-        return NULL;
-    if (access(path, R_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
 static lode_status describe_symbols(struct conversion *self, lode_error *error)
 {
     const lode_database *db = self->db;
     for (uint32_t i = 0; i < db->module_count; i++)
         LODE_TRY(lode_writer_add_module(self->writer, db->modules[i].path, &self->modules[i], error));
     for (uint32_t i = 0; i < db->file_count; i++) {
-        char *source = source_path(self, &db->files[i]);
-        lode_status status = lode_writer_add_file(self->writer, db->files[i].path, db->files[i].copied,
-                                                  source, &self->files[i], error);
-        free(source);
-        LODE_TRY(status);
+        const lode_file *file = &db->files[i];
+        bool comes_along = file->copied && self->options->sources;
+        LODE_TRY(lode_writer_add_file(self->writer, file->path, file->copied, comes_along ? file->path : NULL,
+                                      &self->files[i], error));
     }
     for (uint32_t i = 0; i < db->function_count; i++) {
         const lode_function *old = &db->functions[i];
@@ -374,6 +359,9 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     LODE_TRY(allocate(self, error));
     LODE_TRY(order_profiles(self, error));
     LODE_TRY(lode_writer_create(&self->writer, path, &options, error));
+    if (self->options->sources)
+        LODE_TRY(lode_origin_open(&self->writer->origin, self->options->sources, self->options->on_finding,
+                                  self->options->user, error));
     LODE_TRY(describe_metrics(self, error));
     LODE_TRY(describe_symbols(self, error));
     LODE_TRY(describe_contexts(self, error));

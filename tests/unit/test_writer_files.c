@@ -159,12 +159,30 @@ static void sources_in_each_others_way_are_an_error(void **state)
     uint32_t file;
     (void)state;
     enter_place(&place);
+    put_file(place.folder, "source", "int main;\n");
+    char *source = name_in(place.folder, "source");
     lode_writer *writer = describe(&place, 0);
-    DONE(&place, lode_writer_add_file(writer, "src/a", 1, "/dev/null", &file, &place.error));
-    DONE(&place, lode_writer_add_file(writer, "src/a/b.c", 1, "/dev/null", &file, &place.error));
+    DONE(&place, lode_writer_add_file(writer, "src/a", 1, source, &file, &place.error));
+    DONE(&place, lode_writer_add_file(writer, "src/a/b.c", 1, source, &file, &place.error));
     DONE(&place, lode_writer_seal(writer, &place.error));
     REFUSED(&place, LODE_ERR_IO, lode_writer_finish(writer, &place.error));
     assert_string_equal(place.error.file, "src/a/b.c");
+    unlink(source);
+    free(source);
+    give_up(&place, writer);
+}
+
+static void a_source_that_is_no_file_is_an_error(void **state)
+{
+    struct place place;
+    uint32_t file;
+    (void)state;
+    enter_place(&place);
+    lode_writer *writer = describe(&place, 0);
+    DONE(&place, lode_writer_add_file(writer, "src/a.c", 1, "/dev/zero", &file, &place.error));
+    DONE(&place, lode_writer_seal(writer, &place.error));
+    REFUSED(&place, LODE_ERR_IO, lode_writer_finish(writer, &place.error));
+    assert_string_equal(place.error.file, "/dev/zero");
     give_up(&place, writer);
 }
 
@@ -360,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_database_is_not_there),
         cmocka_unit_test(a_missing_source_is_an_error),
         cmocka_unit_test(sources_in_each_others_way_are_an_error),
+        cmocka_unit_test(a_source_that_is_no_file_is_an_error),
         cmocka_unit_test(targets_may_be_named_in_many_ways),
         cmocka_unit_test(wrong_targets_are_refused),
         cmocka_unit_test(two_writers_do_not_share_a_target),

@@ -108,6 +108,7 @@ static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const 
     if (writer == NULL)
         return lode_fail_memory(error);
     writer->output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
+    writer->origin.directory = -1;
     writer->crew = crew;
     writer->options = *options;
     if (writer->options.memory == 0)
@@ -159,6 +160,7 @@ void lode_writer_close(lode_writer *writer)
     for (unsigned id = 0; id < HPCT_FILES; id++)
         lode_output_file_abandon(&writer->files[id]);
     lode_output_close(&writer->output);
+    lode_origin_close(&writer->origin);
     for (uint32_t i = 0; i < writer->metrics.count; i++) {
         lode_array_free(&WRITTEN(writer, metrics, metric, i)->scopes);
         lode_array_free(&WRITTEN(writer, metrics, metric, i)->statistics);

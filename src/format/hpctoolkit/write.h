@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "format/hpctoolkit/wire.h"
 #include "model/metric.h"
+#include <lode/check.h>
 #include <lode/writer.h>
 #include <stdatomic.h>
 
@@ -105,6 +106,13 @@ struct written_traffic {
     uint64_t rounds, exchanges, sent_bytes, received_bytes, written_bytes;
 };
 
+/* The store that companion files are taken from. What is wrong with one of them is said, and it is left out. */
+struct written_origin {
+    int directory;              /* -1: none; then sources are paths of their own */
+    lode_finding_fn on_finding; /* may be NULL */
+    void *user;
+};
+
 struct lode_writer {
     struct lode_crew *crew;    /* that writes the database together; NULL: nobody else */
     struct lode_output output; /* member 0's */
@@ -112,6 +120,7 @@ struct lode_writer {
     void *
         joint[HPCT_FILES]; /* of the crew, for files that all members write together; NULL: each for itself */
     lode_writer_options options;
+    struct written_origin origin;
     struct lode_arena arena; /* of strings and id tuples */
 
     struct lode_array kinds; /* of const char * */
@@ -154,9 +163,19 @@ struct written_share {
 lode_status lode_writer_transpose(lode_writer *writer, const struct written_share *share,
                                   struct wire_Profile *summary, struct wire_Section *section,
                                   lode_error *error);
-/* Copies a source file to its place in an output; not one whose place is not below src/. */
-lode_status lode_writer_copy_source(struct lode_output *output, const char *path, const char *source,
-                                    lode_error *error);
+/* Opens the store at `path` for companion files. */
+lode_status lode_origin_open(struct written_origin *origin, const char *path, lode_finding_fn on_finding,
+                             void *user, lode_error *error);
+void lode_origin_close(struct written_origin *origin);
+/* Passes on that a companion file was left out, and why. */
+lode_status lode_origin_leave_out(const struct written_origin *origin, const char *path,
+                                  const lode_error *reason, lode_error *error);
+/*
+ * Copies a source file to its place in an output; not one whose place is not below src/, nor one that is there. `source` is a path below
+ * the origin, or any path if that has no directory; one that is not to be had is left out in the first case, and an error in the second.
+ */
+lode_status lode_writer_copy_source(struct lode_output *output, const struct written_origin *origin,
+                                    const char *path, const char *source, lode_error *error);
 /* metrics/default.yaml, FORMATS.md, copied sources. */
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What lies beside the four files: the metric taxonomy, a note on formats, source files. */
+#include "base/beneath.h"
 #include "format/hpctoolkit/write.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -232,62 +234,122 @@ static lode_status put_taxonomy(lode_writer *writer, lode_error *error)
 
 /* ---- sources ---- */
 
-/* Below src/, where the format has them, and not above it again: the files of the database itself are out of reach. */
-static bool stays_inside(const char *path)
+lode_status lode_origin_open(struct written_origin *origin, const char *path, lode_finding_fn on_finding,
+                             void *user, lode_error *error)
 {
-    if (strncmp(path, "src/", 4) != 0)
-        return false;
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += *at == '/';
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
-            return false;
-    }
-    return true;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *origin = (struct written_origin){directory, on_finding, user};
+    return directory < 0 ? lode_fail_errno(error, path, "cannot open the directory") : LODE_OK;
 }
 
-static lode_status copy_bytes(int from, struct lode_output_file *to, const char *name, lode_error *error)
+void lode_origin_close(struct written_origin *origin)
+{
+    if (origin->directory >= 0)
+        close(origin->directory);
+    origin->directory = -1;
+}
+
+lode_status lode_origin_leave_out(const struct written_origin *origin, const char *path,
+                                  const lode_error *reason, lode_error *error)
+{
+    char text[sizeof reason->text + 64];
+    snprintf(text, sizeof text, "%s; the file is left out", reason->text);
+    lode_finding finding = {"companion-file", LODE_WARNING, path, LODE_NO_OFFSET, text};
+    if (origin->on_finding == NULL || origin->on_finding(origin->user, &finding) == 0)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+}
+
+static bool is_below_src(const char *path)
+{
+    return strncmp(path, "src/", 4) == 0;
+}
+
+/* A path of the caller's own, who may mean a link, but no pipe. */
+static lode_status open_own(int *fd, const char *source, lode_error *error)
+{
+    struct stat status;
+    *fd = open(source, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*fd < 0)
+        return lode_fail_errno(error, source, "cannot open the source file");
+    if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode))
+        return LODE_OK;
+    close(*fd);
+    *fd = -1;
+    return lode_fail(error, LODE_ERR_IO, source, LODE_NO_OFFSET, "the source file is not a regular file");
+}
+
+/* Whose fault it is that a file was not copied. */
+struct copying {
+    int from;
+    struct lode_output_file to;
+    const char *source;
+    lode_error *error;  /* of writing */
+    lode_error *reason; /* of reading */
+    bool is_unreadable;
+};
+
+static lode_status copy_bytes(struct copying *self)
 {
     char buffer[COPY_BUFFER];
     for (;;) {
-        ssize_t got = read(from, buffer, sizeof buffer);
+        ssize_t got = read(self->from, buffer, sizeof buffer);
         if (got < 0 && errno == EINTR)
             continue;
+        self->is_unreadable = got < 0 || self->to.size > LODE_COMPANION_MAX;
         if (got < 0)
-            return lode_fail_errno(error, name, "cannot read");
+            return lode_fail_errno(self->reason, self->source, "cannot read");
+        if (self->is_unreadable)
+            return lode_fail(self->reason, LODE_ERR_LIMIT, self->source, LODE_NO_OFFSET,
+                             "larger than the %d MiB that such a file may have", LODE_COMPANION_MAX >> 20);
         if (got == 0)
             return LODE_OK;
-        LODE_TRY(lode_output_write(to, buffer, (size_t)got, error));
+        LODE_TRY(lode_output_write(&self->to, buffer, (size_t)got, self->error));
     }
 }
 
-lode_status lode_writer_copy_source(struct lode_output *output, const char *path, const char *source,
-                                    lode_error *error)
+static lode_status make_folder(struct lode_output *output, const char *path, lode_error *error)
 {
-    struct lode_output_file to;
-    if (!stays_inside(path))
-        return LODE_OK;
-    int from = open(source, O_RDONLY | O_CLOEXEC);
-    if (from < 0)
-        return lode_fail_errno(error, source, "cannot open the source file");
     char *folder = strdup(path);
-    char *slash = folder ? strrchr(folder, '/') : NULL;
-    lode_status status = folder ? LODE_OK : lode_fail_memory(error);
-    if (slash) {
-        *slash = '\0';
-        status = lode_output_mkdir(output, folder, error);
-    }
+    if (folder == NULL)
+        return lode_fail_memory(error);
+    *strrchr(folder, '/') = '\0';
+    lode_status status = lode_output_mkdir(output, folder, error);
     free(folder);
-    if (status == LODE_OK)
-        status = lode_output_file_create(&to, output, path, error);
-    if (status == LODE_OK) {
-        status = copy_bytes(from, &to, source, error);
-        if (status == LODE_OK)
-            status = lode_output_file_close(&to, error);
-        else
-            lode_output_file_abandon(&to);
-    }
-    close(from);
     return status;
+}
+
+static lode_status copy_file(struct copying *self, struct lode_output *output, const char *path)
+{
+    LODE_TRY(make_folder(output, path, self->error));
+    LODE_TRY(lode_output_file_create(&self->to, output, path, self->error));
+    lode_status status = copy_bytes(self);
+    if (status == LODE_OK)
+        return lode_output_file_close(&self->to, self->error);
+    lode_output_file_abandon(&self->to);
+    if (self->is_unreadable)
+        lode_output_file_remove(output, path);
+    return status;
+}
+
+lode_status lode_writer_copy_source(struct lode_output *output, const struct written_origin *origin,
+                                    const char *path, const char *source, lode_error *error)
+{
+    lode_error reason = {0};
+    bool is_own = origin->directory < 0;
+    struct copying copying = {.source = source, .error = error, .reason = is_own ? error : &reason};
+    if (!is_below_src(path) || (is_own && !lode_is_beneath(path)) || lode_output_has(output, path))
+        return LODE_OK;
+    lode_status status = is_own ? open_own(&copying.from, source, error)
+                                : lode_companion_open(&copying.from, origin->directory, source, &reason);
+    if (status == LODE_ABSENT)
+        return LODE_OK;
+    copying.is_unreadable = status != LODE_OK;
+    if (status == LODE_OK) {
+        status = copy_file(&copying, output, path);
+        close(copying.from);
+    }
+    return copying.is_unreadable && !is_own ? lode_origin_leave_out(origin, path, &reason, error) : status;
 }
 
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error)
@@ -300,7 +362,8 @@ lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error)
     for (uint32_t i = 0; i < writer->sources.count; i++) {
         const struct written_file *source = WRITTEN(writer, sources, file, i);
         if (source->copied && source->source)
-            LODE_TRY(lode_writer_copy_source(&writer->output, source->path, source->source, error));
+            LODE_TRY(lode_writer_copy_source(&writer->output, &writer->origin, source->path, source->source,
+                                             error));
     }
     return LODE_OK;
 }

@@ -5,9 +5,7 @@
 #include "base/target.h"
 #include "format/hpctoolkit/write.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static lode_status check_target(const char *path, bool force, lode_error *error)
 {
@@ -32,24 +30,20 @@ static lode_status number_contexts(struct drafts_output *out, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status copy_source(struct drafts_output *out, const lode_file *file, lode_error *error)
-{
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", out->options->sources, file->path) < 0)
-        return lode_fail_memory(error);
-    lode_status status = LODE_OK;
-    if (access(path, R_OK) == 0)
-        status = lode_writer_copy_source(&out->output, file->path, path, error);
-    free(path);
-    return status;
-}
-
 static lode_status copy_sources(struct drafts_output *out, lode_error *error)
 {
-    for (uint32_t i = 0; out->options->sources && i < out->db->file_count; i++)
+    const lode_convert_options *options = out->options;
+    struct written_origin origin;
+    if (options->sources == NULL)
+        return LODE_OK;
+    LODE_TRY(lode_origin_open(&origin, options->sources, options->on_finding, options->user, error));
+    lode_status status = LODE_OK;
+    for (uint32_t i = 0; i < out->db->file_count && status == LODE_OK; i++)
         if (out->db->files[i].copied)
-            LODE_TRY(copy_source(out, &out->db->files[i], error));
-    return LODE_OK;
+            status = lode_writer_copy_source(&out->output, &origin, out->db->files[i].path,
+                                             out->db->files[i].path, error);
+    lode_origin_close(&origin);
+    return status;
 }
 
 static lode_status write_all(struct drafts_output *out, const char *path, const struct drafts_writer *writer,
