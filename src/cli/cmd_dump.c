@@ -31,7 +31,7 @@ static lode_status dump(out *o, const lode_database *db, unsigned only, lode_err
     if (status >= 0 && (only & 1u << ONLY_TRACES))
         status = dump_traces(o, db, error);
     json_object_end(o);
-    out_write(o, "\n", 1);
+    out_print(o, "\n");
     return status;
 }
 

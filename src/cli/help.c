@@ -44,7 +44,7 @@ static void print_term(out *o, const char *term, const char *meaning, size_t ind
     size_t length = strlen(term);
     out_write(o, term, length);
     if (length + 2 > indent) {
-        out_write(o, "\n", 1);
+        out_print(o, "\n");
         length = 0;
     }
     for (; length < indent; length++)
@@ -98,7 +98,7 @@ static void print_options(out *o, const command_spec *command)
     size_t count = option_list(&command->options, list);
     int group_count = help_option_groups(command, groups);
     for (int i = 0; i < group_count; i++) {
-        out_write(o, "\n", 1);
+        out_print(o, "\n");
         out_heading(o, groups[i].title);
         for (size_t k = 0; k < count; k++)
             if (help_is_in_group(command, &list[k], &groups[i]))
@@ -112,12 +112,12 @@ int help_command(out *o, const command_spec *command)
     out_print(o, "Usage: lode %s [OPTION]...%s%s\n", command->name, command->operands[0] ? " " : "",
               command->operands);
     for (size_t i = 0; command->description[i]; i++) {
-        out_write(o, "\n", 1);
+        out_print(o, "\n");
         out_wrap(o, command->description[i], 0, 0, HELP_WIDTH);
     }
     print_options(o, command);
     if (command->examples) {
-        out_write(o, "\n", 1);
+        out_print(o, "\n");
         out_heading(o, "Examples");
     }
     for (const command_example *e = command->examples; e && e->line; e++) {
@@ -133,7 +133,7 @@ int help_overview(out *o)
     out_print(o, "Usage: lode COMMAND [OPTION]... STORE\n\n");
     for (size_t i = 0; help_about[i]; i++) {
         out_wrap(o, help_about[i], 0, 0, HELP_WIDTH);
-        out_write(o, "\n", 1);
+        out_print(o, "\n");
     }
     out_heading(o, "Commands");
     for (size_t i = 0; (command = command_at(i)); i++) {

@@ -14,7 +14,7 @@ static int check_usage(const invocation *call)
 {
     const command_spec *command = call->command;
     const char *name = command->name;
-    if (call->shared->json && call->shared->csv)
+    if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
         return report("--json and --csv exclude each other (see 'lode help %s')", name);
     if (call->operand_count < command->min_operands)
         return report("'lode %s' needs %s (see 'lode help %s')", name, command->operands, name);
@@ -55,7 +55,8 @@ static int run_with_output(invocation *call)
 {
     const shared_options *shared = call->shared;
     out_settings settings = {.color = shared->color, .file = shared->output};
-    settings.format = shared->json ? OUT_JSON : shared->csv ? OUT_CSV : OUT_TEXT;
+    settings.format = shared->json ? OUT_JSON : shared->csv || shared->csv_raw ? OUT_CSV : OUT_TEXT;
+    settings.is_raw = shared->csv_raw;
     settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";
     call->out = out_open(&settings);
     if (!call->out)

@@ -11,22 +11,21 @@ static void man_text(out *o, const char *text)
 {
     if (*text == '.' || *text == '\'')
         out_write(o, "\\&", 2);
-    for (; *text; text++) {
-        if (*text == '\\')
-            out_write(o, "\\e", 2);
-        else if (*text == '-')
-            out_write(o, "\\-", 2);
-        else if (*text == '\'')
-            out_write(o, "\\(aq", 4);
-        else
-            out_write(o, text, 1);
+    for (;;) {
+        size_t plain = strcspn(text, "\\-'");
+        out_write(o, text, plain);
+        text += plain;
+        if (*text == '\0')
+            break;
+        out_print(o, "%s", *text == '\\' ? "\\e" : *text == '-' ? "\\-" : "\\(aq");
+        text++;
     }
 }
 
 static void man_line(out *o, const char *text)
 {
     man_text(o, text);
-    out_write(o, "\n", 1);
+    out_print(o, "\n");
 }
 
 static void man_term(out *o, const char *term, const char *meaning)

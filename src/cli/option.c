@@ -77,7 +77,12 @@ static const struct shared_spec {
     {SHARED_CSV,
      FOR_ALL,
      {"csv", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv),
-      "print the rows as comma-separated values (RFC 4180) with a header line"}},
+      "print the rows as comma-separated values (RFC 4180) with a header line; text that a spreadsheet would "
+      "run as a formula begins with a '"}},
+    {SHARED_CSV,
+     FOR_ALL,
+     {"csv-raw", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv_raw),
+      "the same without changes to any text; unsafe in spreadsheets and terminals"}},
     {SHARED_COLOR,
      FOR_ALL,
      {"color", 0, OPTION_CHOICE, NULL, color_choices, offsetof(shared_options, color),

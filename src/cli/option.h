@@ -55,6 +55,7 @@ typedef struct shared_options {
     int help;
     int json;
     int csv;
+    int csv_raw;
     int color;
     const char *metric;
     const char *profiles;

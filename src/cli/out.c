@@ -2,6 +2,7 @@
 #include "out.h"
 
 #include "alloc.h"
+#include "escape.h"
 #include "json.h"
 #include "option.h"
 #include "out_backend.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void find_terminal(out *o, int color)
     int is_dumb = terminal && strcmp(terminal, "dumb") == 0;
     int is_wished = color == COLOR_AUTO && is_terminal && !(no_color && no_color[0]) && !is_dumb;
     o->has_color = color == COLOR_ALWAYS || is_wished;
-    o->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    o->is_utf8 = escape_has_utf8();
     if (is_terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         o->width = size.ws_col;
     else
@@ -100,6 +100,7 @@ out *out_open(const out_settings *settings)
     static const out_backend *const backends[] = {&out_backend_text, &out_backend_json, &out_backend_csv};
     out *o = alloc_array(1, sizeof *o);
     o->format = settings->format;
+    o->is_raw = settings->is_raw;
     o->backend = backends[settings->format];
     o->file = settings->file;
     o->store_key = settings->store;
@@ -186,7 +187,7 @@ void out_flush(out *o)
     o->used = 0;
 }
 
-void out_write(out *o, const char *bytes, size_t size)
+void out_raw(out *o, const char *bytes, size_t size)
 {
     while (size && !o->error) {
         size_t room = sizeof o->buffer - o->used;
@@ -197,6 +198,23 @@ void out_write(out *o, const char *bytes, size_t size)
         size -= part;
         if (o->used == sizeof o->buffer)
             out_flush(o);
+    }
+}
+
+void out_write(out *o, const char *text, size_t size)
+{
+    char escape[ESCAPE_SIZE];
+    while (size) {
+        size_t plain = escape_plain(text, size, o->is_utf8);
+        out_raw(o, text, plain);
+        text += plain;
+        size -= plain;
+        if (size == 0)
+            break;
+        size_t length = escape_first(text, size, escape);
+        out_raw(o, escape, strlen(escape));
+        text += length;
+        size -= length;
     }
 }
 
@@ -211,14 +229,54 @@ static char *format_text(const char *format, va_list arguments)
     return text;
 }
 
+/* Lines of the program, each of them written as text. */
+static void write_lines(out *o, const char *text)
+{
+    for (;;) {
+        size_t size = strcspn(text, "\n");
+        out_write(o, text, size);
+        if (text[size] == '\0')
+            return;
+        out_raw(o, "\n", 1);
+        text += size + 1;
+    }
+}
+
 void out_print(out *o, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     char *text = format_text(format, arguments);
     va_end(arguments);
-    out_write(o, text, strlen(text));
+    write_lines(o, text);
     free(text);
+}
+
+typedef struct sentence {
+    char *text;           /* safe to show */
+    size_t before, after; /* line feeds at the ends of the format, which the text does not have */
+} sentence;
+
+static sentence format_sentence(int has_utf8, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static sentence format_sentence(int has_utf8, const char *format, va_list arguments)
+{
+    char *text = format_text(format, arguments);
+    size_t length = strlen(text), format_length = strlen(format);
+    sentence s = {.before = strspn(format, "\n")};
+    while (s.before + s.after < format_length && format[format_length - 1 - s.after] == '\n')
+        s.after++;
+    text[length - s.after] = '\0';
+    s.text = escape_text(text + s.before, has_utf8);
+    free(text);
+    return s;
+}
+
+static void put_feeds(out *o, size_t count)
+{
+    while (count-- > 0)
+        out_raw(o, "\n", 1);
 }
 
 void out_say(out *o, const char *format, ...)
@@ -227,11 +285,12 @@ void out_say(out *o, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    sentence s = format_sentence(o->is_utf8, format, arguments);
     va_end(arguments);
-    utf8_clean(text);
-    out_wrap(o, text, 0, 0, o->width);
-    free(text);
+    put_feeds(o, s.before);
+    out_wrap(o, s.text, 0, 0, o->width);
+    put_feeds(o, s.after);
+    free(s.text);
 }
 
 void out_line(out *o, const char *format, ...)
@@ -240,12 +299,12 @@ void out_line(out *o, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    sentence s = format_sentence(o->is_utf8, format, arguments);
     va_end(arguments);
-    utf8_clean(text);
-    out_write(o, text, strlen(text));
-    out_write(o, "\n", 1);
-    free(text);
+    put_feeds(o, s.before);
+    out_write(o, s.text, strlen(s.text));
+    put_feeds(o, s.after + 1);
+    free(s.text);
 }
 
 void out_labels(out *o, size_t width)
@@ -259,12 +318,16 @@ void out_entry(out *o, const char *label, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    sentence s = format_sentence(o->is_utf8, format, arguments);
     va_end(arguments);
-    utf8_clean(text);
-    out_print(o, "%-*s", (int)o->label_width, label);
-    out_wrap(o, text, o->label_width, o->label_width, o->width);
-    free(text);
+    char *shown = escape_text(label, o->is_utf8);
+    size_t width = utf8_width(shown);
+    size_t column = width < o->label_width ? o->label_width : width;
+    out_print(o, "%s%*s", shown, (int)(column - width), "");
+    out_wrap(o, s.text, o->label_width, column, o->width);
+    put_feeds(o, s.after);
+    free(shown);
+    free(s.text);
 }
 
 void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun)
@@ -279,7 +342,7 @@ void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun)
 void out_gap(out *o)
 {
     if (o->format == OUT_TEXT)
-        out_write(o, "\n", 1);
+        out_raw(o, "\n", 1);
 }
 
 void out_begin(out *o, const char *command, const char *store)

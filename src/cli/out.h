@@ -25,6 +25,7 @@ typedef enum out_format {
 
 typedef struct out_settings {
     out_format format;
+    int is_raw;        /* CSV: text as it is in the store, whatever it does to a spreadsheet or a terminal */
     int color;         /* COLOR_... */
     const char *file;  /* NULL: standard output */
     const char *store; /* what JSON calls the store: "database", "recording" */
@@ -47,8 +48,11 @@ int out_is_terminal(const out *o);
 /* The columns that text has to fit into; `otherwise` where there is no bound. */
 unsigned out_width(const out *o, unsigned otherwise);
 
-/* Bytes as they are, in every format. */
-void out_write(out *o, const char *bytes, size_t size);
+/*
+ * Text, whoever chose it: what is not safe to show is escaped (see escape.h). Line feeds of out_print are those of the
+ * program, and are sent; a line feed of out_write is one of a name, and is shown.
+ */
+void out_write(out *o, const char *text, size_t size);
 void out_print(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Words with line breaks between them, indented after the first line, which begins at `column`; ends with a line feed. */
@@ -76,8 +80,8 @@ typedef enum out_style {
 #define OUT_SERIES_COUNT 12
 
 /*
- * Sentences: only in text, with control characters shown as '?'. out_say breaks lines where the terminal ends, out_line does
- * not. out_entry begins with a label, and what follows lines up with the entries above and below; labels take as many columns as
+ * Sentences: only in text. out_say breaks lines where the terminal ends, out_line does not. Line feeds at the ends of the
+ * format are sent, others are shown. out_entry begins with a label, and what follows lines up with the entries above and below; labels take as many columns as
  * out_labels says.
  */
 void out_say(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -91,8 +95,7 @@ void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun);
 void out_gap(out *o);
 /* A piece of a line that out_line ends. */
 void out_piece(out *o, out_style style, const char *text);
-/* The same for bytes that are known to hold no control characters. */
-void out_clean_piece(out *o, out_style style, const char *bytes, size_t size);
+void out_styled(out *o, out_style style, const char *text, size_t size);
 
 typedef enum out_kind {
     OUT_STRING,

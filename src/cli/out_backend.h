@@ -14,6 +14,9 @@ typedef struct out_value {
     double real;
 } out_value;
 
+/* Bytes as they are: the syntax of a format, and text that is escaped already. Everything else goes through out_write. */
+void out_raw(out *o, const char *bytes, size_t size);
+
 /* Whether a format has a column, if there is room for it. */
 int out_shows(const out *o, const out_column *column);
 
@@ -34,6 +37,7 @@ typedef struct text_table text_table;
 struct out {
     const out_backend *backend;
     out_format format;
+    int is_raw;
     int fd;
     int error;             /* errno of the first write that failed */
     const char *file;      /* as the user calls it */

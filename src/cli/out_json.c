@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "escape.h"
 #include "json.h"
 #include "out_backend.h"
 #include "utf8.h"
@@ -8,20 +9,26 @@
 
 static void put(out *o, const char *text)
 {
-    out_write(o, text, strlen(text));
+    out_raw(o, text, strlen(text));
 }
 
+#define JSON_ESCAPE_SIZE 16
+
 /* An escape that is as short as JSON has it; NULL for a character that stands for itself. */
-static const char *escape_of(unsigned char byte, char buffer[8])
+static const char *escape_of(uint32_t character, char buffer[JSON_ESCAPE_SIZE])
 {
     static const char letters[] = "\b\f\n\r\t\"\\";
     static const char *const escapes[] = {"\\b", "\\f", "\\n", "\\r", "\\t", "\\\"", "\\\\"};
-    const char *found = byte ? strchr(letters, byte) : NULL;
+    const char *found = character && character < 0x80 ? strchr(letters, (int)character) : NULL;
     if (found)
         return escapes[found - letters];
-    if (byte >= 0x20 && byte != 0x7f)
+    if (!escape_is_due(character))
         return NULL;
-    snprintf(buffer, 8, "\\u%04x", byte);
+    if (character > 0xffff)
+        snprintf(buffer, JSON_ESCAPE_SIZE, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (character >> 10)),
+                 (unsigned)(0xdc00 + (character & 0x3ff)));
+    else
+        snprintf(buffer, JSON_ESCAPE_SIZE, "\\u%04x", (unsigned)character);
     return buffer;
 }
 
@@ -41,22 +48,21 @@ static void put_string(out *o, const char *text)
             continue;
         }
         uint32_t character = 0;
-        char buffer[8];
+        char buffer[JSON_ESCAPE_SIZE];
         size_t length = utf8_decode(text + plain, size - plain, &character);
-        const char *escape = length == 0   ? "\xef\xbf\xbd" /* U+FFFD */
-                             : length == 1 ? escape_of((unsigned char)text[plain], buffer)
-                                           : NULL;
+        const char *escape = length ? escape_of(character, buffer) : "\xef\xbf\xbd"; /* U+FFFD */
         if (!escape) {
             plain += length;
             continue;
         }
-        out_write(o, text, plain);
+        out_raw(o, text, plain);
         put(o, escape);
-        text += plain + 1;
-        size -= plain + 1;
+        plain += length ? length : 1;
+        text += plain;
+        size -= plain;
         plain = 0;
     }
-    out_write(o, text, size);
+    out_raw(o, text, size);
     put(o, "\"");
 }
 
@@ -124,7 +130,7 @@ static void put_u64(out *o, uint64_t value)
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    out_write(o, digits + at, sizeof digits - at);
+    out_raw(o, digits + at, sizeof digits - at);
 }
 
 static void put_real(out *o, double value)

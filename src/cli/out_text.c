@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text for people. A table is kept until its end, since the widths of its columns depend on all rows. */
 #include "alloc.h"
+#include "escape.h"
 #include "out_backend.h"
 #include "utf8.h"
 
@@ -50,9 +51,10 @@ static const char *const style_codes[STYLE_SERIES + OUT_SERIES_COUNT] = {
     [STYLE_SERIES + 9] = "95", [STYLE_SERIES + 10] = "94", [STYLE_SERIES + 11] = "91",
 };
 
+/* Blanks, line feeds and codes of styles; what comes from elsewhere goes through out_write. */
 static void put(out *o, const char *text)
 {
-    out_write(o, text, strlen(text));
+    out_raw(o, text, strlen(text));
 }
 
 static void put_spaces(out *o, size_t count)
@@ -76,31 +78,18 @@ static void end_style(out *o, out_style style)
         put(o, "\033[0m");
 }
 
-static void put_styled(out *o, out_style style, const char *text)
-{
-    char *clean = strdup(text);
-    if (!clean)
-        return;
-    utf8_clean(clean);
-    begin_style(o, style);
-    put(o, clean);
-    end_style(o, style);
-    free(clean);
-}
-
-void out_piece(out *o, out_style style, const char *text)
-{
-    if (o->format == OUT_TEXT)
-        put_styled(o, style, text);
-}
-
-void out_clean_piece(out *o, out_style style, const char *bytes, size_t size)
+void out_styled(out *o, out_style style, const char *text, size_t size)
 {
     if (o->format != OUT_TEXT)
         return;
     begin_style(o, style);
-    out_write(o, bytes, size);
+    out_write(o, text, size);
     end_style(o, style);
+}
+
+void out_piece(out *o, out_style style, const char *text)
+{
+    out_styled(o, style, text, strlen(text));
 }
 
 /* One paragraph, without line feeds. A style ends with its line, and begins again with the next. */
@@ -115,7 +104,8 @@ static void wrap_paragraph(out *o, out_style style, const char *text, size_t siz
             length++;
         while (length + blanks < size && text[length + blanks] == ' ')
             blanks++;
-        if (!is_first && width && column + 1 + length > width) {
+        size_t columns = utf8_width_of(text, length);
+        if (!is_first && width && column + 1 + columns > width) {
             end_style(o, style);
             put(o, "\n");
             put_spaces(o, indent);
@@ -126,7 +116,7 @@ static void wrap_paragraph(out *o, out_style style, const char *text, size_t siz
         if (!is_first)
             put(o, " ");
         out_write(o, text, length);
-        column += length + !is_first;
+        column += columns + !is_first;
         is_first = 0;
         text += length + blanks;
         size -= length + blanks;
@@ -151,7 +141,7 @@ void out_heading(out *o, const char *title)
 {
     if (o->format != OUT_TEXT)
         return;
-    put_styled(o, STYLE_HEADING, title);
+    out_piece(o, STYLE_HEADING, title);
     put(o, "\n");
 }
 
@@ -238,13 +228,14 @@ static void format_cell(const out *o, const out_column *column, const out_value 
 }
 
 /* A copy that may be shown, among the bytes of the table. Returns where it is. */
-static size_t keep_text(text_table *table, const char *text)
+static size_t keep_text(text_table *table, const char *text, int has_utf8)
 {
-    size_t size = strlen(text) + 1, start = table->byte_count;
+    char *shown = escape_text(text, has_utf8);
+    size_t size = strlen(shown) + 1, start = table->byte_count;
     table->bytes = alloc_grow(table->bytes, &table->byte_capacity, start + size, 1);
-    memcpy(table->bytes + start, text, size);
-    utf8_clean(table->bytes + start);
+    memcpy(table->bytes + start, shown, size);
     table->byte_count += size;
+    free(shown);
     return start;
 }
 
@@ -254,7 +245,8 @@ void out_note(out *o, out_style style, const char *text)
     if (table == NULL || table->row_count == 0)
         return;
     table->notes = alloc_grow(table->notes, &table->note_capacity, table->note_count, sizeof *table->notes);
-    table->notes[table->note_count++] = (text_note){table->row_count - 1, keep_text(table, text), style};
+    table->notes[table->note_count++] =
+        (text_note){table->row_count - 1, keep_text(table, text, o->is_utf8), style};
 }
 
 static void text_cell_add(out *o, const out_column *column, const out_value *value)
@@ -266,7 +258,7 @@ static void text_cell_add(out *o, const out_column *column, const out_value *val
     const char *text = !value->is_none && is_text(column) ? value->text : number;
     size_t index = (size_t)(column - o->columns);
     text_cell *cell = &table->cells[table->cell_count - o->column_count + index];
-    cell->start = keep_text(table, text);
+    cell->start = keep_text(table, text, o->is_utf8);
     cell->fixed = value->fixed;
     cell->width = utf8_width(table->bytes + cell->start);
     cell->unit_width = unit_width_of(number);
@@ -350,7 +342,7 @@ static void put_elided(out *o, const char *text, size_t fixed, size_t width)
     size_t taken = utf8_width(copy);
     memcpy(copy + fixed, text + fixed, strlen(text + fixed));
     utf8_elide(copy + fixed, capacity - fixed, width > taken ? width - taken : 0, o->is_utf8 ? "…" : "...");
-    put(o, copy);
+    out_write(o, copy, strlen(copy));
     free(copy);
 }
 

@@ -2,12 +2,14 @@
 #include "progress.h"
 
 #include "number.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define INTERVAL_NS    100000000
+#define LINE_SIZE      384
 #define ESTIMATE_AFTER 1.0 /* seconds: what is said earlier is a guess */
 
 void progress_init(progress *p)
@@ -44,46 +46,48 @@ static void note_phase(progress *p, const char *phase, uint64_t done)
 }
 
 /* "9:59" or "2:03:04". */
-static void print_left(double seconds)
+static void add_left(char *line, size_t capacity, double seconds)
 {
     unsigned long long left = (unsigned long long)(seconds + 0.5);
+    size_t used = strlen(line);
     if (left >= 3600)
-        fprintf(stderr, ", %llu:%02llu:%02llu left", left / 3600, left / 60 % 60, left % 60);
+        snprintf(line + used, capacity - used, ", %llu:%02llu:%02llu left", left / 3600, left / 60 % 60,
+                 left % 60);
     else
-        fprintf(stderr, ", %llu:%02llu left", left / 60, left % 60);
+        snprintf(line + used, capacity - used, ", %llu:%02llu left", left / 60, left % 60);
 }
 
-static void print_rate(const progress *p, uint64_t done, uint64_t total)
+static void add_rate(const progress *p, char *line, size_t capacity, uint64_t done, uint64_t total)
 {
     char rate[NUMBER_SIZE];
     double passed = seconds_between(&p->begun, &p->last), work = (double)(done - p->begun_with);
+    size_t used = strlen(line);
     if (passed < ESTIMATE_AFTER || work <= 0)
         return;
     if (p->byte_phase && strcmp(p->phase, p->byte_phase) == 0) {
         format_bytes(rate, (uint64_t)(work / passed));
-        fprintf(stderr, ", %s/s", rate);
+        snprintf(line + used, capacity - used, ", %s/s", rate);
     }
-    print_left((double)(total > done ? total - done : 0) * passed / work);
+    add_left(line, capacity, (double)(total > done ? total - done : 0) * passed / work);
 }
 
 int progress_report(void *user, const char *phase, uint64_t done, uint64_t total)
 {
     progress *p = user;
-    char count[NUMBER_SIZE], percent[NUMBER_SIZE];
+    char number[NUMBER_SIZE], line[LINE_SIZE];
     if (!p->is_wanted)
         return 0;
     note_phase(p, phase, done);
     if (!is_due(p))
         return 0;
-    format_count(count, done);
-    if (total > 0) {
-        format_percent(percent, (double)done / (double)total);
-        fprintf(stderr, "\r\033[K%s: %s", phase, percent);
-        print_rate(p, done, total);
-    } else {
-        fprintf(stderr, "\r\033[K%s: %s", phase, count);
-    }
-    fflush(stderr);
+    if (total > 0)
+        format_percent(number, (double)done / (double)total);
+    else
+        format_count(number, done);
+    snprintf(line, sizeof line, "%s: %s", p->phase, number);
+    if (total > 0)
+        add_rate(p, line, sizeof line, done, total);
+    report_status(line);
     p->is_shown = 1;
     return 0;
 }
@@ -92,7 +96,6 @@ void progress_clear(progress *p)
 {
     if (!p->is_shown)
         return;
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
+    report_status("");
     p->is_shown = 0;
 }

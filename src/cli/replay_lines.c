@@ -24,8 +24,8 @@ static void end_line(replay_lines *t, size_t text, out_style style)
 {
     if (!replay_lines_are_full(t)) {
         out_write(t->out, t->line.text, text);
-        out_clean_piece(t->out, style, t->line.text + text, t->line.used - text);
-        out_write(t->out, "\n", 1);
+        out_styled(t->out, style, t->line.text + text, t->line.used - text);
+        out_gap(t->out);
         t->count++;
     }
     t->line.used = 0;
@@ -81,7 +81,7 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
     line *l = &t->line;
     char text[NUMBER_SIZE];
     if (t->count > 0)
-        out_write(t->out, "\n", 1);
+        out_gap(t->out);
     else
         write_columns(t);
     snprintf(text, sizeof text, "Trace %u", track->index + 1);

@@ -111,8 +111,8 @@ static void end_line(replay_text *t, const char *comment)
 {
     out_write(t->out, t->line.text, t->line.used);
     if (comment)
-        out_clean_piece(t->out, STYLE_DIM, comment, strlen(comment));
-    out_write(t->out, "\n", 1);
+        out_styled(t->out, STYLE_DIM, comment, strlen(comment));
+    out_gap(t->out);
     t->lines++;
     t->is_full = t->limit && t->lines >= t->limit;
 }

@@ -3,7 +3,6 @@
 
 #include "alloc.h"
 #include "report.h"
-#include "utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +42,11 @@ static void make_room(replay_words *w, size_t index)
     w->made_count = count;
 }
 
-static char *clean_copy(const char *text)
+static char *copy_of(const char *text)
 {
     char *copy = strdup(text);
     if (!copy)
         exit(report("out of memory"));
-    utf8_clean(copy);
-    for (char *at = copy; (at = strchr(at, '\n')) != NULL;)
-        *at = '?';
     return copy;
 }
 
@@ -60,7 +56,7 @@ static const char *function_name(replay_words *w, const lode_function *function)
     if (index >= w->made_count)
         make_room(w, index);
     if (!w->made[index])
-        w->made[index] = clean_copy(label_name(&w->label, function, w->names));
+        w->made[index] = copy_of(label_name(&w->label, function, w->names));
     return w->made[index];
 }
 
@@ -69,7 +65,7 @@ const char *replay_name(replay_words *w, const lode_event *event)
     switch ((lode_event_kind)event->kind) {
     case LODE_EVENT_POINT:
         free(w->point);
-        w->point = clean_copy(lode_event_name(w->recording, event));
+        w->point = copy_of(lode_event_name(w->recording, event));
         return w->point;
     case LODE_EVENT_LOST:
         return "lost";
@@ -156,7 +152,6 @@ static void add_message(replay_words *w, const lode_event *event)
     memcpy(w->text, bytes, size);
     w->text[size] = '\0';
     w->used = size;
-    utf8_clean(w->text);
 }
 
 const char *replay_values(replay_words *w, const replay_event *shown)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
-#include "utf8.h"
+#include "escape.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,12 +11,37 @@
 #include <unistd.h>
 
 #define MESSAGE_SIZE 4096
+#define STATUS_SIZE  512
 
 static int is_silent;
 
 void report_nothing(void)
 {
     is_silent = 1;
+}
+
+/* All that reaches standard error: `text` may hold names, which a terminal must not obey. One write for each line. */
+static void print(const char *before, const char *text, const char *behind)
+{
+    char line[16 + MESSAGE_SIZE * 4];
+    size_t size = strlen(text), used = (size_t)snprintf(line, 16, "%s", before);
+    int has_utf8 = escape_has_utf8();
+    for (;;) {
+        size_t plain = escape_plain(text, size, has_utf8);
+        memcpy(line + used, text, plain);
+        used += plain;
+        text += plain;
+        size -= plain;
+        if (size == 0)
+            break;
+        size_t length = escape_first(text, size, line + used);
+        used += strlen(line + used);
+        text += length;
+        size -= length;
+    }
+    used += (size_t)snprintf(line + used, sizeof line - used, "%s", behind);
+    (void)fwrite(line, 1, used, stderr);
+    fflush(stderr);
 }
 
 int report(const char *format, ...)
@@ -28,10 +53,15 @@ int report(const char *format, ...)
     va_end(arguments);
     if (is_silent)
         return EXIT_TROUBLE;
-    /* Names out of a store may hold control characters, which a terminal would obey. */
-    utf8_clean(message);
-    fprintf(stderr, "lode: %s\n", message);
+    print("lode: ", message, "\n");
     return EXIT_TROUBLE;
+}
+
+void report_status(const char *text)
+{
+    char line[STATUS_SIZE];
+    snprintf(line, sizeof line, "%s", text);
+    print("\r\033[K", line, "");
 }
 
 int report_error(const char *subject, const lode_error *error)

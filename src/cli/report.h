@@ -21,5 +21,7 @@ int report_error(const char *subject, const lode_error *error);
 int report_unopened(const char *path, const lode_error *error);
 /* The same for a store that was not written: says how to replace what is there, if that is the reason. */
 int report_unwritten(const char *path, const lode_error *error);
+/* Replaces the line that shows the progress of work; "" removes it. Only where standard error is a terminal. */
+void report_status(const char *text);
 
 #endif

@@ -2,6 +2,7 @@
 #include "search_print.h"
 
 #include "alloc.h"
+#include "escape.h"
 #include "json.h"
 #include "label.h"
 #include "report.h"
@@ -228,13 +229,12 @@ static void write_values(out *o, const lode_search_row *row)
 /* For people: values are short, and those with blanks in quotes. */
 static void show_value(printer *p, sentence *to, const lode_search_value *pair)
 {
-    size_t capacity = strlen(pair->value) + 4;
-    char *value = alloc_array(capacity, 1);
-    memcpy(value, pair->value, capacity - 4);
-    utf8_clean(value);
-    for (char *feed = value; (feed = strchr(feed, '\n')) != NULL;)
-        *feed = ' ';
-    utf8_elide(value, capacity, VALUE_WIDTH, out_is_utf8(p->out) ? "…" : "...");
+    char *shown = escape_text(pair->value, out_is_utf8(p->out));
+    size_t length = strlen(shown);
+    char *value = alloc_array(length + 4, 1);
+    memcpy(value, shown, length);
+    free(shown);
+    utf8_elide(value, length + 4, VALUE_WIDTH, out_is_utf8(p->out) ? "…" : "...");
     const char *quote = strchr(value, ' ') || !value[0] ? "\"" : "";
     add(to, "%s%s=%s%s%s", joint(to, ", "), pair->key, quote, value, quote);
     free(value);

@@ -2,6 +2,7 @@
 #include "trace_draw.h"
 
 #include "alloc.h"
+#include "escape.h"
 #include "label.h"
 #include "report.h"
 #include "utf8.h"
@@ -68,9 +69,7 @@ static lode_status gather(trace_lines *lines, const session *s, lode_error *erro
             status = lode_selection_has(s->selection, s->db, line.profile, &is_selected, error);
         if (status < 0 || !is_selected)
             continue;
-        char *name = strdup(label_profile(&l, s->db, line.profile));
-        if (!name)
-            exit(report("out of memory"));
+        char *name = escape_text(label_profile(&l, s->db, line.profile), escape_has_utf8());
         lines->items = alloc_grow(lines->items, &lines->capacity, lines->count, sizeof *lines->items);
         lines->items[lines->count] = (trace_line_name){line.profile, (uint32_t)lines->count, name};
         lines->count++;

@@ -53,9 +53,9 @@ static size_t columns_of(uint32_t character)
     return width < 0 ? 1 : (size_t)width;
 }
 
-size_t utf8_width(const char *text)
+size_t utf8_width_of(const char *text, size_t size)
 {
-    size_t size = strlen(text), width = 0;
+    size_t width = 0;
     while (size) {
         uint32_t character = '?';
         size_t length = utf8_decode(text, size, &character);
@@ -68,20 +68,9 @@ size_t utf8_width(const char *text)
     return width;
 }
 
-void utf8_clean(char *text)
+size_t utf8_width(const char *text)
 {
-    size_t size = strlen(text);
-    while (size) {
-        uint32_t character = 0;
-        size_t length = utf8_decode(text, size, &character);
-        int is_control = character < 0x20 || (character >= 0x7f && character < 0xa0);
-        if (length == 0)
-            length = 1;
-        if (is_control && character != '\n')
-            memset(text, '?', length);
-        text += length;
-        size -= length;
-    }
+    return utf8_width_of(text, strlen(text));
 }
 
 /* The byte at which the first `width` columns end. */

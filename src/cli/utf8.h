@@ -14,9 +14,7 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /* How many columns of a terminal a string takes. */
 size_t utf8_width(const char *text);
-
-/* Replaces control characters, other than line feeds, by '?', so that no name can command a terminal. */
-void utf8_clean(char *text);
+size_t utf8_width_of(const char *text, size_t size);
 
 /*
  * Shortens a string to `width` columns by leaving out its middle, which is marked by `mark`. The head is the larger
