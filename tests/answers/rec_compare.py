@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every row of an answer against the reference. All return (rows that were compared, what is wrong)."""
+
+import math
+
+import rec_reference as reference
+
+EXACT = ("self_ns", "total_ns", "calls", "errors", "min_ns", "max_ns")
+REAL = ("self_percent", "mean_ns", "deviation_ns")
+PERCENTILES = ("p50_ns", "p95_ns", "p99_ns")
+
+
+def is_close(found, wanted):
+    return abs(found - wanted) <= reference.REAL_ERROR * max(1.0, abs(wanted))
+
+
+def is_percentile(found, wanted):
+    """Within the error that lode/calls.h states, and a whole number."""
+    return abs(found - wanted) <= reference.PERCENTILE_ERROR * wanted + 1
+
+
+def _identity(function):
+    return function.module or None, function.offset if function.module else None
+
+
+def top(answer, tracks, names="raw"):
+    wanted = {(getattr(function, names), *_identity(function)): row for function, row in reference.top(tracks).items()}
+    found = {(row["name"], row["module"], row["offset"]): row for row in answer["rows"]}
+    wrong = [] if len(found) == len(answer["rows"]) else ["a function has two rows"]
+    wrong += [f"top: {key}: only in the {'answer' if key in found else 'reference'}" for key in found.keys() ^ wanted.keys()]
+    for key in found.keys() & wanted.keys():
+        checks = [(column, found[key][column] == wanted[key][column]) for column in EXACT]
+        checks += [(column, is_close(found[key][column], wanted[key][column])) for column in REAL]
+        checks += [(column, is_percentile(found[key][column], wanted[key][column])) for column in PERCENTILES]
+        wrong += [f"top: {key}: {column} is {found[key][column]}, not {wanted[key][column]}" for column, holds in checks if not holds]
+    heads = {"total_ns": reference.total(tracks), "calls": sum(not call.is_off for call, _ in reference.all_calls(tracks)),
+             "errors": sum(call.failed for call, _ in reference.all_calls(tracks)), "row_count": len(wanted), "task_count": len(tracks)}
+    wrong += [f"top: {key} is {answer[key]}, not {value}" for key, value in heads.items() if answer[key] != value]
+    times = [row["self_ns"] for row in answer["rows"]]
+    wrong += [] if times == sorted(times, reverse=True) else ["top: not in order"]
+    return len(wanted), wrong
+
+
+def neighbours(answer, tracks, name, is_callers):
+    functions = {call.function for call, _ in reference.all_calls(tracks)}
+    whole = {function for function in functions if name in (function.symbol, function.full)}
+    asked = whole or {function for function in functions if name.lower() in function.full.lower()}
+    wanted = reference.neighbours(tracks, lambda function: function in asked, is_callers)
+    rows = sorted((("(outermost calls)" if function is None else function.raw), *row) for function, row in wanted.items())
+    found = sorted((row["name"], row["calls"], row["total_ns"], row["self_ns"]) for row in answer["rows"])
+    return len(rows), [] if found == rows else [f"neighbours of {name}: {item}" for item in set(rows) ^ set(found)]
+
+
+# ---- tree ----
+
+def _nested(rows):
+    """[(row, rows below)] of the rows of an answer."""
+    outermost = []
+    open_lists = [outermost]
+    for row in rows:
+        below = []
+        del open_lists[row["depth"] + 1:]
+        open_lists[row["depth"]].append((row, below))
+        open_lists.append(below)
+    return outermost
+
+
+def _flat_wanted(rows):
+    """Each row by the names above it: (path, numbers). Functions of one name stay apart by what is below them."""
+    pending = [(row, ()) for row in rows]
+    while pending:
+        row, above = pending.pop()
+        path = above + (row.function.raw,)
+        yield path, (row.total, row.own, row.calls, len(row.members), row.folded, len(row.below))
+        pending += [(below, path) for below in row.below]
+
+
+def _flat_found(nested, has_calls):
+    pending = [(row, below, ()) for row, below in nested]
+    while pending:
+        row, inner, above = pending.pop()
+        path = above + (row["name"],)
+        yield path, (row["total_ns"], row["self_ns"], row["calls"] if has_calls else 0, row["contexts"], row["folded"], len(inner))
+        pending += [(other, below, path) for other, below in inner]
+
+
+def _count(pairs):
+    counted = {}
+    for pair in pairs:
+        counted[pair] = counted.get(pair, 0) + 1
+    return counted
+
+
+def _order(nested, everything):
+    """Siblings fall; the hot path begins at the first row and goes on while a callee has half of its caller's cost; shares are shares."""
+    pending = [(nested, None)]
+    while pending:
+        rows, parent = pending.pop()
+        costs = [row["total_ns"] for row, _ in rows]
+        if costs != sorted(costs, reverse=True):
+            yield f"tree: rows below {parent and parent['name']} are not in order"
+        for i, (row, below) in enumerate(rows):
+            is_hot = i == 0 and (parent is None or (parent["hot"] and 2 * row["total_ns"] >= parent["total_ns"]))
+            if row["hot"] != is_hot:
+                yield f"tree: {row['name']}: hot is {row['hot']}"
+            share = 100 * row["total_ns"] / (everything or 1)
+            if not is_close(row["total_percent"], share):
+                yield f"tree: {row['name']}: {row['total_percent']} %, not {share}"
+            pending.append((below, row))
+
+
+def tree(answer, tracks, **options):
+    wanted = reference.tree(tracks, **options)
+    everything = reference.total(tracks)
+    has_calls = not options.get("callers")
+    nested = _nested(answer["rows"])
+    left, right = _count(_flat_found(nested, has_calls)), _count(_flat_wanted(wanted))
+    wrong = [f"tree: {' / '.join(path[-4:])}: {numbers} {left.get((path, numbers), 0)} times, not {right.get((path, numbers), 0)}"
+             for path, numbers in left.keys() | right.keys()
+             if left.get((path, numbers), 0) != right.get((path, numbers), 0)]
+    wrong += _order(nested, everything)
+    if answer["total_ns"] != everything:
+        wrong.append(f"tree: total_ns is {answer['total_ns']}, not {everything}")
+    return len(answer["rows"]), wrong
+
+
+# ---- profiles ----
+
+def _distribution(values):
+    ordered = sorted(values)
+
+    def rank(share):
+        position = share * (len(ordered) - 1)
+        low = math.floor(position)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
+
+    mean = math.fsum(ordered) / len(ordered)
+    return {"count": len(ordered), "sum": sum(ordered), "min": ordered[0], "p5": rank(0.05), "p25": rank(0.25), "median": rank(0.5),
+            "mean": mean, "p75": rank(0.75), "p95": rank(0.95), "p99": rank(0.99), "max": ordered[-1],
+            "stddev": math.sqrt(math.fsum((value - mean) ** 2 for value in ordered) / len(ordered)),
+            "imbalance": ordered[-1] / mean - 1 if mean else 0}
+
+
+def profiles(answer, tracks):
+    rows = sorted(answer["rows"], key=lambda row: row["track"])
+    wanted = [reference.profile(track) for track in tracks]
+    if len(rows) != len(wanted) or answer["row_count"] != len(wanted):
+        return 0, [f"profiles: {len(rows)} rows, not {len(wanted)}"]
+    wrong = [f"profiles: track {i}: {key} is {row[key]!r}, not {value!r}" for i, (row, facts) in enumerate(zip(rows, wanted))
+             for key, value in facts.items() if row[key] != value]
+    if wanted:
+        spread = _distribution([row["total_ns"] for row in wanted])
+        wrong += [f"profiles: {key} is {answer['distribution'][key]}, not {value}" for key, value in spread.items()
+                  if not is_close(answer["distribution"][key], value)]
+        wrong += [f"profiles: track {i}: percent of mean is {row['percent_of_mean']}" for i, row in enumerate(rows)
+                  if spread["mean"] and not is_close(row["percent_of_mean"], 100 * row["total_ns"] / spread["mean"])]
+    return len(rows), wrong

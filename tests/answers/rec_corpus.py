@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The recordings of the corpus: every row of `top`, `tree` and `profiles` is that of the reference, with every option that chooses rows.
+Needs the corpus.
+"""
+
+import sys
+
+import rec_compare as compare
+import rec_uftrace as uftrace
+
+import cli
+import corpus_files
+import reader
+
+# Directories that the reader does not open or does not repair; handmade.py has their rows, derived by hand.
+NOT_READ = {
+    "badhdrmagic": "the info file has no header, so that the reader knows neither byte order nor tasks",
+    "v5": "there is no version 5 to read",
+    "be_noswap_hdr": "the byte order in the header is not that of the records",
+    "badmagic": "the reader ends at what is no record",
+    "evunk": "an event carries more bytes than there are; the reader takes them all",
+    "extratid": "a task without a session; the reader does not take that of another",
+    "nosess": "no task has a session; the reader does not take the only map",
+    "moreflag": "a record says that it has values, and nothing says which",
+}
+
+
+class Recording:
+    def __init__(self, name, path):
+        self.name, self.path, self.tracks = name, path, uftrace.tracks(path)
+
+
+def recordings(program):
+    found = corpus_files.recorded()
+    if not found:
+        raise cli.MissingCorpus
+    if not hasattr(program, "opened"):
+        made = [(path.name, path) for path in sorted(corpus_files.folder("handmade").iterdir()) if path.name not in NOT_READ]
+        program.opened = [Recording(name, path) for name, path in found + made]
+        program.rows = 0
+    return program.opened
+
+
+def ask(program, command, recording, *options):
+    """The answer, whatever the recording had to be repaired for."""
+    names = ["--names", "raw"] if command != "profiles" else []
+    result = program.run(command, recording.path, "--json", "--limit", "0", *names, *options, cwd=recording.path)
+    if result.status not in (0, 1):
+        raise ValueError(f"lode {command} {' '.join(map(str, options))}: {result.err}")
+    return cli.parse_json(result.out)
+
+
+def report(program, recording, words, results):
+    rows, wrong = 0, []
+    for count, problems in results:
+        rows += count
+        wrong += problems
+    program.rows += rows
+    program.check(not wrong, f"{recording.name}: {words}: {rows} rows are those of the reference", wrong[:20])
+
+
+def functions(program):
+    for recording in recordings(program):
+        results = [compare.top(ask(program, "top", recording, "--sort", "self"), recording.tracks)]
+        for function in chosen_functions(recording):
+            for option in ("--callers", "--callees"):
+                answer = ask(program, "top", recording, option, function.raw)
+                results.append(compare.neighbours(answer, recording.tracks, function.raw, option == "--callers"))
+        report(program, recording, "top, callers and callees", results)
+
+
+def chosen_functions(recording, count=4):
+    """Some functions, always the same ones: those with the most callers and callees together."""
+    found = {}
+    for call, path in uftrace.reference.all_calls(recording.tracks):
+        above = path[-1].function if path else None
+        found.setdefault(call.function, set()).add(above)
+        found.setdefault(above, set()).add(call.function)
+    found.pop(None, None)
+    return sorted(found, key=lambda function: (-len(found[function]), function.key))[:count]
+
+
+def trees(program):
+    for recording in recordings(program):
+        results = []
+        focus = [function.full for function in chosen_functions(recording, 2)]
+        choices = [{}, {"callers": True}, {"depth": 3}, {"callers": True, "depth": 2}, {"min_percent": 5}, {"callers": True, "min_percent": 5}]
+        choices += [{"focus": name} for name in focus] + [{"focus": name, "callers": True, "depth": 4} for name in focus[:1]]
+        for options in choices:
+            words = ["--min-percent", options.get("min_percent", 0)]
+            words += ["--callers"] * bool(options.get("callers"))
+            for name in ("focus", "depth"):
+                words += [f"--{name}", options[name]] if name in options else []
+            results.append(compare.tree(ask(program, "tree", recording, *words), recording.tracks, **options))
+        report(program, recording, f"tree in {len(choices)} ways", results)
+
+
+def tasks(program):
+    for recording in recordings(program):
+        report(program, recording, "profiles", [compare.profiles(ask(program, "profiles", recording), recording.tracks)])
+
+
+def windows(program):
+    """Parts in time, by task, and without short calls."""
+    for recording in recordings(program):
+        times = uftrace.moments(recording.tracks)
+        if len(times) < 4:
+            continue
+        ends = [moment for share in (0.25, 0.7) if (moment := uftrace.quiet_moment(times, share)) is not None]
+        spans = [(None, end) for end in ends] + [(end, None) for end in ends] + [tuple(ends)] * (len(ends) == 2 and ends[0] < ends[1])
+        results = []
+        for begin, end in spans:
+            words = (["--from", f"@{begin}"] if begin else []) + (["--to", f"@{end}"] if end else [])
+            part = uftrace.reference.cut(recording.tracks, begin, end)
+            results.append(compare.top(ask(program, "top", recording, "--sort", "self", *words), part))
+            results.append(compare.tree(ask(program, "tree", recording, "--min-percent", "0", *words), part))
+        for least in (100, 20_000):
+            part = uftrace.reference.cut(recording.tracks, min_time=least)
+            results.append(compare.top(ask(program, "top", recording, "--sort", "self", "--min-time", f"{least}ns"), part))
+        for track in recording.tracks[:3]:
+            answer = ask(program, "top", recording, "--sort", "self", "--task", track.facts["tid"])
+            results.append(compare.top(answer, [track]))
+        report(program, recording, f"{len(results)} windows", results)
+
+
+def what_is_left_out(program):
+    """Whatever is not compared: the reader gives up, or gives other rows."""
+    recordings(program)
+    for name, why in NOT_READ.items():
+        path = corpus_files.folder("handmade") / name
+        try:
+            recording = Recording(name, path)
+            has_reference = not compare.top(ask(program, "top", recording), recording.tracks)[1]
+        except reader.Damaged:
+            has_reference = False
+        program.check(not has_reference, f"{name} has no reference: {why}")
+    program.note(f"{len(program.opened)} recordings, {program.rows} rows")
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, functions, trees, tasks, windows, what_is_left_out))
