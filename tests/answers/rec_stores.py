@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Trace stores: every row of `top`, `tree`, `profiles` and `search` is that of the reference. Stores of the corpus were written by the
+original program; made ones are read back by a reader that shares nothing with Lode.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import rec_compare as compare
+import rec_reference as reference
+import rec_zorka as zorka
+
+import cli
+
+MADE = {
+    "small traces": ["--records", "6000", "--calls-per-trace", "12", "--tasks", "3", "--functions", "60"],
+    "long traces": ["--records", "30000", "--calls-per-trace", "7000", "--functions", "200"],
+    "recursion": ["--records", "8000", "--calls-per-trace", "500", "--depth", "60", "--functions", "6"],
+}
+
+
+class Given:
+    def __init__(self, name, path, texts=None):
+        self.name, self.path, self.store = name, path, zorka.Read(path, texts)
+        self.tracks = zorka.tracks(self.store)
+
+
+def ask(program, command, given, *options):
+    names = ["--names", "raw"] if command != "profiles" else []
+    return program.json(command, given.path, "--limit", "0", *names, *options, cwd=given.path)
+
+
+def functions(program, given):
+    yield compare.top(ask(program, "top", given, "--sort", "self"), given.tracks)
+    names = sorted({call.function.raw for call, _ in reference.all_calls(given.tracks)})
+    for name in names[:2]:
+        for option in ("--callers", "--callees"):
+            yield compare.neighbours(ask(program, "top", given, option, name), given.tracks, name, option == "--callers")
+
+
+def trees(program, given):
+    for options in ({}, {"callers": True}, {"depth": 2}, {"callers": True, "depth": 3}, {"min_percent": 2}):
+        words = ["--min-percent", options.get("min_percent", 0)] + ["--callers"] * bool(options.get("callers"))
+        words += ["--depth", options["depth"]] if "depth" in options else []
+        yield compare.tree(ask(program, "tree", given, *words), given.tracks, **options)
+
+
+def profiles(program, given):
+    yield compare.profiles(ask(program, "profiles", given), given.tracks)
+
+
+def shown(value):
+    return value if isinstance(value, str) else {True: "true", False: "false", None: "null"}.get(value, str(value))
+
+
+def search_rows(given):
+    """Each trace as `lode search` shows it, and what it can be found by."""
+    for number, (trace, track) in enumerate(zip(given.store.traces, given.tracks)):
+        calls = [call for call, _ in reference.walk(track.calls)]
+        yield {"number": number + 1, "track": number, "time_ns": track.calls[0].begin, "duration_ns": track.calls[0].time,
+               "calls": len(calls), "errors": sum(call.failed for call in calls), "name": track.calls[0].function.raw,
+               "attributes": {key: shown(value) for key, value in trace.attributes}}, {call.function.raw for call in calls}
+
+
+def found_rows(answer):
+    return [{key: row[key] for key in ("number", "track", "time_ns", "duration_ns", "calls", "errors", "name", "attributes")}
+            for row in answer["rows"]]
+
+
+def search(program, given):
+    pairs = list(search_rows(given))
+    durations = sorted(row["duration_ns"] for row, _ in pairs)
+    middle = durations[len(durations) // 2]
+    method = min(pairs[-1][1])
+    choices = [([], lambda row, names: True),
+               (["--min-duration", f"{middle}ns"], lambda row, names: row["duration_ns"] >= middle),
+               (["--max-duration", f"{middle}ns"], lambda row, names: row["duration_ns"] <= middle),
+               (["--errors"], lambda row, names: row["errors"] > 0),
+               (["--method", method], lambda row, names: any(method.lower() in name.lower() for name in names))]
+    for words, holds in choices:
+        found = found_rows(ask(program, "search", given, *words))
+        wanted = [row for row, names in pairs if holds(row, names)]
+        wanted.sort(key=lambda row: (row["time_ns"], row["track"]))
+        yield len(wanted), [] if found == wanted else [f"search {words}: {a}, not {b}" for a, b in zip(found, wanted) if a != b] or \
+            [f"search {words}: {len(found)} rows, not {len(wanted)}"]
+
+
+def look_at(program, given):
+    for question in (functions, trees, profiles, search):
+        rows, wrong = 0, []
+        for count, problems in question(program, given):
+            rows += count
+            wrong += problems
+        program.rows = getattr(program, "rows", 0) + rows
+        program.check(not wrong, f"{given.name}: {question.__name__}: {rows} rows are those of the reference", wrong[:20])
+
+
+def stores_of_the_corpus(program):
+    root = program.stores()
+    for name in ("first", "master", "real-agent"):
+        look_at(program, Given(name, root / name))
+    # Its index of texts is compressed; ids are those of the other one.
+    look_at(program, Given("master-fmi", root / "master-fmi", root / "master"))
+
+
+def made_stores(program):
+    with tempfile.TemporaryDirectory(prefix="lode-answers-") as folder:
+        for name, options in MADE.items():
+            for layout in ("page", "zico"):
+                path = Path(folder) / f"{name} {layout}"
+                done = program.run("synth", "recording", "--format", "zorka", *options, "--layout", layout, "-o", path, cwd=folder)
+                if program.check(done.status == 0, f"{path.name} is made", [done.err]):
+                    look_at(program, Given(path.name, path))
+    program.note(f"{program.rows} rows")
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, stores_of_the_corpus, made_stores))
