@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes that damage does to stores, and that somebody would make who wants to do harm. */
+#ifndef LODE_TESTS_CAMPAIGN_MUTATE_H
+#define LODE_TESTS_CAMPAIGN_MUTATE_H
+
+#include "store.h"
+#include <stdint.h>
+
+/* The same on every machine: what input `number` of a seed begins with. */
+uint64_t random_begin(uint64_t seed, uint64_t number);
+uint64_t random_next(uint64_t *state);
+/* Below `count`, which is not 0. */
+size_t random_below(uint64_t *state, size_t count);
+
+/* Changes a copy of a sound store in one to sixteen places; now and then a file of `other`, a store of the same format, takes the place of one. */
+void mutate(struct store *store, const struct store *sound, const struct store *other, uint64_t *random);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands run inside a process of their own, which was started already: what starting costs under a sanitizer is paid once. */
+#ifndef LODE_TESTS_CAMPAIGN_RUN_H
+#define LODE_TESTS_CAMPAIGN_RUN_H
+
+#include "commands.h"
+
+enum outcome {
+    RUN_DONE,   /* the command ended, well or not */
+    RUN_CRASH,  /* a signal, or what a sanitizer says */
+    RUN_HANG,   /* more processor time than it may take, or none at all */
+    RUN_SILENT, /* it says that all is well, and what it wrote is damaged */
+    RUN_DOUBT,  /* the same, but what is found is a warning */
+    RUN_LEFT,   /* it failed and left something, or wrote beside its output */
+};
+
+struct result {
+    enum outcome outcome;
+    int status;
+    double seconds; /* of processor time */
+    size_t written; /* bytes of text and of the output */
+    size_t check_errors, check_warnings;
+    bool checked;
+};
+
+enum {
+    MOST_SECONDS = 2
+};
+
+/*
+ * Runs commands in the current directory, where `in` is, in as few processes as it takes. What a command that did not end well has said
+ * is then in `said-N`, with its number, and what the check of its output says in `checked-N`. Returns the largest memory of a process, in KiB.
+ */
+long run_commands(const struct command *commands, size_t count, struct result *results);
+
+/* What the sanitizer says it is, or the rule that is broken. */
+void run_signature(char *to, size_t size, const struct result *result, size_t number);
+
+#endif
