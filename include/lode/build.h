@@ -67,7 +67,7 @@ typedef struct lode_build_phase {
     uint64_t sent_bytes, read_bytes, written_bytes;
 } lode_build_phase;
 
-/* What was done, and what it took. All members get the same. */
+/* What was done, and what it took. All members get the same. New fields come at the end. */
 typedef struct lode_build_result {
     uint64_t members;
     uint64_t recordings, tracks, ranks, nodes;
@@ -95,6 +95,13 @@ LODE_API const char *lode_build_phase_name(unsigned phase);
 LODE_API LODE_CHECKED lode_status lode_build(const char *const *paths, size_t count, const char *path,
                                              const lode_build_options *options, lode_build_result *result,
                                              lode_error *error);
+/* The same, for a result of `result_size` bytes: lode_build is a macro that passes the size your program was compiled with. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_build_sized(const char *const *paths, size_t count, const char *path,
+                                                   const lode_build_options *options,
+                                                   lode_build_result *result, size_t result_size,
+                                                   lode_error *error);
+#define lode_build(paths, count, path, options, result, error)                                               \
+    lode_build_sized(paths, count, path, options, result, sizeof(lode_build_result), error)
 
 LODE_END_DECLS
 #endif

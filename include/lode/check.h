@@ -45,7 +45,7 @@ typedef struct lode_check_options {
         sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL                            \
     }
 
-/* Counts of findings, passed on or not, and of what was looked at. */
+/* Counts of findings, passed on or not, and of what was looked at. New fields come at the end. */
 typedef struct lode_check_result {
     uint64_t errors, warnings, notes;
     uint64_t suppressed;                          /* findings beyond limit_per_rule */
@@ -56,13 +56,28 @@ typedef struct lode_check_result {
 
 /*
  * Checks a store. LODE_OK when the check was carried out, whatever it found. The findings, and their order, do not
- * depend on the number of threads. MT: any thread.
+ * depend on the number of threads. `options` and `result` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,
                                              lode_check_result *result, lode_error *error);
 LODE_API LODE_CHECKED lode_status lode_check_memory(const lode_memory_file *files, size_t file_count,
                                                     const lode_check_options *options,
                                                     lode_check_result *result, lode_error *error);
+/*
+ * The same, for a result of `result_size` bytes: the names above are macros that pass the size your program was compiled with, so that results may
+ * grow. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_check_sized(const char *path, const lode_check_options *options,
+                                                   lode_check_result *result, size_t result_size,
+                                                   lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_count,
+                                                          const lode_check_options *options,
+                                                          lode_check_result *result, size_t result_size,
+                                                          lode_error *error);
+#define lode_check(path, options, result, error)                                                             \
+    lode_check_sized(path, options, result, sizeof(lode_check_result), error)
+#define lode_check_memory(files, file_count, options, result, error)                                         \
+    lode_check_memory_sized(files, file_count, options, result, sizeof(lode_check_result), error)
 
 /* All rules. MT: any thread. */
 typedef struct lode_rule {

@@ -9,7 +9,7 @@
 
 struct lode_pass {
     const lode_recording *recording;
-    const lode_slice *slice; /* NULL: all */
+    lode_slice slice;
     lode_calls_options options;
     unsigned threads; /* workers */
     /* The tracks of the slice in their order. The pass fills in all but calls, total and out. */

@@ -4,6 +4,7 @@
 #include "analysis/kept.h"
 #include "analysis/slice.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include <pthread.h>
@@ -35,16 +36,17 @@ struct run {
 lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
                            const lode_calls_options *options, lode_error *error)
 {
-    static const lode_calls_options defaults = LODE_CALLS_OPTIONS_INIT;
-    *pass =
-        (struct lode_pass){.recording = recording, .slice = slice, .options = options ? *options : defaults};
-    LODE_TRY(lode_slice_tracks(slice, recording, &pass->row_count, error));
+    *pass = (struct lode_pass){
+        .recording = recording, .slice = LODE_SLICE_INIT, .options = LODE_CALLS_OPTIONS_INIT};
+    LODE_TRY(lode_options_take(&pass->slice, slice, error));
+    LODE_TRY(lode_options_take(&pass->options, options, error));
+    LODE_TRY(lode_slice_tracks(&pass->slice, recording, &pass->row_count, error));
     pass->threads = lode_pool_threads(pass->options.threads, pass->row_count);
     pass->rows = calloc((size_t)pass->row_count + 1, sizeof *pass->rows);
     if (pass->rows == NULL)
         return lode_fail_memory(error);
     for (uint32_t i = 0; i < pass->row_count; i++)
-        pass->rows[i].track = lode_slice_track(slice, i);
+        pass->rows[i].track = lode_slice_track(&pass->slice, i);
     return LODE_OK;
 }
 
@@ -163,10 +165,10 @@ static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bo
 {
     uint64_t begin, end;
     *meets = true;
-    if (pass->slice == NULL || (pass->slice->from == 0 && pass->slice->to == 0))
+    if (pass->slice.from == 0 && pass->slice.to == 0)
         return LODE_OK;
     lode_status status = lode_track_span(pass->recording, track, &begin, &end, error);
-    *meets = status == LODE_OK && lode_slice_meets(pass->slice, begin, end);
+    *meets = status == LODE_OK && lode_slice_meets(&pass->slice, begin, end);
     return status == LODE_ABSENT ? LODE_OK : status;
 }
 
@@ -213,7 +215,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     }
     qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);
     for (unsigned i = 0; i < pass->threads; i++)
-        lode_slicer_init(&run->workers[i].slicer, pass->slice);
+        lode_slicer_init(&run->workers[i].slicer, &pass->slice);
     return LODE_OK;
 }
 

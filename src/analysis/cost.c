@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "model/block.h"
@@ -195,10 +196,12 @@ static lode_status compute(lode_cost *cost, const lode_cost_options *options, lo
     return status;
 }
 
-lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *options,
+lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
                               lode_error *error)
 {
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
     *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
     lode_cost *cost = calloc(1, sizeof *cost);
     if (cost == NULL)
         return lode_fail_memory(error);
@@ -207,7 +210,7 @@ lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lo
     cost->inclusive = calloc(db->tree.count, sizeof *cost->inclusive);
     cost->own = calloc(db->tree.count, sizeof *cost->own);
     lode_status status =
-        cost->inclusive && cost->own ? compute(cost, options, error) : lode_fail_memory(error);
+        cost->inclusive && cost->own ? compute(cost, &options, error) : lode_fail_memory(error);
     if (status == LODE_OK)
         *out = cost;
     else

@@ -5,6 +5,7 @@
  */
 #include "analysis/slice.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "model/recording.h"
 #include <stdlib.h>
 
@@ -181,16 +182,19 @@ static lode_status open_merge(lode_merge *merge, const lode_slice *slice, lode_e
 /* ---- the public face ---- */
 
 lode_status lode_merge_open(lode_merge **out, const lode_recording *recording, const lode_slice *slice,
-                            const lode_cursor_options *options, lode_error *error)
+                            const lode_cursor_options *given, lode_error *error)
 {
-    static const lode_cursor_options defaults = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_slice taken = LODE_SLICE_INIT;
     *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(lode_options_take(&taken, slice, error));
     lode_merge *merge = calloc(1, sizeof *merge);
     if (merge == NULL)
         return lode_fail_memory(error);
     merge->recording = recording;
-    merge->options = options ? *options : defaults;
-    lode_status status = open_merge(merge, slice, error);
+    merge->options = options;
+    lode_status status = open_merge(merge, slice ? &taken : NULL, error);
     if (status == LODE_OK)
         *out = merge;
     else

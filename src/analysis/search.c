@@ -4,6 +4,7 @@
 
 #include "analysis/slice.h"
 #include "base/error.h"
+#include "base/options.h"
 #include <stdlib.h>
 
 enum {
@@ -267,9 +268,9 @@ static lode_status run_search(struct run *run, lode_error *error)
 lode_status lode_search_run(lode_search **out, const lode_recording *recording,
                             const lode_search_options *options, lode_error *error)
 {
-    static const lode_search_options defaults = LODE_SEARCH_OPTIONS_INIT;
-    struct run run = {.recording = recording, .options = options ? *options : defaults};
+    struct run run = {.recording = recording, .options = LODE_SEARCH_OPTIONS_INIT};
     *out = NULL;
+    LODE_TRY(lode_options_take(&run.options, options, error));
     run.search = calloc(1, sizeof *run.search);
     if (run.search == NULL)
         return lode_fail_memory(error);

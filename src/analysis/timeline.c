@@ -2,6 +2,7 @@
 /* What each thread was doing in a window of time. */
 #include "analysis/key.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "model/database.h"
@@ -316,9 +317,11 @@ static lode_status draw(struct drawing *self, const lode_timeline_options *optio
 }
 
 lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
-                                  const lode_timeline_options *options, lode_error *error)
+                                  const lode_timeline_options *given, lode_error *error)
 {
+    lode_timeline_options options = LODE_TIMELINE_OPTIONS_INIT;
     *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
     if (!lode_database_has(db, LODE_PART_TRACE))
         return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET, "the database has no traces");
     lode_timeline *timeline = calloc(1, sizeof *timeline);
@@ -327,8 +330,8 @@ lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
     struct drawing self = {
         .db = db,
         .timeline = timeline,
-        .progress = {.report = options->on_progress, .user = options->user, .phase = "reading traces"}};
-    lode_status status = draw(&self, options, error);
+        .progress = {.report = options.on_progress, .user = options.user, .phase = "reading traces"}};
+    lode_status status = draw(&self, &options, error);
     free(self.key_of);
     free(self.context_of);
     free(self.tallies);

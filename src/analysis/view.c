@@ -7,6 +7,7 @@
 #include "analysis/key.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "model/database.h"
 #include <lode/name.h>
 #include <lode/view.h>
@@ -342,18 +343,20 @@ static void builder_free(struct builder *self)
     free(self->body);
 }
 
-lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_view_options *options,
+lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_view_options *given,
                             lode_error *error)
 {
+    lode_view_options options = LODE_VIEW_OPTIONS_INIT;
     *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
     lode_view *view = calloc(1, sizeof *view);
     if (view == NULL)
         return lode_fail_memory(error);
     lode_array_init(&view->rows, sizeof(lode_view_row), SIZE_MAX);
     struct builder self = {.cost = cost,
-                           .options = options,
+                           .options = &options,
                            .tree = cost->tree,
-                           .least = options->min_fraction * cost->inclusive[0],
+                           .least = options.min_fraction * cost->inclusive[0],
                            .view = view,
                            .error = error};
     lode_array_init(&self.pending, sizeof(struct node), SIZE_MAX);

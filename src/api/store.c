@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening and checking stores of whatever format. */
 #include "base/error.h"
+#include "base/options.h"
 #include "format/format.h"
 #include <lode/store.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 static lode_status open_folder(struct lode_folder *folder, const char *path, lode_error *error)
@@ -37,99 +39,138 @@ lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error
     return status;
 }
 
-/* ---- databases ---- */
+/* ---- opening ---- */
 
-static lode_status open_in(lode_database **out, const struct lode_folder *folder, const char *path,
-                           lode_error *error)
+/* What the caller can take: at least one of the two is not NULL. */
+struct opening {
+    lode_database **database;
+    lode_recording **recording;
+    const lode_recording_options *options;
+};
+
+static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
+                           const struct lode_folder *folder, const char *path, lode_error *error)
 {
+    lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
     const struct lode_format *format;
+    LODE_TRY(lode_options_take(&options, opening->options, error));
     LODE_TRY(find_format(&format, folder, path, error));
-    if (format->open == NULL)
-        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
-                         "a recording (%s), where a database is needed", format->name);
-    return format->open(out, folder, error);
+    bool is_recording = format->open_recording != NULL;
+    if (kind)
+        *kind = is_recording ? LODE_STORE_RECORDING : LODE_STORE_DATABASE;
+    if (is_recording && opening->recording)
+        return format->open_recording(opening->recording, folder, &options, error);
+    if (!is_recording && opening->database)
+        return format->open(opening->database, folder, error);
+    return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "a %s (%s), where a %s is needed",
+                     is_recording ? "recording" : "database", format->name,
+                     is_recording ? "database" : "recording");
+}
+
+static lode_status open_path(const struct opening *opening, lode_store_kind *kind, const char *path,
+                             lode_error *error)
+{
+    struct lode_folder folder;
+    LODE_TRY(open_folder(&folder, path, error));
+    lode_status status = open_in(opening, kind, &folder, path, error);
+    lode_folder_close(&folder);
+    return status;
+}
+
+static lode_status open_memory(const struct opening *opening, const lode_memory_file *files,
+                               size_t file_count, lode_error *error)
+{
+    struct lode_folder folder;
+    lode_folder_open_memory(&folder, files, file_count);
+    return open_in(opening, NULL, &folder, "", error);
+}
+
+lode_status lode_open(lode_database **database, lode_recording **recording, lode_store_kind *kind,
+                      const char *path, const lode_recording_options *options, lode_error *error)
+{
+    if (database)
+        *database = NULL;
+    if (recording)
+        *recording = NULL;
+    return open_path(&(struct opening){database, recording, options}, kind, path, error);
 }
 
 lode_status lode_database_open(lode_database **out, const char *path, lode_error *error)
 {
-    struct lode_folder folder;
-    *out = NULL;
-    LODE_TRY(open_folder(&folder, path, error));
-    lode_status status = open_in(out, &folder, path, error);
-    lode_folder_close(&folder);
-    return status;
+    return lode_open(out, NULL, NULL, path, NULL, error);
 }
 
 lode_status lode_database_open_memory(lode_database **out, const lode_memory_file *files, size_t file_count,
                                       lode_error *error)
 {
-    struct lode_folder folder;
     *out = NULL;
-    lode_folder_open_memory(&folder, files, file_count);
-    return open_in(out, &folder, "", error);
-}
-
-/* ---- recordings ---- */
-
-static lode_status open_recording_in(lode_recording **out, const struct lode_folder *folder, const char *path,
-                                     const lode_recording_options *options, lode_error *error)
-{
-    static const lode_recording_options defaults = LODE_RECORDING_OPTIONS_INIT;
-    const struct lode_format *format;
-    LODE_TRY(find_format(&format, folder, path, error));
-    if (format->open_recording == NULL)
-        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
-                         "a database (%s), where a recording is needed", format->name);
-    return format->open_recording(out, folder, options ? options : &defaults, error);
+    return open_memory(&(struct opening){.database = out}, files, file_count, error);
 }
 
 lode_status lode_recording_open(lode_recording **out, const char *path, const lode_recording_options *options,
                                 lode_error *error)
 {
-    struct lode_folder folder;
-    *out = NULL;
-    LODE_TRY(open_folder(&folder, path, error));
-    lode_status status = open_recording_in(out, &folder, path, options, error);
-    lode_folder_close(&folder);
-    return status;
+    return lode_open(NULL, out, NULL, path, options, error);
 }
 
 lode_status lode_recording_open_memory(lode_recording **out, const lode_memory_file *files, size_t file_count,
                                        const lode_recording_options *options, lode_error *error)
 {
-    struct lode_folder folder;
     *out = NULL;
-    lode_folder_open_memory(&folder, files, file_count);
-    return open_recording_in(out, &folder, "", options, error);
+    return open_memory(&(struct opening){.recording = out, .options = options}, files, file_count, error);
 }
 
 /* ---- checks ---- */
 
 static lode_status check_in(const struct lode_folder *folder, const char *path,
-                            const lode_check_options *options, lode_check_result *result, lode_error *error)
+                            const lode_check_options *given, lode_check_result *result, size_t result_size,
+                            lode_error *error)
 {
     const struct lode_format *format;
-    *result = (lode_check_result){0};
-    LODE_TRY(find_format(&format, folder, path, error));
-    return format->check(folder, options, result, error);
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result own = {0};
+    lode_status status = lode_options_take(&options, given, error);
+    if (status == LODE_OK)
+        status = find_format(&format, folder, path, error);
+    if (status == LODE_OK)
+        status = format->check(folder, &options, &own, error);
+    lode_result_give(result, result_size, &own, sizeof own);
+    return status;
 }
 
-lode_status lode_check(const char *path, const lode_check_options *options, lode_check_result *result,
-                       lode_error *error)
+lode_status lode_check_sized(const char *path, const lode_check_options *options, lode_check_result *result,
+                             size_t result_size, lode_error *error)
 {
     struct lode_folder folder;
     LODE_TRY(open_folder(&folder, path, error));
-    lode_status status = check_in(&folder, path, options, result, error);
+    lode_status status = check_in(&folder, path, options, result, result_size, error);
     lode_folder_close(&folder);
     return status;
 }
 
-lode_status lode_check_memory(const lode_memory_file *files, size_t file_count,
-                              const lode_check_options *options, lode_check_result *result, lode_error *error)
+lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_count,
+                                    const lode_check_options *options, lode_check_result *result,
+                                    size_t result_size, lode_error *error)
 {
     struct lode_folder folder;
     lode_folder_open_memory(&folder, files, file_count);
-    return check_in(&folder, "", options, result, error);
+    return check_in(&folder, "", options, result, result_size, error);
+}
+
+/* Who calls these two, rather than the macros, has the result of 0.1. */
+#define RESULT_0_1 (offsetof(lode_check_result, has_traces) + sizeof(int))
+
+lode_status(lode_check)(const char *path, const lode_check_options *options, lode_check_result *result,
+                        lode_error *error)
+{
+    return lode_check_sized(path, options, result, RESULT_0_1, error);
+}
+
+lode_status(lode_check_memory)(const lode_memory_file *files, size_t file_count,
+                               const lode_check_options *options, lode_check_result *result,
+                               lode_error *error)
+{
+    return lode_check_memory_sized(files, file_count, options, result, RESULT_0_1, error);
 }
 
 size_t lode_rule_count(void)

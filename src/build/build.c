@@ -3,6 +3,7 @@
 #include "build/build.h"
 
 #include "base/error.h"
+#include "base/options.h"
 #include <stdlib.h>
 
 /* What all members are given. */
@@ -102,7 +103,8 @@ static lode_status work(void *context, struct lode_crew *crew, lode_error *error
     struct lode_build build = {.options = order->options, .crew = crew};
     lode_build_texts_init(&build.changes);
     lode_status status = run(&build, order, error);
-    if (order->result && crew->place.rank == 0)
+    /* Members that are threads share one result, which is the same for all. */
+    if (crew->place.rank == 0 || order->options->crew)
         *order->result = build.result;
     if (status != LODE_OK)
         lode_crew_raise(crew, status, error);
@@ -110,19 +112,37 @@ static lode_status work(void *context, struct lode_crew *crew, lode_error *error
     return status;
 }
 
-lode_status lode_build(const char *const *paths, size_t count, const char *path,
-                       const lode_build_options *options, lode_build_result *result, lode_error *error)
+static lode_status build_with(struct order *order, lode_error *error)
 {
-    static const lode_build_options defaults = LODE_BUILD_OPTIONS_INIT;
-    struct order order = {paths, count, path, options ? options : &defaults, result};
     struct lode_crew alone = LODE_CREW_ALONE;
-    struct lode_crew *crew = order.options->crew ? order.options->crew : &alone;
+    struct lode_crew *crew = order->options->crew ? order->options->crew : &alone;
     lode_error own = {0};
-    if (order.options->crew == NULL && order.options->members > 1)
-        return lode_crew_run(order.options->members, work, &order, error);
-    lode_status status = work(&order, crew, &own);
+    if (order->options->crew == NULL && order->options->members > 1)
+        return lode_crew_run(order->options->members, work, order, error);
+    lode_status status = work(order, crew, &own);
     /* What ended the job is what some member has raised. */
     if (status != LODE_OK && error && lode_crew_poll(crew, error) == LODE_OK)
         *error = own;
     return status;
+}
+
+lode_status lode_build_sized(const char *const *paths, size_t count, const char *path,
+                             const lode_build_options *given, lode_build_result *result, size_t result_size,
+                             lode_error *error)
+{
+    lode_build_options options = LODE_BUILD_OPTIONS_INIT;
+    lode_build_result own = {0};
+    struct order order = {paths, count, path, &options, &own};
+    LODE_TRY(lode_options_take(&options, given, error));
+    lode_status status = build_with(&order, error);
+    lode_result_give(result, result_size, &own, sizeof own);
+    return status;
+}
+
+lode_status(lode_build)(const char *const *paths, size_t count, const char *path,
+                        const lode_build_options *options, lode_build_result *result, lode_error *error)
+{
+    /* Who calls this function, rather than the macro, has the result of 0.1. */
+    size_t size = offsetof(lode_build_result, phases) + 6 * sizeof(lode_build_phase);
+    return lode_build_sized(paths, count, path, options, result, size, error);
 }

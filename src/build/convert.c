@@ -2,6 +2,7 @@
 /* From a database to a writer, through the public API on both sides. */
 #include "base/error.h"
 #include "base/map.h"
+#include "base/options.h"
 #include "build/points.h"
 #include "build/profiles.h"
 #include "format/format.h"
@@ -381,12 +382,14 @@ static lode_status convert_to(const lode_database *db, const char *path, const l
     return target->write(db, path, options, error);
 }
 
-lode_status lode_convert(const lode_database *db, const char *path, const lode_convert_options *options,
+lode_status lode_convert(const lode_database *db, const char *path, const lode_convert_options *given,
                          lode_error *error)
 {
-    struct conversion self = {.db = db, .options = options};
-    if (options->to && strcmp(options->to, "hpctoolkit") != 0)
-        return convert_to(db, path, options, error);
+    lode_convert_options options = LODE_CONVERT_OPTIONS_INIT;
+    struct conversion self = {.db = db, .options = &options};
+    LODE_TRY(lode_options_take(&options, given, error));
+    if (options.to && strcmp(options.to, "hpctoolkit") != 0)
+        return convert_to(db, path, &options, error);
     lode_status status = convert(&self, path, error);
     release(&self);
     return status;

@@ -3,6 +3,7 @@
 #include "build/rewrite.h"
 
 #include "base/error.h"
+#include "base/options.h"
 #include <string.h>
 
 /* A time of the first recording's clock in that of another, no earlier than its beginning. */
@@ -54,24 +55,24 @@ static lode_status check_arguments(size_t count, const lode_slice *slice, lode_e
     const char *wrong = NULL;
     if (count == 0)
         wrong = "there is no recording to write";
-    else if (count > 1 && slice && slice->tracks)
+    else if (count > 1 && slice->tracks)
         wrong = "tracks can be chosen of one recording only";
     return wrong ? lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong) : LODE_OK;
 }
 
 lode_status lode_rewrite(const lode_recording *const *recordings, size_t count, const char *path,
-                         const lode_slice *slice, const lode_rewrite_options *options, lode_error *error)
+                         const lode_slice *slice, const lode_rewrite_options *given, lode_error *error)
 {
-    static const lode_slice all = LODE_SLICE_INIT;
-    lode_rewrite_options wishes = LODE_REWRITE_OPTIONS_INIT;
-    if (options)
-        wishes = *options;
-    LODE_TRY(check_arguments(count, slice, error));
-    if (wishes.to == NULL)
-        wishes.to = strcmp(recordings[0]->format, "zorka") == 0 ? "zorka" : "uftrace";
-    const struct target *target = find_target(wishes.to);
+    lode_slice taken = LODE_SLICE_INIT;
+    lode_rewrite_options options = LODE_REWRITE_OPTIONS_INIT;
+    LODE_TRY(lode_options_take(&taken, slice, error));
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(check_arguments(count, &taken, error));
+    if (options.to == NULL)
+        options.to = strcmp(recordings[0]->format, "zorka") == 0 ? "zorka" : "uftrace";
+    const struct target *target = find_target(options.to);
     if (target == NULL)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "no recording can be written in the format %s", wishes.to);
-    return target->write(recordings, count, path, slice ? slice : &all, &wishes, error);
+                         "no recording can be written in the format %s", options.to);
+    return target->write(recordings, count, path, &taken, &options, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Databases that were never measured. Everything follows from the seed and the number of what is made. */
 #include "base/error.h"
+#include "base/options.h"
 #include "build/profiles.h"
 #include <inttypes.h>
 #include <lode/synth.h>
@@ -277,15 +278,17 @@ static lode_status synthesise(struct synthesis *self, const char *path, lode_err
     return lode_writer_finish(self->writer, error);
 }
 
-lode_status lode_synth_database(const char *path, const lode_synth_options *options, lode_error *error)
+lode_status lode_synth_database(const char *path, const lode_synth_options *given, lode_error *error)
 {
-    struct synthesis self = {.options = options};
-    LODE_TRY(check_options(options, error));
-    self.function_count = options->contexts / CONTEXTS_PER_FUNCTION + 1;
+    lode_synth_options options = LODE_SYNTH_OPTIONS_INIT;
+    struct synthesis self = {.options = &options};
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(check_options(&options, error));
+    self.function_count = options.contexts / CONTEXTS_PER_FUNCTION + 1;
     self.functions = calloc(self.function_count, sizeof *self.functions);
     self.files = calloc(self.function_count, sizeof *self.files);
-    self.contexts = calloc(options->contexts, sizeof *self.contexts);
-    self.lines = calloc(options->contexts, sizeof *self.lines);
+    self.contexts = calloc(options.contexts, sizeof *self.contexts);
+    self.lines = calloc(options.contexts, sizeof *self.lines);
     bool enough = self.functions && self.files && self.contexts && self.lines;
     lode_status status = enough ? synthesise(&self, path, error) : lode_fail_memory(error);
     lode_writer_close(self.writer);

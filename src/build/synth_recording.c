@@ -4,6 +4,7 @@
  * from the seed and the track's number alone.
  */
 #include "base/arena.h"
+#include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "build/synth_program.h"
@@ -415,19 +416,21 @@ static lode_status synth_uftrace(const char *path, const lode_synth_recording_op
     return status;
 }
 
-lode_status lode_synth_recording(const char *path, const lode_synth_recording_options *options,
+lode_status lode_synth_recording(const char *path, const lode_synth_recording_options *given,
                                  lode_error *error)
 {
+    lode_synth_recording_options options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
     static const struct {
         const char *name;
         lode_status (*make)(const char *path, const lode_synth_recording_options *options, lode_error *error);
     } targets[] = {
         {"uftrace", synth_uftrace}, {"zorka", lode_synth_traces}, {"zorka-zico", lode_synth_traces}};
-    const char *to = options->to ? options->to : targets[0].name;
-    LODE_TRY(check_options(options, error));
+    LODE_TRY(lode_options_take(&options, given, error));
+    const char *to = options.to ? options.to : targets[0].name;
+    LODE_TRY(check_options(&options, error));
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (strcmp(to, targets[i].name) == 0)
-            return targets[i].make(path, options, error);
+            return targets[i].make(path, &options, error);
     return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                      "no recording can be made in the format %s", to);
 }

@@ -3,6 +3,7 @@
 #include "model/recording.h"
 
 #include "base/error.h"
+#include "base/options.h"
 #include <stdlib.h>
 
 void lode_recording_close(lode_recording *recording)
@@ -72,12 +73,13 @@ lode_status lode_track_span(const lode_recording *recording, uint32_t track, uin
 }
 
 lode_status lode_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
-                             const lode_cursor_options *options, lode_error *error)
+                             const lode_cursor_options *given, lode_error *error)
 {
-    static const lode_cursor_options defaults = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
     LODE_TRY(check_track(recording, track, error));
-    return recording->ops->cursor_open(out, recording, track, options ? options : &defaults, error);
+    return recording->ops->cursor_open(out, recording, track, &options, error);
 }
 
 lode_status lode_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count, lode_error *error)

@@ -2,6 +2,7 @@
 /* Writing a database, from its beginning to its end. */
 #include "format/hpctoolkit/write.h"
 
+#include "base/options.h"
 #include "base/pool.h"
 #include "base/target.h"
 #include <inttypes.h>
@@ -147,10 +148,13 @@ lode_status lode_writer_create_with(lode_writer **out, struct lode_crew *crew, c
     return status;
 }
 
-lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *options,
+lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *given,
                                lode_error *error)
 {
-    return lode_writer_create_with(out, NULL, path, options, error);
+    lode_writer_options options = LODE_WRITER_OPTIONS_INIT;
+    *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
+    return lode_writer_create_with(out, NULL, path, &options, error);
 }
 
 void lode_writer_close(lode_writer *writer)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/options.h"
+
+#include "base/error.h"
+#include <stdbool.h>
+#include <string.h>
+
+/* More than any struct of options will have: a larger size was never set, and what it covers must not be read. */
+#define SIZE_LIMIT ((size_t)4096)
+
+static bool is_zero(const unsigned char *bytes, size_t count)
+{
+    while (count > 0 && *bytes == 0) {
+        bytes++;
+        count--;
+    }
+    return count == 0;
+}
+
+lode_status lode_options_take(void *options, const void *given, lode_error *error)
+{
+    size_t known, size;
+    if (given == NULL)
+        return LODE_OK;
+    memcpy(&known, options, sizeof known);
+    memcpy(&size, given, sizeof size);
+    /* A multiple of its own size, so that no field is cut in two: all structs have its alignment. */
+    if (size == 0 || size % sizeof size != 0 || size > SIZE_LIMIT)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "options with a size of %zu bytes; initialise them with their INIT macro", size);
+    if (size > known && !is_zero((const unsigned char *)given + known, size - known))
+        return lode_fail(
+            error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+            "options of %zu bytes, made for a later version of the library, ask for something that "
+            "version %s does not have: it knows %zu bytes",
+            size, lode_version(), known);
+    memcpy(options, given, size < known ? size : known);
+    memcpy(options, &known, sizeof known);
+    return LODE_OK;
+}
+
+void lode_result_give(void *out, size_t size, const void *result, size_t known)
+{
+    if (out == NULL)
+        return;
+    memcpy(out, result, size < known ? size : known);
+    if (size > known)
+        memset((unsigned char *)out + known, 0, size - known);
+}

@@ -1,0 +1,1014 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public headers of version 0.1.0 as one, without their comments: what programs of that time were compiled with. Never edited. */
+#ifndef LODE_0_1_H
+#define LODE_0_1_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- status.h ---- */
+#ifdef __cplusplus
+#define LODE_BEGIN_DECLS extern "C" {
+#define LODE_END_DECLS   }
+#else
+#define LODE_BEGIN_DECLS
+#define LODE_END_DECLS
+#endif
+#if defined(__GNUC__)
+#define LODE_API     __attribute__((visibility("default")))
+#define LODE_CHECKED __attribute__((warn_unused_result))
+#else
+#define LODE_API
+#define LODE_CHECKED
+#endif
+LODE_BEGIN_DECLS
+typedef enum lode_status {
+    LODE_OK = 0,
+    LODE_END = 1,
+    LODE_NOT_FOUND = 2,
+    LODE_ABSENT = 3,
+    LODE_ERR_ARGUMENT = -1,
+    LODE_ERR_MEMORY = -2,
+    LODE_ERR_IO = -3,
+    LODE_ERR_CORRUPT = -4,
+    LODE_ERR_UNSUPPORTED = -5,
+    LODE_ERR_LIMIT = -6,
+    LODE_ERR_CANCELLED = -7
+} lode_status;
+#define LODE_NO_OFFSET UINT64_MAX
+typedef struct lode_error {
+    lode_status status;
+    int os_errno;
+    uint64_t offset;
+    char file[96];
+    char text[416];
+} lode_error;
+LODE_API const char *lode_status_name(lode_status status);
+LODE_API const char *lode_version(void);
+typedef int (*lode_progress_fn)(void *user, const char *phase, uint64_t done, uint64_t total);
+LODE_END_DECLS
+
+/* ---- database.h ---- */
+typedef struct lode_database lode_database;
+typedef enum lode_part {
+    LODE_PART_META,
+    LODE_PART_PROFILE,
+    LODE_PART_CONTEXT,
+    LODE_PART_TRACE
+} lode_part;
+#define LODE_PART_COUNT 4
+typedef struct lode_memory_file {
+    const char *name;
+    const void *data;
+    size_t size;
+} lode_memory_file;
+LODE_API LODE_CHECKED lode_status lode_database_open(lode_database **out, const char *path,
+                                                     lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_database_open_memory(lode_database **out,
+                                                            const lode_memory_file *files, size_t file_count,
+                                                            lode_error *error);
+LODE_API void lode_database_close(lode_database *db);
+LODE_API const char *lode_database_format(const lode_database *db);
+LODE_API void lode_database_version(const lode_database *db, lode_part part, unsigned *major,
+                                    unsigned *minor);
+LODE_API const char *lode_database_title(const lode_database *db);
+LODE_API const char *lode_database_description(const lode_database *db);
+LODE_API int lode_database_has(const lode_database *db, lode_part part);
+LODE_API uint64_t lode_database_part_size(const lode_database *db, lode_part part);
+LODE_API const char *lode_database_part_file(const lode_database *db, lode_part part);
+
+/* ---- block.h ---- */
+typedef struct lode_block {
+    uint64_t value_count;
+    uint32_t group_count;
+    uint8_t group_key_size;
+    uint8_t value_key_size;
+    uint8_t layout;
+    uint8_t reserved;
+    const unsigned char *groups;
+    const unsigned char *values;
+    const char *file;
+    uint64_t groups_offset;
+} lode_block;
+typedef struct lode_group {
+    uint32_t key;
+    uint64_t first;
+    uint64_t count;
+} lode_group;
+typedef struct lode_value {
+    uint32_t key;
+    double value;
+} lode_value;
+LODE_API LODE_CHECKED lode_status lode_profile_block(const lode_database *db, uint32_t profile,
+                                                     lode_block *out, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_context_block(const lode_database *db, uint32_t context_id,
+                                                     lode_block *out, lode_error *error);
+LODE_API uint32_t lode_database_context_block_count(const lode_database *db);
+LODE_API uint64_t lode_block_value_count(const lode_block *block);
+LODE_API uint32_t lode_block_group_count(const lode_block *block);
+LODE_API LODE_CHECKED lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group *out,
+                                                   lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_block_find(const lode_block *block, uint32_t key, lode_group *out,
+                                                  lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t count,
+                                                  lode_value *out);
+LODE_API LODE_CHECKED lode_status lode_block_lookup(const lode_block *block, uint32_t group_key,
+                                                    uint32_t value_key, double *out, lode_error *error);
+
+/* ---- check.h ---- */
+typedef enum lode_severity {
+    LODE_NOTE,
+    LODE_WARNING,
+    LODE_ERROR
+} lode_severity;
+typedef enum lode_check_level {
+    LODE_CHECK_QUICK,
+    LODE_CHECK_STRUCTURE,
+    LODE_CHECK_FULL
+} lode_check_level;
+typedef struct lode_finding {
+    const char *rule;
+    lode_severity severity;
+    const char *file;
+    uint64_t offset;
+    const char *text;
+} lode_finding;
+typedef int (*lode_finding_fn)(void *user, const lode_finding *finding);
+typedef struct lode_check_options {
+    size_t size;
+    lode_check_level level;
+    unsigned threads;
+    uint64_t limit_per_rule;
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_check_options;
+#define LODE_CHECK_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL                            \
+    }
+typedef struct lode_check_result {
+    uint64_t errors, warnings, notes;
+    uint64_t suppressed;
+    uint64_t contexts, profiles, values, samples;
+    uint64_t tracks, events;
+    int has_traces;
+} lode_check_result;
+LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,
+                                             lode_check_result *result, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_check_memory(const lode_memory_file *files, size_t file_count,
+                                                    const lode_check_options *options,
+                                                    lode_check_result *result, lode_error *error);
+typedef struct lode_rule {
+    const char *id;
+    lode_severity severity;
+    lode_check_level level;
+    const char *summary;
+} lode_rule;
+LODE_API size_t lode_rule_count(void);
+LODE_API const lode_rule *lode_rule_at(size_t index);
+LODE_API const char *lode_severity_name(lode_severity severity);
+LODE_API const char *lode_check_level_name(lode_check_level level);
+
+/* ---- crew.h ---- */
+typedef struct lode_crew lode_crew;
+LODE_API LODE_CHECKED lode_status lode_crew_join(lode_crew **out, const char *plugin, lode_error *error);
+LODE_API void lode_crew_leave(lode_crew *crew);
+LODE_API void lode_crew_abort(lode_crew *crew, int status);
+LODE_API uint32_t lode_crew_rank(const lode_crew *crew);
+LODE_API uint32_t lode_crew_size(const lode_crew *crew);
+
+/* ---- build.h ---- */
+#define LODE_TRACE_FULL 0
+#define LODE_TRACE_NONE UINT64_MAX
+typedef struct lode_build_options {
+    size_t size;
+    int force;
+    int strict;
+    unsigned threads;
+    uint64_t memory;
+    uint64_t trace;
+    const char *rank_pattern, *rank_table;
+    const char *title;
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress;
+    void *user;
+    lode_crew *crew;
+    uint32_t members;
+    int joint;
+    int per_thread;
+} lode_build_options;
+#define LODE_BUILD_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
+            0, 0, 0                                                                                          \
+    }
+enum {
+    LODE_BUILD_OPENING,
+    LODE_BUILD_READING,
+    LODE_BUILD_MERGING,
+    LODE_BUILD_PROFILES,
+    LODE_BUILD_LINES,
+    LODE_BUILD_FINISHING,
+    LODE_BUILD_PHASES
+};
+typedef struct lode_build_phase {
+    double seconds;
+    uint64_t messages;
+    uint64_t sent_bytes, read_bytes, written_bytes;
+} lode_build_phase;
+typedef struct lode_build_result {
+    uint64_t members;
+    uint64_t recordings, tracks, ranks, nodes;
+    uint64_t events;
+    uint64_t functions, contexts;
+    uint64_t tree_contexts;
+    uint64_t metrics;
+    uint64_t rows;
+    uint64_t values;
+    uint64_t samples;
+    uint64_t spooled_bytes;
+    uint64_t rounds;
+    uint64_t memory;
+    lode_build_phase phases[LODE_BUILD_PHASES];
+} lode_build_result;
+LODE_API const char *lode_build_phase_name(unsigned phase);
+LODE_API LODE_CHECKED lode_status lode_build(const char *const *paths, size_t count, const char *path,
+                                             const lode_build_options *options, lode_build_result *result,
+                                             lode_error *error);
+
+/* ---- context.h ---- */
+typedef struct lode_context lode_context;
+typedef struct lode_function lode_function;
+typedef struct lode_file lode_file;
+typedef struct lode_module lode_module;
+typedef enum lode_lexical {
+    LODE_LEXICAL_FUNCTION = 0,
+    LODE_LEXICAL_LOOP = 1,
+    LODE_LEXICAL_LINE = 2,
+    LODE_LEXICAL_INSTRUCTION = 3,
+    LODE_LEXICAL_ENTRY = 256,
+    LODE_LEXICAL_GLOBAL = 257
+} lode_lexical;
+typedef enum lode_relation {
+    LODE_RELATION_LEXICAL = 0,
+    LODE_RELATION_CALL = 1,
+    LODE_RELATION_INLINED = 2
+} lode_relation;
+typedef enum lode_entry {
+    LODE_ENTRY_UNKNOWN = 0,
+    LODE_ENTRY_MAIN_THREAD = 1,
+    LODE_ENTRY_APPLICATION_THREAD = 2
+} lode_entry;
+LODE_API const char *lode_lexical_name(int lexical);
+LODE_API const char *lode_relation_name(int relation);
+LODE_API const char *lode_entry_name(int entry);
+LODE_API uint32_t lode_database_context_count(const lode_database *db);
+LODE_API const lode_context *lode_database_root(const lode_database *db);
+LODE_API const lode_context *lode_database_context_at(const lode_database *db, uint32_t index);
+LODE_API const lode_context *lode_database_context(const lode_database *db, uint32_t id);
+LODE_API uint32_t lode_context_id(const lode_context *context);
+LODE_API uint32_t lode_context_index(const lode_context *context);
+LODE_API uint32_t lode_context_depth(const lode_context *context);
+LODE_API uint32_t lode_context_subtree_size(const lode_context *context);
+LODE_API const lode_context *lode_context_parent(const lode_context *context);
+LODE_API const lode_context *lode_context_first_child(const lode_context *context);
+LODE_API const lode_context *lode_context_next_sibling(const lode_context *context);
+LODE_API int lode_context_lexical(const lode_context *context);
+LODE_API int lode_context_relation(const lode_context *context);
+LODE_API unsigned lode_context_flags(const lode_context *context);
+LODE_API unsigned lode_context_propagation(const lode_context *context);
+LODE_API const lode_function *lode_context_function(const lode_context *context);
+LODE_API const lode_file *lode_context_file(const lode_context *context);
+LODE_API const lode_module *lode_context_module(const lode_context *context);
+LODE_API uint32_t lode_context_line(const lode_context *context);
+LODE_API uint64_t lode_context_offset(const lode_context *context);
+LODE_API int lode_context_entry(const lode_context *context);
+LODE_API const char *lode_context_entry_name(const lode_context *context);
+LODE_API uint32_t lode_database_function_count(const lode_database *db);
+LODE_API const lode_function *lode_database_function(const lode_database *db, uint32_t index);
+LODE_API uint32_t lode_function_index(const lode_function *function);
+LODE_API const char *lode_function_name(const lode_function *function);
+LODE_API const lode_module *lode_function_module(const lode_function *function);
+LODE_API uint64_t lode_function_offset(const lode_function *function);
+LODE_API const lode_file *lode_function_file(const lode_function *function);
+LODE_API uint32_t lode_function_line(const lode_function *function);
+LODE_API uint32_t lode_database_file_count(const lode_database *db);
+LODE_API const lode_file *lode_database_file(const lode_database *db, uint32_t index);
+LODE_API uint32_t lode_file_index(const lode_file *file);
+LODE_API const char *lode_file_path(const lode_file *file);
+LODE_API int lode_file_is_copied(const lode_file *file);
+LODE_API uint32_t lode_database_module_count(const lode_database *db);
+LODE_API const lode_module *lode_database_module(const lode_database *db, uint32_t index);
+LODE_API uint32_t lode_module_index(const lode_module *module);
+LODE_API const char *lode_module_path(const lode_module *module);
+
+/* ---- recording.h ---- */
+typedef struct lode_recording lode_recording;
+typedef struct lode_recording_options {
+    size_t size;
+    int strict;
+    lode_finding_fn on_finding;
+    void *user;
+    lode_progress_fn on_progress;
+    unsigned threads;
+} lode_recording_options;
+#define LODE_RECORDING_OPTIONS_INIT                                                                          \
+    {                                                                                                        \
+        sizeof(lode_recording_options), 0, NULL, NULL, NULL, 0                                               \
+    }
+LODE_API LODE_CHECKED lode_status lode_recording_open(lode_recording **out, const char *path,
+                                                      const lode_recording_options *options,
+                                                      lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_recording_open_memory(lode_recording **out,
+                                                             const lode_memory_file *files, size_t file_count,
+                                                             const lode_recording_options *options,
+                                                             lode_error *error);
+LODE_API void lode_recording_close(lode_recording *recording);
+LODE_API const char *lode_recording_format(const lode_recording *recording);
+LODE_API int64_t lode_recording_utc_offset(const lode_recording *recording);
+typedef struct lode_fact {
+    const char *key, *value;
+} lode_fact;
+LODE_API size_t lode_recording_fact_count(const lode_recording *recording);
+LODE_API const lode_fact *lode_recording_fact(const lode_recording *recording, size_t index);
+typedef struct lode_track {
+    uint32_t index;
+    int32_t pid, tid;
+    int32_t parent;
+    const char *name;
+    const char *program;
+    uint64_t bytes;
+    const char *id;
+} lode_track;
+LODE_API int lode_recording_has_traces(const lode_recording *recording);
+LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
+LODE_API const lode_track *lode_recording_track(const lode_recording *recording, uint32_t index);
+LODE_API LODE_CHECKED lode_status lode_track_span(const lode_recording *recording, uint32_t track,
+                                                  uint64_t *begin, uint64_t *end, lode_error *error);
+LODE_API uint32_t lode_recording_module_count(const lode_recording *recording);
+LODE_API const lode_module *lode_recording_module(const lode_recording *recording, uint32_t index);
+typedef struct lode_slice {
+    size_t size;
+    uint64_t from, to;
+    const uint32_t *tracks;
+    uint32_t track_count;
+    uint32_t depth;
+    uint64_t min_time;
+} lode_slice;
+#define LODE_SLICE_INIT                                                                                      \
+    {                                                                                                        \
+        sizeof(lode_slice), 0, 0, NULL, 0, 0, 0                                                              \
+    }
+
+/* ---- calls.h ---- */
+typedef enum lode_calls_sort {
+    LODE_CALLS_BY_TOTAL,
+    LODE_CALLS_BY_SELF,
+    LODE_CALLS_BY_CALLS,
+    LODE_CALLS_BY_MEAN,
+    LODE_CALLS_BY_MIN,
+    LODE_CALLS_BY_MAX,
+    LODE_CALLS_BY_NAME,
+    LODE_CALLS_BY_ERRORS
+} lode_calls_sort;
+typedef struct lode_calls_options {
+    size_t size;
+    lode_calls_sort sort;
+    unsigned threads;
+    int strict;
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_calls_options;
+#define LODE_CALLS_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL                              \
+    }
+typedef struct lode_call_row {
+    const lode_function *function;
+    uint64_t calls, total, self, min, max;
+    uint64_t errors;
+    double mean, deviation;
+    uint64_t p50, p95, p99;
+} lode_call_row;
+#define LODE_PERCENTILE_ERROR 0.008
+typedef struct lode_track_row {
+    uint32_t track;
+    uint64_t calls, errors;
+    uint64_t total;
+    uint64_t out;
+    uint64_t events, repairs;
+    uint64_t begin, end;
+} lode_track_row;
+typedef struct lode_calls lode_calls;
+LODE_API LODE_CHECKED lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording,
+                                                     const lode_slice *slice,
+                                                     const lode_calls_options *options, lode_error *error);
+LODE_API void lode_calls_free(lode_calls *calls);
+LODE_API size_t lode_calls_count(const lode_calls *calls);
+LODE_API const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index);
+LODE_API uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q);
+LODE_API uint32_t lode_calls_track_count(const lode_calls *calls);
+LODE_API const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index);
+
+/* ---- metric.h ---- */
+typedef struct lode_metric lode_metric;
+typedef struct lode_scope lode_scope;
+typedef enum lode_scope_type {
+    LODE_SCOPE_CUSTOM = 0,
+    LODE_SCOPE_POINT = 1,
+    LODE_SCOPE_EXECUTION = 2,
+    LODE_SCOPE_TRANSITIVE = 3
+} lode_scope_type;
+typedef enum lode_combine {
+    LODE_COMBINE_SUM = 0,
+    LODE_COMBINE_MIN = 1,
+    LODE_COMBINE_MAX = 2
+} lode_combine;
+LODE_API const char *lode_scope_type_name(int type);
+LODE_API const char *lode_combine_name(int combine);
+LODE_API uint32_t lode_database_scope_count(const lode_database *db);
+LODE_API const lode_scope *lode_database_scope(const lode_database *db, uint32_t index);
+LODE_API uint32_t lode_scope_index(const lode_scope *scope);
+LODE_API const char *lode_scope_name(const lode_scope *scope);
+LODE_API int lode_scope_kind(const lode_scope *scope);
+LODE_API unsigned lode_scope_propagation_index(const lode_scope *scope);
+LODE_API uint32_t lode_database_metric_count(const lode_database *db);
+LODE_API const lode_metric *lode_database_metric(const lode_database *db, uint32_t index);
+LODE_API uint32_t lode_metric_index(const lode_metric *metric);
+LODE_API const char *lode_metric_name(const lode_metric *metric);
+typedef struct lode_metric_scope {
+    const lode_scope *scope;
+    uint16_t id;
+} lode_metric_scope;
+typedef struct lode_metric_statistic {
+    const lode_scope *scope;
+    const char *formula;
+    int combine;
+    uint16_t id;
+} lode_metric_statistic;
+LODE_API uint32_t lode_metric_scope_count(const lode_metric *metric);
+LODE_API uint32_t lode_metric_statistic_count(const lode_metric *metric);
+LODE_API LODE_CHECKED lode_status lode_metric_scope_at(const lode_metric *metric, uint32_t index,
+                                                       lode_metric_scope *out);
+LODE_API LODE_CHECKED lode_status lode_metric_statistic_at(const lode_metric *metric, uint32_t index,
+                                                           lode_metric_statistic *out);
+LODE_API LODE_CHECKED lode_status lode_metric_id(const lode_metric *metric, lode_scope_type type,
+                                                 uint16_t *id);
+LODE_API LODE_CHECKED lode_status lode_metric_sum_id(const lode_metric *metric, lode_scope_type type,
+                                                     uint16_t *id);
+LODE_API LODE_CHECKED lode_status lode_database_find_metric(const lode_database *db, const char *text,
+                                                            const lode_metric **out, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_database_default_metric(const lode_database *db,
+                                                               const lode_metric **out, lode_error *error);
+
+/* ---- selection.h ---- */
+typedef struct lode_selection lode_selection;
+LODE_API LODE_CHECKED lode_status lode_selection_parse(lode_selection **out, const lode_database *db,
+                                                       const char *text, lode_error *error);
+LODE_API void lode_selection_free(lode_selection *selection);
+LODE_API LODE_CHECKED lode_status lode_selection_has(const lode_selection *selection, const lode_database *db,
+                                                     uint32_t profile, int *selected, lode_error *error);
+
+/* ---- cost.h ---- */
+typedef struct lode_cost lode_cost;
+typedef struct lode_cost_options {
+    size_t size;
+    const lode_metric *metric;
+    const lode_selection *selection;
+    unsigned threads;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_cost_options;
+#define LODE_COST_OPTIONS_INIT                                                                               \
+    {                                                                                                        \
+        sizeof(lode_cost_options), NULL, NULL, 0, NULL, NULL                                                 \
+    }
+LODE_API LODE_CHECKED lode_status lode_cost_compute(lode_cost **out, const lode_database *db,
+                                                    const lode_cost_options *options, lode_error *error);
+LODE_API void lode_cost_free(lode_cost *cost);
+LODE_API const lode_metric *lode_cost_metric(const lode_cost *cost);
+LODE_API const lode_database *lode_cost_database(const lode_cost *cost);
+LODE_API double lode_cost_total(const lode_cost *cost);
+LODE_API double lode_cost_inclusive(const lode_cost *cost, const lode_context *context);
+LODE_API double lode_cost_own(const lode_cost *cost, const lode_context *context);
+LODE_API uint32_t lode_cost_profiles(const lode_cost *cost);
+LODE_API uint64_t lode_cost_unlisted_contexts(const lode_cost *cost);
+LODE_API uint64_t lode_cost_unlisted_values(const lode_cost *cost);
+
+/* ---- calltree.h ---- */
+typedef struct lode_calltree lode_calltree;
+LODE_API LODE_CHECKED lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,
+                                                        const lode_slice *slice,
+                                                        const lode_calls_options *options, lode_error *error);
+LODE_API void lode_calltree_free(lode_calltree *tree);
+LODE_API const lode_cost *lode_calltree_cost(const lode_calltree *tree);
+LODE_API uint32_t lode_calltree_context_count(const lode_calltree *tree);
+typedef enum lode_neighbour {
+    LODE_CALLERS,
+    LODE_CALLEES
+} lode_neighbour;
+typedef struct lode_neighbour_row {
+    const lode_function *function;
+    uint64_t calls, total, self;
+} lode_neighbour_row;
+typedef struct lode_neighbours lode_neighbours;
+LODE_API LODE_CHECKED lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree,
+                                                          const char *name, lode_neighbour which,
+                                                          lode_error *error);
+LODE_API void lode_neighbours_free(lode_neighbours *neighbours);
+LODE_API size_t lode_neighbours_count(const lode_neighbours *neighbours);
+LODE_API const lode_neighbour_row *lode_neighbours_at(const lode_neighbours *neighbours, size_t index);
+
+/* ---- convert.h ---- */
+typedef struct lode_convert_options {
+    size_t size;
+    int force;
+    int drop_unlisted;
+    unsigned threads;
+    uint64_t memory;
+    const char *sources;
+    lode_progress_fn on_progress;
+    void *user;
+    lode_finding_fn on_finding;
+    const char *to;
+} lode_convert_options;
+#define LODE_CONVERT_OPTIONS_INIT                                                                            \
+    {                                                                                                        \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                               \
+    }
+LODE_API LODE_CHECKED lode_status lode_convert(const lode_database *db, const char *path,
+                                               const lode_convert_options *options, lode_error *error);
+typedef struct lode_rewrite_options {
+    size_t size;
+    int force;
+    unsigned threads;
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress;
+    void *user;
+    const char *to;
+} lode_rewrite_options;
+#define LODE_REWRITE_OPTIONS_INIT                                                                            \
+    {                                                                                                        \
+        sizeof(lode_rewrite_options), 0, 0, NULL, NULL, NULL, NULL                                           \
+    }
+LODE_API LODE_CHECKED lode_status lode_rewrite(const lode_recording *const *recordings, size_t count,
+                                               const char *path, const lode_slice *slice,
+                                               const lode_rewrite_options *options, lode_error *error);
+
+/* ---- distribution.h ---- */
+typedef struct lode_distribution {
+    uint64_t count;
+    double sum, min, max, mean, stddev;
+    double p5, p25, p50, p75, p95, p99;
+    double imbalance;
+} lode_distribution;
+LODE_API void lode_distribution_of(lode_distribution *out, double *values, size_t count);
+LODE_API void lode_histogram_of(uint64_t *bins, size_t bin_count, double min, double max,
+                                const double *values, size_t count);
+
+/* ---- event.h ---- */
+typedef enum lode_event_kind {
+    LODE_EVENT_ENTER,
+    LODE_EVENT_LEAVE,
+    LODE_EVENT_OUT,
+    LODE_EVENT_IN,
+    LODE_EVENT_POINT,
+    LODE_EVENT_LOST
+} lode_event_kind;
+enum {
+    LODE_EVENT_MADE = 1,
+    LODE_EVENT_MOVED = 2,
+    LODE_EVENT_PREEMPTED = 4,
+    LODE_EVENT_FAILED = 8
+};
+typedef struct lode_event {
+    uint64_t time;
+    union {
+        const lode_function *function;
+        uint64_t id;
+    };
+    uint32_t depth;
+    uint8_t kind;
+    uint8_t flags;
+    uint16_t data_size;
+    const void *data;
+} lode_event;
+typedef struct lode_cursor lode_cursor;
+typedef struct lode_cursor_options {
+    size_t size;
+    uint64_t from, to;
+    int strict;
+    size_t buffer;
+    lode_finding_fn on_finding;
+    void *user;
+} lode_cursor_options;
+#define LODE_CURSOR_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(lode_cursor_options), 0, 0, 0, 0, NULL, NULL                                                  \
+    }
+LODE_API LODE_CHECKED lode_status lode_cursor_open(lode_cursor **out, const lode_recording *recording,
+                                                   uint32_t track, const lode_cursor_options *options,
+                                                   lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_cursor_next(lode_cursor *cursor, const lode_event **events,
+                                                   size_t *count, lode_error *error);
+LODE_API void lode_cursor_close(lode_cursor *cursor);
+typedef struct lode_merge lode_merge;
+#define LODE_NO_TRACK UINT32_MAX
+LODE_API LODE_CHECKED lode_status lode_merge_open(lode_merge **out, const lode_recording *recording,
+                                                  const lode_slice *slice, const lode_cursor_options *options,
+                                                  lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_merge_next(lode_merge *merge, const lode_event **event,
+                                                  uint32_t *track, lode_error *error);
+LODE_API void lode_merge_close(lode_merge *merge);
+LODE_API const char *lode_event_name(const lode_recording *recording, const lode_event *event);
+typedef enum lode_point {
+    LODE_POINT_OTHER,
+    LODE_POINT_ATTRIBUTE,
+    LODE_POINT_EXCEPTION,
+    LODE_POINT_NUMBERS
+} lode_point;
+LODE_API lode_point lode_event_point(const lode_recording *recording, const lode_event *event);
+typedef enum lode_value_kind {
+    LODE_VALUE_SIGNED,
+    LODE_VALUE_UNSIGNED,
+    LODE_VALUE_HEX,
+    LODE_VALUE_OCTAL,
+    LODE_VALUE_AUTO,
+    LODE_VALUE_CHARACTER,
+    LODE_VALUE_REAL,
+    LODE_VALUE_TEXT,
+    LODE_VALUE_POINTER,
+    LODE_VALUE_ENUM,
+    LODE_VALUE_BYTES,
+    LODE_VALUE_CHANGE,
+    LODE_VALUE_STRUCTURE
+} lode_value_kind;
+typedef struct lode_argument {
+    const char *name;
+    lode_value_kind kind;
+    unsigned bits;
+    union {
+        int64_t signed_value;
+        uint64_t unsigned_value;
+        double real;
+    };
+    const char *label;
+    const void *bytes;
+    size_t length;
+    const void *type;
+} lode_argument;
+LODE_API LODE_CHECKED lode_status lode_event_arguments(const lode_recording *recording, uint32_t track,
+                                                       const lode_event *event, lode_argument *arguments,
+                                                       size_t capacity, size_t *count, lode_error *error);
+LODE_API size_t lode_argument_text(const lode_argument *argument, char *buffer, size_t capacity);
+
+/* ---- hotspot.h ---- */
+typedef enum lode_group_by {
+    LODE_BY_FUNCTION,
+    LODE_BY_LINE,
+    LODE_BY_LOOP,
+    LODE_BY_MODULE,
+    LODE_BY_FILE
+} lode_group_by;
+typedef enum lode_hotspot_sort {
+    LODE_SORT_EXCLUSIVE,
+    LODE_SORT_INCLUSIVE,
+    LODE_SORT_NAME
+} lode_hotspot_sort;
+typedef struct lode_hotspot {
+    double inclusive;
+    double exclusive;
+    uint32_t contexts;
+    const lode_function *function;
+    const lode_file *file;
+    const lode_module *module;
+    uint32_t line;
+    const lode_context *sample;
+} lode_hotspot;
+typedef struct lode_hotspots lode_hotspots;
+LODE_API LODE_CHECKED lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost,
+                                                        lode_group_by by, lode_hotspot_sort sort,
+                                                        lode_error *error);
+LODE_API void lode_hotspots_free(lode_hotspots *hotspots);
+LODE_API size_t lode_hotspots_count(const lode_hotspots *hotspots);
+LODE_API const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index);
+LODE_API size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *buffer,
+                                   size_t capacity);
+
+/* ---- profile.h ---- */
+typedef struct lode_id {
+    unsigned kind;
+    unsigned flags;
+    uint32_t logical;
+    uint64_t physical;
+} lode_id;
+#define LODE_ID_PHYSICAL 1u
+LODE_API unsigned lode_database_id_kind_count(const lode_database *db);
+LODE_API const char *lode_database_id_kind_name(const lode_database *db, unsigned kind);
+LODE_API uint32_t lode_database_profile_count(const lode_database *db);
+LODE_API LODE_CHECKED lode_status lode_profile_flags(const lode_database *db, uint32_t profile,
+                                                     uint32_t *flags, lode_error *error);
+LODE_API int lode_profile_is_summary(const lode_database *db, uint32_t profile);
+LODE_API LODE_CHECKED lode_status lode_profile_ids(const lode_database *db, uint32_t profile, lode_id *ids,
+                                                   uint32_t capacity, uint32_t *count, lode_error *error);
+
+/* ---- name.h ---- */
+LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity);
+LODE_API size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity);
+LODE_API size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity);
+LODE_API size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity);
+LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
+LODE_API const char *lode_path_tail(const char *path);
+
+/* ---- search.h ---- */
+typedef enum lode_search_sort {
+    LODE_SEARCH_BY_TIME,
+    LODE_SEARCH_BY_DURATION,
+    LODE_SEARCH_BY_CALLS,
+    LODE_SEARCH_BY_ERRORS
+} lode_search_sort;
+typedef struct lode_search_attribute {
+    const char *key;
+    const char *value;
+    int is_part;
+} lode_search_attribute;
+typedef struct lode_search_options {
+    size_t size;
+    uint64_t min_duration, max_duration;
+    uint64_t from, to;
+    const uint32_t *tracks;
+    uint32_t track_count;
+    int errors_only;
+    const lode_search_attribute *attributes;
+    size_t attribute_count;
+    const char *method;
+    const char *text;
+    lode_search_sort sort;
+    uint64_t limit;
+    unsigned threads;
+    int strict;
+    lode_finding_fn on_finding;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_search_options;
+#define LODE_SEARCH_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
+            0, NULL, NULL, NULL                                                                              \
+    }
+typedef struct lode_search_value {
+    const char *key, *value;
+} lode_search_value;
+typedef struct lode_search_row {
+    uint32_t track;
+    uint64_t begin, duration;
+    uint64_t calls, errors;
+    const lode_function *function;
+    const lode_search_value *values;
+    size_t value_count;
+    const char *exception;
+} lode_search_row;
+#define LODE_SEARCH_VALUES 16
+#define LODE_SEARCH_TEXT   4096
+typedef struct lode_search lode_search;
+LODE_API LODE_CHECKED lode_status lode_search_run(lode_search **out, const lode_recording *recording,
+                                                  const lode_search_options *options, lode_error *error);
+LODE_API void lode_search_free(lode_search *search);
+LODE_API size_t lode_search_count(const lode_search *search);
+LODE_API uint64_t lode_search_found(const lode_search *search);
+LODE_API const lode_search_row *lode_search_at(const lode_search *search, size_t index);
+
+/* ---- store.h ---- */
+typedef enum lode_store_kind {
+    LODE_STORE_DATABASE,
+    LODE_STORE_RECORDING
+} lode_store_kind;
+LODE_API LODE_CHECKED lode_status lode_store_probe(const char *path, lode_store_kind *kind,
+                                                   lode_error *error);
+
+/* ---- synth.h ---- */
+typedef struct lode_synth_options {
+    size_t size;
+    uint32_t profiles;
+    uint32_t contexts;
+    uint32_t depth;
+    uint32_t metrics;
+    double density;
+    double skew;
+    uint32_t samples;
+    uint64_t seed;
+    int force;
+    unsigned threads;
+    uint64_t memory;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_synth_options;
+#define LODE_SYNTH_OPTIONS_INIT                                                                              \
+    {                                                                                                        \
+        sizeof(lode_synth_options), 16, 1000, 20, 1, 0.5, 1.0, 100, 1, 0, 0, 0, NULL, NULL                   \
+    }
+LODE_API LODE_CHECKED lode_status lode_synth_database(const char *path, const lode_synth_options *options,
+                                                      lode_error *error);
+typedef struct lode_synth_recording_options {
+    size_t size;
+    uint32_t tasks;
+    uint64_t records;
+    uint32_t functions;
+    uint32_t depth;
+    uint64_t seed;
+    int arguments;
+    int force;
+    unsigned threads;
+    lode_progress_fn on_progress;
+    void *user;
+    const char *to;
+    uint64_t calls_per_trace;
+} lode_synth_recording_options;
+#define LODE_SYNTH_RECORDING_OPTIONS_INIT                                                                    \
+    {                                                                                                        \
+        sizeof(lode_synth_recording_options), 4, 1000000, 1000, 24, 1, 0, 0, 0, NULL, NULL, NULL, 0          \
+    }
+LODE_API LODE_CHECKED lode_status lode_synth_recording(const char *path,
+                                                       const lode_synth_recording_options *options,
+                                                       lode_error *error);
+
+/* ---- trace.h ---- */
+typedef struct lode_trace_line {
+    uint32_t profile;
+    uint32_t idle_id;
+    uint64_t sample_count;
+    const unsigned char *samples;
+    uint8_t layout;
+    uint8_t reserved[7];
+} lode_trace_line;
+typedef struct lode_sample {
+    uint64_t time;
+    uint32_t context_id;
+} lode_sample;
+LODE_API uint32_t lode_database_trace_count(const lode_database *db);
+LODE_API LODE_CHECKED lode_status lode_database_trace_bounds(const lode_database *db, uint64_t *min,
+                                                             uint64_t *max);
+LODE_API LODE_CHECKED lode_status lode_database_trace_line(const lode_database *db, uint32_t index,
+                                                           lode_trace_line *out, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_trace_line_sample(const lode_trace_line *line, uint64_t index,
+                                                         lode_sample *out);
+LODE_API uint64_t lode_trace_line_seek(const lode_trace_line *line, uint64_t time);
+
+/* ---- timeline.h ---- */
+typedef struct lode_timeline_options {
+    size_t size;
+    uint64_t from, to;
+    unsigned columns;
+    unsigned depth;
+    const lode_selection *selection;
+    unsigned threads;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_timeline_options;
+#define LODE_TIMELINE_OPTIONS_INIT                                                                           \
+    {                                                                                                        \
+        sizeof(lode_timeline_options), 0, 0, 60, 0, NULL, 0, NULL, NULL                                      \
+    }
+typedef struct lode_timeline_share {
+    const lode_context *context;
+    uint64_t nanoseconds;
+    uint64_t samples;
+} lode_timeline_share;
+typedef struct lode_timeline lode_timeline;
+LODE_API LODE_CHECKED lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
+                                                        const lode_timeline_options *options,
+                                                        lode_error *error);
+LODE_API void lode_timeline_free(lode_timeline *timeline);
+LODE_API void lode_timeline_window(const lode_timeline *timeline, uint64_t *from, uint64_t *to);
+LODE_API uint64_t lode_timeline_samples(const lode_timeline *timeline);
+LODE_API size_t lode_timeline_share_count(const lode_timeline *timeline);
+LODE_API const lode_timeline_share *lode_timeline_share_at(const lode_timeline *timeline, size_t index);
+LODE_API uint32_t lode_timeline_row_count(const lode_timeline *timeline);
+LODE_API uint32_t lode_timeline_row_profile(const lode_timeline *timeline, uint32_t row);
+LODE_API int lode_timeline_cell(const lode_timeline *timeline, uint32_t row, unsigned column);
+
+/* ---- view.h ---- */
+typedef enum lode_view_mode {
+    LODE_VIEW_TOP_DOWN,
+    LODE_VIEW_CALLERS
+} lode_view_mode;
+typedef struct lode_view_options {
+    size_t size;
+    lode_view_mode mode;
+    unsigned depth;
+    double min_fraction;
+    const char *focus;
+    int lines;
+    size_t max_rows;
+} lode_view_options;
+#define LODE_VIEW_OPTIONS_INIT                                                                               \
+    {                                                                                                        \
+        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0                                   \
+    }
+typedef struct lode_view_row {
+    unsigned depth;
+    int hot;
+    int folded;
+    double inclusive;
+    double exclusive;
+    uint32_t contexts;
+    uint64_t calls;
+    const lode_context *context;
+    uint32_t call_line;
+    const lode_file *call_file;
+} lode_view_row;
+typedef struct lode_view lode_view;
+LODE_API LODE_CHECKED lode_status lode_view_build(lode_view **out, const lode_cost *cost,
+                                                  const lode_view_options *options, lode_error *error);
+LODE_API void lode_view_free(lode_view *view);
+LODE_API size_t lode_view_count(const lode_view *view);
+LODE_API const lode_view_row *lode_view_at(const lode_view *view, size_t index);
+LODE_API int lode_view_is_cut(const lode_view *view);
+
+/* ---- writer.h ---- */
+typedef struct lode_writer lode_writer;
+typedef struct lode_draft lode_draft;
+#define LODE_NONE UINT32_MAX
+typedef struct lode_writer_options {
+    size_t size;
+    int force;
+    int traces;
+    unsigned threads;
+    uint64_t memory;
+    const char *title;
+    const char *description;
+    lode_progress_fn on_progress;
+    void *user;
+} lode_writer_options;
+#define LODE_WRITER_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(lode_writer_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL                                      \
+    }
+LODE_API LODE_CHECKED lode_status lode_writer_create(lode_writer **out, const char *path,
+                                                     const lode_writer_options *options, lode_error *error);
+LODE_API void lode_writer_close(lode_writer *writer);
+LODE_API LODE_CHECKED lode_status lode_writer_add_id_kind(lode_writer *writer, const char *name,
+                                                          unsigned *kind, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_scope(lode_writer *writer, const char *name, int type,
+                                                        unsigned propagation_index, uint32_t *scope,
+                                                        lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_metric(lode_writer *writer, const char *name,
+                                                         uint32_t *metric, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_metric_scope(lode_writer *writer, uint32_t metric,
+                                                               uint32_t scope, uint16_t *id,
+                                                               lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_statistic(lode_writer *writer, uint32_t metric,
+                                                            uint32_t scope, const char *formula, int combine,
+                                                            lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_module(lode_writer *writer, const char *path,
+                                                         uint32_t *module, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_file(lode_writer *writer, const char *path, int copied,
+                                                       const char *source, uint32_t *file, lode_error *error);
+typedef struct lode_writer_function {
+    const char *name;
+    uint32_t module, file;
+    uint32_t line;
+    uint64_t offset;
+} lode_writer_function;
+LODE_API LODE_CHECKED lode_status lode_writer_add_function(lode_writer *writer,
+                                                           const lode_writer_function *function,
+                                                           uint32_t *out, lode_error *error);
+typedef struct lode_writer_context {
+    uint32_t parent;
+    int entry;
+    const char *entry_name;
+    int lexical, relation;
+    unsigned propagation;
+    uint32_t function, file, module;
+    uint32_t line;
+    uint64_t offset;
+} lode_writer_context;
+#define LODE_WRITER_CONTEXT_INIT                                                                             \
+    {                                                                                                        \
+        LODE_NONE, 0, NULL, 0, 0, 0, LODE_NONE, LODE_NONE, LODE_NONE, 0, 0                                   \
+    }
+LODE_API LODE_CHECKED lode_status lode_writer_add_context(lode_writer *writer,
+                                                          const lode_writer_context *context, uint32_t *out,
+                                                          lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_add_unlisted(lode_writer *writer, uint32_t *out,
+                                                           lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_seal(lode_writer *writer, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_draft_create(lode_draft **out, lode_writer *writer, lode_error *error);
+LODE_API void lode_draft_free(lode_draft *draft);
+LODE_API LODE_CHECKED lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_count,
+                                                   lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_draft_value(lode_draft *draft, uint32_t context, uint16_t id,
+                                                   double value, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_draft_point(lode_draft *draft, uint32_t context, uint32_t metric,
+                                                   double value, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_draft_sample(lode_draft *draft, uint64_t time, uint32_t context,
+                                                    lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_draft_end(lode_draft *draft, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_append(lode_writer *writer, lode_draft *draft,
+                                                     lode_error *error);
+LODE_API void lode_writer_set_trace_bounds(lode_writer *writer, uint64_t min, uint64_t max);
+LODE_API LODE_CHECKED lode_status lode_writer_finish(lode_writer *writer, lode_error *error);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every function that takes options, with options of every version: none, those of 0.1, those of today, those of a later version. Options lie
+ * in memory of exactly their size, so that a sanitizer sees what is read beyond it.
+ */
+#include "scratch.h"
+#include <lode/lode.h>
+#include <string.h>
+
+enum {
+    LATER = 64 /* bytes that options of a later version have more */
+};
+
+static lode_database *database;
+static lode_recording *recording;
+static lode_cost *cost;
+static char database_path[4200], recording_path[4200];
+
+/* ---- one call for each function and struct of options ---- */
+
+#define CALL(name) static lode_status call_##name(const void *options, lode_error *error)
+
+CALL(check)
+{
+    return lode_check(database_path, options, NULL, error);
+}
+
+CALL(check_memory)
+{
+    lode_memory_file none = {"meta.db", "", 0};
+    lode_check_result result;
+    return lode_check_memory(&none, 1, options, &result, error);
+}
+
+CALL(build)
+{
+    const char *paths[] = {recording_path};
+    return lode_build(paths, 1, scratch_path(), options, NULL, error);
+}
+
+CALL(calls)
+{
+    lode_calls *calls;
+    lode_status status = lode_calls_compute(&calls, recording, NULL, options, error);
+    lode_calls_free(calls);
+    return status;
+}
+
+CALL(calls_slice)
+{
+    lode_calls *calls;
+    lode_status status = lode_calls_compute(&calls, recording, options, NULL, error);
+    lode_calls_free(calls);
+    return status;
+}
+
+CALL(calltree)
+{
+    lode_calltree *tree;
+    lode_status status = lode_calltree_compute(&tree, recording, NULL, options, error);
+    lode_calltree_free(tree);
+    return status;
+}
+
+CALL(calltree_slice)
+{
+    lode_calltree *tree;
+    lode_status status = lode_calltree_compute(&tree, recording, options, NULL, error);
+    lode_calltree_free(tree);
+    return status;
+}
+
+CALL(convert)
+{
+    return lode_convert(database, scratch_path(), options, error);
+}
+
+CALL(rewrite)
+{
+    const lode_recording *recordings[] = {recording};
+    return lode_rewrite(recordings, 1, scratch_path(), NULL, options, error);
+}
+
+CALL(rewrite_slice)
+{
+    const lode_recording *recordings[] = {recording};
+    return lode_rewrite(recordings, 1, scratch_path(), options, NULL, error);
+}
+
+CALL(cost)
+{
+    lode_cost *other;
+    lode_status status = lode_cost_compute(&other, database, options, error);
+    lode_cost_free(other);
+    return status;
+}
+
+CALL(cursor)
+{
+    lode_cursor *cursor;
+    lode_status status = lode_cursor_open(&cursor, recording, 0, options, error);
+    lode_cursor_close(cursor);
+    return status;
+}
+
+CALL(merge)
+{
+    lode_merge *merge;
+    lode_status status = lode_merge_open(&merge, recording, NULL, options, error);
+    lode_merge_close(merge);
+    return status;
+}
+
+CALL(merge_slice)
+{
+    lode_merge *merge;
+    lode_status status = lode_merge_open(&merge, recording, options, NULL, error);
+    lode_merge_close(merge);
+    return status;
+}
+
+CALL(open)
+{
+    lode_recording *other;
+    lode_status status = lode_open(NULL, &other, NULL, recording_path, options, error);
+    lode_recording_close(other);
+    return status;
+}
+
+CALL(recording_open)
+{
+    lode_recording *other;
+    lode_status status = lode_recording_open(&other, recording_path, options, error);
+    lode_recording_close(other);
+    return status;
+}
+
+/* Files that are empty but for their names: what is wrong with them is reported, the options are taken. */
+CALL(recording_open_memory)
+{
+    lode_memory_file files[] = {{"info", "", 0}, {"task.txt", "", 0}};
+    lode_recording *other;
+    lode_status status = lode_recording_open_memory(&other, files, 2, options, error);
+    lode_recording_close(other);
+    return status == LODE_ERR_CORRUPT ? LODE_OK : status;
+}
+
+CALL(search)
+{
+    lode_search *search;
+    lode_status status = lode_search_run(&search, recording, options, error);
+    lode_search_free(search);
+    return status;
+}
+
+CALL(synth_database)
+{
+    return lode_synth_database(scratch_path(), options, error);
+}
+
+CALL(synth_recording)
+{
+    return lode_synth_recording(scratch_path(), options, error);
+}
+
+CALL(timeline)
+{
+    lode_timeline *timeline;
+    lode_status status = lode_timeline_compute(&timeline, database, options, error);
+    lode_timeline_free(timeline);
+    return status;
+}
+
+CALL(view)
+{
+    lode_view *view;
+    lode_status status = lode_view_build(&view, cost, options, error);
+    lode_view_free(view);
+    return status;
+}
+
+CALL(writer)
+{
+    lode_writer *writer;
+    lode_status status = lode_writer_create(&writer, scratch_path(), options, error);
+    lode_writer_close(writer);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static const lode_build_options build_options = LODE_BUILD_OPTIONS_INIT;
+static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
+static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
+static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
+static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
+static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
+static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_INIT;
+static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
+static const lode_search_options search_options = LODE_SEARCH_OPTIONS_INIT;
+static const lode_slice slice = LODE_SLICE_INIT;
+static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
+static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
+static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
+static const lode_view_options view_options = LODE_VIEW_OPTIONS_INIT;
+static const lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
+
+enum {
+#define SIZE_0_1(type, bytes) type##_0_1 = (bytes),
+#include "sizes-0.1.def"
+};
+#define FIRST(type) type##_0_1
+
+/* `first`: the size that the struct had in version 0.1. */
+static const struct entry {
+    const char *function;
+    lode_status (*call)(const void *options, lode_error *error);
+    const void *defaults;
+    size_t first;
+} entries[] = {
+    {"lode_build", call_build, &build_options, FIRST(lode_build_options)},
+    {"lode_calls_compute", call_calls, &calls_options, FIRST(lode_calls_options)},
+    {"lode_calls_compute (slice)", call_calls_slice, &slice, FIRST(lode_slice)},
+    {"lode_calltree_compute", call_calltree, &calls_options, FIRST(lode_calls_options)},
+    {"lode_calltree_compute (slice)", call_calltree_slice, &slice, FIRST(lode_slice)},
+    {"lode_check", call_check, &check_options, FIRST(lode_check_options)},
+    {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
+    {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
+    {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
+    {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},
+    {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},
+    {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},
+    {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},
+    {"lode_recording_open", call_recording_open, &recording_options, FIRST(lode_recording_options)},
+    {"lode_recording_open_memory", call_recording_open_memory, &recording_options,
+     FIRST(lode_recording_options)},
+    {"lode_rewrite", call_rewrite, &rewrite_options, FIRST(lode_rewrite_options)},
+    {"lode_rewrite (slice)", call_rewrite_slice, &slice, FIRST(lode_slice)},
+    {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},
+    {"lode_synth_database", call_synth_database, &synth_options, FIRST(lode_synth_options)},
+    {"lode_synth_recording", call_synth_recording, &synth_recording_options,
+     FIRST(lode_synth_recording_options)},
+    {"lode_timeline_compute", call_timeline, &timeline_options, FIRST(lode_timeline_options)},
+    {"lode_view_build", call_view, &view_options, FIRST(lode_view_options)},
+    {"lode_writer_create", call_writer, &writer_options, FIRST(lode_writer_options)},
+};
+#define ENTRIES (sizeof entries / sizeof *entries)
+
+static size_t size_of(const struct entry *entry)
+{
+    size_t size;
+    memcpy(&size, entry->defaults, sizeof size);
+    return size;
+}
+
+/* Calls with options that say `size`, the first `held` bytes of which are there, and the last of which is `last`. */
+static lode_status call(const struct entry *entry, size_t size, size_t held, unsigned char last,
+                        lode_error *error)
+{
+    unsigned char *options = calloc(1, held);
+    size_t now = size_of(entry);
+    assert_non_null(options);
+    memcpy(options, entry->defaults, held < now ? held : now);
+    memcpy(options, &size, sizeof size);
+    if (held > now)
+        options[held - 1] = last;
+    lode_status status = entry->call(options, error);
+    free(options);
+    return status;
+}
+
+static void expect(const struct entry *entry, lode_status status, lode_status expected,
+                   const lode_error *error)
+{
+    if (status != expected)
+        print_error("%s: %s\n", entry->function, error->text);
+    assert_int_equal(status, expected);
+    if (expected < 0)
+        assert_int_equal(error->status, expected);
+}
+
+static void options_may_be_null(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        lode_error error = {0};
+        expect(&entries[i], entries[i].call(NULL, &error), LODE_OK, &error);
+    }
+}
+
+static void fields_that_the_caller_does_not_have_take_their_defaults(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        lode_error error = {0};
+        expect(&entries[i], call(&entries[i], sizeof(size_t), sizeof(size_t), 0, &error), LODE_OK, &error);
+    }
+    /* A view of 0.1 without its last three fields: rows below 1 % are in it as soon as the share is given, and only then. */
+    lode_view *all, *cut, *usual;
+    lode_view_options options = LODE_VIEW_OPTIONS_INIT;
+    assert_int_equal(lode_view_build(&usual, cost, NULL, NULL), LODE_OK);
+    options.min_fraction = 0;
+    assert_int_equal(lode_view_build(&all, cost, &options, NULL), LODE_OK);
+    options.size = offsetof(lode_view_options, min_fraction);
+    assert_int_equal(lode_view_build(&cut, cost, &options, NULL), LODE_OK);
+    assert_true(lode_view_count(all) > lode_view_count(usual));
+    assert_int_equal(lode_view_count(cut), lode_view_count(usual));
+    lode_view_free(all);
+    lode_view_free(cut);
+    lode_view_free(usual);
+}
+
+static void options_of_0_1_are_taken(void **state)
+{
+    (void)state;
+    if (sizeof(void *) != 8)
+        skip();
+    for (size_t i = 0; i < ENTRIES; i++) {
+        lode_error error = {0};
+        assert_true(entries[i].first <= size_of(&entries[i]));
+        expect(&entries[i], call(&entries[i], entries[i].first, entries[i].first, 0, &error), LODE_OK,
+               &error);
+    }
+}
+
+static void options_of_a_later_version_are_taken_unless_they_ask_for_more(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        lode_error error = {0};
+        size_t size = size_of(&entries[i]) + LATER;
+        expect(&entries[i], call(&entries[i], size, size, 0, &error), LODE_OK, &error);
+        expect(&entries[i], call(&entries[i], size, size, 1, &error), LODE_ERR_UNSUPPORTED, &error);
+        assert_non_null(strstr(error.text, "later version"));
+    }
+}
+
+static void options_that_were_not_initialised_are_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 7, 12, 4104, SIZE_MAX, SIZE_MAX - 7};
+    for (size_t i = 0; i < ENTRIES; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            lode_error error = {0};
+            size_t now = size_of(&entries[i]);
+            expect(&entries[i], call(&entries[i], sizes[k], now, 0, &error), LODE_ERR_ARGUMENT, &error);
+            assert_non_null(strstr(error.text, "INIT"));
+        }
+}
+
+/* ---- results ---- */
+
+static void results_are_written_as_far_as_the_caller_has_them(void **state)
+{
+    lode_check_result whole;
+    unsigned char bytes[sizeof whole + LATER];
+    size_t half = offsetof(lode_check_result, values);
+    (void)state;
+    assert_int_equal(lode_check(database_path, NULL, &whole, NULL), LODE_OK);
+    assert_true(whole.contexts > 0 && whole.values > 0);
+
+    memset(bytes, 0xa5, sizeof bytes);
+    assert_int_equal(lode_check_sized(database_path, NULL, (void *)bytes, half, NULL), LODE_OK);
+    assert_memory_equal(bytes, &whole, half);
+    for (size_t i = half; i < sizeof bytes; i++)
+        assert_int_equal(bytes[i], 0xa5);
+
+    assert_int_equal(lode_check_sized(database_path, NULL, (void *)bytes, sizeof bytes, NULL), LODE_OK);
+    assert_memory_equal(bytes, &whole, sizeof whole);
+    for (size_t i = sizeof whole; i < sizeof bytes; i++)
+        assert_int_equal(bytes[i], 0);
+}
+
+static void the_result_of_a_build_is_written_as_far_as_the_caller_has_it(void **state)
+{
+    const char *paths[] = {recording_path};
+    lode_build_result result;
+    unsigned char bytes[sizeof result];
+    size_t half = offsetof(lode_build_result, contexts);
+    (void)state;
+    assert_int_equal(lode_build(paths, 1, scratch_path(), NULL, &result, NULL), LODE_OK);
+    assert_int_equal(result.recordings, 1);
+    assert_true(result.events > 0 && result.contexts > 0);
+    memset(bytes, 0xa5, sizeof bytes);
+    assert_int_equal(lode_build_sized(paths, 1, scratch_path(), NULL, (void *)bytes, half, NULL), LODE_OK);
+    assert_memory_equal(bytes, &result, half);
+    for (size_t i = half; i < sizeof bytes; i++)
+        assert_int_equal(bytes[i], 0xa5);
+}
+
+/* ---- stores to call them with ---- */
+
+static int make_stores(void **state)
+{
+    lode_synth_options options = LODE_SYNTH_OPTIONS_INIT;
+    lode_synth_recording_options traced = LODE_SYNTH_RECORDING_OPTIONS_INIT;
+    (void)state;
+    scratch_make();
+    snprintf(database_path, sizeof database_path, "%s/database", scratch);
+    snprintf(recording_path, sizeof recording_path, "%s/recording", scratch);
+    options.profiles = 2;
+    traced.records = 2000;
+    assert_int_equal(lode_synth_database(database_path, &options, NULL), LODE_OK);
+    assert_int_equal(lode_synth_recording(recording_path, &traced, NULL), LODE_OK);
+    assert_int_equal(lode_database_open(&database, database_path, NULL), LODE_OK);
+    assert_int_equal(lode_recording_open(&recording, recording_path, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_cost_compute(&cost, database, NULL, NULL), LODE_OK);
+    return 0;
+}
+
+static int remove_stores(void **state)
+{
+    (void)state;
+    lode_cost_free(cost);
+    lode_recording_close(recording);
+    lode_database_close(database);
+    scratch_remove();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_may_be_null),
+        cmocka_unit_test(fields_that_the_caller_does_not_have_take_their_defaults),
+        cmocka_unit_test(options_of_0_1_are_taken),
+        cmocka_unit_test(options_of_a_later_version_are_taken_unless_they_ask_for_more),
+        cmocka_unit_test(options_that_were_not_initialised_are_refused),
+        cmocka_unit_test(results_are_written_as_far_as_the_caller_has_them),
+        cmocka_unit_test(the_result_of_a_build_is_written_as_far_as_the_caller_has_it),
+    };
+    return cmocka_run_group_tests(tests, make_stores, remove_stores);
+}
