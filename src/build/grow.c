@@ -143,11 +143,13 @@ static inline uint8_t *put_sample(uint8_t *out, uint64_t passed, uint32_t end, u
     return out + 6 - 4 * (size_t)end;
 }
 
-/* Writes the sample that waits. */
+/* Writes the sample that waits, unless it only repeats that no call is open. */
 static uint8_t *put_waiting(struct lode_build_grower *self, uint8_t *out)
 {
-    if (self->waiting == LODE_NONE)
+    bool is_idle = self->waiting == self->stack[0];
+    if (self->waiting == LODE_NONE || (is_idle && self->is_idle))
         return out;
+    self->is_idle = is_idle;
     out = put_sample(out, self->waiting_time - self->written, 0, self->waiting);
     self->written = self->waiting_time;
     self->harvest->sample_count++;
@@ -320,6 +322,7 @@ lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t inp
     self->time = self->written = self->due = 0;
     self->touched_count = 0;
     self->waiting = LODE_NONE;
+    self->is_idle = false;
     lode_build_changes_begin(&self->changes);
     *harvest = (struct lode_build_harvest){
         .worker = self->number, .rows_at = self->rows.size, .samples_at = self->samples.size};

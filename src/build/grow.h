@@ -49,6 +49,7 @@ struct lode_build_grower {
     uint64_t written, due;
     uint64_t waiting_time;
     uint32_t waiting;
+    bool is_idle; /* no call was open at the last one that was written */
 };
 
 /* Number `number` of the growers of a member, whose spools are in a directory that all members may use. */

@@ -132,6 +132,14 @@ def check_traces(tap, lode, folder):
     tap.check(not problems, "trace lines add up to what functions took themselves", problems)
 
 
+def check_rare_samples(tap, lode, recordings, folder):
+    """A thread that does not run says so once, however few samples are kept."""
+    database = Path(folder) / "rare"
+    lode.must("build", "--trace", "10us", *recordings.values(), "-o", database)
+    complaints = lode.complaints(database)
+    tap.check(not complaints, "the whole corpus with --trace 10us: a full check is clean", complaints)
+
+
 def main():
     options = parse_arguments(__doc__)
     lode, tap = Lode(options.lode), Tap()
@@ -145,6 +153,7 @@ def main():
         look_at(tap, lode, "six made recordings", made, folder)
         if recordings:
             look_at(tap, lode, "the whole corpus", list(recordings.values()), folder, "--threads", 2)
+            check_rare_samples(tap, lode, recordings, folder)
     with tempfile.TemporaryDirectory() as folder:
         check_ids(tap, lode, folder)
         check_traces(tap, lode, folder)
