@@ -16,10 +16,14 @@ struct lode_key lode_key_of_function(const lode_context *context)
     if (context->function)
         return (struct lode_key){.kind = LODE_KEY_FUNCTION, .function = function_identity(context->function)};
     if (context->module)
-        return (struct lode_key){
-            .kind = LODE_KEY_ADDRESS, .module = context->module, .number = context->offset};
-    return (struct lode_key){
-        .kind = LODE_KEY_UNKNOWN, .file = context->file, .number = context->file ? context->line : 0};
+        return (struct lode_key){.kind = LODE_KEY_ADDRESS,
+                                 .lexical = context->lexical,
+                                 .module = context->module,
+                                 .number = context->offset};
+    return (struct lode_key){.kind = LODE_KEY_UNKNOWN,
+                             .lexical = context->lexical,
+                             .file = context->file,
+                             .number = context->file ? context->line : 0};
 }
 
 struct lode_key lode_key_of_loop(const lode_context *context)
@@ -44,9 +48,9 @@ static bool same_name(const char *a, const char *b)
 
 bool lode_key_equal(const struct lode_key *a, const struct lode_key *b)
 {
-    return a->kind == b->kind && a->is_inlined == b->is_inlined && a->function == b->function &&
-           a->module == b->module && a->file == b->file && a->number == b->number &&
-           same_name(a->name, b->name);
+    return a->kind == b->kind && a->lexical == b->lexical && a->is_inlined == b->is_inlined &&
+           a->function == b->function && a->module == b->module && a->file == b->file &&
+           a->number == b->number && same_name(a->name, b->name);
 }
 
 /* ---- numbers ---- */
@@ -59,7 +63,8 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 static uint64_t key_hash(const struct lode_key *key)
 {
-    uint64_t hash = mix((uint64_t)key->kind * 2 + key->is_inlined, key->number);
+    uint64_t hash =
+        mix((uint64_t)key->kind << 32 | (uint64_t)key->lexical << 16 | key->is_inlined, key->number);
     hash = mix(hash, key->function ? key->function->index + UINT64_C(1) : 0);
     hash = mix(hash, key->module ? key->module->index + UINT64_C(1) : 0);
     hash = mix(hash, key->file ? key->file->index + UINT64_C(1) : 0);

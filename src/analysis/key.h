@@ -14,17 +14,18 @@ enum lode_key_kind {
     LODE_KEY_GLOBAL,   /* the global context */
     LODE_KEY_ENTRY,    /* number, name */
     LODE_KEY_FUNCTION, /* function: the first of those that are the same */
-    LODE_KEY_ADDRESS,  /* module, number: the offset; code without a known function */
-    LODE_KEY_UNKNOWN,  /* called code of which nothing is known; file and number if they are: the line */
-    LODE_KEY_LOOP,     /* module, and file with number: the line; without a file, number: the offset */
-    LODE_KEY_LINE,     /* file, number: the line; without a file, module and number: the offset */
-    LODE_KEY_MODULE,   /* module, or NULL */
-    LODE_KEY_FILE      /* file, or NULL */
+    LODE_KEY_ADDRESS,  /* lexical, module, number: the offset; code without a known function */
+    LODE_KEY_UNKNOWN, /* lexical; called code without an address; file and number if they are known: the line */
+    LODE_KEY_LOOP,    /* module, and file with number: the line; without a file, number: the offset */
+    LODE_KEY_LINE,    /* file, number: the line; without a file, module and number: the offset */
+    LODE_KEY_MODULE, /* module, or NULL */
+    LODE_KEY_FILE    /* file, or NULL */
 };
 
 /* What a kind does not have is zero. */
 struct lode_key {
     enum lode_key_kind kind;
+    uint16_t lexical;
     bool is_inlined; /* where calls and inlined copies of a function are told apart */
     const lode_function *function;
     const lode_module *module;

@@ -162,6 +162,29 @@ static lode_status expand_caller(struct builder *self, const struct member *memb
     return add_member(self, child_of(self, caller), caller, member->weight);
 }
 
+static int compare_members(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    return a->context < b->context ? -1 : a->context > b->context;
+}
+
+/* A context that calls several members is one caller. */
+static void merge_callers(struct builder *self, struct node *node)
+{
+    struct member *members = node->members.items;
+    size_t count = 0;
+    qsort(members, node->members.count, sizeof *members, compare_members);
+    for (size_t i = 0; i < node->members.count; i++) {
+        if (count > 0 && members[count - 1].context == members[i].context)
+            members[count - 1].weight += members[i].weight;
+        else
+            members[count++] = members[i];
+    }
+    node->members.count = count;
+    node->row.contexts = (uint32_t)count;
+    node->row.context = &self->tree->nodes[members[0].context];
+}
+
 static int compare_nodes(const void *left, const void *right)
 {
     const struct node *a = left, *b = right;
@@ -228,6 +251,8 @@ static lode_status expand(struct builder *self, struct node *node)
         else
             LODE_TRY(expand_member(self, &self->tree->nodes[member->context], &node->row));
     }
+    for (size_t i = 0; callers && i < self->children.count; i++)
+        merge_callers(self, LODE_ARRAY_AT(&self->children, struct node, i));
     if (callers && node->row.depth == 0)
         node->row.exclusive = node->row.inclusive;
     return keep_children(self, &node->row, node->row.depth + 2);
@@ -272,6 +297,15 @@ static lode_status add_caller_roots(struct builder *self)
     return LODE_OK;
 }
 
+/* A function may match and have no cost of its own. */
+static bool is_focus_found(const struct builder *self)
+{
+    bool found = self->children.count > 0 || self->options->focus == NULL;
+    for (uint32_t i = 1; i < self->tree->count && !found; i++)
+        found = matches_focus(self, &self->tree->nodes[i]);
+    return found;
+}
+
 static lode_status find_functions(struct builder *self)
 {
     self->function_of = calloc(self->tree->count, sizeof *self->function_of);
@@ -298,7 +332,7 @@ static lode_status add_roots(struct builder *self)
         lode_view_row everything = {0};
         LODE_TRY(expand_member(self, &self->tree->nodes[0], &everything));
     }
-    if (self->children.count == 0 && self->options->focus)
+    if (!is_focus_found(self))
         return lode_fail(self->error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
                          "no function with '%s' in its name", self->options->focus);
     return keep_children(self, NULL, 1);

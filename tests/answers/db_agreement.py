@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares what `lode` answers on a database with the reference, row by row, and counts what it compared."""
+
+import json
+import math
+import subprocess
+from collections import Counter, defaultdict
+
+import db_reference as reference
+
+BY = ("function", "line", "loop", "module", "file")
+HOT_SHARE = 0.5
+HISTOGRAM_BINS = 12
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+SHOWN = 8
+
+
+class Wrong(Exception):
+    """An answer that is not the reference's."""
+
+
+class Agreement:
+    """One database, and all that was asked about it. `exact`: its numbers are small integers, which add up without rounding."""
+
+    def __init__(self, lode, path, data, exact=False):
+        self.lode, self.path, self.exact = lode, path, exact
+        self.data, self.db = data, reference.Database(data)
+        self.counts, self.wrong = Counter(), []
+        self.costs = {}
+
+    # -- running --
+
+    def run(self, command, *options, operands=()):
+        arguments = [self.lode, command, "--json", *map(str, options), str(self.path), *map(str, operands)]
+        self.counts["commands"] += 1
+        done = subprocess.run(arguments, capture_output=True, timeout=300)
+        if done.returncode or done.stderr:
+            raise Wrong(f"exit status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+        return json.loads(done.stdout)
+
+    def attempt(self, what, check, *arguments, **keywords):
+        """Runs one comparison; what is wrong is noted and does not end the others."""
+        try:
+            check(*arguments, **keywords)
+        except Wrong as wrong:
+            self.wrong.append(f"{what}: {wrong}")
+
+    # -- numbers --
+
+    def same(self, found, wanted, scale=0.0):
+        if wanted is None or found is None:
+            return found is wanted
+        if self.exact:
+            return found == wanted
+        return abs(found - wanted) <= 1e-9 * max(abs(wanted), abs(scale)) + 1e-300
+
+    def expect(self, found, wanted, what, scale=0.0):
+        if isinstance(wanted, float) or isinstance(found, float):
+            good = self.same(found, wanted, scale)
+        else:
+            good = found == wanted
+        if not good:
+            raise Wrong(f"{what}: {wanted!r} is right, found {found!r}")
+
+    def percent(self, found, amount, total, what):
+        wanted = 100 * (amount / (total if total > 0 else 1))
+        if not math.isfinite(wanted):
+            wanted = None
+        if found is None or wanted is None:
+            good = found is wanted
+        else:
+            good = math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-7)
+        if not good:
+            raise Wrong(f"{what}: {wanted!r} % is right, found {found!r}")
+
+    def cost(self, metric, profiles=None):
+        key = (metric["name"], None if profiles is None else tuple(profiles))
+        if key not in self.costs:
+            self.costs[key] = reference.Cost(self.db, metric, profiles)
+        return self.costs[key]
+
+    def heading(self, answer, cost):
+        self.expect(answer["metric"], cost.metric["name"], "metric")
+        self.expect(answer["total"], cost.total, "total")
+        self.expect(answer["profiles"], cost.profiles, "profiles")
+        self.expect(answer["unlisted_contexts"], len(cost.unlisted_ids), "unlisted contexts")
+        self.expect(answer["unlisted_values"], cost.unlisted_values, "unlisted values")
+
+    def options(self, cost, selection):
+        return ["--metric", cost.metric["name"], *(["--profiles", selection] if selection else [])]
+
+    # -- top --
+
+    def top(self, cost, by, sort="exclusive", selection=None):
+        answer = self.run("top", "--limit", 0, "--by", by, "--sort", sort, *self.options(cost, selection))
+        self.heading(answer, cost)
+        self.expect(answer["row_count"], len(answer["rows"]), "row count")
+        self._order(answer["rows"], sort)
+        found, wanted = defaultdict(list), defaultdict(list)
+        for rows, groups in ((answer["rows"], found), (reference.top(cost, by), wanted)):
+            for row in rows:
+                if not self._is_rounding(row, cost):
+                    groups[tuple(row[k] for k in ("name", "function", "file", "line", "module"))].append(row)
+        self._same_keys(found, wanted)
+        for key, rows in wanted.items():
+            self._top_rows(key, sorted(found[key], key=_amounts), sorted(rows, key=_amounts), cost)
+
+    def _is_rounding(self, row, cost):
+        """Rows that only rounding made are in one answer and not in the other."""
+        noise = 0.0 if self.exact else 1e-11 * abs(cost.total)
+        return abs(row["exclusive"]) <= noise and abs(row["inclusive"]) <= noise
+
+    def _same_keys(self, found, wanted):
+        missing = [key for key in wanted if key not in found]
+        more = [key for key in found if key not in wanted]
+        if missing or more:
+            raise Wrong(f"rows missing: {missing[:SHOWN]}, rows that should not be: {more[:SHOWN]}")
+
+    def _top_rows(self, key, found, wanted, cost):
+        self.expect(len(found), len(wanted), f"rows of {key}")
+        for left, right in zip(found, wanted):
+            self.counts["rows"] += 1
+            for field in ("exclusive", "inclusive"):
+                self.expect(left[field], right[field], f"{field} of {key}", cost.total)
+                self.percent(left[field + "_percent"], right[field], cost.total, f"{field} of {key}")
+            self.expect(left["contexts"], right["contexts"], f"contexts of {key}")
+
+    def _order(self, rows, sort):
+        first, second = ("inclusive", "exclusive") if sort == "inclusive" else ("exclusive", "inclusive")
+        if sort == "name":
+            keys = [(row["name"].encode(),) for row in rows]
+        else:
+            keys = [(-row[first], -row[second], row["name"].encode()) for row in rows]
+        if keys != sorted(keys):
+            raise Wrong(f"rows are not in the order of {sort}")
+
+    # -- tree --
+
+    def tree(self, cost, mode="top-down", focus=None, lines=False, depth=0, min_percent=0, selection=None):
+        options = ["--limit", 0, "--min-percent", min_percent, "--depth", depth, *self.options(cost, selection)]
+        options += ["--callers"] if mode == "callers" else []
+        options += ["--lines"] if lines else []
+        options += ["--focus", focus] if focus else []
+        wanted = reference.callers(cost, focus) if mode == "callers" else reference.tree(cost, focus, lines)
+        answer = self.run("tree", *options)
+        self.heading(answer, cost)
+        self.expect((answer["mode"], answer["focus"], answer["more_rows"]), (mode, focus, False), "facts")
+        roots = nested(answer["rows"])
+        pruning = {"depth": depth, "least": min_percent / 100 * cost.total}
+        self._siblings(roots, wanted, None, 0, cost, pruning, "")
+
+    def _siblings(self, found, wanted, parent, depth, cost, pruning, path):
+        """Rows below one row: `found` as JSON with their children, `wanted` as the reference has them."""
+        keys = [(-row["inclusive"], self.db.by_id[row["context"]].index) for row, _ in found]
+        if keys != sorted(keys):
+            raise Wrong(f"below '{path}': siblings are not in order")
+        noise = 0.0 if self.exact else 1e-10 * abs(cost.total)
+        by_context = {row["context"]: (row, children) for row, children in found}
+        self.expect(len(by_context), len(found), f"below '{path}': different rows")
+        left_out = False
+        for row in wanted:
+            pair = by_context.pop(row.first.id, None)
+            is_small = row.inclusive <= 0 or row.inclusive < pruning["least"]
+            is_deep = pruning["depth"] and depth + 1 > pruning["depth"]
+            if is_deep or (is_small and abs(row.inclusive - pruning["least"]) > noise) or (is_small and self.exact):
+                left_out = left_out or row.inclusive > 0
+                if pair is not None:
+                    raise Wrong(f"'{path}/{row.name}' should be left out")
+            elif pair is not None:
+                self._tree_row(pair, row, parent, depth, cost, pruning, f"{path}/{row.name}", found[0][0] is pair[0])
+            elif abs(row.inclusive - max(0.0, pruning["least"])) > noise:
+                raise Wrong(f"'{path}/{row.name}' is missing, {row.inclusive}")
+        if any(row["inclusive"] > noise for row, _ in by_context.values()):
+            raise Wrong(f"below '{path}': rows that should not be: {list(by_context.values())[:2]}")
+        return left_out
+
+    def _tree_row(self, pair, wanted, parent, depth, cost, pruning, path, is_first):
+        row, children = pair
+        self.counts["rows"] += 1
+        for field in ("inclusive", "exclusive"):
+            self.expect(row[field], getattr(wanted, field), f"{field} of '{path}'", cost.total)
+            self.percent(row[field + "_percent"], getattr(wanted, field), cost.total, f"{field} of '{path}'")
+        for field in ("name", "kind", "relation", "contexts", "call_file", "call_line"):
+            self.expect(row[field], getattr(wanted, field), f"{field} of '{path}'")
+        self.expect(row["depth"], depth, f"depth of '{path}'")
+        is_hot = is_first and (parent is None or (parent["hot"] and row["inclusive"] >= HOT_SHARE * parent["inclusive"]))
+        self.expect(row["hot"], is_hot, f"'{path}' is on the hot path")
+        left_out = self._siblings(children, wanted.children, row, depth + 1, cost, pruning, path)
+        if self.exact or not pruning["least"]:
+            self.expect(row["folded"], left_out, f"'{path}' has rows below it that are left out")
+
+    # -- profiles, context --
+
+    def profiles(self, metric):
+        answer = self.run("profiles", "--limit", 0, "--metric", metric["name"])
+        rows, empty, without = reference.profiles(self.db, metric)
+        self.expect((answer["row_count"], answer["empty_profiles"], answer["profiles_without_metric"]),
+                    (len(rows), empty, without), "counts of profiles")
+        spread = reference.distribution([row["value"] for row in rows])
+        wanted = sorted(rows, key=lambda row: (-row["value"], row["profile"]))
+        self.expect([row["profile"] for row in answer["rows"]], [row["profile"] for row in wanted], "order of profiles")
+        for found, right in zip(answer["rows"], wanted):
+            self.counts["rows"] += 1
+            self.expect(found["value"], right["value"], "value of a profile")
+            self.expect(found["name"], right["name"], "name of a profile")
+            self.percent(found["percent_of_mean"], right["value"] if spread["mean"] else 0, spread["mean"] or 1,
+                         "share of the mean")
+        self._spread(answer["distribution"], spread)
+
+    def _spread(self, found, wanted):
+        if found.keys() != wanted.keys():
+            raise Wrong(f"fields of the distribution: {sorted(found)}")
+        for field, value in wanted.items():
+            scale = 1 if field == "imbalance" else max(abs(wanted["max"]), abs(wanted["min"]))
+            good = math.isclose(found[field], value, rel_tol=1e-9, abs_tol=1e-9 * scale)
+            if not good:
+                raise Wrong(f"{field} of the distribution: {value!r} is right, found {found[field]!r}")
+
+    def context(self, metric, context_id, kind="execution"):
+        scope = next(self.db.scopes[i["scope"]]["name"] for i in metric["scopes"]
+                     if self.db.scopes[i["scope"]]["type"] == kind)
+        answer = self.run("context", "--limit", 0, "--metric", metric["name"], "--scope", scope, operands=[context_id])
+        values, empty = reference.context(self.db, metric, context_id, kind)
+        zeros = sum(1 for value in values.values() if value == 0)
+        self.expect((answer["context"], answer["profiles"], answer["profiles_without_value"], answer["empty_profiles"]),
+                    (context_id, len(values), zeros, empty), "counts of profiles")
+        path = [(c.id, c.relation, self.db.label(c)) for c in self.db.by_id[context_id].above()][::-1]
+        self.expect([tuple(step.values()) for step in answer["path"]], path, "call path")
+        spread = reference.distribution(values.values())
+        self._spread(answer["distribution"], spread)
+        if spread["max"] > spread["min"]:
+            self.expect(sum(b["count"] for b in answer["histogram"]), len(values), "values in the histogram")
+            if self.exact:
+                self.expect([b["count"] for b in answer["histogram"]],
+                            reference.histogram(values.values(), HISTOGRAM_BINS), "histogram")
+        wanted = reference.outliers(values)
+        self.expect(answer["outlier_count"], len(wanted), "outliers")
+        order = sorted(wanted, key=lambda p: (-abs(wanted[p] - spread["median"]), p))
+        self.expect([row["profile"] for row in answer["rows"]], order, "order of outliers")
+        for row in answer["rows"]:
+            self.counts["rows"] += 1
+            self.expect(row["value"], wanted[row["profile"]], "value of an outlier")
+            self.expect(float(row["deviation"]), wanted[row["profile"]] - spread["median"], "deviation of an outlier",
+                        spread["max"])
+            self.expect(row["name"], self.db.profile_label(row["profile"]), "name of an outlier")
+
+    # -- trace --
+
+    def trace(self, window=None, depth=0, columns=100):
+        """`window`: a pair of times since the epoch, or None."""
+        options = ["--limit", 0, "--rows", 0, "--depth", depth, "--columns", columns]
+        options += ["--from", f"@{window[0]}", "--to", f"@{window[1]}"] if window else []
+        answer = self.run("trace", *options)
+        start, end = window or (None, None)
+        trace = reference.Trace(self.db, start, end, depth, columns)
+        rows = trace.rows()
+        self.expect(answer["start_ns"], self.db.traces["min"], "beginning of the traces")
+        if trace.lines and rows:
+            self.expect((answer["from_ns"], answer["to_ns"]), (trace.start, trace.end), "window")
+        self.expect(answer["samples"], sum(samples for _, samples in rows.values()), "samples")
+        self.expect(answer["function_count"], len(rows), "functions")
+        total = sum(time for time, _ in rows.values())
+        order = sorted(rows, key=lambda k: (-rows[k][0], -rows[k][1], trace.contexts[k].index if k else 0))
+        letters = self._letters(order)
+        wanted = [(letters[key], *rows[key], *self._function(trace, key)) for key in order]
+        found = [tuple(row[k] for k in ("letter", "nanoseconds", "samples", "context", "name")) for row in answer["rows"]]
+        self.expect(found, wanted, "functions of the trace")
+        for row, key in zip(answer["rows"], order):
+            self.counts["rows"] += 1
+            self.percent(row["percent"], rows[key][0], total, "share of a function")
+        lines = Counter((profile, "".join(letters[cell[0]] if cell else " " for cell in cells))
+                        for profile, cells in trace.lines if any(cells))
+        self.counts["trace lines"] += len(trace.lines)
+        self.expect((answer["line_count"], answer["lines_without_samples"]),
+                    (len(trace.lines), len(trace.lines) - lines.total()), "counts of trace lines")
+        self.expect(Counter((line["profile"], line["cells"]) for line in answer["timeline"]), lines, "trace lines")
+
+    def _function(self, trace, key):
+        if key is None:
+            return None, "(not listed)"
+        context = trace.contexts[key]
+        return context.id, "(not running)" if context.lexical == "global" else self.db.label(context)
+
+    def _letters(self, order):
+        letters, unused = {}, list(LETTERS)
+        for key in order:
+            letters[key] = "." if key == ("global",) else unused.pop(0) if unused else "~"
+        return letters
+
+
+def _amounts(row):
+    return row["exclusive"], row["inclusive"], row["contexts"]
+
+
+def nested(rows):
+    """[(row, [(row below it, [...])...])...] from rows with depths, in depth-first order."""
+    roots, path = [], []
+    for row in rows:
+        pair = (row, [])
+        del path[row["depth"]:]
+        if len(path) != row["depth"]:
+            raise Wrong(f"a row at depth {row['depth']} follows one at depth {len(path) - 1}")
+        (path[-1][1] if path else roots).append(pair)
+        path.append(pair)
+    return roots

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Every answer of `lode` on real databases against the reference (db_reference.py), which takes its input from what an independent reader made of
+them. Needs PyYAML with libyaml, and the corpus. With --share N, each database is asked about every N-th metric only.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
+
+from db_agreement import BY, Agreement, Wrong  # noqa: E402
+from tap import Tap  # noqa: E402
+
+try:
+    import expected
+except ImportError:  # no PyYAML, or one without libyaml
+    expected = None
+
+SUFFIX = ".yaml.gz"
+SHOWN = 20
+DEEP = 20000
+
+
+def ask_about_metric(answers, metric):
+    """Everything that is cheap, about one metric."""
+    name, cost = metric["name"], answers.cost(metric)
+    answers.counts["metrics"] += 1
+    for by in BY if cost.total else BY[:1]:
+        answers.attempt(f"top --by {by} '{name}'", answers.top, cost, by)
+    answers.attempt(f"tree '{name}'", answers.tree, cost)
+    answers.attempt(f"tree --callers '{name}'", answers.tree, cost, mode="callers")
+    answers.attempt(f"profiles '{name}'", answers.profiles, metric)
+
+
+def ask_more(answers, metric):
+    """The options of commands, and parts of the profiles, for one metric that has costs."""
+    name, cost = metric["name"], answers.cost(metric)
+    for sort in ("inclusive", "name"):
+        answers.attempt(f"top --sort {sort} '{name}'", answers.top, cost, "function", sort)
+    for mode in ("top-down", "callers"):
+        answers.attempt(f"tree {mode} 1 % '{name}'", answers.tree, cost, mode=mode, min_percent=1)
+        answers.attempt(f"tree {mode} --depth 3 '{name}'", answers.tree, cost, mode=mode, depth=3)
+        answers.attempt(f"tree {mode} --focus main '{name}'", _focus, answers, cost, mode, "main")
+        answers.attempt(f"tree {mode} --focus mp '{name}'", _focus, answers, cost, mode, "mp")
+    answers.attempt(f"tree --lines '{name}'", answers.tree, cost, lines=True)
+    ordinary = answers.db.ordinary_profiles()
+    for part in (ordinary[::2], ordinary[-1:]):
+        selection = "profile=" + "+".join(map(str, part))
+        some = answers.cost(metric, part)
+        answers.attempt(f"top --profiles {selection} '{name}'", answers.top, some, "function", selection=selection)
+        answers.attempt(f"tree --profiles {selection} '{name}'", answers.tree, some, selection=selection)
+    by_cost = sorted(answers.db.by_id.values(), key=lambda c: -cost.inclusive[c.index])
+    for context in {c.id: c for c in (*by_cost[:3], *by_cost[len(by_cost) // 2:][:2], by_cost[-1])}.values():
+        for kind in ("execution", "point"):
+            answers.attempt(f"context {context.id} {kind} '{name}'", answers.context, metric, context.id, kind)
+
+
+def _focus(answers, cost, mode, focus):
+    if any(c.begins_function() and c.index and focus in answers.db.label(c).lower() for c in answers.db.contexts):
+        answers.tree(cost, mode=mode, focus=focus)
+
+
+def ask_about_traces(answers):
+    if not answers.db.traces:
+        return
+    times = sorted(s[0] for line in answers.db.traces["lines"] for s in line["samples"])
+    answers.attempt("trace", answers.trace)
+    for depth in (1, 3):
+        answers.attempt(f"trace --depth {depth}", answers.trace, depth=depth, columns=37)
+    if len(times) > 10 and times[0] < times[-1]:
+        third = (times[-1] - times[0]) // 3
+        for window in ((times[0] + third, times[-1] - third), (times[0] - 10, times[len(times) // 2]),
+                       (times[len(times) // 4], times[len(times) // 4] + 1)):
+            if window[0] < window[1]:
+                answers.attempt(f"trace of {window}", answers.trace, window)
+
+
+def ask(answers, share):
+    """All questions about one database."""
+    metrics = answers.db.metrics
+    with_costs = [m for m in metrics if answers.cost(m).total]
+    for metric in metrics[::share]:
+        ask_about_metric(answers, metric)
+    for metric in with_costs[:1] if share > 1 else with_costs[:3]:
+        if metric not in metrics[::share]:
+            ask_about_metric(answers, metric)
+        ask_more(answers, metric)
+    ask_about_traces(answers)
+
+
+def compare(lode, corpus, name, share):
+    """Runs in a process of its own."""
+    sys.setrecursionlimit(DEEP)
+    began = time.monotonic()
+    answers = Agreement(lode, corpus / "final" / name, expected.from_file(corpus / "expected" / (name + SUFFIX)))
+    ask(answers, share)
+    return name, answers.counts, answers.wrong, time.monotonic() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True, help="the program to test")
+    parser.add_argument("--share", type=int, default=1, help="ask about every so manieth metric")
+    parser.add_argument("--without", action="append", default=[], help="a database to leave out")
+    parser.add_argument("names", nargs="*", help="databases; all if none is named")
+    options = parser.parse_args()
+    tap = Tap()
+    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
+                  or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
+    present = sorted(path.name[:-len(SUFFIX)] for path in (corpus / "expected").glob("*" + SUFFIX))
+    if expected is None or not present:
+        tap.skip("answers on all databases", "there is no corpus" if expected else "this Python has no yaml with libyaml")
+        return tap.finish()
+    names = [name for name in options.names or present if name not in options.without]
+    total = Counter()
+    with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        # The largest first, so that it does not come last alone.
+        order = sorted(names, key=lambda name: -(corpus / "expected" / (name + SUFFIX)).stat().st_size)
+        runs = [pool.submit(compare, options.lode, corpus, name, options.share) for name in order]
+        for run in runs:
+            name, counts, wrong, seconds = run.result()
+            total += counts
+            what = ", ".join(f"{count} {noun}" for noun, count in sorted(counts.items()))
+            tap.check(not wrong, f"{name}: {len(wrong)} wrong answers ({what}, {seconds:.1f} s)", wrong[:SHOWN])
+    tap.note(f"{len(names)} databases: " + ", ".join(f"{count} {noun}" for noun, count in sorted(total.items())))
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Every answer of `lode` on generated databases (db_nasty.py), against the reference and against each other: what is cut into parts adds up to the whole,
+what is seen from two sides is the same, and a converted database gives the answers of its source.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+
+import db_nasty as nasty  # noqa: E402
+import db_write  # noqa: E402
+from db_agreement import BY, Agreement, Wrong, nested  # noqa: E402
+from tap import Tap  # noqa: E402
+
+SHOWN = 20
+DEEP = 20000
+
+
+def ask(answers):
+    """Every question about one database."""
+    for metric in answers.db.metrics:
+        name, cost = metric["name"], answers.cost(metric)
+        for by in BY:
+            answers.attempt(f"top --by {by} '{name}'", answers.top, cost, by)
+        answers.attempt(f"tree '{name}'", answers.tree, cost)
+        answers.attempt(f"tree --callers '{name}'", answers.tree, cost, mode="callers")
+        answers.attempt(f"profiles '{name}'", answers.profiles, metric)
+    metric = answers.db.metrics[0]
+    cost, focus = answers.cost(metric), "main"
+    answers.attempt("top --sort inclusive", answers.top, cost, "function", "inclusive")
+    answers.attempt("tree --lines", answers.tree, cost, lines=True)
+    for mode in ("top-down", "callers"):
+        answers.attempt(f"tree {mode} 5 %", answers.tree, cost, mode=mode, min_percent=5)
+        answers.attempt(f"tree {mode} --depth 2", answers.tree, cost, mode=mode, depth=2)
+        if any(focus in answers.db.label(c).lower() for c in answers.db.contexts if c.begins_function()):
+            answers.attempt(f"tree {mode} --focus", answers.tree, cost, mode=mode, focus=focus)
+    for context in answers.db.contexts[::max(1, len(answers.db.contexts) // 3)]:
+        answers.attempt(f"context {context.id}", answers.context, metric, context.id)
+    if answers.db.traces:
+        times = [s[0] for line in answers.db.traces["lines"] for s in line["samples"]]
+        answers.attempt("trace", answers.trace)
+        answers.attempt("trace --depth 2", answers.trace, depth=2, columns=13)
+        if times and min(times) + 2 < max(times):
+            middle = (min(times) + max(times)) // 2
+            answers.attempt("trace --from", answers.trace, (middle, max(times) + 1))
+            answers.attempt("trace --to", answers.trace, (min(times), middle))
+
+
+# ---- what holds between answers ----
+
+def _check(good, text):
+    if not good:
+        raise Wrong(text)
+
+
+def _first_level_of_callers_is_top(answers, metric):
+    top = answers.run("top", "--limit", 0, "--metric", metric)["rows"]
+    callers = answers.run("tree", "--callers", "--min-percent", 0, "--limit", 0, "--metric", metric)["rows"]
+    left = Counter((row["name"], row["exclusive"]) for row in top if row["exclusive"] > 0)
+    right = Counter((row["name"], row["inclusive"]) for row in callers if row["depth"] == 0)
+    _check(left == right, f"only in top: {left - right}, only in the tree by callers: {right - left}")
+
+
+def _rows_add_up(answers, metric):
+    """Children to their parent, with what is its own; callers to what they called."""
+    def walk(pairs, is_callers):
+        for row, children in pairs:
+            below = sum(child["inclusive"] for child, _ in children)
+            if is_callers:
+                wanted = 0 if row["kind"] in ("entry", "global") else row["inclusive"]
+            else:
+                wanted = row["inclusive"] - row["exclusive"]
+            _check(below == wanted, f"rows below {row['name']}: {below}, not {wanted}")
+            walk(children, is_callers)
+    for flags in ([], ["--lines"], ["--callers"]):
+        rows = answers.run("tree", *flags, "--min-percent", 0, "--limit", 0, "--metric", metric)["rows"]
+        walk(nested(rows), "--callers" in flags)
+
+
+def _exclusive_rows_add_up_to_the_total(answers, metric):
+    for by in ("function", "line", "module", "file"):
+        answer = answers.run("top", "--by", by, "--limit", 0, "--metric", metric)
+        found = sum(row["exclusive"] for row in answer["rows"])
+        _check(found == answer["total"], f"by {by}: {found}, not {answer['total']}")
+
+
+def _parts_add_up(answers, metric):
+    """Two halves of the profiles."""
+    ordinary = answers.db.ordinary_profiles()
+    if len(ordinary) < 2:
+        return
+    whole, parts = Counter(), Counter()
+    for selection in (ordinary, ordinary[::2], ordinary[1::2]):
+        text = "profile=" + "+".join(map(str, selection))
+        for by in BY:
+            for row in answers.run("top", "--by", by, "--limit", 0, "--profiles", text, "--metric", metric)["rows"]:
+                key = (by, *(row[k] for k in ("name", "function", "file", "line", "module")))
+                for field in ("exclusive", "inclusive"):
+                    (whole if selection is ordinary else parts)[(*key, field)] += row[field]
+    # Lines and loops that different parts see in different functions are called by different functions.
+    _check(_by_place(whole) == _by_place(parts), f"{_by_place(whole) - _by_place(parts)} differ")
+
+
+def _by_place(amounts):
+    places = Counter()
+    for (by, name, function, file, line, module, field), amount in amounts.items():
+        # A stand-in (an entry point, a line of a definition) counts only where it has costs of its own.
+        if amount and field == "exclusive":
+            places[(by, name, None if by in ("line", "loop") else function, file, line, module, field)] += amount
+    return places
+
+
+def _converted_answers_the_same(answers, metric, target):
+    def shape(pairs):
+        """Rows without numbers of contexts, siblings in any order."""
+        return sorted((row["name"], row["inclusive"], row["exclusive"], row["contexts"], row["kind"], str(row["call_file"]),
+                       str(row["call_line"]), shape(children)) for row, children in pairs)
+
+    def seen(path):
+        at = Agreement(answers.lode, path, answers.data)
+        top = {by: sorted(json.dumps(row) for row in at.run("top", "--by", by, "--limit", 0, "--metric", metric)["rows"])
+               for by in BY}
+        trees = [shape(nested(at.run("tree", *flags, "--limit", 0, "--min-percent", 0, "--metric", metric)["rows"]))
+                 for flags in ([], ["--lines"], ["--callers"])]
+        profiles = at.run("profiles", "--limit", 0, "--metric", metric)
+        rows = sorted((row["name"], row["value"]) for row in profiles["rows"])
+        trace = at.run("trace", "--limit", 0) if answers.db.traces else {"rows": []}
+        shares = sorted((row["name"], row["nanoseconds"], row["samples"]) for row in trace["rows"])
+        return {"top": top, "tree": trees, "profiles": (rows, profiles["distribution"]), "trace": shares}
+
+    before, after = seen(answers.path), seen(target)
+    for command, answer in before.items():
+        if answer != after[command]:
+            raise Wrong(f"{command} differs: {_first(answer, after[command])}")
+
+
+def _first(left, right):
+    """Where two answers differ first."""
+    if isinstance(left, dict):
+        key = next(k for k in left if left[k] != right[k])
+        return _first(left[key], right[key])
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        for a, b in zip(left, right):
+            if a != b:
+                return _first(a, b)
+        return f"{len(left)} or {len(right)} of {str((left or right)[-1])[:200]}"
+    return f"{str(left)[:200]} or {str(right)[:200]}"
+
+
+def check_properties(answers, folder):
+    for metric in (m["name"] for m in answers.db.metrics):
+        for check in (_first_level_of_callers_is_top, _rows_add_up, _exclusive_rows_add_up_to_the_total, _parts_add_up):
+            answers.attempt(f"{check.__name__.strip('_').replace('_', ' ')}, {metric}", check, answers, metric)
+    target = folder / "converted"
+    done = subprocess.run([answers.lode, "convert", answers.path, "-o", target], capture_output=True, text=True)
+    if done.returncode:
+        answers.wrong.append(f"convert: {done.stderr}")
+        return
+    for metric in (m["name"] for m in answers.db.metrics):
+        answers.attempt(f"converted answers the same, {metric}", _converted_answers_the_same, answers, metric, target)
+
+
+def compare(lode, seed):
+    """Runs in a process of its own."""
+    sys.setrecursionlimit(DEEP)
+    shape, data = nasty.make(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "nasty"
+        db_write.write(path, data)
+        answers = Agreement(lode, path, data, exact=True)
+        check = subprocess.run([lode, "check", "--level", "full", path], capture_output=True, text=True)
+        if check.returncode:
+            answers.wrong.append(f"it is not sound: {check.stdout[-500:]}")
+        ask(answers)
+        check_properties(answers, Path(folder))
+    return seed, shape, answers.counts, answers.wrong
+
+
+def check_total_of_nearly_nothing(tap, lode):
+    """The share of a cost in a total that is damaged is beyond all numbers, and beyond every integer."""
+    _, data = nasty.make(0)
+    for values in (data["profiles"][0]["values"]["0"], *(p["values"].get("0", {}) for p in data["profiles"][1:])):
+        values.update(dict.fromkeys(values, 5e-310))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "odd"
+        db_write.write(path, data)
+        for options in (["tree"], ["tree", "--callers"], ["top"], ["profiles"]):
+            for form in ([], ["--json"], ["--csv"]):
+                more = ["--min-percent", "0"] if options[0] == "tree" else []
+                done = subprocess.run([lode, *options, *more, *form, "--limit", "0", path], capture_output=True, text=True)
+                tap.check(done.returncode == 0 and not done.stderr,
+                          f"a total of nearly nothing: {' '.join([*options, *form])}", [done.stderr[:500]])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True, help="the program to test")
+    parser.add_argument("--count", type=int, default=200, help="how many databases")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
+    options = parser.parse_args()
+    tap, total, shapes = Tap(), Counter(), defaultdict(list)
+    with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        seeds = range(options.first, options.first + options.count)
+        for seed, shape, counts, wrong in pool.map(compare, [options.lode] * len(seeds), seeds):
+            total += counts
+            shapes[shape].append(seed)
+            if wrong:
+                tap.check(False, f"{shape}, seed {seed}: {len(wrong)} wrong answers", wrong[:SHOWN])
+    check_total_of_nearly_nothing(tap, options.lode)
+    for shape, done in sorted(shapes.items()):
+        tap.check(True, f"{shape.replace('_', ' ')}: {len(done)} databases were compared")
+    tap.note(f"{len(seeds)} databases: " + ", ".join(f"{count} {noun}" for noun, count in sorted(total.items())))
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,567 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What the commands on databases have to answer, worked out slowly and in the plainest way. Nothing here comes from Lode: the input is
+a database in the shape of tests/dump/expected.py, made by an independent reader or by a generator that knows the truth.
+
+Definitions, as the documents have them (HPCToolkit 4.0: the specification; the others: 'lode help', include/lode/*.h):
+
+contexts    Nodes of the tree, below the global context, which has the id 0. A context *begins a function* if it is called or
+            inlined (its relation), is function-like, is an entry point, or is the global context. What lies below it, down to the next contexts that begin
+            functions, is its body.
+functions   Two functions are the same if name, module, offset, file and line are. Code without a function is known by module and
+            offset; without a module, by file and line, if any; and by what it is: an instruction, an unknown function... Entry points are known by kind and name.
+costs       Of a metric: the inclusive cost of a context is its value under the execution scope: without a selection of profiles,
+            the statistic "sum of $$" in the summary; else the sum over the selected profiles. The own cost is the inclusive cost less that of the
+            children that the metadata lists. What is left of rounding (below 1e-11 of the inclusive cost) is zero.
+top         exclusive: own costs of all contexts that belong to a key; inclusive: inclusive costs of the contexts of a key that have no
+            context of the same key above them. A context belongs to the key of the nearest context, from itself up, that has one:
+              function  contexts that begin a function: their function
+              line      contexts with a source file: file and line; others that begin a function: their function
+              loop      loops: file, line and module; without a file, module and offset. Contexts that begin a function: none at all
+              module    the module of the function, else that of the context; contexts that begin a function and have none: "unknown"
+              file      the file of the context, else that of the function; contexts that begin a function and have none: "unknown"
+            What only stands in for a key counts as a context of it only if it has an own cost: entry points and the global context, and by line
+            whatever is no source line. Rows without any cost are left out.
+tree        A row stands for contexts of one meaning below the same row. Contexts that begin a function and loops have rows, lines if asked
+            for; own costs of what has none belong to the row above. Top-down, inlined and called functions are different. By callers: the first
+            level holds functions by the own costs of their bodies; the rows below a row hold the functions that contain its contexts'
+            parents, with the part of the cost that came through them. The global context is nobody's caller.
+profiles    The value under the execution scope at the global context, of each profile that has it.
+context     The values of one context in all profiles; one without a value counts as 0, one without any values does not count.
+trace       A sample holds from its time to that of the next one of its line, the last one for no time. It counts for the function that its
+            context is in, or for the function at a given depth of calls.
+"""
+
+import bisect
+import ctypes
+import math
+from collections import defaultdict
+
+ROUNDING = 1e-11
+GLOBAL = 0
+
+
+# ---- names ----
+
+def _load_demangler():
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")
+    except OSError:
+        return None
+    library.__cxa_demangle.restype = ctypes.c_void_p
+    library.__cxa_demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    return library.__cxa_demangle
+
+
+_demangler = _load_demangler()
+
+
+def demangled(symbol):
+    if symbol.startswith("_Z") and _demangler:
+        found = _demangler(symbol.encode(), None, None, None)
+        if found:
+            return ctypes.string_at(found).decode()
+    return symbol
+
+
+def tail(path):
+    return path.rsplit("/", 1)[-1] or path
+
+
+# ---- the database ----
+
+class Context:
+    """A node of the tree. `index` counts contexts in depth-first order."""
+
+    def __init__(self, index, parent, id, lexical, relation):
+        self.index, self.parent, self.id, self.lexical, self.relation = index, parent, id, lexical, relation
+        self.function = self.file = self.module = self.entry = self.name = None
+        self.line = self.offset = 0
+        self.children = []
+
+    def begins_function(self):
+        return self.relation != "lexical" or self.lexical in ("function", "entry", "global")
+
+    def above(self):
+        """From here up to the global context."""
+        context = self
+        while context is not None:
+            yield context
+            context = context.parent
+
+
+def _number(value):
+    """A line or an offset that is not known is 0."""
+    return value if isinstance(value, int) else 0
+
+
+class Database:
+    def __init__(self, data):
+        meta = data["meta"]
+        self.functions, self.files, self.modules = meta["functions"], meta["files"], meta["modules"]
+        self.id_names = meta["id_names"]
+        self.scopes, self.metrics = meta["scopes"], meta["metrics"]
+        self.profiles, self.traces = data["profiles"], data["traces"]
+        self.contexts = [Context(0, None, GLOBAL, "global", "lexical")]
+        for entry in meta["entry_points"]:
+            self._add(entry, self.contexts[0])
+        self.by_id = {}
+        for context in self.contexts:
+            self.by_id.setdefault(context.id, context)
+
+    def _add(self, root, parent):
+        work = [(root, parent)]
+        while work:
+            data, parent = work.pop()
+            is_entry = "entry" in data
+            context = Context(len(self.contexts), parent, data["id"], "entry" if is_entry else data["lexical"],
+                              "call" if is_entry else data["relation"])
+            if is_entry:
+                context.entry, context.name = data["entry"], data["name"]
+            else:
+                context.function, context.file, context.module = data["function"], data["file"], data["module"]
+                context.line, context.offset = _number(data["line"]), _number(data["offset"])
+            self.contexts.append(context)
+            parent.children.append(context)
+            work.extend((child, context) for child in reversed(data["children"]))
+
+    # -- what things are --
+
+    def function_identity(self, number):
+        record = self.functions[number]
+        return (record["name"], record["module"], _number(record["offset"]), record["file"], _number(record["line"]))
+
+    def function_key(self, context):
+        """Of a context that begins a function."""
+        if context.lexical == "global":
+            return ("global",)
+        if context.lexical == "entry":
+            return ("entry", context.entry, context.name)
+        if context.function is not None:
+            return ("function", *self.function_identity(context.function))
+        if context.module is not None:
+            return ("address", context.module, context.offset, context.lexical)
+        return ("unknown", context.file, context.line if context.file is not None else 0, context.lexical)
+
+    def function_of(self, context):
+        """The innermost context, from this one up, that begins a function."""
+        return next(c for c in context.above() if c.begins_function())
+
+    def call_depth(self, context):
+        return sum(1 for c in context.above() if c.begins_function() and c.lexical not in ("entry", "global"))
+
+    # -- what they are called --
+
+    def file_path(self, file):
+        return None if file is None else self.files[file]["path"]
+
+    def module_path(self, module):
+        return None if module is None else self.modules[module]["path"]
+
+    def _address(self, module, offset):
+        return f"{'?' if module is None else tail(self.module_path(module))}+0x{offset:x}"
+
+    def _place(self, file, line):
+        return ("?" if file is None else tail(self.file_path(file))) + (f":{line}" if line else "")
+
+    def function_label(self, number):
+        if number is None:
+            return "<unknown function>"
+        name, module, offset, file, line = self.function_identity(number)
+        if name:
+            return demangled(name)
+        return f"[{self._address(module, offset) if module is not None else self._place(file, line)}]"
+
+    def label(self, context):
+        if context.lexical == "global":
+            return "<program root>"
+        if context.lexical == "entry":
+            return context.name or f"<entry point {context.entry}>"
+        if context.lexical == "function":
+            return self.function_label(context.function)
+        if context.lexical == "loop":
+            return "loop at " + (self._place(context.file, context.line) if context.file is not None
+                                 else self._address(context.module, context.offset))
+        if context.lexical == "line":
+            return self._place(context.file, context.line)
+        return self._address(context.module, context.offset)
+
+    def profile_label(self, profile):
+        ids = self.profiles[profile]["ids"]
+        if not ids:
+            return f"profile {profile}"
+        return " ".join(f"{self.id_names[i['kind']].lower()} {i['logical']}" for i in ids)
+
+    # -- numbers --
+
+    def scope_id(self, metric, kind):
+        """The id that values of a metric under a scope of this type have in profiles, or None."""
+        for instance in metric["scopes"]:
+            if self.scopes[instance["scope"]]["type"] == kind:
+                return str(instance["id"])
+        return None
+
+    def sum_id(self, metric, kind):
+        for statistic in metric["statistics"]:
+            if (self.scopes[statistic["scope"]]["type"] == kind and statistic["formula"] == "$$"
+                    and statistic["combine"] == "sum"):
+                return str(statistic["id"])
+        return None
+
+    def values(self, profile, id):
+        """{context id: value} of one profile."""
+        return {int(context): values[id] for context, values in self.profiles[profile]["values"].items() if id in values}
+
+    def ordinary_profiles(self):
+        return [p["index"] for p in self.profiles if not p["summary"]]
+
+
+# ---- costs ----
+
+class Cost:
+    """Inclusive and own costs of a metric by context, over all profiles or some."""
+
+    def __init__(self, db, metric, profiles=None):
+        self.db, self.metric = db, metric
+        self.profiles = len(db.ordinary_profiles()) if profiles is None else len(profiles)
+        sum_id, id = db.sum_id(metric, "execution"), db.scope_id(metric, "execution")
+        if profiles is None and sum_id is not None:
+            tables = [db.values(0, sum_id)]
+        elif id is not None:
+            tables = [db.values(p, id) for p in (db.ordinary_profiles() if profiles is None else profiles)]
+        else:
+            raise ValueError("a metric without an execution scope")
+        parts = defaultdict(list)
+        self.unlisted_ids, self.unlisted_values = set(), 0
+        for table in tables:
+            for context, value in table.items():
+                if context in db.by_id:
+                    parts[context].append(value)
+                else:
+                    self.unlisted_ids.add(context)
+                    self.unlisted_values += 1
+        self.inclusive = [math.fsum(parts[c.id]) if db.by_id[c.id] is c else 0.0 for c in db.contexts]
+        self.own = [self._own(c) for c in db.contexts]
+        self.total = self.inclusive[0]
+
+    def _own(self, context):
+        own = math.fsum([self.inclusive[context.index], *(-self.inclusive[c.index] for c in context.children)])
+        return 0.0 if abs(own) <= ROUNDING * abs(self.inclusive[context.index]) else own
+
+
+# ---- top ----
+
+NO_KEY = ("none",)  # begins something that belongs to no row
+
+
+def _key(db, by, context):
+    """The key that a context has itself: None if it belongs to that of its parent."""
+    begins, function = context.begins_function(), context.function
+    if by == "function":
+        return db.function_key(context) if begins else None
+    if by == "line":
+        if context.file is not None:
+            return ("line", context.file, context.line)
+        return db.function_key(context) if begins else None
+    if by == "loop":
+        if context.lexical != "loop":
+            return NO_KEY if begins else None
+        if context.file is not None:
+            return ("loop", context.module, context.file, context.line)
+        return ("loop", context.module, None, context.offset)
+    if by == "module":
+        module = None if function is None else db.functions[function]["module"]
+        module = context.module if module is None else module
+        return ("module", module) if module is not None or begins else None
+    file = context.file if context.file is not None else None if function is None else db.functions[function]["file"]
+    return ("file", file) if file is not None or begins else None
+
+
+def _stands_in(by, context):
+    return context.lexical in ("entry", "global") or (by == "line" and context.lexical != "line")
+
+
+def _top_names(db, by, key, contexts, counted):
+    """name, function, file, line and module of a row."""
+    first = contexts[0]
+    inside = {db.function_identity(f.function) if f.function is not None else None
+              for f in map(db.function_of, counted)}
+    inside_number = db.function_of(counted[0]).function if len(inside) == 1 else None
+    inside_label = None if inside_number is None else db.function_label(inside_number)
+    file, module = db.file_path, db.module_path
+    if by == "module":
+        return (module(key[1]) or "<unknown module>", None, None, None, module(key[1]))
+    if by == "file":
+        return (file(key[1]) or "<unknown file>", None, file(key[1]), None, None)
+    if by == "loop":
+        return (db.label(first), inside_label, file(first.file), first.line or None if first.file is not None else None,
+                module(first.module))
+    if key[0] == "line":
+        return (db._place(first.file, first.line), inside_label, file(first.file), first.line or None, None)
+    if key[0] == "function":
+        label = db.function_label(first.function)
+        return (db.label(first), inside_label if by == "line" else label, file(key[4]), key[5] or None, module(key[2]))
+    if key[0] == "address":
+        return (db.label(first), None, None, None, module(key[1]))
+    if key[0] == "unknown":
+        return (db.label(first), None, file(key[1]), key[2] or None, None)
+    return (db.label(first), None, None, None, None)
+
+
+def top(cost, by):
+    """Rows as in JSON, in no order."""
+    db = cost.db
+    keys = [None] * len(db.contexts)  # that a context belongs to
+    members, counted = defaultdict(list), defaultdict(list)
+    exclusive, inclusive = defaultdict(list), defaultdict(list)
+    for context in db.contexts:
+        own_key = _key(db, by, context)
+        keys[context.index] = own_key or (keys[context.parent.index] if context.parent else NO_KEY)
+        key = keys[context.index]
+        exclusive[key].append(cost.own[context.index])
+        if own_key is None or own_key == NO_KEY:
+            continue
+        members[key].append(context)
+        if not _stands_in(by, context) or cost.own[context.index] != 0.0:
+            counted[key].append(context)
+    rows = []
+    for key, contexts in members.items():
+        chosen = set(c.index for c in counted[key])
+        for context in counted[key]:
+            if not any(above.index in chosen for above in context.above() if above is not context):
+                inclusive[key].append(cost.inclusive[context.index])
+        sums = math.fsum(exclusive[key]), math.fsum(inclusive[key])
+        if sums == (0.0, 0.0):
+            continue
+        # A row that no context counts for can only have costs of what lies inside it.
+        names = _top_names(db, by, key, contexts, counted[key] or contexts)
+        if not counted[key] and by in ("line", "loop"):
+            names = (names[0], None, *names[2:])
+        rows.append(dict(zip(("name", "function", "file", "line", "module"), names), exclusive=sums[0], inclusive=sums[1],
+                         contexts=len(counted[key])))
+    return rows
+
+
+# ---- tree ----
+
+class Row:
+    """A row of a tree: what it stands for, and the rows below it."""
+
+    def __init__(self, db, contexts, inclusive, exclusive, children):
+        self.first = min(contexts, key=lambda c: c.index)
+        self.name, self.kind, self.relation = db.label(self.first), self.first.lexical, self.first.relation
+        self.contexts = len(set(c.index for c in contexts))
+        self.inclusive, self.exclusive, self.children = inclusive, exclusive, children
+        self.call_file = self.call_line = None
+
+
+def _meaning(db, context):
+    if context.begins_function():
+        return (*db.function_key(context), context.relation == "inlined_call")
+    if context.lexical == "loop":
+        return _key(db, "loop", context)
+    if context.file is not None:
+        return ("line", context.file, context.line)
+    return ("line at", context.module, context.offset)
+
+
+def _call_site(context):
+    """File and line of the line that a function is called from."""
+    parent = context.parent
+    if parent is None or parent.lexical != "line" or not context.begins_function():
+        return None, None
+    return parent.file, parent.line
+
+
+def _is_shown(context, lines):
+    return context.begins_function() or context.lexical == "loop" or (lines and context.lexical == "line")
+
+
+def _split_body(context, lines):
+    """Contexts in the body of one that has a row, itself first; and the contexts below that have rows of their own."""
+    body, below, work = [], [], [context]
+    while work:
+        at = work.pop()
+        if at is not context and _is_shown(at, lines):
+            below.append(at)
+        else:
+            body.append(at)
+            work.extend(at.children)
+    return body, sorted(below, key=lambda c: c.index)
+
+
+def _grouped(items, key):
+    groups = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return list(groups.values())
+
+
+def _top_down_row(cost, contexts, lines):
+    db, body, below = cost.db, [], []
+    for context in contexts:
+        inside, outside = _split_body(context, lines)
+        body += inside
+        below += outside
+    children = [_top_down_row(cost, group, lines) for group in _grouped(below, lambda c: _meaning(db, c))]
+    row = Row(db, contexts, math.fsum(cost.inclusive[c.index] for c in contexts),
+              math.fsum(cost.own[c.index] for c in body), children)
+    sites = {_call_site(c) for c in contexts}
+    if len(sites) == 1:
+        file, line = sites.pop()
+        row.call_file, row.call_line = db.file_path(file), line or None
+    return row
+
+
+def matches(db, context, focus):
+    return focus is None or (context.lexical != "global" and focus.lower() in db.label(context).lower())
+
+
+def tree(cost, focus=None, lines=False):
+    """The first rows of a tree from the top down."""
+    db = cost.db
+    if focus is None:
+        first = _split_body(db.contexts[0], lines)[1]
+    else:
+        wanted = {c.index for c in db.contexts[1:] if c.begins_function() and matches(db, c, focus)}
+        first = [db.contexts[i] for i in sorted(wanted)
+                 if not any(a.index in wanted for a in db.contexts[i].above() if a.index != i)]
+    return [_top_down_row(cost, group, lines) for group in _grouped(first, lambda c: _meaning(db, c))]
+
+
+def _callers_row(db, members, is_first):
+    """Members are (context, cost that came through it)."""
+    weight = math.fsum(w for _, w in members)
+    callers = [(db.function_of(c.parent), w) for c, w in members if c.parent is not None]
+    callers = [(c, w) for c, w in callers if c.lexical != "global"]
+    children = [_callers_row(db, group, False) for group in _grouped(callers, lambda m: db.function_key(m[0]))]
+    return Row(db, [c for c, _ in members], weight, weight if is_first else 0.0, children)
+
+
+def callers(cost, focus=None):
+    """The first rows of a tree by callers."""
+    db, own = cost.db, defaultdict(list)
+    for context in db.contexts:
+        own[db.function_of(context).index].append(cost.own[context.index])
+    bodies = [(db.contexts[i], math.fsum(costs)) for i, costs in sorted(own.items())]
+    bodies = [(c, w) for c, w in bodies if w != 0.0 and matches(db, c, focus)]
+    return [_callers_row(db, group, True) for group in _grouped(bodies, lambda m: db.function_key(m[0]))]
+
+
+# ---- values of profiles ----
+
+def _percentile(values, share):
+    """Between the closest ranks, linearly."""
+    position = share * (len(values) - 1)
+    below = int(position)
+    if below + 1 >= len(values):
+        return values[-1]
+    return values[below] + (position - below) * (values[below + 1] - values[below])
+
+
+def distribution(values):
+    values, count = sorted(values), len(values)
+    if count == 0:
+        return dict.fromkeys(("count", "sum", "min", "p5", "p25", "median", "mean", "p75", "p95", "p99", "max", "stddev",
+                              "imbalance"), 0)
+    total = math.fsum(values)
+    mean = total / count
+    shares = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95, "p99": 0.99}
+    return {"count": count, "sum": total, "min": values[0], "max": values[-1], "mean": mean,
+            "stddev": math.sqrt(math.fsum((v - mean) ** 2 for v in values) / count),
+            "imbalance": values[-1] / mean - 1 if mean else 0, **{k: _percentile(values, s) for k, s in shares.items()}}
+
+
+def profiles(db, metric):
+    """Rows in the order of profiles, how many profiles are empty, and how many do not have the metric."""
+    id, rows, empty, without = db.scope_id(metric, "execution"), [], 0, 0
+    for profile in db.ordinary_profiles():
+        values = db.profiles[profile]["values"]
+        if not values:
+            empty += 1
+        elif id not in values.get(str(GLOBAL), {}):
+            without += 1
+        else:
+            rows.append({"profile": profile, "value": values[str(GLOBAL)][id], "name": db.profile_label(profile)})
+    return rows, empty, without
+
+
+def context(db, metric, context_id, kind="execution"):
+    """{profile: value} of one context, and how many profiles are empty."""
+    id, values, empty = db.scope_id(metric, kind), {}, 0
+    for profile in db.ordinary_profiles():
+        table = db.profiles[profile]["values"]
+        if not table:
+            empty += 1
+        else:
+            values[profile] = table.get(str(context_id), {}).get(id, 0.0)
+    return values, empty
+
+
+def outliers(values):
+    """Profiles whose value lies more than one and a half times the distance between the quartiles outside of them."""
+    d = distribution(values.values())
+    reach = 1.5 * (d["p75"] - d["p25"])
+    return {p: v for p, v in values.items() if v < d["p25"] - reach or v > d["p75"] + reach}
+
+
+def histogram(values, bins):
+    values = list(values)
+    least, most = min(values), max(values)
+    counts = [0] * bins
+    for value in values:
+        counts[min(bins - 1, int((value - least) / (most - least) * bins))] += 1
+    return counts
+
+
+# ---- trace ----
+
+class Trace:
+    """Who was running when. `start` and `end` bound the window; by default all samples."""
+
+    def __init__(self, db, start=None, end=None, depth=0, columns=100, profiles=None):
+        self.db, self.depth = db, depth
+        lines = [line for line in db.traces["lines"] if profiles is None or line["profile"] in profiles]
+        times = [s[0] for line in lines for s in line["samples"]]
+        self.start = start if start is not None else min(times, default=0)
+        self.end = end if end is not None else max(times, default=-1) + 1
+        self.nanoseconds, self.samples = defaultdict(int), defaultdict(int)
+        shown = {context.id: self._shown(context) for context in db.by_id.values()}
+        self.keys = {id: db.function_key(context) for id, context in shown.items()}
+        self.contexts = {}  # by key: the first context of the function, of those that samples may count for
+        for context in db.contexts:
+            self.contexts.setdefault(db.function_key(shown[context.id]), shown[context.id])
+        self.lines = [(line["profile"], self._cells(line["samples"], columns)) for line in lines]
+
+    def _shown(self, context):
+        shown = [c for c in context.above() if c.begins_function()
+                 and (not self.depth or self.db.call_depth(c) <= self.depth)]
+        return shown[0]
+
+    def _cells(self, samples, columns):
+        """The key that fills most of each interval, None where nothing does."""
+        span = self.end - self.start
+        edges = [self.start + span * i // columns for i in range(columns + 1)]
+        bins = [defaultdict(int) for _ in range(columns)]
+        for i, (time, context_id) in enumerate(samples):
+            key = self.keys.get(context_id)
+            if self.start <= time < self.end:
+                self.samples[key] += 1
+            until = samples[i + 1][0] if i + 1 < len(samples) else time
+            begin, stop = max(time, self.start), min(until, self.end)
+            if begin >= stop:
+                continue
+            self.nanoseconds[key] += stop - begin
+            column = bisect.bisect_right(edges, begin) - 1
+            while column < columns and edges[column] < stop:
+                bins[column][key] += max(0, min(stop, edges[column + 1]) - max(begin, edges[column]))
+                column += 1
+        # Of equal ones, the one whose function comes first in the tree; contexts that are not listed come before all.
+        def order(item):
+            return (-item[1], -1 if item[0] is None else self.contexts[item[0]].index)
+        return [[min(b.items(), key=order)[0]] if b else None for b in bins]
+
+    def rows(self):
+        """{key: (nanoseconds, samples)}"""
+        return {key: (self.nanoseconds[key], self.samples[key]) for key in {*self.nanoseconds, *self.samples}
+                if self.nanoseconds[key] or self.samples[key]}
