@@ -2,7 +2,14 @@
 /* Telling the writer what there is. Numbers are given by content, so that it does not matter in which order it is told. */
 #include "base/error.h"
 #include "build/build.h"
+#include <lode/name.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+    STORED_NAME_MAX = 4096 /* bytes; a symbol that becomes longer stays as it is */
+};
 
 static lode_status describe_metrics(struct lode_build *build, lode_error *error)
 {
@@ -44,12 +51,37 @@ struct symbols {
     uint32_t *functions;
 };
 
+/*
+ * A function's name as hpcprof stores it, which viewers show as it is: demangled, and with the module where there is no source, since they
+ * take functions of one name for one. Other names than those of C++ stay as they are: different ones must not become the same.
+ */
+static const char *stored_name(const struct lode_build_texts *texts,
+                               const struct lode_build_function *function, char buffer[STORED_NAME_MAX])
+{
+    const char *name = lode_build_text(texts, function->name);
+    const char *module = lode_build_text(texts, function->module);
+    if (name == NULL)
+        return NULL;
+    bool is_mangled = strncmp(name, "_Z", 2) == 0;
+    size_t length = is_mangled ? lode_demangle(name, buffer, STORED_NAME_MAX) : strlen(name);
+    bool has_suffix = module && function->file == LODE_NONE;
+    size_t more = has_suffix ? strlen(lode_path_tail(module)) + strlen(" []") : 0;
+    if (length + more >= STORED_NAME_MAX)
+        return name;
+    if (!is_mangled)
+        memcpy(buffer, name, length + 1);
+    if (has_suffix)
+        snprintf(buffer + length, STORED_NAME_MAX - length, " [%s]", lode_path_tail(module));
+    return buffer;
+}
+
 static lode_status describe_symbol(const struct lode_build *build, struct symbols *symbols,
                                    const struct lode_build_function *function, uint32_t *out,
                                    lode_error *error)
 {
     const struct lode_build_texts *texts = &build->tree.names.texts;
-    lode_writer_function wanted = {.name = lode_build_text(texts, function->name),
+    char name[STORED_NAME_MAX];
+    lode_writer_function wanted = {.name = stored_name(texts, function, name),
                                    .module = LODE_NONE,
                                    .file = LODE_NONE,
                                    .line = function->line,

@@ -18,6 +18,9 @@ enum {
     CHUNK = 512 /* events for which room is made at once */
 };
 
+/* In the calls of a node: it stands for time off the processor, which is no call. */
+#define OFF_PROCESSOR (UINT64_C(1) << 63)
+
 /* In `known`: a function that has not been met. It differs from that of every node. */
 #define UNKNOWN (LODE_NONE - 1)
 
@@ -183,6 +186,8 @@ static lode_status note_other(struct lode_build_grower *self, uint32_t current, 
                               uint32_t *end, lode_error *error)
 {
     *end = LODE_EVENT_POINT;
+    if (event->kind == LODE_EVENT_IN && current >= LODE_BUILD_FIRST)
+        self->tree.nodes[current].calls |= OFF_PROCESSOR;
     if (event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN)
         *end = event->kind == LODE_EVENT_IN;
     else if (event->kind == LODE_EVENT_POINT)
@@ -348,7 +353,9 @@ lode_status lode_build_grower_end(struct lode_build_grower *self, lode_error *er
     const struct lode_array *changes = &self->changes.items;
     for (uint32_t i = 0; i < self->touched_count; i++) {
         struct lode_build_node *node = &nodes[self->touched[i]];
-        struct lode_build_row row = {.calls = node->calls, .self = node->self, .node = self->touched[i]};
+        struct lode_build_row row = {.calls = node->calls & OFF_PROCESSOR ? 0 : node->calls,
+                                     .self = node->self,
+                                     .node = self->touched[i]};
         node->calls = node->self = 0;
         LODE_TRY(lode_spool_write(&self->rows, &row, sizeof row, error));
     }

@@ -105,7 +105,7 @@ static void say_profiles(out *o, const lode_database *db, const info_facts *fact
 
 static void say_traces(out *o, const lode_database *db, const info_facts *facts)
 {
-    char lines[96], samples[96], span[NUMBER_SIZE], start[NUMBER_SIZE], empty[64] = "";
+    char lines[96], samples[96], span[NUMBER_SIZE], start[2 * NUMBER_SIZE], empty[64] = "";
     if (!lode_database_has(db, LODE_PART_TRACE)) {
         out_entry(o, "Traces", "none");
         return;
@@ -119,7 +119,7 @@ static void say_traces(out *o, const lode_database *db, const info_facts *facts)
         return;
     }
     format_duration(span, facts->trace_max - facts->trace_min);
-    format_utc(start, facts->trace_min);
+    format_start(start, facts->trace_min);
     out_entry(o, "Traces", "%s%s with %s, %s from %s", lines, empty, samples, span, start);
 }
 
@@ -265,6 +265,7 @@ static void json_traces(out *o, const lode_database *db, const info_facts *facts
     json_u64(o, "samples", facts->samples);
     json_u64(o, "min_ns", facts->trace_min);
     json_u64(o, "max_ns", facts->trace_max);
+    json_bool(o, "is_utc", time_is_utc(facts->trace_min));
     json_object_end(o);
 }
 

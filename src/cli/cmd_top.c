@@ -56,12 +56,11 @@ static const out_column all_columns[COLUMN_COUNT] = {
 
 static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double total, label *l)
 {
-    double whole = total > 0 ? total : 1;
     out_row(o, STYLE_PLAIN);
     out_cell_real(o, row->exclusive);
-    out_cell_real(o, row->exclusive / whole);
+    out_cell_share(o, row->exclusive, total);
     out_cell_real(o, row->inclusive);
-    out_cell_real(o, row->inclusive / whole);
+    out_cell_share(o, row->inclusive, total);
     out_cell_text(o, label_place(l, row->file, row->line));
     out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
     out_cell_text(o, label_hotspot(l, row, by));

@@ -27,7 +27,7 @@ static void write_share(out *o, char letter, const lode_timeline_share *share, d
     out_row(o, trace_style_of(letter));
     out_cell_text(o, (char[]){letter, '\0'});
     out_cell_u64(o, share->nanoseconds);
-    out_cell_real(o, total > 0 ? (double)share->nanoseconds / total : 0);
+    out_cell_share(o, (double)share->nanoseconds, total);
     out_cell_u64(o, share->samples);
     if (share->context)
         out_cell_u64(o, lode_context_id(share->context));
@@ -72,14 +72,16 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
 static void print_window(out *o, const lode_timeline *timeline, uint64_t start, unsigned columns)
 {
     uint64_t from, to;
-    char begin[NUMBER_SIZE], end[NUMBER_SIZE], bin[NUMBER_SIZE], samples[NUMBER_SIZE], date[NUMBER_SIZE];
+    char begin[NUMBER_SIZE], end[NUMBER_SIZE], bin[NUMBER_SIZE], samples[NUMBER_SIZE];
+    char date[2 * NUMBER_SIZE];
     lode_timeline_window(timeline, &from, &to);
     format_duration(begin, from > start ? from - start : 0);
     format_duration(end, to > start ? to - start : 0);
     format_duration(bin, (to - from) / columns);
     format_count(samples, lode_timeline_samples(timeline));
-    format_utc(date, start);
+    format_start(date, start);
     out_fact_u64(o, "start_ns", start);
+    out_fact_bool(o, "is_utc", time_is_utc(start));
     out_fact_u64(o, "from_ns", from);
     out_fact_u64(o, "to_ns", to);
     out_fact_u64(o, "columns", columns);

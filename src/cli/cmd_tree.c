@@ -108,9 +108,9 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out *o = w->out;
     const char *name = name_of(w, row->context);
     out_row(o, row->hot ? STYLE_HOT : STYLE_PLAIN);
-    out_cell_real(o, row->inclusive / w->total);
+    out_cell_share(o, row->inclusive, w->total);
     out_cell_real(o, row->inclusive);
-    out_cell_real(o, row->exclusive / w->total);
+    out_cell_share(o, row->exclusive, w->total);
     out_cell_real(o, row->exclusive);
     out_cell_u64(o, row->calls);
     out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
@@ -179,9 +179,8 @@ static metric_unit unit_of(const lode_cost *cost)
 static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
 {
     int has_calls = !lode_cost_metric(cost);
-    tree_writer w = {.out = o,
-                     .total = lode_cost_total(cost) > 0 ? lode_cost_total(cost) : 1,
-                     .names = has_calls ? options->shared.names : NAMES_FULL};
+    tree_writer w = {
+        .out = o, .total = lode_cost_total(cost), .names = has_calls ? options->shared.names : NAMES_FULL};
     out_column columns[COLUMN_COUNT];
     int has_sites = !has_calls && !options->lines && !options->callers &&
                     branches_deepest(view) <= level_bound(o, SITE_WIDTH);

@@ -137,6 +137,25 @@ void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
         snprintf(buffer, NUMBER_SIZE, "@%llu", (unsigned long long)nanoseconds);
 }
 
+/* 1990-01-01: before that no program was measured whose clock was UTC. */
+#define FIRST_DATE UINT64_C(631152000000000000)
+
+int time_is_utc(uint64_t nanoseconds)
+{
+    return nanoseconds >= FIRST_DATE;
+}
+
+void format_start(char buffer[2 * NUMBER_SIZE], uint64_t nanoseconds)
+{
+    char time[NUMBER_SIZE];
+    if (time_is_utc(nanoseconds)) {
+        format_utc(buffer, nanoseconds);
+        return;
+    }
+    format_duration(time, nanoseconds);
+    snprintf(buffer, 2 * (size_t)NUMBER_SIZE, "%s of a clock that is not UTC", time);
+}
+
 void format_rfc3339(char buffer[NUMBER_SIZE], uint64_t nanoseconds)
 {
     char second[NUMBER_SIZE / 2];

@@ -27,7 +27,14 @@ void format_duration(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
 void format_percent(char buffer[NUMBER_SIZE], double fraction);
 /* Nanoseconds since the epoch, as a date in UTC. */
 void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
-/* The same for machines, as RFC 3339 has it: "2019-04-11T16:26:40.000000000Z". */
+/*
+ * Whether a time stamp of a database is UTC, as the format has it: recorders that have only a clock that starts with the machine store
+ * that one's time, which lies before 1990.
+ */
+int time_is_utc(uint64_t nanoseconds);
+/* Where a trace begins: a date, or a time of such a clock. */
+void format_start(char buffer[2 * NUMBER_SIZE], uint64_t nanoseconds);
+/* A date for machines, as RFC 3339 has it: "2019-04-11T16:26:40.000000000Z". */
 void format_rfc3339(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
 
 /* The shortest decimal number that reads back as the same double; "" for NaN and infinities. */

@@ -462,6 +462,14 @@ void out_cell_real(out *o, double value)
     cell(o, &(out_value){.real = value, .integer = integer});
 }
 
+void out_cell_share(out *o, double part, double whole)
+{
+    if (whole > 0)
+        out_cell_real(o, part / whole);
+    else
+        out_cell_none(o);
+}
+
 void out_cell_none(out *o)
 {
     cell(o, &(out_value){.is_none = 1});

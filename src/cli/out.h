@@ -150,6 +150,8 @@ void out_cell_text(out *o, const char *value);
 void out_cell_branch(out *o, const char *value, size_t fixed);
 void out_cell_u64(out *o, uint64_t value);
 void out_cell_real(out *o, double value);
+/* A fraction of a whole; nothing if there is no whole. */
+void out_cell_share(out *o, double part, double whole);
 void out_cell_none(out *o);
 
 #endif

@@ -49,7 +49,7 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
     uint32_t line = lode_function_line(function);
     out_row(o, STYLE_PLAIN);
     out_cell_u64(o, row->self);
-    out_cell_real(o, (double)row->self / whole);
+    out_cell_share(o, (double)row->self, whole);
     out_cell_u64(o, row->total);
     out_cell_u64(o, row->calls);
     out_cell_u64(o, row->errors);
@@ -123,7 +123,7 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls)
     out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_calls_at(calls, i), sum.self ? (double)sum.self : 1, s->shared->names, &l);
+        write_row(o, lode_calls_at(calls, i), (double)sum.self, s->shared->names, &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     if (count == 0)

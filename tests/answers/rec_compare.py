@@ -11,6 +11,8 @@ PERCENTILES = ("p50_ns", "p95_ns", "p99_ns")
 
 
 def is_close(found, wanted):
+    if found is None or wanted is None:
+        return found is wanted
     return abs(found - wanted) <= reference.REAL_ERROR * max(1.0, abs(wanted))
 
 
@@ -103,7 +105,7 @@ def _order(nested, everything):
             is_hot = i == 0 and (parent is None or (parent["hot"] and 2 * row["total_ns"] >= parent["total_ns"]))
             if row["hot"] != is_hot:
                 yield f"tree: {row['name']}: hot is {row['hot']}"
-            share = 100 * row["total_ns"] / (everything or 1)
+            share = 100 * row["total_ns"] / everything if everything else None
             if not is_close(row["total_percent"], share):
                 yield f"tree: {row['name']}: {row['total_percent']} %, not {share}"
             pending.append((below, row))

@@ -146,7 +146,7 @@ def building_changes_nothing(one):
             yield f"{name}: {dict(wanted[name])} in the recording, {dict(found[name])} in the database"
 
 
-PROPERTIES = (reference_rows, roots_are_self_times, rows_add_up, tasks_add_up, conversion_changes_nothing)
+PROPERTIES = (reference_rows, roots_are_self_times, rows_add_up, tasks_add_up, conversion_changes_nothing, building_changes_nothing)
 
 
 def look_at(program, count, is_damaged):

@@ -107,7 +107,7 @@ def _describe(row, everything):
     row.update(calls=len(times), min_ns=times[0], max_ns=times[-1], mean_ns=mean,
                deviation_ns=math.sqrt(math.fsum((time - mean) ** 2 for time in times) / len(times)),
                p50_ns=quantile(times, 0.50), p95_ns=quantile(times, 0.95), p99_ns=quantile(times, 0.99),
-               self_percent=100 * row["self_ns"] / everything if everything else 0)
+               self_percent=100 * row["self_ns"] / everything if everything else None)
 
 
 def neighbours(tracks, wanted, is_callers):

@@ -43,6 +43,18 @@ class Lode:
         return [] if is_clean else (done.stdout + done.stderr).splitlines()
 
 
+def stored_name(row):
+    """What the function of a recording's row, with its full name, is called in a database: with its module where there is no source."""
+    if not row["symbol"] or not row["module"] or row["file"]:
+        return row["name"]
+    return f"{row['name']} [{row['module'].rsplit('/', 1)[-1]}]"
+
+
+def is_off_processor(row):
+    """Time off the processor has a row of its own among functions, and is no call."""
+    return row["module"] is None and row["name"].startswith("linux:schedule")
+
+
 def parse_arguments(description, **more):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--lode", required=True)

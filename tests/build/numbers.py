@@ -10,7 +10,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from building import Lode, Tap, corpus_recordings, made_recordings, parse_arguments
+from building import Lode, Tap, corpus_recordings, is_off_processor, made_recordings, parse_arguments, stored_name
 
 # Sums of doubles of up to some thousand profiles, in seconds.
 TOLERANCE = 1e-12
@@ -21,7 +21,7 @@ def close(a, b):
 
 
 def key(row, name):
-    return row["module"], row["file"], row["line"], row[name]
+    return row["module"], row["file"], row["line"], name
 
 
 def functions_of_recordings(lode, paths):
@@ -29,20 +29,21 @@ def functions_of_recordings(lode, paths):
     result = defaultdict(lambda: [0, 0, 0])
     for path in paths:
         for row in lode.json("top", path, "--limit", 0, "--names", "full")["rows"]:
-            sums = result[key(row, "name")]
-            for i, column in enumerate(("self_ns", "total_ns", "calls")):
+            sums = result[key(row, stored_name(row))]
+            for i, column in enumerate(("self_ns", "total_ns")):
                 sums[i] += row[column]
+            sums[2] += 0 if is_off_processor(row) else row["calls"]
     return result
 
 
 def functions_of_database(lode, path):
     result = defaultdict(lambda: [0, 0, 0])
     for row in lode.json("top", path, "--limit", 0)["rows"]:
-        sums = result[key(row, "name")]
+        sums = result[key(row, row["name"])]
         sums[0] += row["exclusive"]
         sums[1] += row["inclusive"]
     for row in lode.json("top", path, "--limit", 0, "--metric", "calls")["rows"]:
-        result[key(row, "name")][2] += row["exclusive"]
+        result[key(row, row["name"])][2] += row["exclusive"]
     return result
 
 
@@ -53,6 +54,14 @@ def function_differences(lode, paths, database):
         if calls != found[function][2] or not close(own / 1e9, found[function][0]) or \
                 not close(total / 1e9, found[function][1]):
             yield f"{function}: {wanted[function]} in the recording, {found[function]} in the database"
+
+
+def call_differences(lode, paths, database):
+    """As many calls as `top` says of the recordings, on its first line too."""
+    wanted = sum(lode.json("top", path)["calls"] for path in paths)
+    found = lode.json("top", database, "--metric", "calls")["total"]
+    if wanted != found:
+        yield f"{wanted} calls in the recording, {found} in the database"
 
 
 def task_differences(lode, paths, database):
@@ -82,7 +91,8 @@ def look_at(tap, lode, name, paths, folder, *options):
         return
     tap.check(not (complaints := lode.complaints(database)), f"{name}: a full check is clean", complaints)
     problems = list(function_differences(lode, paths, database)) + list(task_differences(lode, paths, database))
-    tap.check(not problems, f"{name}: functions and tasks are those of the recording", problems)
+    problems += call_differences(lode, paths, database)
+    tap.check(not problems, f"{name}: functions, calls and tasks are those of the recording", problems)
 
 
 def check_ids(tap, lode, folder):

@@ -9,13 +9,18 @@
  * Writers leave out instruction contexts from meta.db and keep their values, so where a profile has values at
  * unlisted contexts, execution(c) may be more than the right side, except at the global context.
  *
- * Memory: an index per context, and a number per value of one profile, for each thread.
+ * Zeros are not stored. What only grows is zero where all its parts are; a quantity that can go down, such as memory in use, may be zero
+ * with parts that are not. Metrics with negative values are therefore checked once more, with sums for contexts without a value, before
+ * anything is said about them.
+ *
+ * Memory: an index per context, and a number per value of one profile, for each thread; if quantities go down, two sums per context.
  */
 #include "format/hpctoolkit/check.h"
 #include "model/block.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NO_VALUE UINT64_MAX
 
@@ -25,6 +30,22 @@ struct group {
     uint64_t first, end;         /* values */
 };
 
+/* What children add to a context, and how large that is without signs: sums may cancel out, rounding does not. */
+struct sum {
+    double value, size;
+};
+
+/* Of a metric in a profile: whether it has negative values. */
+enum fall {
+    FALL_NEVER,
+    FALL_SEEN,
+    FALL_DOUBTED /* and something did not add up without sums for all contexts */
+};
+
+enum {
+    FALLING_MAX = 64 /* metrics of a profile that are checked once more: each takes a pass */
+};
+
 struct scratch {
     uint32_t *group_of; /* by index of context: 1 + its group in the block, or 0 */
     double *children;   /* by value: what listed children add to it */
@@ -32,6 +53,9 @@ struct scratch {
     struct group *groups;
     size_t group_capacity;
     double *point_sums; /* by metric: all points, and the execution value of the global context */
+    uint8_t *falls;     /* by metric: enum fall; valid if `falls_known` */
+    bool falls_known;
+    struct sum *inclusive, *passed; /* by index of context; NULL until they are needed */
 };
 
 struct scopes {
@@ -82,8 +106,8 @@ static double value_or_zero(const lode_block *block, uint64_t position)
     return position == NO_VALUE ? 0.0 : value_at(block, position);
 }
 
-static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32_t context, uint32_t metric,
-                                 double stored, double expected)
+static lode_status report_scope(struct scope_check *self, unsigned rule, uint32_t context, uint32_t metric,
+                                double stored, double expected)
 {
     return lode_report_add(self->report, rule, self->block.file, LODE_NO_OFFSET,
                            "profile %" PRIu32 ", context %" PRIu32 ", metric %" PRIu32
@@ -91,10 +115,54 @@ static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32
                            self->profile, context, metric, stored, expected);
 }
 
+static bool has_transitive(const lode_metric *metric)
+{
+    for (uint32_t k = 0; k < metric->scope_count; k++)
+        if (metric->scopes[k].scope->type == LODE_SCOPE_TRANSITIVE)
+            return true;
+    return false;
+}
+
+/* Whether a metric goes down somewhere in the profile, and its own values are stored, so that another check can tell. */
+static bool may_fall(struct scope_check *self, uint32_t metric)
+{
+    const lode_database *db = &self->check->db->base;
+    struct scratch *scratch = self->scratch;
+    unsigned count = 0;
+    if (!scratch->falls_known) {
+        memset(scratch->falls, FALL_NEVER, db->metric_count);
+        for (uint64_t i = 0; i < self->block.value_count; i++) {
+            uint8_t *falls = &scratch->falls[self->check->values[id_at(&self->block, i)].metric];
+            if (value_at(&self->block, i) < 0.0 && *falls == FALL_NEVER && count++ < FALLING_MAX)
+                *falls = FALL_SEEN;
+        }
+        scratch->falls_known = true;
+    }
+    return scratch->falls[metric] != FALL_NEVER && self->scopes->execution[metric] >= 0 &&
+           (self->scopes->point[metric] >= 0 || has_transitive(&db->metrics[metric]));
+}
+
+/* A finding, or a doubt about a metric that can go down. */
+static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32_t context, uint32_t id,
+                                 double stored, double expected)
+{
+    uint32_t metric = self->check->values[id].metric;
+    if (may_fall(self, metric)) {
+        self->scratch->falls[metric] = FALL_DOUBTED;
+        return LODE_OK;
+    }
+    return report_scope(self, rule, context, id, stored, expected);
+}
+
+static const lode_context *parent_of(const lode_context *context)
+{
+    return context - (context->index - context->parent);
+}
+
 /* Adds the values of a context to what its parent has from its children. */
 static lode_status add_to_parent(struct scope_check *self, const struct group *group)
 {
-    const lode_context *context = group->context, *parent = context - (context->index - context->parent);
+    const lode_context *context = group->context, *parent = parent_of(context);
     const lode_block *block = &self->block;
     static const struct group none;
     uint32_t parent_group = self->scratch->group_of[parent->index];
@@ -175,6 +243,94 @@ static lode_status check_group(struct scope_check *self, const struct group *gro
     return LODE_OK;
 }
 
+/* ---- quantities that can go down ---- */
+
+static double stored_at(const struct scope_check *self, const lode_context *context, int32_t id)
+{
+    uint32_t group = self->scratch->group_of[context->index];
+    if (group == 0)
+        return 0.0;
+    return value_or_zero(&self->block, find_value(&self->block, &self->scratch->groups[group - 1], id));
+}
+
+/* What children add to contexts under a value id; those without the bit of a transitive scope add nothing. */
+static void sum_children(const struct scope_check *self, struct sum *sums, uint32_t id)
+{
+    const struct hpct_metric_id *metric = &self->check->values[id];
+    for (uint32_t g = 0; g < self->block.group_count; g++) {
+        const lode_context *context = self->scratch->groups[g].context;
+        if (context)
+            sums[context->index] = sums[context->parent] = (struct sum){0.0, 0.0};
+    }
+    for (uint32_t g = 0; g < self->block.group_count; g++) {
+        const lode_context *context = self->scratch->groups[g].context;
+        if (context == NULL || context->index == 0 ||
+            (metric->type == LODE_SCOPE_TRANSITIVE && !(context->propagation >> metric->bit & 1)))
+            continue;
+        double value = stored_at(self, context, (int32_t)id);
+        sums[context->parent].value += value;
+        sums[context->parent].size += fabs(value);
+    }
+}
+
+/* One context, with values or without: what it has of its own is what is stored as such. `id` is of the point or a transitive scope. */
+static lode_status check_own(struct scope_check *self, const lode_context *context, uint32_t metric,
+                             uint32_t id)
+{
+    const struct sum *inclusive = &self->scratch->inclusive[context->index];
+    struct sum *passed = &self->scratch->passed[context->index];
+    bool is_point = self->check->values[id].type == LODE_SCOPE_POINT;
+    double own = stored_at(self, context, self->scopes->execution[metric]) - inclusive->value;
+    double stored = stored_at(self, context, (int32_t)id), parts = own + (is_point ? 0.0 : passed->value);
+    if (roughly_equal(stored, parts, inclusive->size + passed->size))
+        return LODE_OK;
+    return report_scope(self, is_point ? RULE_SCOPE_EXECUTION : RULE_SCOPE_FUNCTION, context->id, id, stored,
+                        parts);
+}
+
+static lode_status check_own_of_all(struct scope_check *self, uint32_t metric, uint32_t id)
+{
+    sum_children(self, self->scratch->passed, id);
+    for (uint32_t g = 0; g < self->block.group_count; g++) {
+        const lode_context *context = self->scratch->groups[g].context;
+        if (context == NULL)
+            continue;
+        LODE_TRY(check_own(self, context, metric, id));
+        /* A parent without values has no group of its own. */
+        if (self->scratch->group_of[context->parent] == 0)
+            LODE_TRY(check_own(self, parent_of(context), metric, id));
+    }
+    return LODE_OK;
+}
+
+static lode_status check_falling(struct scope_check *self, uint32_t metric)
+{
+    const lode_database *db = &self->check->db->base;
+    struct scratch *scratch = self->scratch;
+    if (scratch->inclusive == NULL)
+        scratch->inclusive = calloc(db->tree.count, sizeof *scratch->inclusive);
+    if (scratch->passed == NULL)
+        scratch->passed = calloc(db->tree.count, sizeof *scratch->passed);
+    if (scratch->inclusive == NULL || scratch->passed == NULL)
+        return lode_fail_memory(self->report->error);
+    sum_children(self, scratch->inclusive, (uint32_t)self->scopes->execution[metric]);
+    if (self->scopes->point[metric] >= 0 && !self->has_unlisted)
+        LODE_TRY(check_own_of_all(self, metric, (uint32_t)self->scopes->point[metric]));
+    for (uint32_t k = 0; k < db->metrics[metric].scope_count; k++)
+        if (db->metrics[metric].scopes[k].scope->type == LODE_SCOPE_TRANSITIVE)
+            LODE_TRY(check_own_of_all(self, metric, db->metrics[metric].scopes[k].id));
+    return LODE_OK;
+}
+
+static lode_status check_all_falling(struct scope_check *self)
+{
+    const lode_database *db = &self->check->db->base;
+    for (uint32_t m = 0; self->scratch->falls_known && m < db->metric_count; m++)
+        if (self->scratch->falls[m] == FALL_DOUBTED)
+            LODE_TRY(check_falling(self, m));
+    return LODE_OK;
+}
+
 static lode_status check_point_sums(struct scope_check *self)
 {
     const lode_database *db = &self->check->db->base;
@@ -196,7 +352,7 @@ static lode_status check_point_sums(struct scope_check *self)
         if (status < 0)
             return status;
         if (!lode_hpct_close_enough(sums[m], total) && (self->lost == 0 || sums[m] > total))
-            LODE_TRY(scope_finding(self, RULE_SCOPE_POINT, 0, (uint32_t)execution, total, sums[m]));
+            LODE_TRY(report_scope(self, RULE_SCOPE_POINT, 0, (uint32_t)execution, total, sums[m]));
     }
     return LODE_OK;
 }
@@ -241,7 +397,7 @@ static lode_status check_tree(struct scope_check *self)
     for (uint32_t g = 0; g < self->block.group_count; g++)
         if (groups[g].context)
             LODE_TRY(check_group(self, &groups[g]));
-    return LODE_OK;
+    return check_all_falling(self);
 }
 
 /* Room for a profile, and nothing yet from children. */
@@ -262,6 +418,7 @@ static lode_status reset_scratch(struct scratch *scratch, const lode_block *bloc
         return lode_fail_memory(error);
     for (size_t i = 0; i < values; i++)
         scratch->children[i] = 0.0;
+    scratch->falls_known = false;
     return LODE_OK;
 }
 
@@ -298,7 +455,8 @@ static lode_status allocate(struct hpct_check *check, struct scopes *scopes)
     for (unsigned i = 0; enough && i < scopes->worker_count; i++) {
         scopes->workers[i].group_of = calloc(db->tree.count, sizeof(uint32_t));
         scopes->workers[i].point_sums = calloc(metrics, sizeof(double));
-        enough = scopes->workers[i].group_of && scopes->workers[i].point_sums;
+        scopes->workers[i].falls = calloc(metrics, 1);
+        enough = scopes->workers[i].group_of && scopes->workers[i].point_sums && scopes->workers[i].falls;
     }
     if (!enough)
         return lode_fail_memory(check->report.error);
@@ -323,6 +481,9 @@ lode_status lode_hpct_check_scopes(struct hpct_check *check)
         free(scopes.workers[i].children);
         free(scopes.workers[i].groups);
         free(scopes.workers[i].point_sums);
+        free(scopes.workers[i].falls);
+        free(scopes.workers[i].inclusive);
+        free(scopes.workers[i].passed);
     }
     free(scopes.workers);
     free(scopes.execution);
