@@ -3,6 +3,7 @@
 #include "analysis/calltree.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include <stdlib.h>
 
 enum {
@@ -32,8 +33,7 @@ static bool grow_frames(struct lode_growth *self)
 
 static uint32_t first_slot(const struct lode_growth *self, uint32_t parent, uint32_t function)
 {
-    uint64_t key = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(key >> 32 ^ key >> 7) & (self->slot_count - 1);
+    return (uint32_t)lode_hash_number((uint64_t)parent << 32 | function) & (self->slot_count - 1);
 }
 
 static bool grow_sprouts(struct lode_growth *self)

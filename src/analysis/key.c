@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/key.h"
 
+#include "base/hash.h"
 #include <string.h>
 
 /* Names of entry points are told apart by so many bytes: a hostile file can have many that are very long. */
@@ -55,22 +56,17 @@ bool lode_key_equal(const struct lode_key *a, const struct lode_key *b)
 
 /* ---- numbers ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t key_hash(const struct lode_key *key)
 {
+    uint64_t what = (uint64_t)key->kind << 32 | (uint64_t)key->lexical << 16 | key->is_inlined;
+    uint64_t function = key->function ? key->function->index + UINT64_C(1) : 0;
+    uint64_t module = key->module ? key->module->index + UINT64_C(1) : 0;
+    uint64_t file = key->file ? key->file->index + UINT64_C(1) : 0;
     uint64_t hash =
-        mix((uint64_t)key->kind << 32 | (uint64_t)key->lexical << 16 | key->is_inlined, key->number);
-    hash = mix(hash, key->function ? key->function->index + UINT64_C(1) : 0);
-    hash = mix(hash, key->module ? key->module->index + UINT64_C(1) : 0);
-    hash = mix(hash, key->file ? key->file->index + UINT64_C(1) : 0);
-    for (size_t i = 0; key->name && i < NAME_BYTES && key->name[i]; i++)
-        hash = mix(hash, (unsigned char)key->name[i]);
-    return hash;
+        lode_hash_pair(lode_hash_pair(what, key->number), lode_hash_pair(function, module << 32 | file));
+    if (key->name == NULL)
+        return hash;
+    return lode_hash_pair(hash, lode_hash_bytes(key->name, strnlen(key->name, NAME_BYTES)));
 }
 
 void lode_keys_init(struct lode_keys *keys)

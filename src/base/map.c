@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/map.h"
 
+#include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* A bijective mix, so that keys chosen by a hostile file still spread over the low bits. */
-static uint64_t map_hash(uint64_t key)
-{
-    key ^= key >> 32;
-    key *= UINT64_C(0xd6e8feb86659fd93);
-    key ^= key >> 32;
-    key *= UINT64_C(0xd6e8feb86659fd93);
-    return key ^ key >> 32;
-}
 
 void lode_map_init(struct lode_map *map)
 {
@@ -22,7 +13,7 @@ void lode_map_init(struct lode_map *map)
 static struct lode_map_slot *map_slot(const struct lode_map *map, uint64_t key)
 {
     size_t mask = map->capacity - 1;
-    size_t i = (size_t)map_hash(key) & mask;
+    size_t i = (size_t)lode_hash_number(key) & mask;
     while (map->slots[i].used && map->slots[i].key != key)
         i = (i + 1) & mask;
     return &map->slots[i];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash map from 64-bit keys to 32-bit values: open addressing, linear probing, no removal. */
+/*
+ * A hash map from 64-bit keys to 32-bit values: open addressing, linear probing, no removal. Keys may come from a file: the hash has a
+ * seed (base/hash.h), so the order of slots is different in each process.
+ */
 #ifndef LODE_BASE_MAP_H
 #define LODE_BASE_MAP_H
 

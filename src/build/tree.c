@@ -2,6 +2,7 @@
 #include "build/tree.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/pack.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,6 @@ enum {
     NODES_MAX = 1 << 30,
     LARGE_PAGE = 1 << 21
 };
-
-#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME UINT64_C(0x100000001b3)
 
 /* ---- texts ---- */
 
@@ -50,12 +48,10 @@ static uint32_t add_text(struct lode_build_texts *texts, const char *text, size_
 
 uint32_t lode_build_texts_add(struct lode_build_texts *texts, const char *text)
 {
-    uint64_t key = HASH_BASIS;
-    size_t length = 0;
     if (text == NULL)
         return LODE_NONE;
-    for (; text[length]; length++)
-        key = (key ^ (unsigned char)text[length]) * HASH_PRIME;
+    size_t length = strlen(text);
+    uint64_t key = lode_hash_bytes(text, length);
     /* Texts whose hashes are equal though they differ stand one behind the other: key, key + 1, ... */
     for (const uint32_t *slot; (slot = lode_map_get(&texts->index, key)) != NULL; key++)
         if (strcmp(lode_build_text(texts, *slot), text) == 0)
@@ -79,12 +75,6 @@ static void names_free(struct lode_build_names *names)
     lode_map_free(&names->index);
 }
 
-static uint64_t hash_number(uint64_t hash, uint64_t number)
-{
-    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static bool is_same(const struct lode_build_function *a, const struct lode_build_function *b)
 {
     return a->name == b->name && a->module == b->module && a->file == b->file && a->line == b->line &&
@@ -93,9 +83,8 @@ static bool is_same(const struct lode_build_function *a, const struct lode_build
 
 uint32_t lode_build_names_add(struct lode_build_names *names, const struct lode_build_function *function)
 {
-    uint64_t key = hash_number(hash_number(HASH_BASIS, function->offset),
-                               (uint64_t)function->module << 32 | function->name);
-    key = hash_number(key, (uint64_t)function->file << 32 | function->line);
+    uint64_t key = lode_hash_pair(function->offset, (uint64_t)function->module << 32 | function->name);
+    key = lode_hash_pair(key, (uint64_t)function->file << 32 | function->line);
     for (const uint32_t *slot; (slot = lode_map_get(&names->index, key)) != NULL; key++)
         if (is_same(LODE_ARRAY_AT(&names->functions, struct lode_build_function, *slot), function))
             return *slot;
@@ -111,8 +100,7 @@ uint32_t lode_build_names_add(struct lode_build_names *names, const struct lode_
 
 static uint32_t first_slot(const struct lode_build_tree *tree, uint32_t parent, uint32_t function)
 {
-    uint64_t key = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(key >> 32 ^ key >> 7) & (tree->slot_count - 1);
+    return (uint32_t)lode_hash_number((uint64_t)parent << 32 | function) & (tree->slot_count - 1);
 }
 
 static void fill_slots(struct lode_build_tree *tree)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/functions.h"
 
+#include "base/hash.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     FIRST_SEGMENT = 64
@@ -49,40 +51,49 @@ static lode_function *append(struct lode_function_table *table)
     return function;
 }
 
-static uint64_t key_of(const lode_module *module, uint64_t offset)
+static uint64_t key_of(const struct lode_function_place *place)
 {
-    uint64_t number = module ? module->index + UINT64_C(1) : 0;
-    return (offset ^ number << 48) * UINT64_C(0x9e3779b97f4a7c15) + number;
+    uint64_t number = place->module ? place->module->index + UINT64_C(1) : 0;
+    uint64_t key = lode_hash_pair(place->offset, number);
+    return place->name ? lode_hash_pair(key, lode_hash_text(place->name)) : key;
+}
+
+static bool is_at(const lode_function *function, const struct lode_function_place *place)
+{
+    return function->module == place->module && function->offset == place->offset &&
+           (place->name == NULL || (function->name && strcmp(function->name, place->name) == 0));
 }
 
 /* Functions whose keys are equal though they differ stand one behind the other: key, key + 1, ... */
-static const lode_function *find_locked(struct lode_function_table *table, const lode_module *module,
-                                        uint64_t offset, lode_function_make make, void *user)
+static const lode_function *find_locked(struct lode_function_table *table,
+                                        const struct lode_function_place *place, lode_function_make make,
+                                        void *user)
 {
-    for (uint64_t key = key_of(module, offset);; key++) {
+    for (uint64_t key = key_of(place);; key++) {
         const uint32_t *slot = lode_map_get(&table->index, key);
         if (slot) {
             const lode_function *found = item_at(table, *slot);
-            if (found->module == module && found->offset == offset)
+            if (is_at(found, place))
                 return found;
             continue;
         }
         lode_function *made = append(table);
         if (made == NULL)
             return NULL;
-        made->module = module;
-        made->offset = offset;
+        made->module = place->module;
+        made->offset = place->offset;
         if (!make(table, made, user) || lode_map_add(&table->index, key, made->index, NULL) == NULL)
             return NULL;
         return made;
     }
 }
 
-const lode_function *lode_function_table_find(struct lode_function_table *table, const lode_module *module,
-                                              uint64_t offset, lode_function_make make, void *user)
+const lode_function *lode_function_table_find(struct lode_function_table *table,
+                                              const struct lode_function_place *place,
+                                              lode_function_make make, void *user)
 {
     pthread_mutex_lock(&table->lock);
-    const lode_function *function = find_locked(table, module, offset, make, user);
+    const lode_function *function = find_locked(table, place, make, user);
     pthread_mutex_unlock(&table->lock);
     return function;
 }

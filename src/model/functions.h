@@ -28,13 +28,21 @@ struct lode_function_table {
 void lode_function_table_init(struct lode_function_table *table, size_t item_size);
 void lode_function_table_free(struct lode_function_table *table);
 
+/* What a function is known by. A name is compared only if it is given: where offsets are made from names, two may have the same. */
+struct lode_function_place {
+    const lode_module *module;
+    uint64_t offset;
+    const char *name;
+};
+
 /*
- * Finds the function at (module, offset), or calls `make` to fill in a new one: module, offset, index and identity are set, the
+ * Finds the function at a place, or calls `make` to fill in a new one: module, offset, index and identity are set, the
  * rest is zero. Names for it come from table->names. NULL if there is no memory. MT: any thread; `make` runs under the lock.
  */
 typedef bool (*lode_function_make)(struct lode_function_table *table, lode_function *function, void *user);
-const lode_function *lode_function_table_find(struct lode_function_table *table, const lode_module *module,
-                                              uint64_t offset, lode_function_make make, void *user);
+const lode_function *lode_function_table_find(struct lode_function_table *table,
+                                              const struct lode_function_place *place,
+                                              lode_function_make make, void *user);
 /* The function of an index below `count` that a caller has got from a function. */
 const lode_function *lode_function_table_at(const struct lode_function_table *table, uint32_t index);
 /* How many there are, now. MT: any thread. */

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions, files and modules: the public face. */
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "model/context.h"
 #include "model/database.h"
 #include <string.h>
 
+enum {
+    NAME_HASHED = 1024, /* bytes: functions of a hostile file can share one name of megabytes */
+    NAME_TRIED = 8      /* functions that differ behind these, before one is left apart from its own kind */
+};
+
 static uint64_t function_hash(const lode_function *function)
 {
-    uint64_t hash = function->offset * 31 + function->line;
-    hash = hash * 1000003 + (function->module ? function->module->index + UINT64_C(1) : 0);
-    hash = hash * 1000003 + (function->file ? function->file->index + UINT64_C(1) : 0);
-    /* The beginning is enough: equal hashes are compared, and hostile names may be very long. */
-    for (size_t i = 0; function->name && function->name[i] && i < 64; i++)
-        hash = hash * 31 + (unsigned char)function->name[i];
-    return hash;
+    uint64_t module = function->module ? function->module->index + UINT64_C(1) : 0;
+    uint64_t file = function->file ? function->file->index + UINT64_C(1) : 0;
+    size_t length = function->name ? strnlen(function->name, NAME_HASHED) : 0;
+    uint64_t where = lode_hash_pair(function->offset, module << 32 | function->line);
+    return lode_hash_pair(where, lode_hash_pair(file, lode_hash_bytes(function->name, length)));
 }
 
 static bool same_function(const lode_function *a, const lode_function *b)
@@ -24,19 +28,31 @@ static bool same_function(const lode_function *a, const lode_function *b)
            same_name;
 }
 
+/* The first function that is the same. Different ones with one hash stand one behind the other: key, key + 1, ... */
+static bool identify(struct lode_map *first, struct lode_function *functions, uint32_t index)
+{
+    uint64_t key = function_hash(&functions[index]);
+    functions[index].identity = index;
+    for (unsigned tried = 0; tried < NAME_TRIED; tried++, key++) {
+        const uint32_t *slot = lode_map_add(first, key, index, NULL);
+        if (slot == NULL)
+            return false;
+        if (same_function(&functions[index], &functions[*slot])) {
+            functions[index].identity = *slot;
+            break;
+        }
+    }
+    return true;
+}
+
 lode_status lode_identify_functions(struct lode_function *functions, uint32_t count, lode_error *error)
 {
     struct lode_map first;
     lode_status status = LODE_OK;
     lode_map_init(&first);
-    for (uint32_t i = 0; i < count && status == LODE_OK; i++) {
-        const uint32_t *slot = lode_map_add(&first, function_hash(&functions[i]), i, NULL);
-        if (slot == NULL)
+    for (uint32_t i = 0; i < count && status == LODE_OK; i++)
+        if (!identify(&first, functions, i))
             status = lode_fail_memory(error);
-        /* Different functions with one hash stay apart, at worst without being merged with their own kind. */
-        else
-            functions[i].identity = same_function(&functions[i], &functions[*slot]) ? *slot : i;
-    }
     lode_map_free(&first);
     return status;
 }

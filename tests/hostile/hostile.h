@@ -22,10 +22,11 @@ struct outcome {
     double milliseconds;
 };
 
+/* Processor time: other programs on the machine do not count. */
 static inline double now(void)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 

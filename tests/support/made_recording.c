@@ -319,8 +319,9 @@ const lode_function *made_function(lode_recording *recording, const char *module
     snprintf(copy, sizeof copy, "%s", name);
     for (const char *at = copy; *at; at++)
         offset = offset * 131 + (unsigned char)*at;
-    return lode_function_table_find(&recording->functions, module ? find_module(recording, module) : NULL,
-                                    offset, make_function, copy);
+    struct lode_function_place place = {.module = module ? find_module(recording, module) : NULL,
+                                        .offset = offset};
+    return lode_function_table_find(&recording->functions, &place, make_function, copy);
 }
 
 /* ---- events ---- */

@@ -7,6 +7,7 @@
 #define LODE_FORMAT_HPCTOOLKIT_CHECK_H
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "format/hpctoolkit/read.h"
 
 /* What a value's metric id stands for. */
@@ -20,7 +21,7 @@ struct hpct_metric_id {
 
 /*
  * A sum over values that does not depend on their order: two files with the same values have the same one, and others
- * with a probability of about 2 to the -128.
+ * with a probability of about 2 to the -128. The seed of the hashes is in it, so that nobody can make others that do.
  */
 struct hpct_sum {
     uint64_t low, high, count;
@@ -29,8 +30,9 @@ struct hpct_sum {
 static inline void hpct_sum_add(struct hpct_sum *sum, uint32_t context, uint32_t metric, uint32_t profile,
                                 uint64_t bits)
 {
-    uint64_t key = (uint64_t)context << 32 | profile;
-    uint64_t x = (bits ^ key * UINT64_C(0x9e3779b97f4a7c15)) + metric * UINT64_C(0xd1b54a32d192ed03);
+    uint64_t key = ((uint64_t)context << 32 | profile) ^ lode_hash_seed.bytes[1];
+    uint64_t x = (bits ^ lode_hash_seed.bytes[0] ^ key * UINT64_C(0x9e3779b97f4a7c15)) +
+                 metric * UINT64_C(0xd1b54a32d192ed03);
     x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
     uint64_t y = ((x ^ x >> 29) + key) * UINT64_C(0x94d049bb133111eb);
     sum->low += x ^ x >> 31;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The draft's meta.db: metrics, scopes, statistics. */
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include "format/hpctoolkit_drafts/recover.h"
@@ -32,20 +33,12 @@ static lode_status add_id(const struct metrics_reader *self, uint64_t *set, uint
                                id);
 }
 
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* The scope of this name. There is room for as many as the section can have. */
 static lode_status find_scope(struct metrics_reader *self, const char *name, const lode_scope **out)
 {
     struct lode_database *base = &self->reader->db->base;
     bool is_new;
-    const uint32_t *index = lode_map_add(&self->by_name, hash_of(name), base->scope_count, &is_new);
+    const uint32_t *index = lode_map_add(&self->by_name, lode_hash_text(name), base->scope_count, &is_new);
     if (index == NULL)
         return lode_fail_memory(self->reader->report->error);
     *out = &base->scopes[*index];

@@ -35,7 +35,7 @@ lode_status lode_uft_add_fact(struct uft_opening *opening, const char *key, stru
 lode_status lode_uft_add_module(struct uft_opening *opening, struct uft_text path, struct uft_text build_id,
                                 uint32_t *index)
 {
-    uint64_t key = uft_hash(path) * 31 + uft_hash(build_id);
+    uint64_t key = lode_hash_pair(uft_hash(path), uft_hash(build_id));
     bool is_new;
     const uint32_t *slot =
         lode_map_add(&opening->module_index, key, (uint32_t)opening->modules.count, &is_new);

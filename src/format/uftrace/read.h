@@ -20,7 +20,7 @@ struct uft_opening {
     struct lode_array dlopens;  /* struct uft_dlopen */
     struct lode_array tasks;    /* struct uft_task_line */
     struct lode_array forks;    /* struct uft_fork_line */
-    /* By hash: two names with one hash would be taken for one, which chance does not bring about. */
+    /* By hash: two names with one hash would be taken for one, but nobody can bring about equal hashes. */
     struct lode_map session_index; /* of ids, to the first session that has it */
     struct lode_map module_index;  /* of paths and build ids */
 };

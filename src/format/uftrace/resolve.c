@@ -316,8 +316,8 @@ static const lode_function *function_at(const struct uft_recording *rec, const s
     struct place place = {grows, location->symbol, address};
     if (location->symbol == NULL && lode_function_table_count(&grows->base.functions) >= UNNAMED_MAX)
         return lode_uft_other_address(rec);
-    return lode_function_table_find(&grows->base.functions, location->module, location->offset, make_function,
-                                    &place);
+    struct lode_function_place known_by = {.module = location->module, .offset = location->offset};
+    return lode_function_table_find(&grows->base.functions, &known_by, make_function, &place);
 }
 
 const lode_function *lode_uft_resolve(const struct uft_recording *rec, const struct uft_session *session,
@@ -344,5 +344,6 @@ static bool make_state(struct lode_function_table *table, lode_function *made, v
 
 const lode_function *lode_uft_state_function(struct uft_recording *rec, const char *name, uint64_t number)
 {
-    return lode_function_table_find(&rec->base.functions, NULL, STATE_BASE + number, make_state, &name);
+    struct lode_function_place place = {.offset = STATE_BASE + number};
+    return lode_function_table_find(&rec->base.functions, &place, make_state, &name);
 }

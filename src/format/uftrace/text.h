@@ -4,6 +4,7 @@
 #define LODE_UFTRACE_TEXT_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/span.h"
 #include <string.h>
 
@@ -109,10 +110,7 @@ static inline const char *uft_copy(struct lode_arena *arena, struct uft_text tex
 
 static inline uint64_t uft_hash(struct uft_text text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = text.at; c < text.end; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    return hash;
+    return lode_hash_bytes(text.at, uft_length(text));
 }
 
 static inline bool uft_equals(struct uft_text text, const char *other)

@@ -36,7 +36,7 @@ static const char any_id[] = "\n";
 
 static uint64_t key_of(const char *path, const char *build_id)
 {
-    return uft_hash(text_of(path)) * 31 + uft_hash(text_of(build_id));
+    return lode_hash_pair(uft_hash(text_of(path)), uft_hash(text_of(build_id)));
 }
 
 /* What the recording that a module comes from knows of it. */
@@ -203,14 +203,23 @@ static bool is_session_id(const char *id)
            strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length;
 }
 
+/* FNV-1a: it goes into a file, so it must be the same in every process. */
+static uint64_t number_of(const char *id)
+{
+    uint64_t number = UINT64_C(0xcbf29ce484222325);
+    for (; *id; id++)
+        number = (number ^ (unsigned char)*id) * UINT64_C(0x100000001b3);
+    return number;
+}
+
 /* The id of a session and of those that share it: its own if no other has it. */
 static lode_status name_session(struct uft_merge *merge, struct uft_session *session, struct lode_map *taken,
                                 lode_error *error)
 {
     char *made = NULL;
-    uint64_t number = uft_hash(text_of(session->id));
+    uint64_t number = number_of(session->id);
     bool is_new = false;
-    if (is_session_id(session->id) && !lode_map_add(taken, number, 0, &is_new))
+    if (is_session_id(session->id) && !lode_map_add(taken, uft_hash(text_of(session->id)), 0, &is_new))
         return lode_fail_memory(error);
     while (!is_new) {
         if (made == NULL)

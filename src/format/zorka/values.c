@@ -47,8 +47,11 @@ static bool make_function(struct lode_function_table *table, lode_function *func
     return true;
 }
 
-/* Methods have no addresses: what tells them apart is a hash of their name, which is the same in all stores. */
-static uint64_t hash(const char *name)
+/*
+ * Methods have no addresses. In their place stands a hash of the name, which is the same in all stores and all processes. Names with the
+ * same one are easily made, so it does not tell methods apart.
+ */
+static uint64_t offset_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *name; name++) {
@@ -75,9 +78,11 @@ const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t
     if (!*is_known) {
         static const char unknown[] = "<unknown method>";
         memcpy(name, unknown, sizeof unknown);
-        return lode_function_table_find(table, NULL, UNKNOWN_METHOD, make_function, name);
+        return lode_function_table_find(table, &(struct lode_function_place){.offset = UNKNOWN_METHOD},
+                                        make_function, name);
     }
-    function = lode_function_table_find(table, NULL, hash(name), make_function, name);
+    struct lode_function_place place = {.offset = offset_of(name), .name = name};
+    function = lode_function_table_find(table, &place, make_function, name);
     if (text)
         atomic_store_explicit(&text->function, function, memory_order_release);
     return function;

@@ -3,6 +3,7 @@
 
 #include "base/blob.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include <stdlib.h>
 
 enum {
@@ -29,20 +30,11 @@ void lode_zor_dictionary_free(struct zor_dictionary *texts)
 
 /* ---- entries ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_of(const struct zor_entry *entry)
 {
-    uint64_t hash = mix(entry->mark, entry->line);
-    for (uint64_t i = 0; i < entry->bytes.size; i++)
-        hash = mix(hash, entry->bytes.data[i]);
-    for (size_t i = 0; i < entry->part_count; i++)
-        hash = mix(hash, (uintptr_t)entry->parts[i]);
-    return hash;
+    uint64_t bytes = lode_hash_bytes(entry->bytes.data, (size_t)entry->bytes.size);
+    uint64_t parts = lode_hash_bytes(entry->parts, entry->part_count * sizeof *entry->parts);
+    return lode_hash_pair(lode_hash_pair(entry->mark, entry->line), lode_hash_pair(bytes, parts));
 }
 
 static bool is_same(const struct zor_entry *a, const struct zor_entry *b)
