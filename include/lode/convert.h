@@ -9,11 +9,12 @@ LODE_BEGIN_DECLS
 
 typedef struct lode_convert_options {
     size_t size;
-    int force;           /* replace what is there */
-    int drop_unlisted;   /* leave out values at contexts that the metadata does not list */
-    unsigned threads;    /* 0: one per processor */
-    uint64_t memory;     /* bytes that may be used for work on values; 0: a quarter of the machine's */
-    const char *sources; /* a directory that copied source files are taken from; NULL: none are */
+    int force;         /* replace what is there */
+    int drop_unlisted; /* leave out values at contexts that the metadata does not list */
+    unsigned threads;  /* 0: one per processor */
+    uint64_t memory;   /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    const char
+        *sources; /* the directory of the database, for source files and metrics/default.yaml; NULL: none */
     lode_progress_fn on_progress;
     void *user;
     lode_finding_fn on_finding; /* what the database had to be helped with when it was opened; may be NULL */
@@ -26,7 +27,8 @@ typedef struct lode_convert_options {
 
 /*
  * Writes a database that means the same, in HPCToolkit 4.0: contexts, functions, files, modules and profiles in their
- * canonical order, summary and values by context computed. Equal content gives equal bytes, as
+ * canonical order, summary and values by context computed. Values of profiles do not change; at loops, the summary of scope lex_aware is
+ * computed from scope function. Equal content gives equal bytes, as
  * far as it has one order (metrics, identical siblings and profiles with equal ids keep theirs), and converting the result
  * gives the same bytes again. Values at unlisted contexts are kept, numbered behind the listed ones in their old order.
  *

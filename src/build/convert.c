@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a database to a writer, through the public API on both sides. */
+/* From a database to a writer, nearly all of it through the public API on both sides. */
 #include "base/error.h"
 #include "base/map.h"
 #include "base/options.h"
@@ -26,9 +26,11 @@ struct conversion {
     uint32_t *contexts;       /* by old index: new number; LODE_NONE for the global context */
     struct lode_map unlisted; /* from old id to new number */
     uint16_t *value_ids;      /* by old id; new id */
+    uint16_t *statistic_ids;  /* the same of statistics */
     uint32_t *order;          /* profiles by id tuple */
     uint32_t *trace_of;       /* by profile: its trace line, or LODE_NONE */
     uint32_t profile_count;   /* without summaries */
+    bool has_samples;
 };
 
 /* ---- the description ---- */
@@ -36,6 +38,7 @@ struct conversion {
 static lode_status describe_metrics(struct conversion *self, lode_error *error)
 {
     const lode_database *db = self->db;
+    uint16_t statistics = 0;
     for (uint32_t i = 0; i < db->id_kind_count; i++)
         LODE_TRY(lode_writer_add_id_kind(self->writer, db->id_kinds[i], NULL, error));
     for (uint32_t i = 0; i < db->scope_count; i++)
@@ -53,6 +56,7 @@ static lode_status describe_metrics(struct conversion *self, lode_error *error)
             const lode_metric_statistic *statistic = &metric->statistics[i];
             LODE_TRY(lode_writer_add_statistic(self->writer, added, self->scopes[statistic->scope->index],
                                                statistic->formula, statistic->combine, error));
+            self->statistic_ids[statistic->id] = statistics++;
         }
     }
     return LODE_OK;
@@ -200,6 +204,7 @@ static lode_status order_profiles(struct conversion *self, lode_error *error)
     for (uint32_t i = 0; i < db->trace_count; i++) {
         lode_trace_line line;
         LODE_TRY(lode_database_trace_line(db, i, &line, error));
+        self->has_samples |= line.sample_count > 0;
         if (line.profile < db->profile_count && self->trace_of[line.profile] == LODE_NONE)
             self->trace_of[line.profile] = i;
     }
@@ -302,6 +307,31 @@ static lode_status convert_profiles(struct conversion *self, lode_error *error)
     return lode_write_profiles(&profiles, error);
 }
 
+/* ---- the summary ---- */
+
+/* Statistics of loops as they are, which are kept where they are what is computed. */
+static lode_status keep_statistics(const struct conversion *self, lode_error *error)
+{
+    const lode_database *db = self->db;
+    lode_block block;
+    LODE_TRY(lode_writer_sum_loops(self->writer, error));
+    if (db->profile_count == 0 || !lode_profile_is_summary(db, 0))
+        return LODE_OK;
+    LODE_TRY(lode_profile_block(db, 0, &block, error));
+    for (uint32_t g = 0; g < block.group_count; g++) {
+        lode_group group;
+        LODE_TRY(lode_block_group(&block, g, &group, error));
+        uint32_t index = lode_context_tree_find(&db->tree, group.key);
+        if (index == LODE_NO_INDEX || db->tree.nodes[index].lexical != LODE_LEXICAL_LOOP)
+            continue;
+        for (uint64_t i = group.first; i < group.first + group.count; i++)
+            LODE_TRY(lode_writer_keep_statistic(self->writer, self->contexts[index],
+                                                self->statistic_ids[block_value_key(&block, i)],
+                                                block_value(&block, i), error));
+    }
+    return LODE_OK;
+}
+
 /* ---- all of it ---- */
 
 static lode_status allocate(struct conversion *self, lode_error *error)
@@ -313,11 +343,12 @@ static lode_status allocate(struct conversion *self, lode_error *error)
     self->functions = calloc((size_t)db->function_count + 1, sizeof(uint32_t));
     self->contexts = calloc((size_t)db->tree.count + 1, sizeof(uint32_t));
     self->value_ids = calloc(UINT16_MAX + 1, sizeof(uint16_t));
+    self->statistic_ids = calloc(UINT16_MAX + 1, sizeof(uint16_t));
     self->order = calloc((size_t)db->profile_count + 1, sizeof(uint32_t));
     self->trace_of = calloc((size_t)db->profile_count + 1, sizeof(uint32_t));
     lode_map_init(&self->unlisted);
     bool enough = self->scopes && self->modules && self->files && self->functions && self->contexts &&
-                  self->value_ids && self->order && self->trace_of;
+                  self->value_ids && self->statistic_ids && self->order && self->trace_of;
     return enough ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -329,6 +360,7 @@ static void release(struct conversion *self)
     free(self->functions);
     free(self->contexts);
     free(self->value_ids);
+    free(self->statistic_ids);
     free(self->order);
     free(self->trace_of);
     lode_map_free(&self->unlisted);
@@ -360,15 +392,21 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     LODE_TRY(allocate(self, error));
     LODE_TRY(order_profiles(self, error));
     LODE_TRY(lode_writer_create(&self->writer, path, &options, error));
-    if (self->options->sources)
+    if (self->options->sources) {
         LODE_TRY(lode_origin_open(&self->writer->origin, self->options->sources, self->options->on_finding,
                                   self->options->user, error));
+        LODE_TRY(lode_writer_take_taxonomy(self->writer, error));
+    }
     LODE_TRY(describe_metrics(self, error));
     LODE_TRY(describe_symbols(self, error));
     LODE_TRY(describe_contexts(self, error));
     LODE_TRY(describe_unlisted(self, error));
     LODE_TRY(lode_writer_seal(self->writer, error));
+    LODE_TRY(keep_statistics(self, error));
     LODE_TRY(convert_profiles(self, error));
+    /* Bounds that are not tight stay: viewers count time from the first. Without samples they mean nothing. */
+    if (self->has_samples && db->trace_min <= db->trace_max)
+        lode_writer_set_trace_bounds(self->writer, db->trace_min, db->trace_max);
     return lode_writer_finish(self->writer, error);
 }
 

@@ -268,7 +268,8 @@ static const char *const convert_description[] = {
     "means stays the same. Equal content in the same order gives equal bytes, however many threads are used. "
     "Values at contexts that meta.db does not list are kept, numbered behind the listed ones, unless "
     "--drop-unlisted is "
-    "given. Source files that were copied into the database come along. So databases in one of the layouts "
+    "given. Source files that were copied into the database come along, and so does metrics/default.yaml. So "
+    "databases in one of the layouts "
     "that were used "
     "before 4.0 are brought up to date; written in one, a database loses what the layout cannot hold.",
     "Writes a recording, or a slice of it, anew: what was damaged is repaired, and calls "

@@ -2,7 +2,8 @@
 """
 Do two databases mean the same? Names, trees, values and samples are compared by content; numbers and orders
 are not. Values and times are equal bit by bit. The summary of the new one is compared with what the profiles
-give, and with the old summary wherever that is not known to be wrong.
+give, and with the old summary wherever that is not known to be wrong. At loops, scope lex_aware is what scope function
+has without the loops inside, whatever the profiles have there.
 """
 
 import math
@@ -12,6 +13,7 @@ from matching import Matching
 
 SHOWN = 20
 TOLERANCE = 1e-12
+FUNCTION, LEX_AWARE = ("function", "transitive"), ("lex_aware", "custom")
 SQUARES = ("($$^2)", "$$^2", "($$)^2")
 
 
@@ -92,6 +94,9 @@ class Comparison:
         self._same("the number of summaries", 1, new.summary_count)
         self._same("the summary's index, flags and ids", (0, 1, ()), new.summary_key)
         self._same("whether there are traces", self.old.has_traces, new.has_traces)
+        if self.old.has_traces:
+            has_samples = any(profile.samples for profile in self.old.profiles)
+            self._same("the bounds of time", self.old.bounds if has_samples else (0, 0), new.bounds)
         for profile in self.old.profiles:
             if profile.index not in matching.profiles:
                 continue
@@ -149,7 +154,7 @@ class Comparison:
         if wanted == 0.0 and old == 0.0 and new == 0.0:
             return
         self.counts["values of the summary"] += 1
-        if not _close(new, wanted):
+        if not _close(new, wanted, profiles.scale(context, statistic)):
             self.differ(f"summary, context {context}, {statistic.key}: {new}, but profiles give {wanted}")
         if not _close(old, new):
             bug = profiles.known_bug(context, statistic, old)
@@ -170,14 +175,20 @@ class _Accumulated:
     def __init__(self, content):
         self._values = defaultdict(list)
         self._seen = defaultdict(set)
-        self._loops = {node.id for node in content.nodes if node.lexical == "loop"}
+        self._lexical = _lexical_ids(content)
         self.contexts = set()
         for profile in content.profiles:
             for id, group in profile.values.items():
                 self.contexts.add(id)
                 for metric, value in group.items():
-                    self._values[id, metric].append(value)
                     self._seen[id, content.metric_of.get(metric)].add(profile.index)
+                    if id not in content.inner_loops or metric not in self._lexical:
+                        self._values[id, metric].append(value)
+            for id, inner in content.inner_loops.items():
+                for lexical, function in self._lexical.items():
+                    value = without_loops(profile.values, id, inner, function)
+                    if value:
+                        self._values[id, lexical].append(value)
 
     def expected(self, context, statistic):
         values = self._values.get((context, statistic.value_id), [])
@@ -192,6 +203,11 @@ class _Accumulated:
             return 0.0
         return {"sum": math.fsum, "min": min, "max": max}[statistic.combine](values)
 
+    def scale(self, context, statistic):
+        """A difference is exact relative to what was subtracted from."""
+        function = self._lexical.get(statistic.value_id)
+        return math.fsum(map(abs, self._values.get((context, function), []))) if function is not None else 0.0
+
     def known_bug(self, context, statistic, old):
         """What hpcprof is known to write instead, or None."""
         values = self._values.get((context, statistic.value_id), [])
@@ -200,13 +216,25 @@ class _Accumulated:
             return "sums of squares put right"
         if statistic.combine == "min" and 0 < len(values) < seen and (old == 0.0 or min(values) < old <= max(values)):
             return "minima put right"
-        if statistic.scope_type == "custom" and context in self._loops:
-            return "statistics of loops made to agree with the profiles"
         return None
 
 
-def _close(a, b):
-    return a == b or abs(a - b) <= TOLERANCE * max(abs(a), abs(b))
+def _lexical_ids(content):
+    """From value ids of scope lex_aware to those of scope function of the same metric."""
+    ids = {key: id for id, key in content.value_ids.items()}
+    return {id: ids[metric, FUNCTION] for id, (metric, scope) in content.value_ids.items()
+            if scope == LEX_AWARE and (metric, FUNCTION) in ids}
+
+
+def without_loops(values, loop, inner, function):
+    """What scope function has at a loop without the loops inside; 0 if nothing but rounding is left."""
+    whole = values.get(loop, {}).get(function, 0.0)
+    left = math.fsum([whole] + [-values.get(id, {}).get(function, 0.0) for id in inner])
+    return left if abs(left) > TOLERANCE * abs(whole) else 0.0
+
+
+def _close(a, b, scale=0.0):
+    return a == b or abs(a - b) <= TOLERANCE * max(abs(a), abs(b), scale)
 
 
 def misnumbered(content):
@@ -230,5 +258,6 @@ def misnumbered(content):
     if content.has_traces and content.lines != [profile.index for profile in content.profiles]:
         yield "trace lines are not those of the profiles in their order"
     times = [time for profile in content.profiles for time, _ in profile.samples]
-    if content.has_traces and content.bounds != ((min(times), max(times)) if times else (0, 0)):
-        yield f"the bounds of time {content.bounds} are not those of the samples"
+    low, high = content.bounds or (0, 0)
+    if content.has_traces and not (low <= min(times) and max(times) <= high if times else low == high == 0):
+        yield f"the bounds of time {content.bounds} do not hold the samples"

@@ -108,6 +108,19 @@ class Content:
             self.nodes[parent].children.append(index)
             waiting.extend((index, child) for child in reversed(context["children"]))
 
+        self._find_inner_loops()
+
+    def _find_inner_loops(self):
+        """inner_loops: for each loop, the loops that are lexically inside it and in no other one."""
+        self.inner_loops = {node.id: [] for node in self.nodes if node.lexical == "loop"}
+        for node in self.nodes:
+            above = node
+            while node.id in self.inner_loops and above.parent > 0 and above.key[3] & 1:
+                above = self.nodes[above.parent]
+                if above.id in self.inner_loops:
+                    self.inner_loops[above.id].append(node.id)
+                    break
+
     # ---- values ----
 
     def _read_profiles(self, profiles):

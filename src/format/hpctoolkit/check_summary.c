@@ -5,17 +5,25 @@
  * The summary's contexts are cut into windows of a bounded number of accumulators. For a window, all profiles are
  * visited in their order, each from the first of its contexts that is in the window, and the statistics are compared.
  *
- * Memory: WINDOW_BYTES for each thread.
+ * Scope lex_aware at loops is compared with what the summary itself has of scope function (loops.h): profiles written by hpcprof have other
+ * values there.
+ *
+ * Memory: WINDOW_BYTES for each thread, 4 bytes a context, and 24 for each loop and metric of the summary.
  */
 #include "format/hpctoolkit/check.h"
+#include "format/hpctoolkit/loops.h"
 #include "model/block.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WINDOW_BYTES = 8 << 20
 };
+
+/* A difference that adding up in another order can make, relative to what is added up. */
+#define LOOPS_CHECKED 1e-9
 
 /* What the profiles give for one context and metric id. */
 struct accumulator {
@@ -30,7 +38,8 @@ struct summary {
     struct accumulator *accumulators; /* [worker][context in window][id] */
     /* [worker][context in window][metric]: profiles that have the metric in any scope. */
     uint64_t *metric_seen;
-    uint64_t *marks; /* [worker][metric]: the last visit that met the metric */
+    uint64_t *marks;         /* [worker][metric]: the last visit that met the metric */
+    struct lode_array loops; /* of struct loop_value, by index of context */
 };
 
 /* A window under work. */
@@ -127,10 +136,8 @@ static unsigned rule_of_difference(const lode_metric_statistic *statistic, const
         *why = "; hpcprof forgets a minimum when a profile has the metric but not in this scope";
         return RULE_SUMMARY_MINIMUM;
     }
-    if (statistic->scope->type == LODE_SCOPE_CUSTOM) {
-        *why = "; hpcprof stores another value in profiles for loops without samples of their own";
+    if (statistic->scope->type == LODE_SCOPE_CUSTOM)
         return RULE_SUMMARY_LOOPS;
-    }
     return stored == 0.0 ? RULE_SUMMARY_LACKS : expected == 0.0 ? RULE_SUMMARY_EXTRA : RULE_SUMMARY_DIFFERS;
 }
 
@@ -161,32 +168,120 @@ static const struct accumulator *accumulator_of(const struct window *window, con
     return NULL;
 }
 
+/* ---- loops ---- */
+
+/* The statistic of a metric that is the sum of scope function, or NULL. */
+static const lode_metric_statistic *function_sum(const lode_metric *metric)
+{
+    for (uint32_t i = 0; i < metric->statistic_count; i++) {
+        const lode_metric_statistic *statistic = &metric->statistics[i];
+        if (statistic->scope->type == LODE_SCOPE_TRANSITIVE && statistic->scope->propagation_index == 0 &&
+            statistic->combine == LODE_COMBINE_SUM &&
+            lode_formula_of(statistic->formula) == LODE_FORMULA_VALUE)
+            return statistic;
+    }
+    return NULL;
+}
+
+static lode_status add_loop(struct summary *summary, const lode_database *db, const lode_context *loop,
+                            uint32_t enclosing, lode_error *error)
+{
+    lode_group group;
+    lode_status found = lode_block_find(&summary->block, loop->id, &group, error);
+    if (found != LODE_OK)
+        return found == LODE_NOT_FOUND ? LODE_OK : found;
+    for (uint32_t m = 0; m < db->metric_count; m++) {
+        const lode_metric_statistic *sum = function_sum(&db->metrics[m]);
+        double value;
+        if (sum && lode_group_lookup(&summary->block, &group, sum->id, &value) == LODE_OK)
+            LODE_TRY(lode_loops_add(&summary->loops, loop->index, enclosing, m, value, error));
+    }
+    return LODE_OK;
+}
+
+static lode_status find_loops(struct summary *summary, const lode_database *db, lode_error *error)
+{
+    const lode_context *nodes = db->tree.nodes;
+    uint32_t *enclosing = calloc((size_t)db->tree.count + 1, sizeof *enclosing);
+    lode_status status = enclosing ? LODE_OK : lode_fail_memory(error);
+    lode_array_init(&summary->loops, sizeof(struct loop_value), SIZE_MAX);
+    for (uint32_t i = 1; i < db->tree.count && status == LODE_OK; i++) {
+        uint32_t parent = nodes[i].parent;
+        enclosing[i] = loops_enclosing(nodes[i].propagation, parent,
+                                       nodes[parent].lexical == LODE_LEXICAL_LOOP, enclosing[parent]);
+        if (nodes[i].lexical == LODE_LEXICAL_LOOP)
+            status = add_loop(summary, db, &nodes[i], enclosing[i], error);
+    }
+    free(enclosing);
+    return status;
+}
+
+/* Whether a statistic is one of lex_aware at a loop, which is not compared with profiles. */
+static bool is_of_loop(const lode_context *context, const lode_metric *metric,
+                       const lode_metric_statistic *statistic)
+{
+    return statistic->scope->type == LODE_SCOPE_CUSTOM && strcmp(statistic->scope->name, LOOPS_SCOPE) == 0 &&
+           context && context->lexical == LODE_LEXICAL_LOOP &&
+           lode_formula_of(statistic->formula) != LODE_FORMULA_ONE && function_sum(metric);
+}
+
+/* Of the statistics of a loop, only its sum is known. */
+static bool is_right_at_loop(const struct summary *summary, const lode_context *context,
+                             const lode_metric *metric, const lode_metric_statistic *statistic, double stored)
+{
+    if (statistic->combine != LODE_COMBINE_SUM || lode_formula_of(statistic->formula) != LODE_FORMULA_VALUE)
+        return true;
+    const struct loop_value *loop = lode_loops_find(&summary->loops, context->index, metric->index);
+    return loop ? fabs(stored - loop->value) <= LOOPS_CHECKED * fabs(loop->whole) : stored == 0.0;
+}
+
+/* ---- comparing ---- */
+
+/* A context of the summary, and what the profiles give for it. */
+struct compared {
+    const lode_context *context; /* NULL if meta.db does not list it */
+    lode_group group;
+    const struct accumulator *row;
+    const uint64_t *seen; /* by metric */
+};
+
+static lode_status compare_statistic(const struct window *window, const struct compared *self,
+                                     const lode_metric *metric, const lode_metric_statistic *statistic)
+{
+    const struct summary *summary = window->summary;
+    const struct accumulator *from = accumulator_of(window, self->row, metric, statistic->scope);
+    uint64_t seen = self->seen[metric->index];
+    if (from == NULL || !is_known(statistic))
+        return LODE_OK;
+    double stored, expected = seen ? expected_value(statistic, from, seen) : 0.0;
+    lode_status status = lode_group_lookup(&summary->block, &self->group, statistic->id, &stored);
+    if (status == LODE_NOT_FOUND && expected == 0.0)
+        return LODE_OK;
+    if (is_of_loop(self->context, metric, statistic)) {
+        if (is_right_at_loop(summary, self->context, metric, statistic, stored))
+            return LODE_OK;
+        return differs(window, self->group.key, metric, statistic, stored, expected, RULE_SUMMARY_LOOPS,
+                       "; scope function without inner loops is another value");
+    }
+    if (lode_hpct_close_enough(stored, expected))
+        return LODE_OK;
+    const char *why;
+    unsigned rule = rule_of_difference(statistic, from, seen, stored, expected, &why);
+    return differs(window, self->group.key, metric, statistic, stored, expected, rule, why);
+}
+
 static lode_status compare_context(const struct window *window, uint32_t group_index)
 {
     const lode_database *db = &window->check->db->base;
     uint32_t position = group_index - window->first;
-    const struct accumulator *row = window->accumulators + (size_t)position * window->summary->ids;
-    const uint64_t *seen = window->metric_seen + (size_t)position * db->metric_count;
-    lode_group group;
-    LODE_TRY(lode_block_group(&window->summary->block, group_index, &group, window->report->error));
-    for (uint32_t m = 0; m < db->metric_count; m++) {
-        const lode_metric *metric = &db->metrics[m];
-        for (uint32_t i = 0; i < metric->statistic_count; i++) {
-            const lode_metric_statistic *statistic = &metric->statistics[i];
-            const struct accumulator *from = accumulator_of(window, row, metric, statistic->scope);
-            if (from == NULL || !is_known(statistic))
-                continue;
-            double stored, expected = seen[m] ? expected_value(statistic, from, seen[m]) : 0.0;
-            lode_status status = lode_group_lookup(&window->summary->block, &group, statistic->id, &stored);
-            if (status == LODE_NOT_FOUND && expected == 0.0)
-                continue;
-            if (lode_hpct_close_enough(stored, expected))
-                continue;
-            const char *why;
-            unsigned rule = rule_of_difference(statistic, from, seen[m], stored, expected, &why);
-            LODE_TRY(differs(window, group.key, metric, statistic, stored, expected, rule, why));
-        }
-    }
+    struct compared self = {.row = window->accumulators + (size_t)position * window->summary->ids,
+                            .seen = window->metric_seen + (size_t)position * db->metric_count};
+    LODE_TRY(lode_block_group(&window->summary->block, group_index, &self.group, window->report->error));
+    uint32_t index = lode_context_tree_find(&db->tree, self.group.key);
+    self.context = index == LODE_NO_INDEX ? NULL : &db->tree.nodes[index];
+    for (uint32_t m = 0; m < db->metric_count; m++)
+        for (uint32_t i = 0; i < db->metrics[m].statistic_count; i++)
+            LODE_TRY(compare_statistic(window, &self, &db->metrics[m], &db->metrics[m].statistics[i]));
     return LODE_OK;
 }
 
@@ -253,7 +348,10 @@ lode_status lode_hpct_check_summary(struct hpct_check *check)
                              ? LODE_OK
                              : lode_fail_memory(check->report.error);
     if (status == LODE_OK)
+        status = find_loops(&summary, db, check->report.error);
+    if (status == LODE_OK)
         status = lode_hpct_check_items(check, "recomputing the summary", items, check_window, &summary);
+    lode_array_free(&summary.loops);
     free(summary.accumulators);
     free(summary.metric_seen);
     free(summary.marks);

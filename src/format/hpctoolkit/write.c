@@ -173,6 +173,8 @@ void lode_writer_close(lode_writer *writer)
                                   &writer->sources, &writer->functions, &writer->contexts, &writer->profiles};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         lode_array_free(lists[i]);
+    lode_writer_free_loops(writer);
+    lode_blob_free(&writer->taxonomy);
     free(writer->ids_of_values);
     free(writer->id_of);
     free(writer->handle_of);

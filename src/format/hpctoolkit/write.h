@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/blob.h"
 #include "base/crew.h"
 #include "base/output.h"
 #include "format/hpctoolkit/wire.h"
@@ -137,7 +138,9 @@ struct lode_writer {
     uint32_t listed, id_count;         /* ids 1 .. listed are in meta.db; all are below id_count */
     _Atomic uint64_t *values_of;       /* by id: values in profiles */
 
-    struct lode_array profiles; /* of struct written_profile */
+    struct lode_blob taxonomy;   /* metrics/default.yaml; empty: it is made */
+    struct written_loops *loops; /* how scope lex_aware is summed up at loops; NULL: as other values */
+    struct lode_array profiles;  /* of struct written_profile */
     uint64_t trace_min, trace_max;
     struct written_traffic traffic;
 };
@@ -176,6 +179,28 @@ lode_status lode_origin_leave_out(const struct written_origin *origin, const cha
  */
 lode_status lode_writer_copy_source(struct lode_output *output, const struct written_origin *origin,
                                     const char *path, const char *source, lode_error *error);
+/*
+ * Takes over metrics/default.yaml of the origin, if it has one. The file refers to metrics by name, and these are to be described as they are
+ * in the origin.
+ */
+lode_status lode_writer_take_taxonomy(lode_writer *writer, lode_error *error);
+/*
+ * From now on, the summary of scope lex_aware at loops is computed from scope function (loops.h), since profiles are appended that may have
+ * hpcprof's values. For a sealed writer without a crew, whose metrics were described one after the other.
+ */
+lode_status lode_writer_sum_loops(lode_writer *writer, lode_error *error);
+void lode_writer_free_loops(lode_writer *writer);
+/* What the source of the profiles has for a statistic. It is written where only rounding makes a difference. */
+lode_status lode_writer_keep_statistic(lode_writer *writer, uint32_t context, uint16_t statistic,
+                                       double value, lode_error *error);
+/* Adds to the values of a profile one at a loop. Contexts, and ids in each, are in ascending order. */
+lode_status lode_writer_collect_loop(const lode_writer *writer, struct lode_array *values, uint32_t context,
+                                     uint16_t id, double value, lode_error *error);
+/* Adds up what a profile has at loops; profiles come in their order. */
+lode_status lode_writer_add_loops(lode_writer *writer, const struct lode_array *values, lode_error *error);
+/* False if it is computed from the values of profiles. */
+bool lode_writer_loop_statistic(const lode_writer *writer, uint32_t context, uint32_t metric,
+                                const struct written_statistic *statistic, double *out);
 /* metrics/default.yaml, FORMATS.md, copied sources. */
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
 

@@ -27,6 +27,7 @@ static const char formats_text[] =
     "| cct.db | the same values by context, without the summary |\n"
     "| trace.db | what each profile did over time; not in every database |\n"
     "| metrics/default.yaml | how viewers present the metrics |\n"
+    "| metrics/METRICS.yaml.ex | an example of such a file, with comments |\n"
     "| src/ | source files, if they were copied |\n"
     "\n"
     "Numbers are little-endian. Each *.db file begins with HPCTOOLKIT and four letters that name it, and "
@@ -34,6 +35,49 @@ static const char formats_text[] =
     "footer of eight; between them are sections, which the header lists. The documentation of HPCToolkit and "
     "of Lode\n"
     "describe every structure.\n";
+
+static const char example_text[] =
+    "# How viewers present the metrics of a database: an example. The file that is used is default.yaml.\n"
+    "version: 0\n"
+    "# Statistics of the summary profile in profile.db. Each is found in meta.db by these four.\n"
+    "inputs:\n"
+    "  - &time-execution\n"
+    "    metric: time (s)\n"
+    "    scope: execution   # the context and all below it\n"
+    "    formula: $$        # of the value of one profile: $$, 1 or ($$^2)\n"
+    "    combine: sum       # over profiles: sum, min or max\n"
+    "  - &time-function\n"
+    "    metric: time (s)\n"
+    "    scope: function    # what is inside the function itself\n"
+    "    formula: $$\n"
+    "    combine: sum\n"
+    "  - &time-lex_aware\n"
+    "    metric: time (s)\n"
+    "    scope: lex_aware   # the same; of a loop without the loops inside\n"
+    "    formula: $$\n"
+    "    combine: sum\n"
+    "# Metrics as they are shown. A metric may have children, which are metrics too.\n"
+    "roots:\n"
+    "  - name: time (s)\n"
+    "    description: Seconds of processor time.\n"
+    "    visible by default: true\n"
+    "    variants:\n"
+    "      Sum:\n"
+    "        render: [number, percent]\n"
+    "        formula:\n"
+    "          inclusive:\n"
+    "            standard: *time-execution\n"
+    "          exclusive:\n"
+    "            custom: *time-lex_aware\n"
+    "            standard: *time-function\n"
+    "      Minutes:\n"
+    "        render: [number]\n"
+    "        format: \"%.2f\"\n"
+    "        formula:\n"
+    "          inclusive:\n"
+    "            standard: {\"/\": [*time-execution, 60]}   # an operator, and what it is applied to\n"
+    "          exclusive:\n"
+    "            standard: {\"/\": [*time-function, 60]}\n";
 
 /* ---- text files ---- */
 
@@ -227,8 +271,31 @@ static lode_status put_taxonomy(lode_writer *writer, lode_error *error)
     struct text_file self = {.error = error};
     LODE_TRY(lode_output_mkdir(&writer->output, "metrics", error));
     LODE_TRY(lode_output_file_create(&self.file, &writer->output, "metrics/default.yaml", error));
-    put_inputs(&self, writer);
-    put_roots(&self, writer);
+    if (writer->taxonomy.size > 0) {
+        self.status = lode_output_write(&self.file, writer->taxonomy.bytes, writer->taxonomy.size, error);
+    } else {
+        put_inputs(&self, writer);
+        put_roots(&self, writer);
+    }
+    return end_text(&self);
+}
+
+lode_status lode_writer_take_taxonomy(lode_writer *writer, lode_error *error)
+{
+    static const char path[] = "metrics/default.yaml";
+    lode_error reason = {0};
+    lode_status status = lode_companion_read(&writer->taxonomy, writer->origin.directory, path, &reason);
+    if (status == LODE_OK || status == LODE_ABSENT)
+        return LODE_OK;
+    lode_blob_free(&writer->taxonomy);
+    return lode_origin_leave_out(&writer->origin, path, &reason, error);
+}
+
+static lode_status put_text(lode_writer *writer, const char *name, const char *text, lode_error *error)
+{
+    struct text_file self = {.error = error};
+    LODE_TRY(lode_output_file_create(&self.file, &writer->output, name, error));
+    self.status = lode_output_write(&self.file, text, strlen(text), error);
     return end_text(&self);
 }
 
@@ -354,11 +421,9 @@ lode_status lode_writer_copy_source(struct lode_output *output, const struct wri
 
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error)
 {
-    struct text_file formats = {.error = error};
     LODE_TRY(put_taxonomy(writer, error));
-    LODE_TRY(lode_output_file_create(&formats.file, &writer->output, "FORMATS.md", error));
-    put(&formats, "%s", formats_text);
-    LODE_TRY(end_text(&formats));
+    LODE_TRY(put_text(writer, "metrics/METRICS.yaml.ex", example_text, error));
+    LODE_TRY(put_text(writer, "FORMATS.md", formats_text, error));
     for (uint32_t i = 0; i < writer->sources.count; i++) {
         const struct written_file *source = WRITTEN(writer, sources, file, i);
         if (source->copied && source->source)

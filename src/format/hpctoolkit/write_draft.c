@@ -3,6 +3,7 @@
 #include "base/blob.h"
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "format/hpctoolkit/loops.h"
 #include "format/hpctoolkit/write.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct lode_draft {
     struct lode_blob samples, encoded, indices;
     uint64_t sample_count, last_time;
     uint32_t group_count;
+    struct lode_array loops; /* of struct loop_value, if the writer wants them */
     /* Propagation: contexts that have values, their rows, and all their values. */
     struct lode_array touched; /* of uint32_t */
     uint32_t *row_of;          /* by id: 1 + the row, or 0 */
@@ -60,6 +62,7 @@ lode_status lode_draft_create(lode_draft **out, lode_writer *writer, lode_error 
     lode_array_init(&draft->values, sizeof(struct draft_value), SIZE_MAX);
     lode_array_init(&draft->points, sizeof(struct draft_point), SIZE_MAX);
     lode_array_init(&draft->runs, sizeof(struct draft_run), SIZE_MAX);
+    lode_array_init(&draft->loops, sizeof(struct loop_value), SIZE_MAX);
     lode_array_init(&draft->touched, sizeof(uint32_t), SIZE_MAX);
     *out = draft;
     return LODE_OK;
@@ -73,6 +76,7 @@ void lode_draft_free(lode_draft *draft)
     lode_array_free(&draft->values);
     lode_array_free(&draft->points);
     lode_array_free(&draft->runs);
+    lode_array_free(&draft->loops);
     lode_array_free(&draft->touched);
     lode_blob_free(&draft->samples);
     lode_blob_free(&draft->encoded);
@@ -110,7 +114,7 @@ static lode_status check_tuple(const lode_writer *writer, const lode_id *ids, ui
 lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_count, lode_error *error)
 {
     draft->phase = DRAFT_EMPTY;
-    draft->ids.count = draft->values.count = draft->points.count = draft->runs.count = 0;
+    draft->ids.count = draft->values.count = draft->points.count = draft->runs.count = draft->loops.count = 0;
     draft->samples.size = draft->encoded.size = draft->indices.size = 0;
     draft->in_order = true;
     draft->sample_count = draft->last_time = 0;
@@ -478,6 +482,21 @@ static lode_status encode(lode_draft *draft, lode_error *error)
     return LODE_OK;
 }
 
+static lode_status collect_loops(lode_draft *draft, lode_error *error)
+{
+    const struct draft_value *values = draft->values.items;
+    for (size_t i = 0; i < draft->runs.count; i++) {
+        const struct draft_run *run = LODE_ARRAY_AT(&draft->runs, struct draft_run, i);
+        if (!draft->writer->numbered[run->context].loop)
+            continue;
+        for (size_t k = run->first; k < run->first + run->count; k++)
+            LODE_TRY(lode_writer_collect_loop(draft->writer, &draft->loops, run->context, values[k].id,
+                                              values[k].value, error));
+    }
+    lode_loops_round(&draft->loops);
+    return LODE_OK;
+}
+
 lode_status lode_draft_end(lode_draft *draft, lode_error *error)
 {
     LODE_TRY(expect_phase(draft, DRAFT_OPEN, error));
@@ -486,6 +505,8 @@ lode_status lode_draft_end(lode_draft *draft, lode_error *error)
         LODE_TRY(propagate(draft, error));
     LODE_TRY(put_in_order(draft, error));
     LODE_TRY(encode(draft, error));
+    if (draft->writer->loops)
+        LODE_TRY(collect_loops(draft, error));
     draft->phase = DRAFT_ENDED;
     return LODE_OK;
 }
@@ -532,6 +553,8 @@ static lode_status append(lode_writer *writer, const lode_draft *draft, lode_err
     if (profile == NULL || ids == NULL)
         return lode_fail_memory(error);
     memcpy(ids, draft->ids.items, draft->ids.count * sizeof *ids);
+    if (writer->loops)
+        LODE_TRY(lode_writer_add_loops(writer, &draft->loops, error));
     profile->ids = ids;
     profile->id_count = (uint32_t)draft->ids.count;
     profile->order = (uint32_t)writer->profiles.count - 1;

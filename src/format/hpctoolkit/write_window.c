@@ -229,8 +229,9 @@ static lode_status summarise(const lode_writer *writer, struct window *window, u
         for (size_t i = 0; i < metric->statistics.count; i++) {
             const struct written_statistic *statistic =
                 LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
-            struct wire_ProfileValue value = {
-                .metricId = statistic->id, .value = statistic_value(writer, window, row, metric, statistic)};
+            struct wire_ProfileValue value = {.metricId = statistic->id};
+            if (!lode_writer_loop_statistic(writer, context, m, statistic, &value.value))
+                value.value = statistic_value(writer, window, row, metric, statistic);
             if (value.value == 0.0)
                 continue;
             size_t at = lode_blob_reserve(&window->statistics, WIRE_ProfileValue_SIZE, 1);
