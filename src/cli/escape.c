@@ -42,26 +42,38 @@ int escape_is_due(uint32_t character)
     return 0;
 }
 
-/* Eight bytes that are all printable ASCII: none has its high bit, is below ' ', or is DEL. */
-static int are_plain(const char *text)
+/* Not 0 unless eight bytes are printable ASCII: one has its high bit set, is below ' ', or is DEL. */
+static uint64_t unusual(const char *text)
 {
     const uint64_t ones = 0x0101010101010101u, highs = 0x80 * ones;
     uint64_t word;
     memcpy(&word, text, sizeof word);
-    return !((word | (word - ' ' * ones) | (word + ones)) & highs);
+    return (word | (word - ' ' * ones) | (word + ones)) & highs;
+}
+
+/* Whether the first character stands for itself; sets its length. */
+static int is_plain(const char *text, size_t size, int has_utf8, size_t *length)
+{
+    uint32_t character = (unsigned char)text[0];
+    *length = 1;
+    if (character >= ' ' && character < 0x7f)
+        return 1;
+    *length = utf8_decode(text, size, &character);
+    return *length > 0 && (*length == 1 || has_utf8) && !escape_is_due(character);
 }
 
 size_t escape_plain(const char *text, size_t size, int has_utf8)
 {
-    size_t at = 0;
+    size_t at = 0, length;
     for (;;) {
-        while (at + 8 <= size && are_plain(text + at))
+        while (at + 16 <= size && !(unusual(text + at) | unusual(text + at + 8)))
+            at += 16;
+        if (at + 8 <= size && !unusual(text + at))
             at += 8;
-        if (at == size)
-            return at;
-        uint32_t character = 0;
-        size_t length = utf8_decode(text + at, size - at, &character);
-        if (length == 0 || (length > 1 && !has_utf8) || escape_is_due(character))
+        /* What is left at the end is checked together with what is before it, eight bytes again. */
+        if (at == size || (at + 8 > size && size >= 8 && !unusual(text + size - 8)))
+            return size;
+        if (!is_plain(text + at, size - at, has_utf8, &length))
             return at;
         at += length;
     }

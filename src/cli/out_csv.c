@@ -62,13 +62,22 @@ static int is_number(const char *text)
  */
 static int is_formula(const char *text)
 {
-    static const char *const signs[] = {
-        "=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
-    if (is_number(text))
+    static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    const char *first = text + strspn(text, " ");
+    switch (*first) {
+    case '=':
+    case '@':
+        return 1;
+    case '+':
+    case '-':
+        return !is_number(text);
+    case '\xef':
+        break;
+    default:
         return 0;
-    text += strspn(text, " ");
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
+    }
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(first, wide[i], 3) == 0)
             return 1;
     return 0;
 }
@@ -76,13 +85,16 @@ static int is_formula(const char *text)
 /* A text out of a store. */
 static void put_text(out *o, const char *text)
 {
+    size_t size = strlen(text);
     if (o->is_raw) {
         put_field(o, text, "");
-        return;
+    } else if (escape_plain(text, size, 1) == size) {
+        put_field(o, text, is_formula(text) ? "'" : "");
+    } else {
+        char *shown = escape_text(text, 1);
+        put_field(o, shown, is_formula(shown) ? "'" : "");
+        free(shown);
     }
-    char *shown = escape_text(text, 1);
-    put_field(o, shown, is_formula(shown) ? "'" : "");
-    free(shown);
 }
 
 static void csv_table(out *o, const char *key)

@@ -123,6 +123,17 @@ def csv_is_safe(program, stores):
             program.check(not formulas, f"lode {' '.join(call)} --csv has no formula", formulas)
 
 
+def formulas_get_a_quote(program, stores):
+    """And nothing else does: what OWASP lists, also behind blanks; numbers and quotes stay as they are."""
+    names = ("=1+1", "+1+1", "-1+1", "@SUM(1)", "\uff1d1+1", "\uff0b1+1", "\uff0d1+1", "\uff201+1", "  =1+1", "-")
+    others = ("-12.5e+3", "a=b", '"=1+1', "'=1+1", "e,=1+1")
+    for option, mark in (("--csv", "'"), ("--csv-raw", "")):
+        text = run(program, stores, "top", "database", "--limit", "0", option)[1].decode()
+        found = {row["name"] for row in csv.DictReader(io.StringIO(text, newline="")) if "owned" not in row["name"]}
+        program.equal(found, {mark + name for name in names} | set(others), f"lode top {option}: formulas")
+        program.check(all(f'"{mark}{name}"' in text for name in names) or not mark, f"lode top {option}: formulas are quoted", [text])
+
+
 NUMBER = r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?"
 
 
@@ -164,6 +175,18 @@ def mistakes_are_shown(program, stores):
             if found or "\nlode: all is well" in text or (lang == "C" and not text.isascii()):
                 program.check(False, f"lode {ascii(call)} with LANG={lang}", [*found, ascii(text)])
     program.check(True, f"{len(calls)} calls with mistakes send no control character")
+
+
+def what_is_written_says_so_safely(program, stores):
+    """Findings on the way, names in the new store, and progress."""
+    for call in (["convert", "database", "-o", "new-database"], ["build", "recording", "-o", "built"], ["build", "traces", "-o", "built-traces"],
+                 ["convert", "recording", "-o", "new-recording"], ["convert", "traces", "-o", "new-traces"], ["top", "built"],
+                 ["info", "--verbose", "built"], ["info", "--verbose", "new-traces"], ["replay", "new-traces"], ["convert", "database", "-o", "built"]):
+        status, out, err = run(program, stores, *call)
+        text = (out + err).decode()
+        wanted = 2 if call == ["convert", "database", "-o", "built"] else 0
+        program.check(status == wanted and not unsafe(text) and "\nlode: all is well" not in text, f"lode {' '.join(call)}",
+                      [status, ascii(text)])
 
 
 def every_character_of_unicode(program, stores):
@@ -220,5 +243,5 @@ def with_stores(test):
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, *map(with_stores, (
         text_shows_and_does_not_send, only_ascii_where_the_terminal_knows_no_other, json_escapes, csv_is_safe,
-        csv_raw_is_as_the_store_has_it, numbers_stay_numbers, mistakes_are_shown, every_character_of_unicode,
+        formulas_get_a_quote, csv_raw_is_as_the_store_has_it, what_is_written_says_so_safely, numbers_stay_numbers, mistakes_are_shown, every_character_of_unicode,
         bytes_that_are_no_characters, lines_fit_a_terminal)), operands="maker"))

@@ -69,11 +69,15 @@ static void write_files(const char *folder, const char *name, const lode_memory_
 
 /* ---- a database ---- */
 
+enum {
+    FORMULAS = 15
+};
+
 struct description {
     lode_writer *writer;
     lode_error error;
     uint16_t id;
-    uint32_t metric, module, file, contexts[4];
+    uint32_t metric, module, file, contexts[4], formulas[FORMULAS];
 };
 
 static void add_metric(struct description *d)
@@ -124,6 +128,23 @@ static void add_contexts(struct description *d)
     add_context(d, 3, &context);
 }
 
+/* Functions with names that spreadsheets run, and with some that they do not; each has a cost. */
+static void add_formulas(struct description *d)
+{
+    static const char *const names[FORMULAS] = {"=1+1",      "+1+1",      "-1+1",      "@SUM(1)", "\uff1d1+1",
+                                                "\uff0b1+1", "\uff0d1+1", "\uff201+1", "  =1+1",  "-12.5e+3",
+                                                "a=b",       "\"=1+1",    "'=1+1",     "-",       "e,=1+1"};
+    for (int i = 0; i < FORMULAS; i++) {
+        lode_writer_function function = {names[i], LODE_NONE, LODE_NONE, 0, 0};
+        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+        context.parent = d->contexts[0];
+        context.lexical = LODE_LEXICAL_FUNCTION;
+        context.relation = LODE_RELATION_CALL;
+        must(lode_writer_add_function(d->writer, &function, &context.function, &d->error), &d->error);
+        must(lode_writer_add_context(d->writer, &context, &d->formulas[i], &d->error), &d->error);
+    }
+}
+
 static void add_profiles(struct description *d)
 {
     lode_draft *draft;
@@ -132,6 +153,8 @@ static void add_profiles(struct description *d)
         lode_id id = {.kind = 0, .logical = i, .physical = i};
         must(lode_draft_begin(draft, &id, 1, &d->error), &d->error);
         must(lode_draft_point(draft, d->contexts[3], d->metric, 1 + i, &d->error), &d->error);
+        for (int k = 0; k < FORMULAS; k++)
+            must(lode_draft_point(draft, d->formulas[k], d->metric, 1, &d->error), &d->error);
         for (uint64_t time = 1; time < 9; time++)
             must(lode_draft_sample(draft, UINT64_C(1700000000000000000) + time * 1000, d->contexts[time % 4],
                                    &d->error),
@@ -155,6 +178,7 @@ static void make_database(const char *folder)
     must(lode_writer_add_module(d.writer, "/m/" LINED("module"), &d.module, &d.error), &d.error);
     must(lode_writer_add_file(d.writer, "/f/" LINED("file"), 0, NULL, &d.file, &d.error), &d.error);
     add_contexts(&d);
+    add_formulas(&d);
     must(lode_writer_seal(d.writer, &d.error), &d.error);
     add_profiles(&d);
     must(lode_writer_finish(d.writer, &d.error), &d.error);
