@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "interrupt.h"
 #include "job.h"
 #include "progress.h"
 #include "report.h"
@@ -203,6 +204,9 @@ static int build_with(const invocation *call, lode_crew *crew)
     wishes.crew = crew;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";
+    /* The first process has the output; the others have nothing to clear away. */
+    if (is_first)
+        interrupt_hold();
     lode_status done =
         lode_build(call->operands, call->operand_count, options->target, &wishes, &result, &error);
     progress_clear(&b.progress);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "interrupt.h"
 #include "rec_session.h"
 #include "report.h"
 #include "session.h"
@@ -76,6 +77,7 @@ static int convert(session *s, const convert_options *options, out *o)
     wishes.on_finding = on_remark;
     wishes.user = &c;
     wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
+    interrupt_hold();
     if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK)
         return EXIT_DONE;
     progress_clear(&s->progress);
@@ -162,6 +164,7 @@ static int rewrite(merger *m, const convert_options *options)
     wishes.on_progress = on_progress;
     wishes.user = m;
     wishes.to = target_of(m, options);
+    interrupt_hold();
     lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
     progress_clear(&s->progress);
     if (m->is_refused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "report.h"
 
@@ -60,6 +61,7 @@ static int make_database(const synth_options *options)
     wishes.memory = options->memory;
     wishes.on_progress = progress_report;
     wishes.user = &shown;
+    interrupt_hold();
     lode_status status = lode_synth_database(options->target, &wishes, &error);
     progress_clear(&shown);
     return status == LODE_OK ? EXIT_DONE : report_unwritten(options->target, &error);
@@ -85,6 +87,7 @@ static int make_recording(const synth_options *options)
     wishes.threads = threads_of(options);
     wishes.on_progress = progress_report;
     wishes.user = &shown;
+    interrupt_hold();
     lode_status status = lode_synth_recording(options->target, &wishes, &error);
     progress_clear(&shown);
     return status == LODE_OK ? EXIT_DONE : report_unwritten(options->target, &error);

@@ -2,11 +2,11 @@
 #include "alloc.h"
 #include "command.h"
 #include "help.h"
+#include "interrupt.h"
 #include "job.h"
 #include "report.h"
 
 #include <locale.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +106,7 @@ static const char *command_name(const char *word)
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
-    /* A reader that goes away shows as EPIPE, which the writer knows how to take. */
-    signal(SIGPIPE, SIG_IGN);
+    interrupt_init();
     /* What is wrong with the words of a command is wrong for all processes of a job. */
     if (job_is_quiet())
         report_nothing();
@@ -115,5 +114,5 @@ int main(int argc, char **argv)
     const char *name = argc < 2 ? "help" : command_name(argv[1]);
     const command_spec *command = command_find(name);
     int given = argc < 2 ? 0 : argc - 2;
-    return command ? run(command, given, argv + argc - given) : command_unknown(name);
+    return interrupt_leave(command ? run(command, given, argv + argc - given) : command_unknown(name));
 }

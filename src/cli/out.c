@@ -22,17 +22,6 @@
 
 #define LABEL_WIDTH 11
 
-/* Removed when a signal ends the program: half a file under a strange name is of no use to anybody. */
-static const char *volatile unfinished;
-
-static void remove_unfinished(int number)
-{
-    if (unfinished)
-        unlink(unfinished);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
 static unsigned columns_of_environment(void)
 {
     const char *text = getenv("COLUMNS");
@@ -55,46 +44,6 @@ static void find_terminal(out *o, int color)
         o->width = columns_of_environment();
 }
 
-/* Signals wait until there is somebody to remove the file: it must not be there before. */
-static int create_unfinished(out *o)
-{
-    sigset_t ending, before;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ending, &before);
-    o->fd = mkostemp(o->unfinished_file, O_CLOEXEC);
-    if (o->fd >= 0) {
-        unfinished = o->unfinished_file;
-        signal(SIGINT, remove_unfinished);
-        signal(SIGTERM, remove_unfinished);
-        signal(SIGHUP, remove_unfinished);
-    }
-    int code = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = code;
-    if (o->fd < 0)
-        return -1;
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(o->fd, 0666 & ~mask);
-}
-
-/* Devices, pipes and links are written to as they are; anything else gets a new file that takes the name at the end. */
-static int open_file(out *o)
-{
-    struct stat status;
-    if (lstat(o->file, &status) == 0 && !S_ISREG(status.st_mode)) {
-        o->fd = open(o->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        return o->fd < 0 ? -1 : 0;
-    }
-    size_t size = strlen(o->file) + sizeof ".XXXXXX";
-    o->unfinished_file = alloc_array(size, 1);
-    snprintf(o->unfinished_file, size, "%s.XXXXXX", o->file);
-    return create_unfinished(o);
-}
-
 out *out_open(const out_settings *settings)
 {
     static const out_backend *const backends[] = {&out_backend_text, &out_backend_json, &out_backend_csv};
@@ -105,34 +54,22 @@ out *out_open(const out_settings *settings)
     o->file = settings->file;
     o->store_key = settings->store;
     o->label_width = LABEL_WIDTH;
-    o->fd = STDOUT_FILENO;
     o->is_first = 1;
-    if (o->file && open_file(o) != 0) {
-        report("%s: %s", o->file, strerror(errno));
-        free(o->unfinished_file);
+    if (o->file && out_file_open(&o->target, o->file) != 0) {
         free(o);
         return NULL;
     }
+    o->fd = o->file ? o->target.fd : STDOUT_FILENO;
     find_terminal(o, settings->color);
     return o;
 }
 
-/* A file is there whole or not at all. */
+/* A file is written atomically. */
 static int finish_file(out *o, int status)
 {
-    int is_whole = status != EXIT_TROUBLE && !o->error;
-    if (is_whole && o->unfinished_file && fsync(o->fd) != 0)
-        o->error = errno;
-    if (close(o->fd) != 0 && !o->error)
-        o->error = errno;
-    if (!o->unfinished_file)
-        return o->error;
-    if (!is_whole || o->error)
-        unlink(o->unfinished_file);
-    else if (rename(o->unfinished_file, o->file) != 0)
-        o->error = errno;
-    unfinished = NULL;
-    return o->error;
+    int is_complete = status != EXIT_TROUBLE && !o->error;
+    int error = o->file ? out_file_close(&o->target, is_complete) : close(o->fd) != 0 ? errno : 0;
+    return o->error ? o->error : error;
 }
 
 int out_close(out *o, int status)
@@ -144,7 +81,6 @@ int out_close(out *o, int status)
             report("%s: %s", o->file ? o->file : "standard output", strerror(error));
         status = EXIT_TROUBLE;
     }
-    free(o->unfinished_file);
     free(o);
     return status;
 }

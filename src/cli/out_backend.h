@@ -4,6 +4,7 @@
 #define CLI_OUT_BACKEND_H
 
 #include "out.h"
+#include "out_file.h"
 
 /* A cell's value; `is_none` where it has none. */
 typedef struct out_value {
@@ -42,7 +43,7 @@ struct out {
     int error;             /* errno of the first write that failed */
     const char *file;      /* as the user calls it */
     const char *store_key; /* what a store is called */
-    char *unfinished_file; /* where the bytes go until all are there */
+    out_file target;       /* if there is a file */
     int has_color, is_utf8;
     unsigned width;     /* 0: no bound */
     size_t label_width; /* of entries */

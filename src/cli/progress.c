@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
 
+#include "interrupt.h"
 #include "number.h"
 #include "report.h"
 
@@ -75,6 +76,8 @@ int progress_report(void *user, const char *phase, uint64_t done, uint64_t total
 {
     progress *p = user;
     char number[NUMBER_SIZE], line[LINE_SIZE];
+    if (interrupt_is_due())
+        return 1;
     if (!p->is_wanted)
         return 0;
     note_phase(p, phase, done);

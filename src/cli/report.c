@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "escape.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -123,6 +124,9 @@ int report_unopened(const char *path, const lode_error *error)
 int report_unwritten(const char *path, const lode_error *error)
 {
     struct stat status;
+    /* Who sent the signal knows; the exit status tells everybody else. */
+    if (error->status == LODE_ERR_CANCELLED && interrupt_is_due())
+        return EXIT_TROUBLE;
     if (error->status == LODE_ERR_ARGUMENT && stat(path, &status) == 0)
         return report("%s: it is there already; --force replaces it", path);
     return report_error(path, error);

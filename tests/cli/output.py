@@ -70,8 +70,23 @@ def a_pipe_that_closes_ends_the_work(program):
 
 
 def closed_standard_output(program):
-    result = program.run("info", SMALL, preexec_fn=lambda: os.close(1))
-    program.says(result, 2, "standard output: Bad file descriptor", "lode info >&-")
+    """Who closes a stream does not want to see what goes there: that is no error."""
+    for streams in ((1,), (2,), (0, 1, 2)):
+        def close_streams(streams=streams):
+            for number in streams:
+                os.close(number)
+
+        name = " ".join(f"{number}>&-" for number in streams)
+        result = program.run("info", SMALL, preexec_fn=close_streams)
+        program.equal(result.status, 0, f"lode info {name}")
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / "db.json"
+            result = program.run("dump", SMALL, "-o", target, preexec_fn=close_streams)
+            program.check(result.status == 0 and target.read_text() == program.run("dump", SMALL).out,
+                          f"lode dump -o FILE {name}: the file has what it should, and nothing else", [result])
+            result = program.run("convert", SMALL, "-o", Path(folder) / "db", preexec_fn=close_streams)
+            checked = program.run("check", Path(folder) / "db")
+            program.check(result.status == 0 and checked.status == 0, f"lode convert {name}", [result, checked])
 
 
 def dump_to_a_file(program):
