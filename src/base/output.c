@@ -2,24 +2,18 @@
 #include "base/output.h"
 
 #include "base/beneath.h"
-#include <dirent.h>
+#include "base/output_staging.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    OUTPUT_BUFFER = 1 << 20,
-    OUTPUT_MAX_DEPTH = 64,  /* of directories below the output */
-    OUTPUT_MAX_TRIES = 1000 /* to take a holder that others take and clear */
+    OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 };
-
-/* In the holder. */
-static const char lock_name[] = "lock", new_name[] = "new", old_name[] = "old", part_name[] = "part";
 
 /* ---- names ---- */
 
@@ -32,15 +26,16 @@ static char *copy_path(const char *path)
     return strndup(path, length);
 }
 
-static const char *base_name(const struct lode_output *output)
+/* Whether a path ends in a name, which a new directory can take: "", "/", "." and ".." do not. */
+static bool ends_in_name(const struct lode_output *output)
 {
-    const char *slash = strrchr(output->path, '/');
-    return slash ? slash + 1 : output->path;
+    const char *name = lode_output_base_name(output);
+    return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
 static lode_status name_partial(struct lode_output *output, lode_error *error)
 {
-    if (asprintf(&output->partial, ".%s.partial", base_name(output)) >= 0)
+    if (asprintf(&output->partial, ".%s.partial", lode_output_base_name(output)) >= 0)
         return LODE_OK;
     output->partial = NULL;
     return lode_fail_memory(error);
@@ -48,7 +43,7 @@ static lode_status name_partial(struct lode_output *output, lode_error *error)
 
 static lode_status open_parent(struct lode_output *output, lode_error *error)
 {
-    size_t length = (size_t)(base_name(output) - output->path);
+    size_t length = (size_t)(lode_output_base_name(output) - output->path);
     char *folder = length > 0 ? strndup(output->path, length) : strdup(".");
     if (folder == NULL)
         return lode_fail_memory(error);
@@ -60,218 +55,104 @@ static lode_status open_parent(struct lode_output *output, lode_error *error)
     return status;
 }
 
-static bool is_there(int directory, const char *name)
-{
-    struct stat status;
-    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static bool target_is_there(const struct lode_output *output)
 {
-    return is_there(output->parent, base_name(output));
+    return lode_output_is_there(output->parent, lode_output_base_name(output));
 }
 
-static bool is_dots(const char *name)
+static lode_status name_output(struct lode_output *output, const char *path, lode_error *error)
 {
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-/* The stream is ours alone, which is all that readdir asks for. */
-static struct dirent *next_entry(DIR *directory)
-{
-    struct dirent *entry;
-    do
-        entry = readdir(directory); /* NOLINT(concurrency-mt-unsafe) */
-    while (entry && is_dots(entry->d_name));
-    return entry;
-}
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-/* ---- clearing ---- */
-
-/* All but `except` goes. Returns the errno of what went wrong first, or 0. */
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than OUTPUT_MAX_DEPTH */
-static int clear_inside(int parent, const char *name, const char *except, unsigned depth)
-{
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-    struct dirent *entry;
-    if (directory == NULL) {
-        int code = errno;
-        close_fd(&fd);
-        return code;
-    }
-    int first = 0;
-    while ((entry = next_entry(directory)) != NULL) {
-        if (except && strcmp(entry->d_name, except) == 0)
-            continue;
-        int code = unlinkat(fd, entry->d_name, 0) == 0 ? 0 : errno;
-        if (code == EISDIR && depth < OUTPUT_MAX_DEPTH) {
-            code = clear_inside(fd, entry->d_name, NULL, depth + 1);
-            if (unlinkat(fd, entry->d_name, AT_REMOVEDIR) != 0 && code == 0)
-                code = errno;
-        }
-        first = first == 0 ? code : first;
-    }
-    closedir(directory);
-    return first;
-}
-
-/* The lock goes last: whoever finds the holder meanwhile finds it locked. */
-static void remove_holder(struct lode_output *output)
-{
-    clear_inside(output->parent, output->partial, lock_name, 0);
-    unlinkat(output->holder, lock_name, 0);
-    unlinkat(output->parent, output->partial, AT_REMOVEDIR);
-    output->held = false;
+    *output = (struct lode_output)LODE_OUTPUT_INIT;
+    output->path = copy_path(path);
+    if (output->path == NULL)
+        return lode_fail_memory(error);
+    if (!ends_in_name(output))
+        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
+                         "a new directory cannot have this name");
+    LODE_TRY(open_parent(output, error));
+    return name_partial(output, error);
 }
 
 /* ---- beginning ---- */
 
-/* Whether the lock is the one that others find: the process that had it may just have removed it. */
-static bool lock_counts(const struct lode_output *output)
+/* Whether what has a name may be replaced. */
+static lode_status check_replaced(const struct lode_output *output, int folder, const char *name,
+                                  lode_error *error)
 {
-    struct stat found, locked;
-    return fstatat(output->holder, lock_name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstat(output->lock, &locked) == 0 && found.st_ino == locked.st_ino;
-}
-
-/* Where files cannot be locked, who makes the holder has it. `created`: the lock is no one else's. */
-static lode_status lock_holder(struct lode_output *output, bool made, bool created, lode_error *error)
-{
-    if (flock(output->lock, LOCK_EX | LOCK_NB) == 0)
-        return LODE_OK;
-    if (errno == EWOULDBLOCK)
-        return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                         "another process is writing it (%s is locked)", output->partial);
-    if (errno != ENOSYS && errno != EOPNOTSUPP)
-        return lode_fail_errno(error, output->path, "cannot lock the directory for parts of it");
-    if (made)
-        return LODE_OK;
-    if (created)
-        unlinkat(output->holder, lock_name, 0);
-    bool moved = !target_is_there(output) && is_there(output->holder, old_name);
-    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                     "another process is writing it, or was killed; files cannot be locked here. If nobody "
-                     "writes, %sremove %s",
-                     moved ? "move back what was there, which is old in it, and " : "", output->partial);
-}
-
-/* Sets `held`, unless the holder was removed meanwhile. */
-static lode_status open_holder(struct lode_output *output, bool made, lode_error *error)
-{
-    output->holder = openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (output->holder < 0 && errno == ENOENT)
-        return LODE_OK;
-    if (output->holder < 0)
-        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
-    output->lock = openat(output->holder, lock_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    bool created = output->lock < 0 && errno == ENOENT;
-    if (created)
-        output->lock =
-            openat(output->holder, lock_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (created && output->lock < 0 && (errno == EEXIST || errno == ENOENT))
-        return LODE_OK;
-    if (output->lock < 0)
-        return lode_fail_errno(error, output->path, "cannot make a lock");
-    LODE_TRY(lock_holder(output, made, created, error));
-    output->held = lock_counts(output);
-    return LODE_OK;
-}
-
-static lode_status try_holder(struct lode_output *output, lode_error *error)
-{
-    bool made = mkdirat(output->parent, output->partial, 0777) == 0;
-    if (!made && errno != EEXIST)
-        return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
-    lode_status status = open_holder(output, made, error);
-    if (status != LODE_OK && made)
-        unlinkat(output->parent, output->partial, AT_REMOVEDIR);
+    int fd = openat(folder, name, OPEN_DIRECTORY);
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, output->path, LODE_NO_OFFSET,
+                         "it is not a %s, so it is not replaced", output->replace->kind);
+    if (fd < 0)
+        return lode_fail_errno(error, output->path, "cannot look into what is there");
+    lode_status status = output->replace->check(fd, output->path, error);
+    close(fd);
     return status;
 }
 
-static lode_status take_holder(struct lode_output *output, lode_error *error)
+static lode_status refuse_to_replace(const struct lode_output *output, lode_error *error)
 {
-    for (unsigned i = 0; i < OUTPUT_MAX_TRIES; i++) {
-        LODE_TRY(try_holder(output, error));
-        if (output->held)
-            return LODE_OK;
-        close_fd(&output->lock);
-        close_fd(&output->holder);
-    }
-    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET, "other processes are writing it");
+    if (!target_is_there(output))
+        return LODE_OK;
+    if (output->replace)
+        return check_replaced(output, output->parent, lode_output_base_name(output), error);
+    return lode_fail(error, LODE_ERR_ARGUMENT, output->path, LODE_NO_OFFSET,
+                     "it is there already; it is replaced only by force");
 }
 
 /* What was moved away for a replacement that never came goes back. */
 static lode_status restore(struct lode_output *output, lode_error *error)
 {
-    if (target_is_there(output) || !is_there(output->holder, old_name))
+    if (target_is_there(output) || !lode_output_is_there(output->holder, LODE_STAGED_OLD))
         return LODE_OK;
-    if (renameat(output->holder, old_name, output->parent, base_name(output)) == 0)
+    if (renameat(output->holder, LODE_STAGED_OLD, output->parent, lode_output_base_name(output)) == 0)
         return LODE_OK;
     output->held = false;
     return lode_fail_errno(error, output->path, "cannot take back what a killed process moved away");
 }
 
+static lode_status open_new(struct lode_output *output, lode_error *error)
+{
+    output->directory = openat(output->holder, LODE_STAGED_NEW, OPEN_DIRECTORY);
+    if (output->directory >= 0)
+        return LODE_OK;
+    return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
+}
+
 static lode_status make_directory(struct lode_output *output, lode_error *error)
 {
-    errno = clear_inside(output->parent, output->partial, lock_name, 0);
+    errno = lode_staging_clear(output);
     if (errno != 0)
         return lode_fail_errno(error, output->path, "cannot clear what a killed process left");
-    if (mkdirat(output->holder, new_name, 0777) != 0)
+    if (mkdirat(output->holder, LODE_STAGED_NEW, 0777) != 0)
         return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
-    output->directory = openat(output->holder, new_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (output->directory < 0)
-        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
-    return LODE_OK;
+    return open_new(output, error);
 }
 
-static lode_status refuse_to_replace(const struct lode_output *output, lode_error *error)
-{
-    if (output->force || !target_is_there(output))
-        return LODE_OK;
-    return lode_fail(error, LODE_ERR_ARGUMENT, output->path, LODE_NO_OFFSET,
-                     "it is there already; it is replaced only by force");
-}
-
-static lode_status name_output(struct lode_output *output, const char *path, lode_error *error)
-{
-    *output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
-    output->path = copy_path(path);
-    if (output->path == NULL)
-        return lode_fail_memory(error);
-    LODE_TRY(open_parent(output, error));
-    return name_partial(output, error);
-}
-
-lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error)
+lode_status lode_output_create(struct lode_output *output, const char *path,
+                               const struct lode_replace *replace, lode_error *error)
 {
     LODE_TRY(name_output(output, path, error));
-    output->force = force;
+    output->replace = replace;
     LODE_TRY(refuse_to_replace(output, error));
-    LODE_TRY(take_holder(output, error));
+    LODE_TRY(lode_staging_take(output, error));
     LODE_TRY(restore(output, error));
     LODE_TRY(refuse_to_replace(output, error));
     return make_directory(output, error);
 }
 
-lode_status lode_output_join(struct lode_output *output, const char *path, lode_error *error)
+uint64_t lode_output_identity(const struct lode_output *output)
+{
+    struct stat status;
+    return fstat(output->holder, &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+lode_status lode_output_join(struct lode_output *output, const char *path, uint64_t identity,
+                             lode_error *error)
 {
     LODE_TRY(name_output(output, path, error));
-    output->holder = openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (output->holder >= 0)
-        output->directory = openat(output->holder, new_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (output->directory >= 0)
-        return LODE_OK;
-    return lode_fail_errno(
-        error, output->path,
-        "cannot open the directory for parts of it, which all processes of a job must see");
+    LODE_TRY(lode_staging_join(output, identity, error));
+    return open_new(output, error);
 }
 
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error)
@@ -303,23 +184,23 @@ static bool may_be_directory(const struct dirent *entry)
 }
 
 /* A file is on the disk when it was closed; its name, when its directory is. */
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than OUTPUT_MAX_DEPTH */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than LODE_OUTPUT_MAX_DEPTH */
 static lode_status sync_tree(int parent, const char *name, const char *path, unsigned depth,
                              lode_error *error)
 {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(parent, name, OPEN_DIRECTORY);
     if (fd < 0 && depth > 0 && (errno == ENOTDIR || errno == ELOOP))
         return LODE_OK;
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     if (directory == NULL) {
         lode_status status = lode_fail_errno(error, path, "cannot open a directory of it");
-        close_fd(&fd);
+        lode_output_close_fd(&fd);
         return status;
     }
     lode_status status = LODE_OK;
-    while (status == LODE_OK && (entry = next_entry(directory)) != NULL)
-        if (may_be_directory(entry) && depth < OUTPUT_MAX_DEPTH)
+    while (status == LODE_OK && (entry = lode_output_next_entry(directory)) != NULL)
+        if (may_be_directory(entry) && depth < LODE_OUTPUT_MAX_DEPTH)
             status = sync_tree(fd, entry->d_name, path, depth + 1, error);
     if (status == LODE_OK && sync_directory(fd) != 0)
         status = lode_fail_errno(error, path, "cannot write a directory of it");
@@ -329,8 +210,8 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
 
 enum placing {
     PLACED_ALONE,    /* nothing was there */
-    PLACED_EXCHANGE, /* what was there is `new` in the holder */
-    PLACED_IN_STEPS  /* what was there is `old` in the holder */
+    PLACED_EXCHANGE, /* what was there is `new` in the staging directory */
+    PLACED_IN_STEPS  /* what was there is `old` in the staging directory */
 };
 
 static bool without_flags(void)
@@ -340,13 +221,13 @@ static bool without_flags(void)
 
 static lode_status place_alone(const struct lode_output *output, lode_error *error)
 {
-    const char *name = base_name(output);
-    if (renameat2(output->holder, new_name, output->parent, name, RENAME_NOREPLACE) == 0)
+    const char *name = lode_output_base_name(output);
+    if (renameat2(output->holder, LODE_STAGED_NEW, output->parent, name, RENAME_NOREPLACE) == 0)
         return LODE_OK;
     if (without_flags()) {
         bool taken = target_is_there(output);
         errno = EEXIST;
-        if (!taken && renameat(output->holder, new_name, output->parent, name) == 0)
+        if (!taken && renameat(output->holder, LODE_STAGED_NEW, output->parent, name) == 0)
             return LODE_OK;
     }
     return lode_fail_errno(error, output->path, "cannot take its name");
@@ -364,13 +245,13 @@ static lode_status fail_astray(struct lode_output *output, int code, const char 
 
 static lode_status place_in_steps(struct lode_output *output, lode_error *error)
 {
-    const char *name = base_name(output);
-    if (renameat(output->parent, name, output->holder, old_name) != 0)
+    const char *name = lode_output_base_name(output);
+    if (renameat(output->parent, name, output->holder, LODE_STAGED_OLD) != 0)
         return lode_fail_errno(error, output->path, "cannot move what is there");
-    if (renameat(output->holder, new_name, output->parent, name) == 0)
+    if (renameat(output->holder, LODE_STAGED_NEW, output->parent, name) == 0)
         return LODE_OK;
     int code = errno;
-    if (renameat(output->holder, old_name, output->parent, name) == 0) {
+    if (renameat(output->holder, LODE_STAGED_OLD, output->parent, name) == 0) {
         errno = code;
         return lode_fail_errno(error, output->path, "cannot take its name");
     }
@@ -381,10 +262,11 @@ static lode_status place_in_steps(struct lode_output *output, lode_error *error)
 static lode_status place(struct lode_output *output, enum placing *how, lode_error *error)
 {
     *how = PLACED_ALONE;
-    if (!output->force || !target_is_there(output))
+    if (!output->replace || !target_is_there(output))
         return place_alone(output, error);
     *how = PLACED_EXCHANGE;
-    if (renameat2(output->holder, new_name, output->parent, base_name(output), RENAME_EXCHANGE) == 0)
+    if (renameat2(output->holder, LODE_STAGED_NEW, output->parent, lode_output_base_name(output),
+                  RENAME_EXCHANGE) == 0)
         return LODE_OK;
     if (!without_flags())
         return lode_fail_errno(error, output->path, "cannot take its name");
@@ -392,13 +274,16 @@ static lode_status place(struct lode_output *output, enum placing *how, lode_err
     return place_in_steps(output, error);
 }
 
-static bool unplace(const struct lode_output *output, enum placing how)
+/* Only what is ours is taken back: what came in its place meanwhile stays where it is, or is not cleared. */
+static bool unplace(struct lode_output *output, enum placing how)
 {
-    const char *name = base_name(output);
+    const char *name = lode_output_base_name(output);
+    if (!lode_output_is_same(output->parent, name, output->directory))
+        return false;
     if (how == PLACED_EXCHANGE)
-        return renameat2(output->holder, new_name, output->parent, name, RENAME_EXCHANGE) == 0;
-    return renameat(output->parent, name, output->holder, new_name) == 0 &&
-           (how == PLACED_ALONE || renameat(output->holder, old_name, output->parent, name) == 0);
+        return renameat2(output->holder, LODE_STAGED_NEW, output->parent, name, RENAME_EXCHANGE) == 0;
+    return renameat(output->parent, name, output->holder, LODE_STAGED_NEW) == 0 &&
+           (how == PLACED_ALONE || renameat(output->holder, LODE_STAGED_OLD, output->parent, name) == 0);
 }
 
 /* A name that a crash may take back is not given. */
@@ -414,155 +299,56 @@ static lode_status give_back(struct lode_output *output, enum placing how, int c
                                   : "it is there, but cannot write its directory");
 }
 
+/* What was replaced was looked at when the work began. Now nobody else can reach it, and before it goes it is looked at again. */
+static lode_status check_moved(struct lode_output *output, enum placing how, lode_error *error)
+{
+    if (how == PLACED_ALONE)
+        return LODE_OK;
+    lode_status status = check_replaced(output, output->holder,
+                                        how == PLACED_EXCHANGE ? LODE_STAGED_NEW : LODE_STAGED_OLD, error);
+    if (status != LODE_OK && !unplace(output, how))
+        return fail_astray(output, EBUSY, "what was there has changed, and is now in", error);
+    return status;
+}
+
+/* What takes the name is what was made here. */
+static lode_status check_new(const struct lode_output *output, int folder, const char *name,
+                             lode_error *error)
+{
+    if (lode_output_is_same(folder, name, output->directory))
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
+                     "somebody has put something else in the place of what was written");
+}
+
 lode_status lode_output_commit(struct lode_output *output, lode_error *error)
 {
     enum placing how;
-    LODE_TRY(sync_tree(output->holder, new_name, output->path, 0, error));
+    LODE_TRY(sync_tree(output->holder, LODE_STAGED_NEW, output->path, 0, error));
+    LODE_TRY(check_new(output, output->holder, LODE_STAGED_NEW, error));
     LODE_TRY(place(output, &how, error));
+    lode_status status = check_new(output, output->parent, lode_output_base_name(output), error);
+    if (status != LODE_OK) {
+        output->held = how == PLACED_ALONE;
+        return status;
+    }
+    LODE_TRY(check_moved(output, how, error));
     int code = sync_directory(output->parent);
     if (code != 0)
         return give_back(output, how, code, error);
-    remove_holder(output);
+    lode_staging_remove(output);
     return LODE_OK;
 }
 
 void lode_output_close(struct lode_output *output)
 {
     if (output->held)
-        remove_holder(output);
-    close_fd(&output->directory);
-    close_fd(&output->lock);
-    close_fd(&output->holder);
-    close_fd(&output->parent);
+        lode_staging_remove(output);
+    lode_output_close_fd(&output->directory);
+    lode_output_close_fd(&output->lock);
+    lode_output_close_fd(&output->holder);
+    lode_output_close_fd(&output->parent);
     free(output->path);
     free(output->partial);
-    *output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
-}
-
-/* ---- files ---- */
-
-static lode_status open_file(struct lode_output_file *file, int directory, const char *path, const char *name,
-                             int flags, lode_error *error)
-{
-    *file = (struct lode_output_file){.fd = -1, .name = name};
-    file->buffer = malloc(OUTPUT_BUFFER);
-    if (file->buffer == NULL)
-        return lode_fail_memory(error);
-    file->fd = lode_open_beneath(directory, path, O_RDWR | flags, 0666);
-    if (file->fd >= 0)
-        return LODE_OK;
-    lode_status status = lode_fail_errno(error, name, flags ? "cannot create" : "cannot open");
-    lode_output_file_abandon(file);
-    return status;
-}
-
-lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
-                                    const char *name, lode_error *error)
-{
-    return open_file(file, output->directory, name, name, O_CREAT | O_EXCL, error);
-}
-
-lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
-                                           const char *name, lode_error *error)
-{
-    return open_file(file, output->holder, part_name, name, O_CREAT | O_EXCL, error);
-}
-
-lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
-                                  const char *name, lode_error *error)
-{
-    return open_file(file, output->directory, name, name, 0, error);
-}
-
-void lode_output_file_remove(const struct lode_output *output, const char *name)
-{
-    unlinkat(output->directory, name, 0);
-}
-
-char *lode_output_file_path(const struct lode_output *output, const char *name)
-{
-    char *path;
-    int folder = (int)(base_name(output) - output->path);
-    if (asprintf(&path, "%.*s%s/%s/%s", folder, output->path, output->partial, new_name, name) < 0)
-        return NULL;
-    return path;
-}
-
-lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
-                                 size_t size, lode_error *error)
-{
-    const unsigned char *at = bytes;
-    while (size > 0) {
-        ssize_t written = pwrite(file->fd, at, size, (off_t)offset);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return lode_fail_errno(error, file->name, "cannot write");
-        if (written == 0)
-            return lode_fail(error, LODE_ERR_IO, file->name, offset, "cannot write: nothing was taken");
-        at += written;
-        offset += (uint64_t)written;
-        size -= (size_t)written;
-    }
-    return LODE_OK;
-}
-
-lode_status lode_output_flush(struct lode_output_file *file, lode_error *error)
-{
-    LODE_TRY(lode_output_write_at(file, file->size - file->used, file->buffer, file->used, error));
-    file->used = 0;
-    return LODE_OK;
-}
-
-lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
-                              lode_error *error)
-{
-    if (size > OUTPUT_BUFFER - file->used)
-        LODE_TRY(lode_output_flush(file, error));
-    if (size >= OUTPUT_BUFFER) {
-        LODE_TRY(lode_output_write_at(file, file->size, bytes, size, error));
-    } else if (size > 0) {
-        memcpy(file->buffer + file->used, bytes, size);
-        file->used += size;
-    }
-    file->size += size;
-    return LODE_OK;
-}
-
-lode_status lode_output_align(struct lode_output_file *file, unsigned alignment, lode_error *error)
-{
-    static const unsigned char zeros[64];
-    size_t padding = (size_t)((alignment - file->size % alignment) % alignment);
-    return lode_output_write(file, zeros, padding, error);
-}
-
-lode_status lode_output_file_close(struct lode_output_file *file, lode_error *error)
-{
-    lode_status status = lode_output_flush(file, error);
-    if (status == LODE_OK && fsync(file->fd) != 0)
-        status = lode_fail_errno(error, file->name, "cannot write");
-    int fd = file->fd;
-    file->fd = -1;
-    if (close(fd) != 0 && status == LODE_OK)
-        status = lode_fail_errno(error, file->name, "cannot close");
-    lode_output_file_abandon(file);
-    return status;
-}
-
-lode_status lode_output_file_show(struct lode_output_file *file, struct lode_output *output,
-                                  lode_error *error)
-{
-    const char *name = file->name;
-    LODE_TRY(lode_output_file_close(file, error));
-    if (renameat(output->holder, part_name, output->directory, name) == 0)
-        return LODE_OK;
-    return lode_fail_errno(error, name, "cannot take its name");
-}
-
-void lode_output_file_abandon(struct lode_output_file *file)
-{
-    if (file->fd >= 0)
-        close(file->fd);
-    free(file->buffer);
-    *file = (struct lode_output_file){.fd = -1};
+    *output = (struct lode_output)LODE_OUTPUT_INIT;
 }

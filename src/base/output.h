@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Output that is there whole or not at all. It is written in a directory of its own inside a holder beside the target, .NAME.partial,
- * which nobody can take for a store. When all is on the disk, the directory takes the target's name in one step.
+ * Output that is written atomically. It is written in a staging directory beside the target, .NAME.partial, which nobody can take for a
+ * store and nobody but its owner can reach. When all is on the disk, the new directory in it takes the target's name in one step.
  *
- * The holder has
- *   lock  locked while a process writes; a holder whose lock is free was left by a process that is gone
- *   new   what is written; behind an exchange, what was replaced
+ * The staging directory has
+ *   lock  locked while a process writes; one whose lock is free was left by a process that is gone
+ *   new   what is written; after an exchange, what was replaced
  *   old   what is being replaced, where the file system cannot exchange two names: it goes back if the process was killed
- *   part  a file that has its name only when it is whole
+ *   part  a file that has its name only when it is complete
  */
 #ifndef LODE_BASE_OUTPUT_H
 #define LODE_BASE_OUTPUT_H
@@ -16,24 +16,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct lode_output {
-    char *path;    /* of the target */
-    char *partial; /* name of the holder */
-    int parent;    /* the directory that both are in */
-    int holder;
-    int lock;
-    int directory; /* the one that is written */
-    bool force;    /* replace what is there */
-    bool held;     /* the holder is ours, and to be cleared */
+/* What an output may replace. */
+struct lode_replace {
+    const char *kind; /* such as "database" */
+    /* Fails unless all that is below a directory, which has this path, is part of one such store, or there is nothing. */
+    lode_status (*check)(int directory, const char *path, lode_error *error);
 };
 
+struct lode_output {
+    char *path;                         /* of the target */
+    char *partial;                      /* name of the staging directory */
+    int parent;                         /* the directory that both are in */
+    int holder;                         /* the staging directory */
+    int lock;                           /* in it */
+    int directory;                      /* the one that is written */
+    const struct lode_replace *replace; /* NULL: nothing is replaced */
+    bool held;                          /* the staging directory is ours, and to be cleared */
+};
+
+/* What was never created can be closed. */
+#define LODE_OUTPUT_INIT                                                                                     \
+    {                                                                                                        \
+        .parent = -1, .holder = -1, .lock = -1, .directory = -1                                              \
+    }
+
 /*
- * Takes the target. Fails if something is there and `force` is not set, or if another process is writing it. Clears what a
- * process that was killed has left.
+ * Takes the target. Fails if something is there that may not be replaced, if another process is writing it, or if the staging directory is
+ * not ours. Clears what a process of ours that was killed has left. `replace` must outlive the output.
  */
-lode_status lode_output_create(struct lode_output *output, const char *path, bool force, lode_error *error);
+lode_status lode_output_create(struct lode_output *output, const char *path,
+                               const struct lode_replace *replace, lode_error *error);
+/* A number by which another process of the same job knows the staging directory when it sees it. */
+uint64_t lode_output_identity(const struct lode_output *output);
 /* Opens an output that another process of the same job has created, to write to its files. Only who created it can commit it. */
-lode_status lode_output_join(struct lode_output *output, const char *path, lode_error *error);
+lode_status lode_output_join(struct lode_output *output, const char *path, uint64_t identity,
+                             lode_error *error);
 /* Makes a directory below the output, with those above it. */
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
 /* Whether there is a file or a directory of this name below the output. */

@@ -117,9 +117,7 @@ lode_status lode_rewrite_uftrace(const lode_recording *const *recordings, size_t
                                  const lode_slice *slice, const lode_rewrite_options *options,
                                  lode_error *error)
 {
-    struct rewriting self = {.options = options,
-                             .slice = *slice,
-                             .writer.output = {.parent = -1, .holder = -1, .lock = -1, .directory = -1}};
+    struct rewriting self = {.options = options, .slice = *slice, .writer.output = LODE_OUTPUT_INIT};
     LODE_TRY(check_formats(recordings, count, error));
     lode_status status = rewrite(&self, recordings, count, path, error);
     lode_uft_writer_close(&self.writer);

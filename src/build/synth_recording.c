@@ -404,7 +404,7 @@ static lode_status synth_uftrace(const char *path, const lode_synth_recording_op
                                  lode_error *error)
 {
     struct synthesis self = {.options = options,
-                             .writer.output = {.parent = -1, .holder = -1, .lock = -1, .directory = -1},
+                             .writer.output = LODE_OUTPUT_INIT,
                              .progress = {.report = options->on_progress,
                                           .user = options->user,
                                           .phase = "making tracks",

@@ -4,7 +4,7 @@
 
 #include "base/options.h"
 #include "base/pool.h"
-#include "base/target.h"
+#include "format/replace.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,26 +71,12 @@ static void init_lists(lode_writer *writer)
         writer->files[id].fd = -1;
 }
 
-/* Force replaces a database, and nothing else. */
-static lode_status check_target(const char *path, bool force, lode_error *error)
-{
-    const char *names[HPCT_FILES];
-    for (unsigned id = 0; id < HPCT_FILES; id++)
-        names[id] = lode_hpct_specs[id].name;
-    return lode_target_check(path, force, "database", names, HPCT_FILES, error);
-}
-
 /* The files, which member 0 creates and the others open. */
-static lode_status open_files(lode_writer *writer, const char *path, lode_error *error)
+static lode_status open_files(lode_writer *writer, lode_error *error)
 {
-    const lode_writer_options *options = &writer->options;
     bool is_first = writer->crew == NULL || writer->crew->place.rank == 0;
-    if (is_first)
-        LODE_TRY(lode_output_create(&writer->output, path, options->force, error));
-    else
-        LODE_TRY(lode_output_join(&writer->output, path, error));
     for (unsigned id = 0; id < HPCT_FILES; id++) {
-        if (id == HPCT_TRACE && !options->traces)
+        if (id == HPCT_TRACE && !writer->options.traces)
             continue;
         if (is_first)
             LODE_TRY(lode_writer_begin_file(writer, (enum hpct_file_id)id, error));
@@ -108,7 +94,7 @@ static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const 
     lode_writer *writer = *out = calloc(1, sizeof *writer);
     if (writer == NULL)
         return lode_fail_memory(error);
-    writer->output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
+    writer->output = (struct lode_output)LODE_OUTPUT_INIT;
     writer->origin.directory = -1;
     writer->crew = crew;
     writer->options = *options;
@@ -126,14 +112,21 @@ static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const 
 static lode_status create_with(lode_writer **out, struct lode_crew *crew, const char *path,
                                const lode_writer_options *options, lode_error *error)
 {
-    bool is_first = crew == NULL || crew->place.rank == 0;
     LODE_TRY(make_writer(out, crew, options, error));
+    struct lode_output *output = &(*out)->output;
+    bool is_first = crew == NULL || crew->place.rank == 0;
+    uint64_t identity = 0;
+    if (is_first) {
+        LODE_TRY(lode_output_create(output, path, options->force ? &lode_replace_database : NULL, error));
+        LODE_TRY(open_files(*out, error));
+        identity = lode_output_identity(output);
+    }
+    if (crew)
+        LODE_TRY(lode_crew_broadcast(crew, &identity, sizeof identity, error));
     if (is_first)
-        LODE_TRY(check_target(path, options->force, error));
-    else
-        LODE_TRY(lode_crew_meet(crew, error));
-    LODE_TRY(open_files(*out, path, error));
-    return crew && is_first ? lode_crew_meet(crew, error) : LODE_OK;
+        return LODE_OK;
+    LODE_TRY(lode_output_join(output, path, identity, error));
+    return open_files(*out, error);
 }
 
 lode_status lode_writer_create_with(lode_writer **out, struct lode_crew *crew, const char *path,

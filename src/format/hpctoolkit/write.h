@@ -170,7 +170,7 @@ lode_status lode_writer_transpose(lode_writer *writer, const struct written_shar
 lode_status lode_origin_open(struct written_origin *origin, const char *path, lode_finding_fn on_finding,
                              void *user, lode_error *error);
 void lode_origin_close(struct written_origin *origin);
-/* Passes on that a companion file was left out, and why. */
+/* Passes on that a companion file was left out, and why. Fails with the reason if it is not the file's fault. */
 lode_status lode_origin_leave_out(const struct written_origin *origin, const char *path,
                                   const lode_error *reason, lode_error *error);
 /*

@@ -316,9 +316,21 @@ void lode_origin_close(struct written_origin *origin)
     origin->directory = -1;
 }
 
+/* What says nothing about the file: another one would have met with the same. */
+static bool is_of_machine(const lode_error *reason)
+{
+    int code = reason->os_errno;
+    return reason->status == LODE_ERR_MEMORY || code == EIO || code == EMFILE || code == ENFILE;
+}
+
 lode_status lode_origin_leave_out(const struct written_origin *origin, const char *path,
                                   const lode_error *reason, lode_error *error)
 {
+    if (is_of_machine(reason)) {
+        if (error)
+            *error = *reason;
+        return reason->status;
+    }
     char text[sizeof reason->text + 64];
     snprintf(text, sizeof text, "%s; the file is left out", reason->text);
     lode_finding finding = {"companion-file", LODE_WARNING, path, LODE_NO_OFFSET, text};

@@ -2,16 +2,10 @@
 /* What writing both drafts has in common. */
 #include "format/hpctoolkit_drafts/write.h"
 
-#include "base/target.h"
 #include "format/hpctoolkit/write.h"
+#include "format/replace.h"
 #include <inttypes.h>
 #include <stdlib.h>
-
-static lode_status check_target(const char *path, bool force, lode_error *error)
-{
-    static const char *const marks[] = {"meta.db", "experiment.xml", "profile.db", "cct.db", "trace.db"};
-    return lode_target_check(path, force, "database", marks, sizeof marks / sizeof *marks, error);
-}
 
 /* Numbers the context that stands for a thread that did not run behind all others. */
 static lode_status number_contexts(struct drafts_output *out, lode_error *error)
@@ -56,8 +50,8 @@ static lode_status write_all(struct drafts_output *out, const char *path, const 
             "4.0 first");
     LODE_TRY(number_contexts(out, error));
     writer->choose(out);
-    LODE_TRY(check_target(path, out->options->force, error));
-    LODE_TRY(lode_output_create(&out->output, path, out->options->force, error));
+    LODE_TRY(
+        lode_output_create(&out->output, path, out->options->force ? &lode_replace_database : NULL, error));
     LODE_TRY(lode_drafts_put_profiles(out, error));
     LODE_TRY(lode_drafts_put_contexts(out, error));
     if (lode_database_has(out->db, LODE_PART_TRACE))
@@ -76,7 +70,7 @@ lode_status lode_drafts_write(const lode_database *db, const char *path, const s
     out->db = db;
     out->options = options;
     out->trace_bounds = writer->trace_bounds;
-    out->output = (struct lode_output){.parent = -1, .holder = -1, .lock = -1, .directory = -1};
+    out->output = (struct lode_output)LODE_OUTPUT_INIT;
     lode_status status = write_all(out, path, writer, error);
     lode_output_close(&out->output);
     free(out);

@@ -2,7 +2,7 @@
 /* Writing a recording, from its beginning to its end. */
 #include "format/uftrace/write.h"
 
-#include "base/target.h"
+#include "format/replace.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,10 +10,8 @@
 
 lode_status lode_uft_writer_create(struct uft_writer *writer, const char *path, bool force, lode_error *error)
 {
-    static const char *const marks[] = {"default.opts", "task.txt"};
-    *writer = (struct uft_writer){.output = {.parent = -1, .holder = -1, .lock = -1, .directory = -1}};
-    LODE_TRY(lode_target_check(path, force, "recording", marks, sizeof marks / sizeof *marks, error));
-    return lode_output_create(&writer->output, path, force, error);
+    *writer = (struct uft_writer){.output = LODE_OUTPUT_INIT};
+    return lode_output_create(&writer->output, path, force ? &lode_replace_recording : NULL, error);
 }
 
 void lode_uft_writer_close(struct uft_writer *writer)

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/target.h"
+#include "format/replace.h"
 #include "format/zorka/write_chunk.h"
 #include <stdlib.h>
 
@@ -27,14 +27,12 @@ struct assembly {
 lode_status lode_zor_writer_create(struct zor_writer *writer, const char *path, enum zor_layout layout,
                                    bool force, uint32_t threads, lode_error *error)
 {
-    static const char *const marks[] = {STORE "/traces.dat", "traces.dat"};
-    LODE_TRY(lode_target_check(path, force, "trace store", marks, sizeof marks / sizeof *marks, error));
     lode_zor_dictionary_init(&writer->texts);
     writer->layout = layout;
     writer->encoders = calloc(threads, sizeof *writer->encoders);
     if (writer->encoders == NULL)
         return lode_fail_memory(error);
-    LODE_TRY(lode_output_create(&writer->output, path, force, error));
+    LODE_TRY(lode_output_create(&writer->output, path, force ? &lode_replace_traces : NULL, error));
     for (uint32_t i = 0; i < threads; i++) {
         writer->encoder_count++;
         LODE_TRY(lode_zor_encoder_open(&writer->encoders[i], writer, i, error));

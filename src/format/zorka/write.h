@@ -74,7 +74,7 @@ struct zor_writer {
 /* What can be closed, whether it was created or not. */
 #define ZOR_WRITER_INIT                                                                                      \
     {                                                                                                        \
-        .output = {.parent = -1, .holder = -1, .lock = -1, .directory = -1 }                                 \
+        .output = LODE_OUTPUT_INIT                                                                           \
     }
 
 /* Takes the target, for so many threads. With `force` a store that is there, and nothing else, is replaced. */
