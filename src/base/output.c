@@ -134,7 +134,9 @@ lode_status lode_output_create(struct lode_output *output, const char *path,
 {
     LODE_TRY(name_output(output, path, error));
     output->replace = replace;
-    LODE_TRY(refuse_to_replace(output, error));
+    /* What may be replaced is looked at when no other process can be replacing it. */
+    if (replace == NULL)
+        LODE_TRY(refuse_to_replace(output, error));
     LODE_TRY(lode_staging_take(output, error));
     LODE_TRY(restore(output, error));
     LODE_TRY(refuse_to_replace(output, error));

@@ -17,7 +17,8 @@
 enum {
     MAX_DEPTH = 64,
     HEAD_SIZE = 64, /* of the bytes that a file is known by */
-    KERNEL_PAGE = 4096
+    KERNEL_PAGE = 4096,
+    NOTE_MAX = 64 << 10 /* bytes of a text that somebody wrote by hand */
 };
 
 /* Layouts of stores. A file says which ones it can be part of, and all files together leave one. */
@@ -62,7 +63,7 @@ static bool is_debug_text(const struct head *head)
 
 static bool is_note(const struct head *head)
 {
-    return head->file_size < KERNEL_PAGE * 16 && is_text(head);
+    return head->file_size < NOTE_MAX && is_text(head);
 }
 
 /* The taxonomy of metrics, in YAML. */

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Another user attacks whoever writes an output into a directory that both may write to.
+
+Usage: attack.py --lode PROGRAM --attacker ATTACKER [--rounds N] [--only TEXT]
+
+Needs root, to be several users. In a sticky directory that all may write to, user 65534 makes the staging directory first, puts others in
+its place, plants links in it, or makes the output itself a link, all the time, while a victim (root, or user 1000) runs every command
+that writes. The victim may be refused: then nothing is there but what the attacker made. If it succeeds, the output is its own, byte by
+byte what it is without an attack. In either case no file outside has changed, and none has come.
+
+By hand, 200 rounds of each attack on each command by each victim (20 minutes):
+
+    nice tests/fault/attack.py --lode build/src/cli/lode --attacker build/tests/fault/attack --rounds 200
+"""
+import argparse
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from outcome import NAME, fingerprint, scratch  # noqa: E402
+from tap import Tap  # noqa: E402
+
+ATTACKER = 65534
+VICTIMS = [0, 1000]
+WAYS = ["before", "swap", "plant", "link"]
+TIMEOUT = 120
+SECRET = b"what the victim has elsewhere\n"
+BATCH = 20  # runs of the victim while one attacker is at work
+
+
+def commands(made):
+    """The arguments of every command that writes, by name."""
+    database = ["synth", "database", "--profiles", "3", "--contexts", "40", "--samples", "20", "--threads", "1"]
+    return {
+        "synth database": database,
+        "synth database --force": [*database, "--force"],
+        "synth recording": ["synth", "recording", "--records", "500", "--threads", "1"],
+        "synth traces": ["synth", "recording", "--format", "zorka", "--records", "500", "--threads", "1"],
+        "convert database": ["convert", made["database"], "--threads", "1"],
+        "convert to draft-xml": ["convert", made["database"], "--to", "hpctoolkit-draft-xml"],
+        "convert to draft-metadb": ["convert", made["database"], "--to", "hpctoolkit-draft-metadb"],
+        "convert recording": ["convert", made["recording"], "--threads", "1"],
+        "convert traces": ["convert", made["traces"], "--threads", "1"],
+        "build": ["build", made["recording"], "--threads", "1"],
+        "build as a crew": ["build", made["recording"], made["recording"], "--crew", "2"],
+        "dump": ["dump", made["database"]],
+    }
+
+
+def as_user(user):
+    def become():
+        os.umask(0)  # the worst: what is made is open to all, if nobody takes care
+        if user:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+    return become
+
+
+class Bench:
+    def __init__(self, options, root):
+        self.lode, self.attacker, self.root = os.path.abspath(options.lode), os.path.abspath(options.attacker), root
+        self.parent, self.outside = os.path.join(root, "shared"), os.path.join(root, "outside")
+        os.chmod(root, 0o755)
+        self.made = {}
+        for name, arguments in (("database", ["synth", "database", "--profiles", "3", "--contexts", "40"]),
+                                ("recording", ["synth", "recording", "--records", "500"]),
+                                ("traces", ["synth", "recording", "--format", "zorka", "--records", "500"])):
+            self.made[name] = os.path.join(root, name)
+            subprocess.run([self.lode, *arguments, "-o", self.made[name]], check=True)
+
+    def clear(self, victim):
+        """A directory that all may write to, and a place of the victim's that nobody else may."""
+        for folder in (self.parent, self.outside):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.mkdir(folder)
+        os.chmod(self.parent, 0o1777)
+        os.mkdir(os.path.join(self.outside, "folder"))
+        for name in ("file", "folder/file"):
+            with open(os.path.join(self.outside, name), "wb") as stream:
+                stream.write(SECRET)
+        for name in ("", "folder", "file", "folder/file"):
+            path = os.path.join(self.outside, name)
+            os.chown(path, victim, victim)
+            os.chmod(path, 0o755 if os.path.isdir(path) else 0o644)
+
+    def run(self, arguments, victim):
+        return subprocess.run([self.lode, *arguments, "-o", os.path.join(self.parent, NAME)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, preexec_fn=as_user(victim), check=False)
+
+    def expected(self, arguments):
+        """What the command writes if nobody disturbs it."""
+        self.clear(0)
+        result = self.run(arguments, 0)
+        if result.returncode != 0:
+            raise SystemExit(f"{arguments}: {result.stderr}")
+        return contents(os.path.join(self.parent, NAME))
+
+    def attack(self, arguments, victim, way, expected, rounds):
+        """One attacker, and some runs of the victim. Complaints, and runs that succeeded."""
+        self.clear(victim)
+        outside = fingerprint(self.outside)
+        attacker = subprocess.Popen([self.attacker, str(ATTACKER), self.parent, NAME, self.outside, way], stdout=subprocess.PIPE,
+                                    text=True)
+        complaints, succeeded = [], 0
+        if attacker.stdout.readline() != "ready\n":
+            complaints.append("the attacker did not begin")
+        for _ in range(rounds):
+            result = self.run(arguments, victim)
+            succeeded += result.returncode == 0
+            complaints += self.judge(result, victim, expected)
+            remove_own(os.path.join(self.parent, NAME), victim)
+        attacker.terminate()
+        attacker.communicate()
+        if fingerprint(self.outside) != outside:
+            complaints.append("files outside have changed")
+        return complaints, succeeded
+
+    def judge(self, result, victim, expected):
+        target = os.path.join(self.parent, NAME)
+        if result.returncode not in (0, 2):
+            yield f"exit status {result.returncode}: {result.stderr}"
+        if result.returncode != 0:
+            return
+        if not os.path.lexists(target):
+            yield "it succeeded, but there is no output"
+            return
+        for path in all_paths(target):
+            status = os.lstat(path)
+            if status.st_uid != victim or stat.S_ISLNK(status.st_mode):
+                yield f"{path} belongs to {status.st_uid}"
+        if contents(target) != expected:
+            yield f"the output is not the victim's: {contents(target)}"
+
+
+def all_paths(target):
+    yield target
+    for folder, folders, files in os.walk(target):
+        yield from (os.path.join(folder, name) for name in [*folders, *files])
+
+
+def contents(target):
+    if os.path.isdir(target):
+        return fingerprint(target)
+    with open(target, "rb") as stream:
+        return stream.read()
+
+
+def remove_own(target, victim):
+    """Makes room for the next run, unless the output is the attacker's."""
+    if os.path.lexists(target) and os.lstat(target).st_uid == victim:
+        if os.path.isdir(target) and not os.path.islink(target):
+            shutil.rmtree(target, ignore_errors=True)
+        else:
+            os.unlink(target)
+
+
+def test_command(tap, bench, name, arguments, rounds):
+    expected = bench.expected(arguments)
+    for victim in VICTIMS:
+        complaints, succeeded = [], dict.fromkeys(WAYS, 0)
+        for way in WAYS:
+            for first in range(0, rounds, BATCH):
+                found, good = bench.attack(arguments, victim, way, expected, min(BATCH, rounds - first))
+                complaints += [f"{way}: {text}" for text in found]
+                succeeded[way] += good
+        # Where the attacker cannot be first, it cannot even be in the way.
+        if succeeded["plant"] < rounds:
+            complaints.append(f"plant: {rounds - succeeded['plant']} refused")
+        counts = ", ".join(f"{way} {succeeded[way]}" for way in WAYS)
+        tap.check(not complaints, f"{name} by user {victim}: {rounds} rounds of each attack, 0 hijacked; not even refused: {counts}",
+                  complaints[:10])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--attacker", required=True)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--only", default="", help="only commands whose name contains this")
+    options = parser.parse_args()
+    tap = Tap()
+    if os.geteuid() != 0:
+        tap.skip("outputs where another user can write", "only root can be several users")
+        return tap.finish()
+    with scratch() as root:
+        bench = Bench(options, root)
+        for name, arguments in commands(bench.made).items():
+            if options.only in name:
+                test_command(tap, bench, name, arguments, options.rounds)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
