@@ -13,19 +13,14 @@
 
 LODE_BEGIN_DECLS
 
-/* A view that the caller owns and that needs no closing; the fields are private. */
+/* A view that the caller owns and that needs no closing. Only the library knows what is in it; copies of it work. */
+#ifdef LODE_INTERNAL
+#include "model/views.h"
+#else
 typedef struct lode_block {
-    uint64_t value_count;
-    uint32_t group_count;
-    uint8_t group_key_size; /* bytes of a group's key */
-    uint8_t value_key_size; /* bytes of a value's key */
-    uint8_t layout;         /* how numbers and keys lie in bytes */
-    uint8_t reserved;
-    const unsigned char *groups;
-    const unsigned char *values;
-    const char *file;
-    uint64_t groups_offset;
+    uint64_t opaque[6];
 } lode_block;
+#endif
 
 typedef struct lode_group {
     uint32_t key; /* context id or metric id */
@@ -60,13 +55,13 @@ LODE_API uint32_t lode_block_group_count(const lode_block *block);
 /* Group by position. LODE_END past the last. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group *out,
                                                    lode_error *error);
-/* Group by key: binary search. LODE_NOT_FOUND if the key has no values. MT: any thread. */
+/* Group by key: binary search. LODE_NOT_FOUND, without an error text, if the key has no values. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_block_find(const lode_block *block, uint32_t key, lode_group *out,
                                                   lode_error *error);
 /* Copies the values first .. first + count - 1; the range must lie inside the block. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t count,
                                                   lode_value *out);
-/* One number: two binary searches. LODE_NOT_FOUND, and 0.0, where it is zero. MT: any thread. */
+/* One number: two binary searches. LODE_NOT_FOUND, without an error text, and 0.0 where it is zero. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_block_lookup(const lode_block *block, uint32_t group_key,
                                                     uint32_t value_key, double *out, lode_error *error);
 

@@ -143,7 +143,10 @@ typedef struct lode_argument {
 LODE_API LODE_CHECKED lode_status lode_event_arguments(const lode_recording *recording, uint32_t track,
                                                        const lode_event *event, lode_argument *arguments,
                                                        size_t capacity, size_t *count, lode_error *error);
-/* A value for people, such as `"name"`, `0x7ffe` or `PROT_WRITE|PROT_READ`; lengths as in lode/name.h. MT: any thread. */
+/*
+ * A value for people, such as `"name"`, `0x7ffe` or `PROT_WRITE|PROT_READ`; lengths as in lode/name.h. In texts, what name.h shows as '?' is escaped:
+ * \n, \x1b, \u202e. MT: any thread.
+ */
 LODE_API size_t lode_argument_text(const lode_argument *argument, char *buffer, size_t capacity);
 
 LODE_END_DECLS

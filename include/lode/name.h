@@ -9,8 +9,9 @@
 LODE_BEGIN_DECLS
 
 /*
- * Each writes a NUL-terminated name, cut at `capacity` bytes (never inside a UTF-8 character), and returns the length
- * that the whole name has. Control characters are shown as '?'. MT: any thread.
+ * Each writes a NUL-terminated name, cut at `capacity` bytes (never inside a character), and returns the length that the whole name has. It is valid UTF-8, and
+ * safe to print: control characters (C0, C1, DEL), line and paragraph separators, bidirectional controls and bytes that are not UTF-8 become '?'. The same holds for
+ * lode_hotspot_label. Names that are not labels, such as lode_function_name, are as in the files. MT: any thread.
  */
 
 /* A symbol as it is in C++, or with its parameters as in Java, if it has such a form, else as it is. */
@@ -23,7 +24,7 @@ LODE_API size_t lode_function_label(const lode_function *function, char *buffer,
 LODE_API size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity);
 /* A profile: "rank 3 thread 0", or "summary". */
 LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
-/* The last component of a path. Points into `path`. */
+/* The last component of a path, as it is. Points into `path`. */
 LODE_API const char *lode_path_tail(const char *path);
 
 LODE_END_DECLS

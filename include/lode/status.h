@@ -41,8 +41,11 @@ typedef enum lode_status {
 #define LODE_NO_OFFSET UINT64_MAX
 
 /*
- * What went wrong, in a struct that the caller owns. Every function that can fail takes an optional
- * pointer to one; it is written on failure only, and holds no resources.
+ * What went wrong, in a struct that the caller owns. Functions that can fail take an optional pointer to one. A function that returns
+ *   LODE_OK or LODE_END        leaves it alone;
+ *   a negative status          writes it;
+ *   LODE_NOT_FOUND, LODE_ABSENT  writes it too, except lode_block_find and lode_block_lookup, which are called too often for that.
+ * When it is written, `status` is what the function returns. It holds no resources.
  */
 typedef struct lode_error {
     lode_status status;
@@ -54,6 +57,12 @@ typedef struct lode_error {
 
 /* The name of a status, such as "corrupt". Never NULL. MT: any thread. */
 LODE_API const char *lode_status_name(lode_status status);
+
+/* The version of these headers: what a program is compiled with. The number is 100 for 0.1.0, 10203 for 1.2.3. */
+#define LODE_VERSION_MAJOR  0
+#define LODE_VERSION_MINOR  1
+#define LODE_VERSION_PATCH  0
+#define LODE_VERSION_NUMBER (LODE_VERSION_MAJOR * 10000 + LODE_VERSION_MINOR * 100 + LODE_VERSION_PATCH)
 
 /* The version of the library that is running, such as "0.1.0". MT: any thread. */
 LODE_API const char *lode_version(void);

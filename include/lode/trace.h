@@ -7,15 +7,17 @@
 
 LODE_BEGIN_DECLS
 
-/* A view that the caller owns and that needs no closing; all but `profile` and `sample_count` are private. */
+/* A view that the caller owns and that needs no closing. Only the library knows what is in the rest; copies of it work. */
+#ifdef LODE_INTERNAL
+#include "model/views.h"
+#else
 typedef struct lode_trace_line {
     uint32_t profile;
-    uint32_t idle_id; /* what stands for 0 in samples, besides 0 */
+    uint32_t opaque;
     uint64_t sample_count;
-    const unsigned char *samples;
-    uint8_t layout; /* how samples lie in bytes */
-    uint8_t reserved[7];
+    uint64_t more_opaque[2];
 } lode_trace_line;
+#endif
 
 typedef struct lode_sample {
     uint64_t time;       /* nanoseconds since the epoch */

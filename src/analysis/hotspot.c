@@ -4,10 +4,11 @@
 #include "analysis/key.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/label.h"
 #include "model/database.h"
+#include <inttypes.h>
 #include <lode/hotspot.h>
 #include <lode/name.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,25 +299,26 @@ const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index
 
 size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *buffer, size_t capacity)
 {
-    int length;
+    struct lode_label label = {buffer, capacity, 0};
     switch (by) {
     case LODE_BY_MODULE:
-        length =
-            snprintf(buffer, capacity, "%s", hotspot->module ? hotspot->module->path : "<unknown module>");
-        return length < 0 ? 0 : (size_t)length;
+        lode_label_text(&label, hotspot->module ? hotspot->module->path : "<unknown module>");
+        break;
     case LODE_BY_FILE:
-        length = snprintf(buffer, capacity, "%s", hotspot->file ? hotspot->file->path : "<unknown file>");
-        return length < 0 ? 0 : (size_t)length;
+        lode_label_text(&label, hotspot->file ? hotspot->file->path : "<unknown file>");
+        break;
     case LODE_BY_LINE:
         /* A loop's own costs are those of the line that it begins at. */
         if (hotspot->sample->file == NULL)
             return lode_context_label(hotspot->sample, buffer, capacity);
-        length = snprintf(buffer, capacity, hotspot->line ? "%s:%u" : "%s",
-                          lode_path_tail(hotspot->file->path), hotspot->line);
-        return length < 0 ? 0 : (size_t)length;
+        lode_label_text(&label, lode_path_tail(hotspot->file->path));
+        if (hotspot->line)
+            lode_label_format(&label, ":%" PRIu32, hotspot->line);
+        break;
     case LODE_BY_FUNCTION:
     case LODE_BY_LOOP:
     default:
         return lode_context_label(hotspot->sample, buffer, capacity);
     }
+    return lode_label_end(&label);
 }

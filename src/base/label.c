@@ -6,13 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
+static void put(struct lode_label *label, char byte)
+{
+    if (label->length + 1 < label->capacity)
+        label->buffer[label->length] = byte;
+    label->length++;
+}
+
 void lode_label_bytes(struct lode_label *label, const char *bytes, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
-        if (label->length + 1 < label->capacity)
-            label->buffer[label->length] = byte < 0x20 || byte == 0x7f ? '?' : (char)byte;
-        label->length++;
+    for (size_t i = 0; i < count;) {
+        uint32_t character;
+        size_t length = lode_utf8_decode(bytes + i, count - i, &character);
+        if (length == 0 || lode_utf8_is_control(character))
+            put(label, '?');
+        else
+            for (size_t k = 0; k < length; k++)
+                put(label, bytes[i + k]);
+        i += length ? length : 1;
     }
 }
 

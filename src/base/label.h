@@ -10,7 +10,7 @@ struct lode_label {
     size_t capacity, length;
 };
 
-/* Control characters become '?'. */
+/* Whole characters: control characters, and bytes that are not UTF-8, become '?'. */
 void lode_label_bytes(struct lode_label *label, const char *bytes, size_t count);
 void lode_label_text(struct lode_label *label, const char *text);
 /* At most 63 characters. */

@@ -67,7 +67,7 @@ static void put_real(struct lode_label *label, double value)
     lode_label_text(label, text + end - 6);
 }
 
-/* One byte that is a character of its own, or part of none. */
+/* A character of ASCII, or a byte that is part of none. */
 static void put_byte(struct lode_label *label, unsigned char byte)
 {
     static const char escapes[] = "\0000\nn\tt\rr";
@@ -93,15 +93,15 @@ static void put_text(struct lode_label *label, const lode_argument *argument)
     }
     lode_label_text(label, "\"");
     while (at < argument->length) {
-        size_t valid = at + lode_utf8_valid_prefix(text + at, argument->length - at);
-        for (; at < valid; at++) {
-            if (((unsigned char)text[at] & 0x80) != 0)
-                lode_label_bytes(label, text + at, 1);
-            else
-                put_byte(label, (unsigned char)text[at]);
-        }
-        if (at < argument->length)
-            put_byte(label, (unsigned char)text[at++]);
+        uint32_t character;
+        size_t length = lode_utf8_decode(text + at, argument->length - at, &character);
+        if (length <= 1)
+            put_byte(label, (unsigned char)text[at]);
+        else if (lode_utf8_is_control(character))
+            lode_label_format(label, "\\u%04x", (unsigned)character);
+        else
+            lode_label_bytes(label, text + at, length);
+        at += length ? length : 1;
     }
     lode_label_text(label, "\"");
 }

@@ -59,8 +59,13 @@ static void put_type(struct lode_label *label, const char *at)
     if (word)
         lode_label_text(label, word);
     else
-        for (at++; *at != ';'; at++)
-            lode_label_bytes(label, *at == '/' ? "." : at, 1);
+        for (at++; *at != ';';) {
+            size_t part = strcspn(at, "/;");
+            lode_label_bytes(label, at, part);
+            at += part;
+            lode_label_text(label, *at == '/' ? "." : "");
+            at += *at == '/';
+        }
     while (dimensions-- > 0)
         lode_label_text(label, "[]");
 }

@@ -69,7 +69,10 @@ lode_status lode_track_span(const lode_recording *recording, uint32_t track, uin
                             lode_error *error)
 {
     LODE_TRY(check_track(recording, track, error));
-    return recording->ops->track_span(recording, track, begin, end, error);
+    lode_status status = recording->ops->track_span(recording, track, begin, end, error);
+    if (status == LODE_ABSENT)
+        lode_describe(error, status, NULL, LODE_NO_OFFSET, "track %u has no events", track);
+    return status;
 }
 
 lode_status lode_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
