@@ -130,8 +130,8 @@ static void check_output(struct result *result)
         result->check_errors = 1;
 }
 
-/* Anything in the directory that is not ours, or an output in spite of failure. */
-static bool is_left(bool may_be_out)
+/* Whether something is in the directory besides what belongs there; with `removes` it goes. */
+static bool has_more(bool may_be_out, bool removes)
 {
     static const char *const known[] = {".", "..", "in", "text", "errors"};
     DIR *directory = opendir(".");
@@ -142,6 +142,8 @@ static bool is_left(bool may_be_out)
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             is_known |= strcmp(entry->d_name, known[i]) == 0;
         is_found |= !is_known;
+        if (!is_known && removes)
+            tree_remove(entry->d_name);
     }
     if (directory)
         closedir(directory);
@@ -172,7 +174,8 @@ static void run_one(const struct command *command, struct result *result, size_t
     result->seconds = processor_seconds() - begin;
     result->status = status;
     result->written = file_size("text") + (command->writes ? tree_bytes("out") : 0);
-    if (is_left(command->writes && status == 0)) {
+    /* An output in spite of failure, or beside its place. */
+    if (has_more(command->writes && status == 0, false)) {
         result->outcome = RUN_LEFT;
     } else if (command->writes && status == 0 && is_silent()) {
         check_output(result);
@@ -187,7 +190,7 @@ static void run_one(const struct command *command, struct result *result, size_t
     snprintf(name, sizeof name, "said-%zu", number);
     if (result->outcome != RUN_DONE)
         copy_file("errors", name);
-    tree_remove("out");
+    has_more(false, true);
 }
 
 static void run_child(const struct command *commands, size_t count, struct progress *progress)
@@ -246,12 +249,6 @@ static void judge(struct result *result, size_t number, int status, bool is_stuc
     copy_file("errors", name);
 }
 
-static void clean_up(void)
-{
-    tree_remove("out");
-    tree_remove(".out.partial");
-}
-
 long run_commands(const struct command *commands, size_t count, struct result *results)
 {
     long memory = 0;
@@ -271,7 +268,7 @@ long run_commands(const struct command *commands, size_t count, struct result *r
         if (progress->current == count)
             break;
         judge(&progress->results[progress->current], progress->current, status, is_stuck);
-        clean_up();
+        has_more(false, true);
         progress->current++;
     }
     memcpy(results, progress->results, count * sizeof *results);
