@@ -237,7 +237,7 @@ static int build_usage(const invocation *call)
 {
     const build_options *options = call->options;
     if (!options->target)
-        return report("where should the database go? Say -o DB (see 'lode help build')");
+        return report("missing option: -o/--output (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
     if (options->members > MEMBERS_MAX)

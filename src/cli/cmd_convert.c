@@ -200,7 +200,7 @@ static int convert_recordings(const invocation *call)
     merger m = {.out = call->out};
     int status = EXIT_DONE;
     if (options->to != TO_SAME && options->to != TO_UFTRACE && options->to != TO_ZORKA)
-        return report("%s is a recording, which cannot be written as a HPCToolkit database",
+        return report("%s is a recording, which cannot be written as an HPCToolkit database",
                       call->operands[0]);
     if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
         return report("--%s can be used with one recording only (see 'lode help convert')",
@@ -224,7 +224,7 @@ static int convert_usage(const invocation *call)
 {
     const convert_options *options = call->options;
     if (!options->target)
-        return report("where should the new store go? Say -o NEW (see 'lode help convert')");
+        return report("missing option: -o/--output (see 'lode help convert')");
     if (options->layout != LAYOUT_UNSAID && options->to != TO_SAME && options->to != TO_ZORKA)
         return report("--layout is for trace stores, --to zorka (see 'lode help convert')");
     return EXIT_DONE;

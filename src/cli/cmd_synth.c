@@ -106,7 +106,7 @@ static int run_synth(const invocation *call)
         return report("--%s is for a %s, not for a %s (see 'lode help synth')", misplaced->name,
                       is_recording ? "database" : "recording", what);
     if (!options->target)
-        return report("where should it go? Say -o NEW (see 'lode help synth')");
+        return report("missing option: -o/--output (see 'lode help synth')");
     if (options->format != FORMAT_ZORKA && (options->layout != UNSAID || options->calls_per_trace))
         return report(
             "--layout and --calls-per-trace are for trace stores, --format zorka (see 'lode help synth')");
@@ -176,7 +176,7 @@ static const char *const synth_description[] = {
     "Makes a store from parameters, of any size, to test and measure with. It was never measured, but it "
     "adds up: "
     "'lode check --level full' is clean on it. The same parameters give the same bytes.",
-    "'lode synth database' makes a HPCToolkit database, 'lode synth recording' a uftrace recording or a "
+    "'lode synth database' makes an HPCToolkit database, 'lode synth recording' a uftrace recording or a "
     "Zorka "
     "trace store. All are written as a stream: memory does not grow with values or records.",
     NULL,

@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first operand that is not given. */
+static const char *missing_operand(const invocation *call)
+{
+    const char *operand = call->command->operands;
+    for (size_t i = 0; i < call->operand_count && strchr(operand, ' '); i++)
+        operand = strchr(operand, ' ') + 1;
+    return operand;
+}
+
 static int check_usage(const invocation *call)
 {
     const command_spec *command = call->command;
@@ -17,10 +26,10 @@ static int check_usage(const invocation *call)
     if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
         return report("--json and --csv exclude each other (see 'lode help %s')", name);
     if (call->operand_count < command->min_operands)
-        return report("'lode %s' needs %s (see 'lode help %s')", name, command->operands, name);
+        return report("missing argument: %s (see 'lode help %s')", missing_operand(call), name);
     if (call->operand_count > command->max_operands)
-        return report("'lode %s' has no use for '%s' (see 'lode help %s')", name,
-                      call->operands[command->max_operands], name);
+        return report("unexpected argument '%s' (see 'lode help %s')", call->operands[command->max_operands],
+                      name);
     return command->usage ? command->usage(call) : EXIT_DONE;
 }
 

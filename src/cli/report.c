@@ -97,12 +97,12 @@ static int is_there(const char *directory, const char *name)
 static int report_no_store(const char *path)
 {
     if (is_there(path, "experiment.xml"))
-        return report("%s: a HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
+        return report("%s: an HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
                       path);
     if (is_there(path, "uftrace.data"))
         return report("%s: neither a database nor a recording, but its uftrace.data may be one", path);
     return report(
-        "%s: neither a HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no "
+        "%s: neither an HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no "
         "task.txt in it) nor a trace store (no traces.dat in it)",
         path);
 }
@@ -128,6 +128,8 @@ int report_unwritten(const char *path, const lode_error *error)
     if (error->status == LODE_ERR_CANCELLED && interrupt_is_due())
         return EXIT_TROUBLE;
     if (error->status == LODE_ERR_ARGUMENT && stat(path, &status) == 0)
-        return report("%s: it is there already; --force replaces it", path);
+        return report(S_ISDIR(status.st_mode) ? "%s: already exists; use --force to replace it"
+                                              : "%s: already exists and is not a directory",
+                      path);
     return report_error(path, error);
 }

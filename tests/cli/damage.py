@@ -46,10 +46,10 @@ def something_else(program):
                          f"lode {command} on a file")
             if command != "check":
                 program.says(program.run(*cli.arguments_of(command, "old"), cwd=folder), 2,
-                             r"old: a HPCToolkit database of before 4.0 \(experiment.xml\), which is not supported",
+                             r"old: an HPCToolkit database of before 4.0 \(experiment.xml\), which is not supported",
                              f"lode {command} on an old database")
             program.says(program.run(*cli.arguments_of(command, "empty"), cwd=folder), 2,
-                         r"empty: neither a HPCToolkit database \(no meta.db in it\) nor a uftrace recording "
+                         r"empty: neither an HPCToolkit database \(no meta.db in it\) nor a uftrace recording "
                          r"\(no info and no task.txt in it\) nor a trace store \(no traces.dat in it\)", f"lode {command} on an empty directory")
 
 

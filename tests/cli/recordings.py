@@ -286,7 +286,7 @@ def converted_recordings_say_the_same(program):
             program.check(result.status == 0 and not result.err and found == wanted,
                           f"{name}: lode convert: the same events", [result, len(found), len(wanted)])
             result = run(program, "convert", name, "-o", target)
-            program.says(result, 2, f"{target}: it is there already; --force replaces it", f"{name}: convert again")
+            program.says(result, 2, f"{target}: already exists; use --force to replace it", f"{name}: convert again")
         result = program.run("convert", THREADS, ARGUMENTS, "-o", "both", cwd=folder)
         found = program.json("profiles", "both", cwd=folder)["row_count"]
         program.check(result.status == 0 and found == 6, "lode convert of two recordings has the tasks of both",

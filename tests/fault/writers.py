@@ -120,7 +120,7 @@ def test_refused(tap, program):
         first = program.run(arguments(parent, FIRST, force=False))
         made = fingerprint(target)
         second = program.run(arguments(parent, SECOND, force=False))
-        passed = first.status == 0 and second.status == 2 and "there already" in second.message
+        passed = first.status == 0 and second.status == 2 and "already exists" in second.message
         tap.check(passed and fingerprint(target) == made and not beside(parent), "what is there stays", [second.message])
 
 
