@@ -5,6 +5,7 @@ Trace stores: every row of `top`, `tree`, `profiles` and `search` is that of the
 original program; made ones are read back by a reader that shares nothing with Lode.
 """
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -106,6 +107,54 @@ def stores_of_the_corpus(program):
     look_at(program, Given("master-fmi", root / "master-fmi", root / "master"))
 
 
+QUESTIONS = (("top", "--sort", "self"), ("tree", "--min-percent", "0"), ("tree", "--min-percent", "0", "--callers"), ("profiles",), ("search",))
+LAYOUTS = ("page", "zico")
+
+
+def same_answers(program, name, path, converted):
+    """Rows, and what was repaired or is not known, are the same in two stores."""
+    for question in QUESTIONS:
+        answers = [program.json(*question[:1], store, "--limit", "0", *question[1:], cwd=path.parent) for store in (path, converted)]
+        wrong = [f"{key}: {a}, converted {b}" for key in ("rows", "findings")
+                 for a, b in zip(answers[0][key] + [None], answers[1][key] + [None]) if _without_counts(a) != _without_counts(b)]
+        program.check(not wrong, f"{name}: {' '.join(question)} is the same", wrong[:4])
+
+
+def _without_counts(row):
+    """How many events a trace has depends on the layout: numbers in the middle of a call are events of their own."""
+    return {key: value for key, value in row.items() if key != "events"} if row else row
+
+
+def without_methods(root, folder):
+    """A store whose index of texts has lost all methods."""
+    path = Path(folder) / "unknown"
+    shutil.copytree(root / "master", path, copy_function=shutil.copyfile)
+    for place in (path, path / "000000"):
+        place.chmod(0o755)
+    index = path / "000000" / "text-00000001.wal"
+    head, records = index.read_bytes()[:4], index.read_bytes()[4:].split(b"\x03")[:-1]
+    kept = [record for record in records if record.split(b"\x01", 1)[1][:1] != b"\x0b"]
+    index.write_bytes(head + b"".join(record + b"\x03" for record in kept))
+    return path
+
+
+def conversions(program):
+    root = program.stores()
+    with tempfile.TemporaryDirectory(prefix="lode-answers-") as folder:
+        paths = [root / name for name in ("first", "master", "master-fmi", "real-agent")] + [without_methods(root, folder)]
+        for path in paths:
+            for layout in LAYOUTS:
+                converted = Path(folder) / f"{path.name}-{layout}"
+                done = program.run("convert", "--to", "zorka", "--layout", layout, path, "-o", converted, cwd=folder)
+                if program.check(done.status == 0, f"{converted.name} is written", [done.err]):
+                    same_answers(program, converted.name, path, converted)
+        unknown = program.run("check", "--json", Path(folder) / "unknown-page", cwd=folder)
+        rules = {finding["rule"] for finding in cli.parse_json(unknown.out)["findings"]}
+        program.check(rules == {"method-unknown"}, "methods that are not known are still said to be so", [rules])
+        rows = program.json("replay", Path(folder) / "real-agent-page", cwd=folder)["rows"]
+        program.check("trace id=7f128efec83c68ec733c1116ad0c9105" in rows[0]["values"], "an id is shown as digits", [rows[0]["values"]])
+
+
 def made_stores(program):
     with tempfile.TemporaryDirectory(prefix="lode-answers-") as folder:
         for name, options in MADE.items():
@@ -118,4 +167,4 @@ def made_stores(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, stores_of_the_corpus, made_stores))
+    sys.exit(cli.main(__doc__, stores_of_the_corpus, conversions, made_stores))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of methods and points, and what events carry. */
+#include "base/label.h"
 #include "format/zorka/zorka.h"
+#include "model/argument.h"
 #include <string.h>
 
 enum {
@@ -145,6 +147,24 @@ static bool add_value(struct output *out, const char *name, struct zor_input *in
     return true;
 }
 
+static void put_digits(const struct lode_structure *self, struct lode_label *label, const void *bytes,
+                       size_t length)
+{
+    (void)self;
+    for (size_t i = 0; i < length; i++)
+        lode_label_format(label, "%02x", ((const uint8_t *)bytes)[i]);
+}
+
+/* An id is bytes, and is shown as digits everywhere. */
+static void show_as_digits(lode_argument *argument)
+{
+    static const struct lode_structure digits = {put_digits};
+    if (argument->kind == LODE_VALUE_TEXT && argument->bytes) {
+        argument->kind = LODE_VALUE_STRUCTURE;
+        argument->type = &digits;
+    }
+}
+
 static void add_info(struct output *out, struct zor_input *in)
 {
     static const char *const names[ZOR_KEY_COUNT] = {
@@ -154,7 +174,8 @@ static void add_info(struct output *out, struct zor_input *in)
     struct zor_item key;
     while (lode_zor_head(in, &key) &&
            add_value(out, key.value < ZOR_KEY_COUNT ? names[key.value] : "unknown", in, false))
-        continue;
+        if (key.value == ZOR_KEY_TRACE_ID && out->count <= out->capacity)
+            show_as_digits(&out->arguments[out->count - 1]);
 }
 
 static void add_stack(struct output *out, uint64_t id)

@@ -97,7 +97,10 @@ void lode_zor_encoder_close(struct zor_encoder *encoder);
 void lode_zor_begin_track(struct zor_encoder *encoder, uint64_t order);
 /* A trace begins with the next call. */
 void lode_zor_begin_trace(struct zor_encoder *encoder, struct zor_id id, uint64_t stamp);
-/* A call begins. Behind it its numbers are to be put, and then, if it is the outermost, lode_zor_ids. `method` may be NULL while texts are noted. */
+/*
+ * A call begins. Behind it its numbers are to be put, and then, if it is the outermost, lode_zor_ids. `method` is NULL while texts are
+ * noted, or if it is not known.
+ */
 lode_status lode_zor_enter(struct zor_encoder *encoder, uint64_t tick, struct zor_entry *method,
                            lode_error *error);
 /* What tells the trace from all others. */

@@ -107,7 +107,8 @@ static lode_status enter(struct zor_source *source, struct zor_encoder *encoder,
     uint64_t stamp = is_outermost ? stamp_of(trace, event) : 0;
     if (is_outermost)
         lode_zor_begin_trace(encoder, trace->id, stamp);
-    LODE_TRY(lode_zor_enter(encoder, tick_of(trace, event), method ? method : source->unknown_method, error));
+    /* A method that is not known stays so. */
+    LODE_TRY(lode_zor_enter(encoder, tick_of(trace, event), method, error));
     if (encoder->hidden > 0)
         return LODE_OK;
     if (stamp > 0)

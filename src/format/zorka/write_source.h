@@ -23,7 +23,7 @@ struct zor_source {
 
     /* Of trace stores: entries by store and place of the text. */
     _Atomic(struct zor_entry *) **strings, **tuples;
-    struct zor_entry *unknown_method, *unknown_text, *unknown_key, *unknown_exception;
+    struct zor_entry *unknown_text, *unknown_key, *unknown_exception;
 
     /* Of others. */
     struct zor_uses *uses; /* by encoder */

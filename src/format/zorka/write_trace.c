@@ -6,6 +6,9 @@
 #include "format/zorka/write.h"
 #include "format/zorka/write_chunk.h"
 
+/* An id that no index has: texts are numbered from 1, and there are fewer. */
+#define UNKNOWN_METHOD UINT32_MAX
+
 enum {
     HEAD_MAX = 9,
     INFO_MAX = 2 + 2 * HEAD_MAX,      /* tag, map of one, key and number */
@@ -189,7 +192,7 @@ lode_status lode_zor_enter(struct zor_encoder *encoder, uint64_t tick, struct zo
         encoder->trace.start = tick;
         encoder->trace.method = method;
     }
-    uint32_t id = id_of(encoder, method);
+    uint32_t id = method ? id_of(encoder, method) : UNKNOWN_METHOD;
     uint8_t *at = room(encoder, ENTER_MAX);
     if (at) {
         at = put_head(at, ZOR_TAG, ZOR_TAG_RECORD);

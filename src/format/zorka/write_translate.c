@@ -43,9 +43,8 @@ static bool make_stand_ins(struct zor_source *source)
     struct zor_entry *parts[4] = {lode_zor_string(texts, ZOR_MARK_CLASS, zor_span(unknown))};
     source->unknown_text = lode_zor_string(texts, ZOR_MARK_NONE, zor_span("?"));
     source->unknown_key = lode_zor_string(texts, ZOR_MARK_NONE, zor_span("unknown attribute"));
-    source->unknown_method = lode_zor_method(texts, zor_span(unknown), zor_span("method"), zor_span(""));
     source->unknown_exception = parts[0] ? lode_zor_tuple(texts, ZOR_MARK_EXCEPTION, parts, 4, 0) : NULL;
-    return source->unknown_text && source->unknown_key && source->unknown_method && source->unknown_exception;
+    return source->unknown_text && source->unknown_key && source->unknown_exception;
 }
 
 /* ---- strings ---- */
