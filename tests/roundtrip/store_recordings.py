@@ -22,6 +22,7 @@ from tool import Tap, parse_arguments
 
 TICK = 65536
 LAYOUTS = ("page", "zico")
+OFF_PROCESSOR = "linux:schedule"
 
 
 def demangled(symbols):
@@ -65,7 +66,10 @@ def costs(lode, recording, target):
     lode.must("build", "--trace", "none", recording, "-o", target)
     calls, seconds = (rows(lode, "top", target, "--metric", metric, "--limit", "0") for metric in ("calls", "time (sec)"))
     times = {(row["module"], row["function"]): row["inclusive"] for row in seconds}
-    return {(row["module"], row["function"]): (row["exclusive"], times.get((row["module"], row["function"]), 0)) for row in calls}
+    found = {(row["module"], row["function"]): (row["exclusive"], times.get((row["module"], row["function"]), 0)) for row in calls}
+    # A built database has the module behind a name. Time off the processor is a call in a trace store, and none in a recording.
+    return {(module, re.sub(r" \[[^]]*\]$", "", name) if module else name): cost for (module, name), cost in found.items()
+            if OFF_PROCESSOR not in name}
 
 
 def compare_databases(lode, source, store, folder):
