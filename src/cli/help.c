@@ -29,6 +29,7 @@ const help_term help_exit_statuses[] = {
     {"0", "what was asked for was done; a check found no error"},
     {"1", "a check found errors in the store"},
     {"2", "wrong usage, a file that could not be read, or output that could not be written"},
+    {"128 + N", "signal N ended the program, as shells report it; no unfinished output is left"},
     {NULL, NULL},
 };
 

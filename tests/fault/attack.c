@@ -3,7 +3,8 @@
  * Another user in a directory that all may write to: attack UID PARENT NAME OUTSIDE WAY
  *
  * As user UID, in PARENT, against whoever writes NAME there, until it is told to end by SIGTERM:
- *   before   makes .NAME.partial first, open to all, with links to OUTSIDE under every name that an output can have
+ *   before   makes .NAME.partial first, open to all, and replaces what is made in it by directories with links and foreign bytes
+ *   filled   makes .NAME.partial first, open to all, with links to OUTSIDE under every name that an output can have
  *   swap     makes .NAME.partial, and puts another directory or a link in its place again and again
  *   plant    as soon as there is a .NAME.partial or a NAME, tries to rename and remove it, and to put links and files into the former
  *   link     makes NAME, .NAME.partial and names like NAME.XXXXXX links to OUTSIDE, again and again
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,18 +74,38 @@ static void plant_all(const char *folder)
     close(fd);
 }
 
-static void make_open(const char *folder)
+/* Takes the new directory away from whoever made it in ours, and leaves one with links and foreign bytes instead. */
+static void replace_new(void)
 {
-    if (mkdir(folder, 0777) != 0)
-        return;
-    done++;
-    chmod(folder, 0777);
-    plant_all(folder);
+    static unsigned turn;
+    char away[NAME_MAX];
+    struct stat status;
+    int fd = open(partial, O_RDONLY | O_DIRECTORY);
+    if (fd >= 0 && fstatat(fd, "new", &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid != getuid()) {
+        snprintf(away, sizeof away, "away%u", turn++);
+        count(renameat(fd, "new", fd, away));
+        count(mkdirat(fd, "new", 0777));
+        int new = openat(fd, "new", O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        for (unsigned i = 0; new >= 0 && i < PARTS; i++)
+            plant_one(new, parts[i], i + turn);
+        if (new >= 0)
+            close(new);
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
 static void before(void)
 {
-    make_open(partial);
+    if (mkdir(partial, 0777) == 0)
+        done++;
+    replace_new();
+}
+
+static void filled(void)
+{
+    if (mkdir(partial, 0777) == 0)
+        done++;
     plant_all(partial);
 }
 
@@ -140,7 +162,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*step)(void);
-    } ways[] = {{"before", before}, {"swap", swap}, {"plant", plant}, {"link", link_names}};
+    } ways[] = {
+        {"before", before}, {"filled", filled}, {"swap", swap}, {"plant", plant}, {"link", link_names}};
     void (*step)(void) = NULL;
     if (argc != 6)
         return 2;
@@ -155,6 +178,7 @@ int main(int argc, char **argv)
     if (step == NULL || chdir(argv[2]) != 0 || setgid(user) != 0 || setuid(user) != 0)
         return 2;
     umask(0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGTERM, on_end);
     step();
     /* The first step is done. */
