@@ -230,10 +230,11 @@ static void format_cell(const out *o, const out_column *column, const out_value 
 /* A copy that may be shown, among the bytes of the table. Returns where it is. */
 static size_t keep_text(text_table *table, const char *text, int has_utf8)
 {
-    char *shown = escape_text(text, has_utf8);
-    size_t size = strlen(shown) + 1, start = table->byte_count;
+    size_t size = strlen(text), start = table->byte_count;
+    char *shown = escape_plain(text, size, has_utf8) < size ? escape_text(text, has_utf8) : NULL;
+    size = (shown ? strlen(shown) : size) + 1;
     table->bytes = alloc_grow(table->bytes, &table->byte_capacity, start + size, 1);
-    memcpy(table->bytes + start, shown, size);
+    memcpy(table->bytes + start, shown ? shown : text, size);
     table->byte_count += size;
     free(shown);
     return start;

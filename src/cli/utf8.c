@@ -58,12 +58,10 @@ size_t utf8_width_of(const char *text, size_t size)
     size_t width = 0;
     while (size) {
         uint32_t character = '?';
-        size_t length = utf8_decode(text, size, &character);
-        if (length == 0)
-            length = 1;
+        size_t length = (unsigned char)*text < 0x80 ? 1 : utf8_decode(text, size, &character);
         width += columns_of(character);
-        text += length;
-        size -= length;
+        text += length ? length : 1;
+        size -= length ? length : 1;
     }
     return width;
 }
