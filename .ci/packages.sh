@@ -12,6 +12,7 @@ packages=(
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
     uftrace                                                        # recordings are made and read by it
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
+    abigail-tools                                                  # the public interface against its baseline
     man-db groff-base                                              # the manual pages can be read
     gzip ca-certificates
 )

@@ -6,7 +6,7 @@
  *  - A function that can fail returns lode_status; details go into an optional lode_error.
  *  - `T **out` comes first and is yours to close. `const T *` and strings are borrowed from the
  *    store that gave them, until it closes.
- *  - Option structs are filled by their initialiser macro, then changed field by field.
+ *  - Option structs are filled by their initialiser macro, then changed field by field; NULL means defaults. doc/abi.md says how structs grow.
  *  - "MT: any thread" functions may run at the same time on the same objects. "MT: one thread" functions
  *    must not run at the same time as any other on the same object.
  *  - The library never prints, never exits, never reads the environment and keeps no global state.
