@@ -303,6 +303,24 @@ static void what_cannot_be_written_is_refused_and_leaves_nothing(void **state)
     close_original(&original);
 }
 
+/* cct.db of a draft has a record for every id up to the largest. */
+static void an_id_far_beyond_the_contexts_is_refused(void **state)
+{
+    struct original original;
+    struct place place;
+    (void)state;
+    enter_place(&place);
+    open_original(&original);
+    lode_database_close(original.db);
+    put_u32le(minidb_at(&original.bytes, HPCT_META, original.bytes.contexts[12] + 0x10), 1u << 29);
+    DONE(&place, lode_database_open_memory(&original.db, original.files, HPCT_FILES, &place.error));
+    for (size_t t = 0; t < 2; t++)
+        REFUSED(&place, LODE_ERR_LIMIT, write_draft(&place, original.db, targets[t]));
+    assert_int_equal(count_entries(place.folder), 0);
+    leave_place(&place);
+    close_original(&original);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +329,7 @@ int main(void)
         cmocka_unit_test(names_survive_as_far_as_xml_can_hold_them),
         cmocka_unit_test(deep_trees_are_written_and_read),
         cmocka_unit_test(what_cannot_be_written_is_refused_and_leaves_nothing),
+        cmocka_unit_test(an_id_far_beyond_the_contexts_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

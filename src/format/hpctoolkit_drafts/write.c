@@ -7,14 +7,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* A draft has a record for each id, whether there is such a context or not: a few ids more than contexts are no matter. */
+#define IDS_PER_CONTEXT UINT64_C(4)
+#define IDS_AT_LEAST    64
+
 /* Numbers the context that stands for a thread that did not run behind all others. */
 static lode_status number_contexts(struct drafts_output *out, lode_error *error)
 {
     const lode_database *db = out->db;
-    uint64_t count = db->context_block_count;
+    uint64_t count = db->context_block_count, contexts = count + db->tree.count;
     for (uint32_t i = 0; i < db->tree.count; i++)
         if (db->tree.nodes[i].id >= count)
             count = (uint64_t)db->tree.nodes[i].id + 1;
+    if (count > IDS_PER_CONTEXT * contexts + IDS_AT_LEAST)
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
+                         "ids of contexts go up to %" PRIu64 ", and a draft has a record for each; convert "
+                         "it to HPCToolkit 4.0 first, which numbers contexts anew",
+                         count - 1);
     if (count >= UINT32_MAX)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
                          "%" PRIu64 " ids of contexts leave none for threads that do not run", count);
