@@ -180,14 +180,8 @@ static int rewrite(merger *m, const convert_options *options)
 
 static int open_recording(merger *m, const invocation *call, size_t index)
 {
-    lode_store_kind kind;
-    lode_error error = {0};
     rec_session *s = &m->sessions[index];
     const char *path = call->operands[index];
-    if (lode_store_probe(path, &kind, &error) != LODE_OK)
-        return report_unopened(path, &error);
-    if (kind != LODE_STORE_RECORDING)
-        return report("%s is a database, and %s a recording; they cannot be merged", path, call->operands[0]);
     int status = index == 0 ? rec_open_slice(s, path, call->shared) : rec_open(s, path, call->shared);
     m->count++;
     m->recordings[index] = s->recording;

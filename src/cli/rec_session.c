@@ -46,11 +46,12 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     options.on_progress = rec_on_progress;
     options.user = s;
     options.threads = rec_threads(s);
-    lode_status status = lode_recording_open(&s->recording, path, &options, &error);
+    lode_store_kind kind = LODE_STORE_RECORDING;
+    lode_status status = lode_open(NULL, &s->recording, &kind, path, &options, &error);
     progress_clear(&s->progress);
-    if (status != LODE_OK)
-        return report_unopened(path, &error);
-    return EXIT_DONE;
+    if (status != LODE_OK && kind == LODE_STORE_DATABASE)
+        return report("%s is a database, where a recording is needed", path);
+    return status == LODE_OK ? EXIT_DONE : report_unopened(path, &error);
 }
 
 void rec_close(rec_session *s)

@@ -289,6 +289,9 @@ def converted_recordings_say_the_same(program):
             program.says(result, 2, f"{target}: already exists; use --force to replace it", f"{name}: convert again")
         result = program.run("convert", THREADS, ARGUMENTS, "-o", "both", cwd=folder)
         found = program.json("profiles", "both", cwd=folder)["row_count"]
+        program.run("synth", "database", "--contexts", "10", "-o", "db", cwd=folder)
+        program.says(program.run("convert", THREADS, "db", "-o", "mixed", cwd=folder), 2,
+                     "db is a database, where a recording is needed", "lode convert of a recording and a database")
         program.check(result.status == 0 and found == 6, "lode convert of two recordings has the tasks of both",
                       [result, found])
 
