@@ -6,12 +6,14 @@ a date, time off the processor is no call, and functions have the names that hpc
 """
 
 import re
+import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from building import ROOT, Lode, Tap, parse_arguments
+from building import ROOT, Lode, Tap, corpus_recordings, parse_arguments
 
 sys.path[1:1] = [str(ROOT / "tests" / "recordings")]
 
@@ -20,6 +22,7 @@ import made  # noqa: E402
 FUNCTIONS = {"main": 0x1000, "parent": 0x1040, "child": 0x1080, "_ZN5outer5innerEi": 0x10C0}
 READ, DIFF = 100001, 100003  # proc/statm: vmsize, vmrss, shared
 GROWN = 65536
+PROGRAM = ROOT / "tests" / "build" / "memory_back.c"
 
 
 def counters(*values):
@@ -121,6 +124,43 @@ def check_calls(tap, lode, recording, database):
     tap.check(said == sum(rows.values()), "as many calls as in the recording", [said])
 
 
+def check_flipped(tap, lode, folder):
+    """A counter of a real recording that two flipped bits make fall."""
+    recording = corpus_recordings().get("events")
+    if recording is None:
+        tap.skip("a recording with flipped bits", "there is no corpus")
+        return
+    copy, database = Path(folder) / "flipped", Path(folder) / "flipped-db"
+    shutil.copytree(recording, copy, copy_function=shutil.copyfile)
+    data = bytearray((copy / "20854.dat").read_bytes())
+    data[1359] ^= 0x08
+    data[1362] ^= 0x40
+    copy.chmod(0o755)
+    (copy / "20854.dat").write_bytes(data)
+    lode.must("build", copy, "-o", database)
+    complaints = lode.complaints(database)
+    tap.check(not complaints, "a recording with flipped bits makes a sound database", complaints)
+
+
+def check_live(tap, lode, folder):
+    """A program that maps memory in one function and unmaps it in another, as uftrace records it here."""
+    if shutil.which("uftrace") is None or shutil.which("gcc") is None:
+        tap.skip("memory that is given back", "there is no uftrace or no gcc")
+        return
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "mem", PROGRAM], cwd=folder, check=True)
+    triggers = [word for name in ("child", "parent", "main") for word in ("-T", f"{name}@read=proc/statm")]
+    done = subprocess.run(["uftrace", "record", "--no-libcall", *triggers, "-d", "mem.data", "./mem"], cwd=folder, capture_output=True,
+                          text=True, check=False)
+    if not tap.check(done.returncode == 0, "memory that is given back is recorded", done.stderr.splitlines()):
+        return
+    database = Path(folder) / "mem-db"
+    lode.must("build", Path(folder) / "mem.data", "-o", database)
+    complaints = lode.complaints(database)
+    tap.check(not complaints, "memory that is given back makes a sound database", complaints)
+    rows = {row["name"]: row["exclusive"] for row in lode.json("top", database, "--limit", 0, "--metric", "vmsize")["rows"]}
+    tap.check(rows.get("child [mem]", 0) >= GROWN and rows.get("parent [mem]", 0) <= -GROWN, "it goes up and down", [rows])
+
+
 def main():
     options = parse_arguments(__doc__)
     lode, tap = Lode(options.lode), Tap()
@@ -131,6 +171,8 @@ def main():
         check_damage(tap, lode, database)
         check_clock(tap, lode, database)
         check_calls(tap, lode, recording, database)
+        check_flipped(tap, lode, name)
+        check_live(tap, lode, name)
     return tap.finish()
 
 
