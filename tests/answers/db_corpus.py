@@ -74,17 +74,18 @@ def _focus(answers, cost, mode, focus):
         answers.tree(cost, mode=mode, focus=focus)
 
 
-def ask_about_traces(answers):
+def ask_about_traces(answers, share):
     if not answers.db.traces:
         return
     times = sorted(s[0] for line in answers.db.traces["lines"] for s in line["samples"])
     answers.attempt("trace", answers.trace)
-    for depth in (1, 3):
+    for depth in (1, 3) if share == 1 else (3,):
         answers.attempt(f"trace --depth {depth}", answers.trace, depth=depth, columns=37)
     if len(times) > 10 and times[0] < times[-1]:
         third = (times[-1] - times[0]) // 3
-        for window in ((times[0] + third, times[-1] - third), (times[0] - 10, times[len(times) // 2]),
-                       (times[len(times) // 4], times[len(times) // 4] + 1)):
+        windows = ((times[0] + third, times[-1] - third), (times[0] - 10, times[len(times) // 2]),
+                   (times[len(times) // 4], times[len(times) // 4] + 1))
+        for window in windows if share == 1 else windows[:1]:
             if window[0] < window[1]:
                 answers.attempt(f"trace of {window}", answers.trace, window)
 
@@ -99,7 +100,7 @@ def ask(answers, share):
         if metric not in metrics[::share]:
             ask_about_metric(answers, metric)
         ask_more(answers, metric)
-    ask_about_traces(answers)
+    ask_about_traces(answers, share)
 
 
 def read(corpus, name):
@@ -126,7 +127,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True, help="the program to test")
     parser.add_argument("--share", type=int, default=1, help="ask about every so manieth metric")
-    parser.add_argument("--without", action="append", default=[], help="a database to leave out")
     parser.add_argument("names", nargs="*", help="databases; all if none is named")
     options = parser.parse_args()
     tap = Tap()
@@ -137,7 +137,7 @@ def main():
     if expected is None or not present:
         tap.skip("answers on all databases", "there is no corpus" if expected else "this Python has no yaml with libyaml")
         return tap.finish()
-    names = [name for name in options.names or present if name not in options.without]
+    names = options.names or present
     total = Counter()
     with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         # The largest first, so that it does not come last alone.

@@ -78,6 +78,9 @@ class Context:
         self.function = self.file = self.module = self.entry = self.name = None
         self.line = self.offset = 0
         self.children = []
+        # How many calls lead here. Entry points are not called.
+        is_called = self.begins_function() and lexical not in ("entry", "global")
+        self.call_depth = (parent.call_depth if parent else 0) + is_called
 
     def begins_function(self):
         return self.relation != "lexical" or self.lexical in ("function", "entry", "global")
@@ -146,9 +149,6 @@ class Database:
     def function_of(self, context):
         """The innermost context, from this one up, that begins a function."""
         return next(c for c in context.above() if c.begins_function())
-
-    def call_depth(self, context):
-        return sum(1 for c in context.above() if c.begins_function() and c.lexical not in ("entry", "global"))
 
     # -- what they are called --
 
@@ -534,9 +534,8 @@ class Trace:
         self.lines = [(line["profile"], self._cells(line["samples"], columns)) for line in lines]
 
     def _shown(self, context):
-        shown = [c for c in context.above() if c.begins_function()
-                 and (not self.depth or self.db.call_depth(c) <= self.depth)]
-        return shown[0]
+        return next(c for c in context.above() if c.begins_function()
+                    and (not self.depth or c.call_depth <= self.depth))
 
     def _cells(self, samples, columns):
         """The key that fills most of each interval, None where nothing does."""
