@@ -102,6 +102,46 @@ def dump_to_a_file(program):
         program.equal(os.listdir(folder), ["db.json"], "lode dump -o FILE leaves nothing else")
 
 
+def dump_to_what_is_no_file(program):
+    """Streams, devices, links and pipes of one's own are written to as they are."""
+    whole = program.run("dump", SMALL).out
+    program.equal(program.run("dump", SMALL, "-o", "/dev/stdout").out, whole, "lode dump -o /dev/stdout")
+    with tempfile.TemporaryDirectory() as folder:
+        target, link, pipe = (Path(folder) / name for name in ("file", "link", "pipe"))
+        target.write_text("old")
+        link.symlink_to(target)
+        result = program.run("dump", SMALL, "-o", link)
+        program.check(result.status == 0 and link.is_symlink() and target.read_text() == whole, "lode dump -o LINK", [result])
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+            result = program.run("dump", SMALL, "-o", pipe)
+            program.check(result.status == 0 and reader.stdout.read().decode() == whole, "lode dump -o PIPE", [result])
+
+
+def dump_to_what_others_control(program):
+    """Links and pipes that another user could have put there are refused, and nothing is written through them."""
+    if os.geteuid() != 0:
+        program.skip("lode dump -o where others can write", "only root can be several users")
+        return
+    other = 65534
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o1777)
+        own = Path(folder) / "own"
+        own.write_text("mine")
+        for name, make in (("link", lambda path: path.symlink_to(own)), ("pipe", os.mkfifo)):
+            target = Path(folder) / name
+            make(target)
+            os.chown(target, other, other, follow_symlinks=False)
+            result = program.run("dump", SMALL, "-o", target)
+            program.check(result.status == 2 and "another user" in result.err and own.read_text() == "mine",
+                          f"lode dump -o into another user's {name}", [result])
+        os.chmod(folder, 0o777)
+        link = Path(folder) / "replaceable"
+        link.symlink_to(own)
+        result = program.run("dump", SMALL, "-o", link)
+        program.check(result.status == 2 and own.read_text() == "mine", "lode dump -o to a link that anybody can replace", [result])
+
+
 def dump_that_fails(program):
     """What was there before stays, and nothing half done is left: no database, no room, no folder."""
     def limited():
@@ -144,4 +184,4 @@ def dump_in_parts(program):
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, full_disk, closed_pipe, recordings_on_a_full_disk_and_a_closed_pipe, a_pipe_that_closes_ends_the_work, closed_standard_output,
-                      dump_to_a_file, dump_that_fails, dump_that_is_interrupted, dump_in_parts))
+                      dump_to_a_file, dump_to_what_is_no_file, dump_to_what_others_control, dump_that_fails, dump_that_is_interrupted, dump_in_parts))
