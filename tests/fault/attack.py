@@ -14,11 +14,13 @@ By hand, 200 rounds of each attack on each command, half of them by each victim 
     nice tests/fault/attack.py --lode build/src/cli/lode --attacker build/tests/fault/attack --rounds 200
 """
 import argparse
+import glob
 import os
 import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from outcome import NAME, fingerprint, scratch  # noqa: E402
@@ -62,8 +64,8 @@ def as_user(user):
 
 
 class Bench:
-    def __init__(self, options, root):
-        self.lode, self.attacker, self.root = os.path.abspath(options.lode), os.path.abspath(options.attacker), root
+    def __init__(self, lode, attacker, root):
+        self.lode, self.attacker, self.root = lode, os.path.abspath(attacker), root
         self.parent, self.outside = os.path.join(root, "shared"), os.path.join(root, "outside")
         os.chmod(root, 0o755)
         self.made = {}
@@ -137,6 +139,20 @@ class Bench:
             yield f"the output is not the victim's: {contents(target)}"
 
 
+def for_everybody(lode, folder):
+    """A copy of the program, and of its library where it looks for it, that all users can run."""
+    program = os.path.join(folder, "src", "cli", "lode")
+    os.makedirs(os.path.dirname(program))
+    shutil.copy(lode, program)
+    for library in glob.glob(os.path.join(os.path.dirname(os.path.abspath(lode)), "..", "liblode.so*")):
+        if os.path.isfile(library):
+            shutil.copy(library, os.path.join(folder, "src"))
+    for where, _, files in os.walk(folder):
+        for path in (where, *(os.path.join(where, name) for name in files)):
+            os.chmod(path, 0o755)
+    return program
+
+
 def all_paths(target):
     yield target
     for folder, folders, files in os.walk(target):
@@ -191,8 +207,8 @@ def main():
     if os.geteuid() != 0:
         tap.skip("outputs where another user can write", "only root can be several users")
         return tap.finish()
-    with scratch() as root:
-        bench = Bench(options, root)
+    with scratch() as root, tempfile.TemporaryDirectory(prefix="lode-program-") as folder:
+        bench = Bench(for_everybody(options.lode, folder), options.attacker, root)
         for name, arguments in commands(bench.made).items():
             if options.only in name:
                 test_command(tap, bench, name, arguments, options.rounds, options.ways or WAYS)
