@@ -48,10 +48,11 @@ typedef struct lode_check_options {
 /* Counts of findings, passed on or not, and of what was looked at. New fields come at the end. */
 typedef struct lode_check_result {
     uint64_t errors, warnings, notes;
-    uint64_t suppressed;                          /* findings beyond limit_per_rule */
-    uint64_t contexts, profiles, values, samples; /* of a database */
-    uint64_t tracks, events;                      /* of a recording */
-    int has_traces;                               /* those tracks are traces */
+    uint64_t suppressed; /* findings beyond limit_per_rule */
+    /* Of a database, as stored: with the global context, with the summary, and in all files. */
+    uint64_t contexts, profiles, values, samples;
+    uint64_t tracks, events; /* of a recording */
+    int has_traces;          /* those tracks are traces */
 } lode_check_result;
 
 /*

@@ -84,7 +84,7 @@ LODE_API LODE_CHECKED lode_status lode_database_find_metric(const lode_database 
                                                             const lode_metric **out, lode_error *error);
 
 /*
- * The metric that a person most likely means who names none: CPUTIME, else REALTIME, else the first in seconds, else
+ * The metric that a person most likely means who names none: GPUOP, the time of all GPU operations, else CPUTIME, else REALTIME, else the first in seconds, else
  * the first one, among those with a total in the summary. LODE_NOT_FOUND if the database has no metrics or no profiles. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_default_metric(const lode_database *db,

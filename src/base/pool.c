@@ -2,13 +2,14 @@
 #include "base/pool.h"
 
 #include "base/error.h"
+#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 enum {
     POOL_MAX_THREADS = 1024,
+    POOL_MAX_PROCESSORS = 1 << 20,
     POOL_ITEMS_PER_THREAD = 4,
 };
 
@@ -31,13 +32,26 @@ struct worker {
     unsigned index;
 };
 
+unsigned lode_pool_count_processors(lode_affinity_fn affinity)
+{
+    /* The system refuses a set that is too small for the processors it knows; a cpu_set_t has room for 1,024. */
+    for (size_t capacity = CPU_SETSIZE; capacity <= POOL_MAX_PROCESSORS; capacity *= 2) {
+        cpu_set_t *set = CPU_ALLOC(capacity);
+        if (set == NULL)
+            return 1;
+        size_t size = CPU_ALLOC_SIZE(capacity);
+        int failed = affinity(0, size, set), count = failed ? 0 : CPU_COUNT_S(size, set);
+        bool is_too_small = failed && errno == EINVAL;
+        CPU_FREE(set);
+        if (!is_too_small)
+            return count > 0 ? (unsigned)count : 1;
+    }
+    return 1;
+}
+
 unsigned lode_pool_processors(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    int count = CPU_COUNT(&set);
-    return count > 0 ? (unsigned)count : 1;
+    return lode_pool_count_processors(sched_getaffinity);
 }
 
 unsigned lode_pool_threads(unsigned asked, uint64_t items)

@@ -4,6 +4,8 @@
 #define LODE_BASE_POOL_H
 
 #include <lode/status.h>
+#include <sched.h>
+#include <sys/types.h>
 
 struct lode_job {
     uint64_t items;
@@ -27,6 +29,9 @@ lode_status lode_pool_run(unsigned threads, const struct lode_job *job, lode_err
 
 /* The number of processors that this process may use. */
 unsigned lode_pool_processors(void);
+/* The same, asking a function that is as sched_getaffinity. */
+typedef int (*lode_affinity_fn)(pid_t process, size_t size, cpu_set_t *set);
+unsigned lode_pool_count_processors(lode_affinity_fn affinity);
 
 /* `asked`, or one per processor if it is 0; never more than there are items, never less than 1. */
 unsigned lode_pool_threads(unsigned asked, uint64_t items);

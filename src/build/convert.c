@@ -9,13 +9,17 @@
 #include "format/hpctoolkit/write.h"
 #include "model/block.h"
 #include "model/database.h"
+#include <inttypes.h>
 #include <lode/convert.h>
 #include <lode/writer.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_IDS = 64 /* of a tuple */
+    MAX_IDS = 64,           /* of a tuple */
+    UNKNOWN_ID = UINT16_MAX /* for metrics that are not listed; ids that are written are smaller */
 };
 
 struct conversion {
@@ -31,6 +35,7 @@ struct conversion {
     uint32_t *trace_of;       /* by profile: its trace line, or LODE_NONE */
     uint32_t profile_count;   /* without summaries */
     bool has_samples;
+    _Atomic uint64_t *dropped; /* values that were left out */
 };
 
 /* ---- the description ---- */
@@ -234,11 +239,18 @@ static lode_status draft_values(const struct conversion *self, lode_draft *draft
         lode_group group;
         uint32_t context;
         LODE_TRY(lode_block_group(&block, g, &group, error));
-        if (!find_context(self, group.key, &context))
+        if (!find_context(self, group.key, &context)) {
+            atomic_fetch_add_explicit(self->dropped, group.count, memory_order_relaxed);
             continue;
-        for (uint64_t i = group.first; i < group.first + group.count; i++)
-            LODE_TRY(lode_draft_value(draft, context, self->value_ids[block_value_key(&block, i)],
-                                      block_value(&block, i), error));
+        }
+        for (uint64_t i = group.first; i < group.first + group.count; i++) {
+            uint32_t id = block_value_key(&block, i);
+            if (self->value_ids[id] == UNKNOWN_ID)
+                return lode_fail(error, LODE_ERR_CORRUPT, block.file, LODE_NO_OFFSET,
+                                 "profile %u has a value of metric %u, which %s does not list", profile, id,
+                                 lode_database_part_file(self->db, LODE_PART_META));
+            LODE_TRY(lode_draft_value(draft, context, self->value_ids[id], block_value(&block, i), error));
+        }
     }
     return LODE_OK;
 }
@@ -347,6 +359,8 @@ static lode_status allocate(struct conversion *self, lode_error *error)
     self->order = calloc((size_t)db->profile_count + 1, sizeof(uint32_t));
     self->trace_of = calloc((size_t)db->profile_count + 1, sizeof(uint32_t));
     lode_map_init(&self->unlisted);
+    for (size_t i = 0; self->value_ids && i <= UINT16_MAX; i++)
+        self->value_ids[i] = UNKNOWN_ID;
     bool enough = self->scopes && self->modules && self->files && self->functions && self->contexts &&
                   self->value_ids && self->statistic_ids && self->order && self->trace_of;
     return enough ? LODE_OK : lode_fail_memory(error);
@@ -374,6 +388,21 @@ static lode_status pass_remarks(const struct conversion *self, lode_error *error
         if (options->on_finding(options->user, &self->db->remarks[i]) != 0)
             return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
     return LODE_OK;
+}
+
+static lode_status say_dropped(const struct conversion *self, lode_error *error)
+{
+    const lode_convert_options *options = self->options;
+    uint64_t dropped = atomic_load_explicit(self->dropped, memory_order_relaxed);
+    char text[128];
+    snprintf(text, sizeof text,
+             "%" PRIu64
+             " values at unlisted contexts were left out, so that inclusive values are more than their parts",
+             dropped);
+    lode_finding finding = {"values-dropped", LODE_WARNING, "", LODE_NO_OFFSET, text};
+    if (dropped == 0 || options->on_finding == NULL || options->on_finding(options->user, &finding) == 0)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
 }
 
 static lode_status convert(struct conversion *self, const char *path, lode_error *error)
@@ -407,6 +436,7 @@ static lode_status convert(struct conversion *self, const char *path, lode_error
     /* Bounds that are not tight stay: viewers count time from the first. Without samples they mean nothing. */
     if (self->has_samples && db->trace_min <= db->trace_max)
         lode_writer_set_trace_bounds(self->writer, db->trace_min, db->trace_max);
+    LODE_TRY(say_dropped(self, error));
     return lode_writer_finish(self->writer, error);
 }
 
@@ -424,7 +454,8 @@ lode_status lode_convert(const lode_database *db, const char *path, const lode_c
                          lode_error *error)
 {
     lode_convert_options options = LODE_CONVERT_OPTIONS_INIT;
-    struct conversion self = {.db = db, .options = &options};
+    _Atomic uint64_t dropped = 0;
+    struct conversion self = {.db = db, .options = &options, .dropped = &dropped};
     LODE_TRY(lode_options_take(&options, given, error));
     if (options.to && strcmp(options.to, "hpctoolkit") != 0)
         return convert_to(db, path, &options, error);

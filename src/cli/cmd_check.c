@@ -93,9 +93,10 @@ static void say_extent(const check_job *job, const lode_check_result *result)
         out_say(job->out, "checked at level %s: %s, %s", level, first, second);
         return;
     }
-    count_of(first, result->contexts, "context");
-    count_of(second, result->profiles, "profile");
-    count_of(third, result->values, "value");
+    /* As 'lode info' counts: without the global context and the summary. Values are stored once by profile and once by context. */
+    count_of(first, result->contexts - (result->contexts > 0), "context");
+    count_of(second, result->profiles - (result->profiles > 0), "profile");
+    count_of(third, result->values, "stored value");
     count_of(fourth, result->samples, "sample");
     out_say(job->out, "checked at level %s: %s, %s, %s, %s", level, first, second, third, fourth);
 }

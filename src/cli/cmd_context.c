@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define SHOWN_MATCHES  10
@@ -29,7 +30,7 @@ typedef struct target {
     uint32_t id;
     const lode_context *context;
     const char *scope;
-    uint16_t metric_id;
+    context_question question;
 } target;
 
 static const out_column match_columns[] = {
@@ -163,15 +164,17 @@ static void print_spread(out *o, const session *s, const context_options *option
     out_fact_u64(o, "profiles_without_value", v->zeros);
     out_fact_u64(o, "empty_profiles", v->empty);
     out_fact_bool(o, "values_by_context", !v->is_by_profile);
+    out_fact_bool(o, "adds_up", !v->is_cct_wrong && !v->is_profile_wrong);
     out_say(o, "\n%s, %s scope, over %zu profile%s", name, t->scope, v->count, v->count == 1 ? "" : "s");
+    session_say_default(o, s);
     if (v->zeros)
         out_say(o, "%zu of them %s no value here and count%s as zero", v->zeros,
                 v->zeros == 1 ? "has" : "have", v->zeros == 1 ? "s" : "");
     if (v->empty)
         out_say(o, "%zu empty profile%s not counted", v->empty, v->empty == 1 ? " is" : "s are");
     if (v->is_by_profile)
-        out_say(o, "(%s is absent: every profile was searched)",
-                lode_database_part_file(s->db, LODE_PART_CONTEXT));
+        out_say(o, "(%s %s: every profile was searched)", lode_database_part_file(s->db, LODE_PART_CONTEXT),
+                v->is_cct_wrong ? "does not add up to the summary" : "is absent or cannot be used");
     spread_print(o, "distribution", d, unit);
     if (d->max > d->min) {
         out_gap(o);
@@ -180,6 +183,21 @@ static void print_spread(out *o, const session *s, const context_options *option
         out_say(o, "All profiles have the same value.");
     }
     print_rows(o, s, options, v, unit);
+}
+
+/* The id of the sum over profiles. Values of profiles need not add up under a custom scope. */
+static void find_sum(const session *s, const lode_scope *scope, context_question *question)
+{
+    lode_metric_statistic statistic;
+    if (lode_scope_kind(scope) == LODE_SCOPE_CUSTOM)
+        return;
+    for (uint32_t i = 0; lode_metric_statistic_at(s->metric, i, &statistic) == LODE_OK; i++) {
+        if (statistic.scope != scope || statistic.combine != LODE_COMBINE_SUM ||
+            strcmp(statistic.formula, "$$") != 0)
+            continue;
+        question->has_sum = 1;
+        question->sum_id = statistic.id;
+    }
 }
 
 /* The id of the metric's values under the scope that was asked for, or under the execution scope. */
@@ -193,7 +211,8 @@ static int find_scope(const session *s, const char *wish, target *t)
         int is_it = wish ? strcasecmp(name, wish) == 0 : lode_scope_kind(scope.scope) == LODE_SCOPE_EXECUTION;
         if (is_it) {
             t->scope = name;
-            t->metric_id = scope.id;
+            t->question.metric_id = scope.id;
+            find_sum(s, scope.scope, &t->question);
             return EXIT_DONE;
         }
         if (used < sizeof names)
@@ -230,6 +249,22 @@ static int find_target(session *s, const char *text, context_matches *matches, t
     return EXIT_DONE;
 }
 
+/* What was found to be wrong on the way. */
+static int say_damage(const session *s, const target *t, const context_values *v)
+{
+    const char *cct = lode_database_part_file(s->db, LODE_PART_CONTEXT);
+    const char *profile = lode_database_part_file(s->db, LODE_PART_PROFILE);
+    if (v->is_cct_wrong)
+        report("warning: %s: %s does not agree with the summary about context %u; its values come from %s "
+               "('lode check --level full' says more)",
+               s->path, cct, t->id, profile);
+    if (v->is_profile_wrong)
+        report("warning: %s: the profiles do not add up to the summary at context %u ('lode check --level "
+               "full' says more)",
+               s->path, t->id);
+    return v->is_cct_wrong || v->is_profile_wrong ? EXIT_FINDINGS : EXIT_DONE;
+}
+
 static int print_context(const invocation *call, session *s, const context_matches *matches, const target *t)
 {
     const context_options *options = call->options;
@@ -238,7 +273,9 @@ static int print_context(const invocation *call, session *s, const context_match
     lode_error error = {0};
     label l = {0};
     int status = EXIT_DONE;
-    if (context_values_read(&values, s->db, s->selection, t->id, t->metric_id, &error) < 0) {
+    context_question question = t->question;
+    question.context_id = t->id;
+    if (context_values_read(&values, s->db, s->selection, &question, &error) < 0) {
         status = session_error(s, &error);
     } else {
         out_begin(o, "context", s->path);
@@ -252,6 +289,7 @@ static int print_context(const invocation *call, session *s, const context_match
                     t->id, lode_database_part_file(s->db, LODE_PART_META));
         print_spread(o, s, options, t, &values);
         out_end(o);
+        status = say_damage(s, t, &values);
     }
     label_free(&l);
     context_values_free(&values);
@@ -298,6 +336,9 @@ static const char *const context_description[] = {
     "CONTEXT is the number of a context, or the name of a function or a part of it. If several contexts "
     "match, the "
     "most expensive one is taken and the others are listed with their numbers.",
+    "The values are compared with the summary. If they do not add up to it, those of the profiles are shown, "
+    "a "
+    "warning says so, and the exit status is 1.",
     NULL,
 };
 

@@ -62,6 +62,34 @@ static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t 
     return progress_report(&c->session->progress, phase, done, total);
 }
 
+/* What a check takes is far less than a second up to this size; of larger databases, it would be a part of the whole time that shows. */
+#define CHECKED_BYTES (UINT64_C(64) << 20)
+
+static uint64_t database_bytes(const lode_database *db)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < LODE_PART_COUNT; i++)
+        bytes += lode_database_part_size(db, (lode_part)i);
+    return bytes;
+}
+
+/* Says what is wrong with the source: its values are taken over as they are. */
+static void say_damage(session *s, out *o)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result = {0};
+    options.level = LODE_CHECK_FULL;
+    options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+    if (database_bytes(s->db) > CHECKED_BYTES)
+        out_say(o, "note: %s is too large to be checked on the way; 'lode check --level full %s' does",
+                s->path, s->path);
+    else if (lode_check(s->path, &options, &result, NULL) == LODE_OK && result.errors > 0)
+        report(
+            "warning: %s has %llu error%s, which may be in the new store too ('lode check --level full %s' "
+            "lists them)",
+            s->path, (unsigned long long)result.errors, result.errors == 1 ? "" : "s", s->path);
+}
+
 /* Nothing is printed when all went well: what was asked for is there. */
 static int convert(session *s, const convert_options *options, out *o)
 {
@@ -78,8 +106,11 @@ static int convert(session *s, const convert_options *options, out *o)
     wishes.user = &c;
     wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
     interrupt_hold();
-    if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK)
+    if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK) {
+        progress_clear(&s->progress);
+        say_damage(s, o);
         return EXIT_DONE;
+    }
     progress_clear(&s->progress);
     return report_unwritten(options->target, &error);
 }
@@ -269,6 +300,9 @@ static const char *const convert_description[] = {
     "databases in one of the layouts "
     "that were used "
     "before 4.0 are brought up to date; written in one, a database loses what the layout cannot hold.",
+    "A database of up to 64 MiB is checked on the way, at the level full; a warning says how many errors it "
+    "has. "
+    "Its values are taken over as they are, so that errors may be in the new one too.",
     "Writes a recording, or a slice of it, anew: what was damaged is repaired, and calls "
     "that reach "
     "out of the slice are cut off at its ends. Several recordings become one: ids that are taken get new "

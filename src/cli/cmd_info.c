@@ -47,9 +47,11 @@ static void say_files(out *o, const lode_database *db)
     char list[512] = "", item[128], size[NUMBER_SIZE];
     for (int i = 0; i < LODE_PART_COUNT; i++) {
         lode_part part = (lode_part)i;
-        format_bytes(size, lode_database_part_size(db, part));
-        snprintf(item, sizeof item, "%s %s", lode_database_part_file(db, part),
-                 lode_database_has(db, part) ? size : "absent");
+        uint64_t bytes = lode_database_part_size(db, part);
+        int is_usable = lode_database_has(db, part);
+        format_bytes(size, bytes);
+        snprintf(item, sizeof item, "%s %s%s", lode_database_part_file(db, part),
+                 is_usable || bytes ? size : "absent", !is_usable && bytes ? " (damaged, not used)" : "");
         append(list, sizeof list, item);
     }
     out_entry(o, "Files", "%s", list);
@@ -202,7 +204,8 @@ static void json_files(out *o, const lode_database *db)
         lode_database_version(db, part, &major, &minor);
         json_object(o, NULL);
         json_text(o, "name", lode_database_part_file(db, part));
-        json_bool(o, "present", lode_database_has(db, part));
+        json_bool(o, "present", lode_database_has(db, part) || lode_database_part_size(db, part) > 0);
+        json_bool(o, "usable", lode_database_has(db, part));
         json_u64(o, "size", lode_database_part_size(db, part));
         json_array(o, "version");
         json_u64(o, NULL, major);

@@ -175,8 +175,10 @@ static void print_profiles(out *o, const session *s, const profile_rows *rows)
     out_fact_u64(o, "row_count", rows->count);
     out_fact_u64(o, "empty_profiles", rows->empty);
     out_fact_u64(o, "profiles_without_metric", rows->without);
-    out_say(o, "%s by profile%s%s\n", name, s->shared->profiles ? ", " : "",
+    out_say(o, "%s by profile%s%s", name, s->shared->profiles ? ", " : "",
             s->shared->profiles ? s->shared->profiles : "");
+    session_say_default(o, s);
+    out_gap(o);
     print_rows(o, s, rows, &d);
     if (rows->count == 0)
         out_say(o, "No profile has this metric.");

@@ -17,7 +17,7 @@ typedef struct invocation {
     const shared_options *shared; /* the beginning of the same */
     const char *const *operands;
     size_t operand_count;
-    uint32_t given;       /* options, as in option_result */
+    uint64_t given;       /* options, as in option_result */
     lode_store_kind kind; /* of the store that the first operand names, if the command is for stores */
     out *out;
 } invocation;

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CHUNK 512
+#define CHUNK     512
+#define TOLERANCE 1e-9
 
 /* Values by profile, in the place of that profile. */
 static lode_status read_block(const lode_block *block, uint16_t metric_id, double *by_profile,
@@ -78,19 +79,49 @@ static lode_status select_values(context_values *v, const lode_database *db, con
     return LODE_OK;
 }
 
+/* Whether values add up to the summary, as far as there is one. Sums in another order differ by less than the tolerance. */
+static int adds_up(const lode_database *db, const context_question *question, const double *by_profile,
+                   uint32_t profiles)
+{
+    lode_block summary;
+    double wanted = 0, sum = 0, size = 0;
+    if (!question->has_sum || profiles == 0 || lode_profile_block(db, 0, &summary, NULL) != LODE_OK ||
+        lode_block_lookup(&summary, question->context_id, question->sum_id, &wanted, NULL) < 0)
+        return 1;
+    for (uint32_t i = 0; i < profiles; i++) {
+        if (lode_profile_is_summary(db, i))
+            continue;
+        sum += by_profile[i];
+        size += fabs(by_profile[i]);
+    }
+    return fabs(sum - wanted) <= TOLERANCE * (size + fabs(wanted));
+}
+
+static lode_status read_profiles(context_values *v, const lode_database *db, const context_question *question,
+                                 double *by_profile, uint32_t profiles, lode_error *error)
+{
+    v->is_by_profile = 1;
+    lode_status status =
+        search_profiles(db, question->context_id, question->metric_id, by_profile, profiles, error);
+    if (status >= 0)
+        v->is_profile_wrong = !adds_up(db, question, by_profile, profiles);
+    return status;
+}
+
 lode_status context_values_read(context_values *v, const lode_database *db, const lode_selection *selection,
-                                uint32_t context_id, uint16_t metric_id, lode_error *error)
+                                const context_question *question, lode_error *error)
 {
     uint32_t profiles = lode_database_profile_count(db);
     double *by_profile = alloc_array(profiles, sizeof *by_profile);
     lode_block block;
-    lode_status status = lode_context_block(db, context_id, &block, error);
-    if (status == LODE_OK)
-        status = read_block(&block, metric_id, by_profile, profiles, error);
-    else if (status == LODE_ABSENT) {
-        v->is_by_profile = 1;
-        status = search_profiles(db, context_id, metric_id, by_profile, profiles, error);
+    lode_status status = lode_context_block(db, question->context_id, &block, error);
+    int is_absent = status == LODE_ABSENT;
+    if (status == LODE_OK) {
+        status = read_block(&block, question->metric_id, by_profile, profiles, error);
+        v->is_cct_wrong = status >= 0 && !adds_up(db, question, by_profile, profiles);
     }
+    if (is_absent || v->is_cct_wrong)
+        status = read_profiles(v, db, question, by_profile, profiles, error);
     if (status >= 0)
         status = select_values(v, db, selection, by_profile, profiles, error);
     free(by_profile);

@@ -14,16 +14,29 @@ typedef struct profile_value {
 typedef struct context_values {
     profile_value *items; /* one for each selected profile that has any values, in their order */
     size_t count;
-    size_t zeros;      /* profiles without a value here, which count as zero */
-    size_t empty;      /* profiles without a value anywhere, which do not count */
-    int is_by_profile; /* the database has no values by context: every profile was searched */
-    double *values;    /* the same values, sorted */
+    size_t zeros;         /* profiles without a value here, which count as zero */
+    size_t empty;         /* profiles without a value anywhere, which do not count */
+    int is_by_profile;    /* there are no values by context, or wrong ones: every profile was searched */
+    int is_cct_wrong;     /* values by context do not add up to the summary */
+    int is_profile_wrong; /* nor do those of the profiles */
+    double *values;       /* the same values, sorted */
     lode_distribution distribution;
 } context_values;
 
-/* context_values_free is due whatever this returns. */
+/* What is asked for. */
+typedef struct context_question {
+    uint32_t context_id;
+    uint16_t metric_id;
+    int has_sum; /* the summary has the sum over profiles, under this id */
+    uint16_t sum_id;
+} context_question;
+
+/*
+ * Values by context are believed if they add up to what the summary has; else those of the profiles are taken. context_values_free is due
+ * whatever this returns.
+ */
 lode_status context_values_read(context_values *v, const lode_database *db, const lode_selection *selection,
-                                uint32_t context_id, uint16_t metric_id, lode_error *error);
+                                const context_question *question, lode_error *error);
 void context_values_free(context_values *v);
 
 /*

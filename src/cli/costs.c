@@ -13,9 +13,10 @@ void costs_heading(out *o, const session *s, const lode_cost *cost)
     out_fact_text(o, "selection", s->shared->profiles);
     out_fact_u64(o, "unlisted_contexts", lode_cost_unlisted_contexts(cost));
     out_fact_u64(o, "unlisted_values", lode_cost_unlisted_values(cost));
-    out_say(o, "%s: %s in %s profile%s%s%s\n", name, total, profiles,
-            lode_cost_profiles(cost) == 1 ? "" : "s", s->shared->profiles ? ", " : "",
-            s->shared->profiles ? s->shared->profiles : "");
+    out_say(o, "%s: %s in %s profile%s%s%s", name, total, profiles, lode_cost_profiles(cost) == 1 ? "" : "s",
+            s->shared->profiles ? ", " : "", s->shared->profiles ? s->shared->profiles : "");
+    session_say_default(o, s);
+    out_gap(o);
 }
 
 void costs_footing(out *o, const session *s, const lode_cost *cost)

@@ -24,7 +24,7 @@ static const struct shared_spec {
      FOR_DATABASES,
      {"metric", 'm', OPTION_TEXT, "METRIC", NULL, offsetof(shared_options, metric),
       "the metric: its name, a part of it that no other name has, or its number in 'lode info'; the default "
-      "is CPUTIME, else REALTIME, else the first one with values"}},
+      "is the first of GPUOP, CPUTIME, REALTIME, any in seconds, any at all, that has a total"}},
     {SHARED_PROFILES,
      FOR_DATABASES,
      {"profiles", 'p', OPTION_TEXT, "SELECTION", NULL, offsetof(shared_options, profiles),
@@ -91,11 +91,18 @@ static const struct shared_spec {
 };
 #define SHARED_SPEC_COUNT (sizeof shared_specs / sizeof shared_specs[0])
 
+static size_t add_option(option_entry *list, size_t count, const option_spec *option, unsigned stores)
+{
+    if (count >= OPTION_LIST_MAX)
+        abort();
+    list[count] = (option_entry){option, stores};
+    return count + 1;
+}
+
 static size_t add_table(option_entry *list, size_t count, const option_spec *table, unsigned stores)
 {
     for (const option_spec *option = table; option && option->name; option++)
-        if (count < OPTION_LIST_MAX)
-            list[count++] = (option_entry){option, stores};
+        count = add_option(list, count, option, stores);
     return count;
 }
 
@@ -107,18 +114,18 @@ size_t option_list(const option_set *set, option_entry list[OPTION_LIST_MAX])
     for (size_t i = 0; i < SHARED_SPEC_COUNT; i++) {
         const struct shared_spec *shared = &shared_specs[i];
         int is_in = shared->bit == 0 || (set->shared & shared->bit);
-        if (is_in && count < OPTION_LIST_MAX)
-            list[count++] = (option_entry){&shared->option, shared->stores};
+        if (is_in)
+            count = add_option(list, count, &shared->option, shared->stores);
     }
     return count;
 }
 
-const option_spec *option_misplaced(const option_set *set, uint32_t given, unsigned store)
+const option_spec *option_misplaced(const option_set *set, uint64_t given, unsigned store)
 {
     option_entry list[OPTION_LIST_MAX];
     size_t count = option_list(set, list);
     for (size_t i = 0; i < count; i++)
-        if ((given & 1u << i) && !(list[i].stores & store))
+        if ((given & UINT64_C(1) << i) && !(list[i].stores & store))
             return list[i].option;
     return NULL;
 }
@@ -313,7 +320,7 @@ static int store(parser *p, const option_entry *entry, const char *text)
     const option_spec *option = entry->option;
     void *into = (char *)p->result->values + option->offset;
     size_t index = 0;
-    p->result->given |= 1u << (entry - p->list);
+    p->result->given |= UINT64_C(1) << (entry - p->list);
     switch (option->kind) {
     case OPTION_FLAG:
         *(int *)into = 1;

@@ -117,7 +117,8 @@ typedef struct option_set {
     unsigned shared; /* SHARED_... */
 } option_set;
 
-#define OPTION_LIST_MAX 32
+/* As many as there are bits for those given; a command with more ends the program, so that no option is lost unseen. */
+#define OPTION_LIST_MAX 64
 
 typedef struct option_entry {
     const option_spec *option;
@@ -134,7 +135,7 @@ typedef struct option_result {
     void *values;          /* a struct that begins with shared_options, holding the defaults */
     const char **operands; /* room for as many as there are arguments */
     size_t operand_count;
-    uint32_t given;    /* a bit for each of option_list */
+    uint64_t given;    /* a bit for each of option_list */
     char problem[256]; /* what is wrong, in words, if parsing fails */
 } option_result;
 
@@ -143,6 +144,6 @@ int option_parse(const option_set *set, const char *command, int count, char **a
                  option_result *result);
 
 /* The first option among the given ones that is not for stores of this kind (FOR_...); NULL if all are. */
-const option_spec *option_misplaced(const option_set *set, uint32_t given, unsigned store);
+const option_spec *option_misplaced(const option_set *set, uint64_t given, unsigned store);
 
 #endif

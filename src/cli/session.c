@@ -50,6 +50,17 @@ int session_need_metric(session *s)
     return EXIT_DONE;
 }
 
+void session_say_default(out *o, const session *s)
+{
+    unsigned count = 0;
+    if (s->shared->metric)
+        return;
+    for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
+        count += session_metric_total(s, lode_database_metric(s->db, i)) != 0;
+    if (count > 1)
+        out_say(o, "(the default of %u metrics; --metric chooses another, 'lode info' lists them)", count);
+}
+
 int session_cost(session *s, lode_cost **cost)
 {
     lode_error error = {0};

@@ -4,6 +4,7 @@
 #define CLI_SESSION_H
 
 #include "option.h"
+#include "out.h"
 #include "progress.h"
 
 #include <lode/lode.h>
@@ -28,6 +29,9 @@ int session_error(session *s, const lode_error *error);
 int session_need_metric(session *s);
 /* The sum over all profiles of a metric, execution scope, at the global context; 0 where there is none. */
 double session_metric_total(const session *s, const lode_metric *metric);
+
+/* Says, in text, that nobody asked for the metric that is shown, if there are others. */
+void session_say_default(out *o, const session *s);
 
 /* The costs of the session's metric and profiles. */
 int session_cost(session *s, lode_cost **cost);

@@ -207,7 +207,7 @@ static bool has_total(const lode_metric *metric, const lode_block *summary)
 
 lode_status lode_database_default_metric(const lode_database *db, const lode_metric **out, lode_error *error)
 {
-    static const char *const preferred[] = {"CPUTIME", "REALTIME", "(sec)", ""};
+    static const char *const preferred[] = {"GPUOP (sec)", "CPUTIME", "REALTIME", "(sec)", ""};
     lode_block summary;
     if (db->metric_count == 0 || db->profile_count == 0)
         return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,

@@ -9,6 +9,8 @@
 #include "base/source.h"
 #include "base/utf8.h"
 #include "unit.h"
+#include <errno.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +290,37 @@ static void pool_ends_at_the_first_item_that_fails(void **state)
     }
 }
 
+/* A machine with 3,000 processors, of which this process may use every second one. */
+static int many_processors(pid_t process, size_t size, cpu_set_t *set)
+{
+    (void)process;
+    if (size < 3000 / 8) {
+        errno = EINVAL;
+        return -1;
+    }
+    CPU_ZERO_S(size, set);
+    for (size_t i = 0; i < 3000; i += 2)
+        CPU_SET_S(i, size, set);
+    return 0;
+}
+
+static int no_processors(pid_t process, size_t size, cpu_set_t *set)
+{
+    (void)process;
+    (void)size;
+    (void)set;
+    errno = EPERM;
+    return -1;
+}
+
+static void processors_are_counted_beyond_1024(void **state)
+{
+    (void)state;
+    assert_int_equal(lode_pool_count_processors(many_processors), 1500);
+    assert_int_equal(lode_pool_count_processors(no_processors), 1);
+    assert_true(lode_pool_processors() >= 1);
+}
+
 static void pool_without_items_does_nothing(void **state)
 {
     struct lode_job job = {.items = 0, .work = do_work};
@@ -332,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_directory_that_is_not_there_is_an_error),
         cmocka_unit_test(pool_results_come_out_in_order),
         cmocka_unit_test(pool_ends_at_the_first_item_that_fails),
+        cmocka_unit_test(processors_are_counted_beyond_1024),
         cmocka_unit_test(pool_without_items_does_nothing),
         cmocka_unit_test(progress_can_cancel),
     };

@@ -75,6 +75,48 @@ static void zeros_are_left_out_and_points_add_up(void **state)
     leave_place(&place);
 }
 
+/* The count is of profiles that have the metric in any scope; here, one each in the first and the last of many. */
+static void profiles_are_counted_in_all_of_many_scopes(void **state)
+{
+    enum {
+        MANY_SCOPES = 100
+    };
+    struct place place;
+    uint16_t ids[MANY_SCOPES], count_id = 0;
+    uint32_t scopes[MANY_SCOPES], metric;
+    lode_metric_statistic statistic;
+    (void)state;
+    enter_place(&place);
+    lode_writer *writer = begin_writer(&place, NULL);
+    add_kinds(&place, writer);
+    DONE(&place, lode_writer_add_metric(writer, "many", &metric, &place.error));
+    for (unsigned i = 0; i < MANY_SCOPES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "scope %u", i);
+        DONE(&place,
+             lode_writer_add_scope(writer, name, LODE_SCOPE_CUSTOM, UINT8_MAX, &scopes[i], &place.error));
+        DONE(&place, lode_writer_add_metric_scope(writer, metric, scopes[i], &ids[i], &place.error));
+    }
+    DONE(&place, lode_writer_add_statistic(writer, metric, scopes[0], "1", LODE_COMBINE_SUM, &place.error));
+    DONE(&place, lode_writer_seal(writer, &place.error));
+    lode_draft *draft = begin_draft(&place, writer);
+    for (uint32_t p = 0; p < 3; p++) {
+        DONE(&place, begin_thread(&place, draft, p));
+        if (p < 2)
+            DONE(&place,
+                 lode_draft_value(draft, LODE_NONE, ids[p == 0 ? 0 : MANY_SCOPES - 1], 2.5, &place.error));
+        append_draft(&place, writer, draft);
+    }
+    lode_draft_free(draft);
+    finish_writer(&place, writer);
+    lode_database *db = open_target(&place);
+    assert_int_equal(lode_metric_statistic_at(lode_database_metric(db, 0), 0, &statistic), LODE_OK);
+    count_id = statistic.id;
+    assert_true(value_of(db, 0, 0, count_id) == 2.0);
+    lode_database_close(db);
+    leave_place(&place);
+}
+
 /* ---- traces ---- */
 
 static void write_samples(struct place *place, const uint64_t *times, unsigned count,
@@ -149,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_database_may_be_empty),
         cmocka_unit_test(zeros_are_left_out_and_points_add_up),
+        cmocka_unit_test(profiles_are_counted_in_all_of_many_scopes),
         cmocka_unit_test(traces_have_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- memory ---- */
 
@@ -19,20 +20,33 @@ uint64_t lode_window_context_bytes(const lode_writer *writer, uint32_t context)
     return block_bytes(writer, context) + writer->value_ids * (uint64_t)12 + WIRE_ContextInfo_SIZE;
 }
 
+static size_t most_scopes(const lode_writer *writer)
+{
+    size_t most = 0;
+    for (uint32_t m = 0; m < writer->metrics.count; m++) {
+        size_t scopes = WRITTEN(writer, metrics, metric, m)->scopes.count;
+        most = scopes > most ? scopes : most;
+    }
+    return most;
+}
+
 static lode_status allocate_work(const lode_writer *writer, struct window *window, lode_error *error)
 {
     size_t cells = (size_t)(window->range.end - window->range.first) * writer->value_ids;
     window->counts = calloc(cells + 1, sizeof *window->counts);
     window->cursors = calloc(cells + 1, sizeof *window->cursors);
-    return window->counts && window->cursors ? LODE_OK : lode_fail_memory(error);
+    window->positions = calloc(most_scopes(writer) + 1, sizeof *window->positions);
+    return window->counts && window->cursors && window->positions ? LODE_OK : lode_fail_memory(error);
 }
 
 static void release_work(struct window *window)
 {
     free(window->counts);
     free(window->cursors);
+    free(window->positions);
     window->counts = NULL;
     window->cursors = NULL;
+    window->positions = NULL;
 }
 
 void lode_window_release(struct window *window)
@@ -161,9 +175,10 @@ static double series_value(const struct series *series, uint32_t index)
 static double profiles_with(const lode_writer *writer, const struct window *window, uint32_t row,
                             const struct written_metric *metric)
 {
-    uint32_t positions[64] = {0};
+    uint32_t *positions = window->positions;
     uint32_t count = 0;
-    size_t scopes = metric->scopes.count < 64 ? metric->scopes.count : 64;
+    size_t scopes = metric->scopes.count;
+    memset(positions, 0, scopes * sizeof *positions);
     for (;;) {
         uint32_t next = UINT32_MAX;
         for (unsigned pass = 0; pass < 2; pass++) {

@@ -28,8 +28,9 @@ struct window {
     struct lode_blob statistics; /* values of the summary */
     struct lode_blob indices; /* contexts of the summary; positions are from the window's first statistic */
     uint64_t statistic_count;
-    uint32_t *counts;  /* [context][value id]: while it is worked on */
-    uint64_t *cursors; /* [context][value id]: where the next value goes in the region */
+    uint32_t *counts;    /* [context][value id]: while it is worked on */
+    uint64_t *cursors;   /* [context][value id]: where the next value goes in the region */
+    uint32_t *positions; /* [scope of one metric]: while its profiles are counted */
 };
 
 /* What a context takes while its window is worked on, at most. values_of has what all profiles have. */
