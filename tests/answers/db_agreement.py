@@ -63,8 +63,9 @@ class Agreement:
             raise Wrong(f"{what}: {wanted!r} is right, found {found!r}")
 
     def percent(self, found, amount, total, what):
-        wanted = 100 * (amount / (total if total > 0 else 1))
-        if not math.isfinite(wanted):
+        """There is no share of nothing."""
+        wanted = 100 * (amount / total) if total > 0 else None
+        if wanted is not None and not math.isfinite(wanted):
             wanted = None
         if found is None or wanted is None:
             good = found is wanted

@@ -277,12 +277,14 @@ def _traces(maker, unlisted, profiles):
         return None
     ids, lines = [0, *(c["id"] for c in maker.contexts)], []
     for profile in profiles[1:]:
+        # Steps of one length make intervals that several functions fill alike.
         time, samples = maker.random.randrange(10 ** 9, 10 ** 9 + 50 * STEP), []
+        is_even = maker.random.random() < 0.5
         for _ in range(maker.random.randrange(0, 60)):
             context = maker.random.choice(ids)
             if not samples or context != samples[-1][1] or context:
                 samples.append([time, context])
-            time += maker.random.choice((1, 7, STEP, 10 * STEP, maker.random.randrange(1, STEP)))
+            time += STEP if is_even else maker.random.choice((1, 7, STEP, 10 * STEP, maker.random.randrange(1, STEP)))
         lines.append({"profile": profile["index"], "samples": samples})
     times = [s[0] for line in lines for s in line["samples"]]
     return {"min": min(times, default=0), "max": max(times, default=0), "lines": lines}
