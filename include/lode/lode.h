@@ -9,7 +9,8 @@
  *  - Option structs are filled by their initialiser macro, then changed field by field; NULL means defaults. doc/abi.md says how structs grow.
  *  - "MT: any thread" functions may run at the same time on the same objects. "MT: one thread" functions
  *    must not run at the same time as any other on the same object.
- *  - The library never prints, never exits, never reads the environment and keeps no global state.
+ *  - The library never prints, never exits, never reads the environment and keeps no global state but a random seed
+ *    and a list of what is open; what guard.h offers is the only thing that handles a signal.
  */
 #ifndef LODE_LODE_H
 #define LODE_LODE_H
@@ -26,6 +27,7 @@
 #include <lode/database.h>
 #include <lode/distribution.h>
 #include <lode/event.h>
+#include <lode/guard.h>
 #include <lode/hotspot.h>
 #include <lode/metric.h>
 #include <lode/name.h>

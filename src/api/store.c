@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "format/format.h"
+#include "model/database.h"
+#include "model/recording.h"
 #include <lode/store.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -67,12 +69,35 @@ static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
                      is_recording ? "database" : "recording");
 }
 
+/* What was read from a file that has become shorter is not believed, and what was found wrong with it is not said. */
+static lode_status watch_opened(const struct opening *opening, const struct lode_folder *folder,
+                                lode_status status, lode_error *error)
+{
+    if (status == LODE_OK && opening->database && *opening->database)
+        (*opening->database)->watch = lode_watch_keep(folder->watch);
+    if (status == LODE_OK && opening->recording && *opening->recording)
+        (*opening->recording)->watch = lode_watch_keep(folder->watch);
+    lode_status intact = lode_watch_check(folder->watch, error);
+    if (intact == LODE_OK)
+        return status;
+    if (opening->database) {
+        lode_database_close(*opening->database);
+        *opening->database = NULL;
+    }
+    if (opening->recording) {
+        lode_recording_close(*opening->recording);
+        *opening->recording = NULL;
+    }
+    return intact;
+}
+
 static lode_status open_path(const struct opening *opening, lode_store_kind *kind, const char *path,
                              lode_error *error)
 {
     struct lode_folder folder;
     LODE_TRY(open_folder(&folder, path, error));
     lode_status status = open_in(opening, kind, &folder, path, error);
+    status = watch_opened(opening, &folder, status, error);
     lode_folder_close(&folder);
     return status;
 }
@@ -144,6 +169,8 @@ lode_status lode_check_sized(const char *path, const lode_check_options *options
     struct lode_folder folder;
     LODE_TRY(open_folder(&folder, path, error));
     lode_status status = check_in(&folder, path, options, result, result_size, error);
+    lode_status intact = lode_watch_check(folder.watch, error);
+    status = intact == LODE_OK ? status : intact;
     lode_folder_close(&folder);
     return status;
 }

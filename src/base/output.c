@@ -3,6 +3,7 @@
 
 #include "base/beneath.h"
 #include "base/output_staging.h"
+#include "base/watch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -326,6 +327,8 @@ static lode_status check_new(const struct lode_output *output, int folder, const
 lode_status lode_output_commit(struct lode_output *output, lode_error *error)
 {
     enum placing how;
+    /* What was made from a file that has become shorter is not put in place. */
+    LODE_TRY(lode_watch_check_all(error));
     LODE_TRY(sync_tree(output->holder, LODE_STAGED_NEW, output->path, 0, error));
     LODE_TRY(check_new(output, output->holder, LODE_STAGED_NEW, error));
     LODE_TRY(place(output, &how, error));

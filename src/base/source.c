@@ -15,7 +15,13 @@
 lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_error *error)
 {
     *folder = (struct lode_folder){.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    return folder->directory < 0 ? lode_fail_errno(error, path, "cannot open the directory") : LODE_OK;
+    if (folder->directory < 0)
+        return lode_fail_errno(error, path, "cannot open the directory");
+    folder->watch = lode_watch_open(folder->directory);
+    if (folder->watch)
+        return LODE_OK;
+    lode_folder_close(folder);
+    return lode_fail_memory(error);
 }
 
 lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
@@ -35,7 +41,9 @@ void lode_folder_close(struct lode_folder *folder)
 {
     if (folder->directory >= 0)
         close(folder->directory);
+    lode_watch_release(folder->watch);
     folder->directory = -1;
+    folder->watch = NULL;
 }
 
 lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,
@@ -44,6 +52,7 @@ lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder 
     *copy = *folder;
     if (folder->directory >= 0) {
         copy->directory = fcntl(folder->directory, F_DUPFD_CLOEXEC, 0);
+        copy->watch = lode_watch_keep(folder->watch);
         return copy->directory < 0 ? lode_fail_errno(error, NULL, "cannot keep the directory open") : LODE_OK;
     }
     lode_memory_file *files = lode_arena_alloc(arena, folder->file_count, sizeof *files);
@@ -134,11 +143,12 @@ lode_status lode_folder_size(const struct lode_folder *folder, const char *name,
         return errno == ENOENT ? LODE_ABSENT : lode_fail_errno(error, name, "cannot stat");
     if (!S_ISREG(status.st_mode))
         return LODE_ABSENT;
+    lode_watch_file(folder->watch, name, &status);
     *size = (uint64_t)status.st_size;
     return LODE_OK;
 }
 
-static lode_status source_map(struct lode_source *source, int fd, lode_error *error)
+static lode_status source_map(struct lode_source *source, struct lode_watch *watch, int fd, lode_error *error)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -153,20 +163,24 @@ static lode_status source_map(struct lode_source *source, int fd, lode_error *er
     void *mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
     if (mapping == MAP_FAILED)
         return lode_fail_errno(error, source->name, "cannot map");
+    lode_watch_file(watch, source->name, &status);
     source->mapping = mapping;
+    source->watch = lode_watch_keep(watch);
+    source->guarded = lode_guard_add(watch, source->name, mapping, (size_t)status.st_size);
     source->bytes = (struct lode_span){mapping, (uint64_t)status.st_size};
     return LODE_OK;
 }
 
-static lode_status source_open_file(struct lode_source *source, int directory, lode_error *error)
+static lode_status source_open_file(struct lode_source *source, const struct lode_folder *folder,
+                                    lode_error *error)
 {
     /* A pipe must not be waited for; it is refused when it is open. */
-    int fd = openat(directory, source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(folder->directory, source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return LODE_ABSENT;
     if (fd < 0)
         return lode_fail_errno(error, source->name, "cannot open");
-    lode_status status = source_map(source, fd, error);
+    lode_status status = source_map(source, folder->watch, fd, error);
     close(fd);
     return status;
 }
@@ -177,7 +191,7 @@ lode_status lode_source_open(struct lode_source *source, const struct lode_folde
     static const uint8_t empty[1];
     *source = (struct lode_source){.bytes = {empty, 0}, .name = name};
     if (folder->directory >= 0)
-        return source_open_file(source, folder->directory, error);
+        return source_open_file(source, folder, error);
     for (size_t i = 0; i < folder->file_count; i++) {
         const lode_memory_file *file = &folder->files[i];
         if (strcmp(file->name, name) != 0)
@@ -191,7 +205,9 @@ lode_status lode_source_open(struct lode_source *source, const struct lode_folde
 
 void lode_source_close(struct lode_source *source)
 {
+    lode_guard_remove(source->guarded);
     if (source->mapping)
         munmap(source->mapping, (size_t)source->bytes.size);
+    lode_watch_release(source->watch);
     *source = (struct lode_source){0};
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/span.h"
+#include "base/watch.h"
 #include <lode/database.h>
 
 /* Read-only bytes that stay where they are until the source is closed. */
@@ -12,12 +13,15 @@ struct lode_source {
     struct lode_span bytes;
     const char *name; /* borrowed from the caller of lode_source_open */
     void *mapping;    /* what close unmaps, or NULL */
+    struct lode_watch *watch;
+    struct lode_guarded *guarded;
 };
 
 struct lode_folder {
     int directory; /* -1: the folder is in memory */
     const lode_memory_file *files;
     size_t file_count;
+    struct lode_watch *watch; /* of the files that come from here; NULL in memory */
 };
 
 lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_error *error);

@@ -24,6 +24,7 @@ static lode_status measure(struct lode_stream *stream, int fd, lode_error *error
         return lode_fail_errno(error, stream->name, "cannot stat");
     if (!S_ISREG(status.st_mode))
         return lode_fail(error, LODE_ERR_IO, stream->name, LODE_NO_OFFSET, "not a regular file");
+    lode_watch_file(stream->folder->watch, stream->name, &status);
     stream->size = (uint64_t)status.st_size;
     return LODE_OK;
 }

@@ -2,6 +2,7 @@
 /* Reading all tracks, each by one worker, into the trees and spools of the workers. */
 #include "base/error.h"
 #include "build/build.h"
+#include <lode/guard.h>
 #include <stdlib.h>
 
 enum {
@@ -83,6 +84,8 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     lode_status status = read_track(self, track, grower, error);
     LODE_TRY(lode_build_input_blame(inputs, input, status, error));
     if (lode_build_input_release(input)) {
+        LODE_TRY(
+            lode_build_input_blame(inputs, input, lode_recording_intact(input->recording, error), error));
         lode_recording_close(input->recording);
         input->recording = NULL;
     }

@@ -95,7 +95,7 @@ static int run(const command_spec *command, int count, char **arguments)
         if (status == EXIT_DONE && !call.shared->help)
             status = find_kind(&call);
         if (status == EXIT_DONE)
-            status = run_with_output(&call);
+            status = report_lost(run_with_output(&call));
     }
     free(parsed.operands);
     free(parsed.values);
@@ -116,6 +116,8 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
     interrupt_init();
+    /* Where that is not possible, a file that becomes shorter ends the program, as it would any other. */
+    (void)!lode_guard_install(NULL);
     /* What is wrong with the words of a command is wrong for all processes of a job. */
     if (job_is_quiet())
         report_nothing();

@@ -60,6 +60,7 @@ void rec_close(rec_session *s)
     tally_free(&s->opening);
     tally_free(&s->reading);
     free(s->tracks);
+    report_look(s->path);
     lode_recording_close(s->recording);
 }
 

@@ -65,7 +65,7 @@ void report_status(const char *text)
     print("\r\033[K", line, "");
 }
 
-int report_error(const char *subject, const lode_error *error)
+static int print_error(const char *subject, const lode_error *error)
 {
     char where[160] = "";
     int is_said = !error->file[0] || (subject && strcmp(subject, error->file) == 0);
@@ -79,6 +79,39 @@ int report_error(const char *subject, const lode_error *error)
     if (subject)
         return report("%s: %s%s", subject, where, text);
     return report("%s%s", where, text);
+}
+
+/* ---- files that became shorter ---- */
+
+static struct {
+    lode_error error;
+    char path[1024];
+    int is_known, is_said;
+} lost;
+
+void report_look(const char *path)
+{
+    if (lost.is_known || lode_guard_check(&lost.error) == LODE_OK)
+        return;
+    lost.is_known = 1;
+    snprintf(lost.path, sizeof lost.path, "%s", path ? path : "");
+}
+
+int report_lost(int status)
+{
+    if (!lost.is_known)
+        return status;
+    if (!lost.is_said)
+        print_error(lost.path[0] ? lost.path : NULL, &lost.error);
+    lost.is_said = 1;
+    return EXIT_TROUBLE;
+}
+
+/* Whatever else is wrong with a store that cannot be read any more is of no interest. */
+int report_error(const char *subject, const lode_error *error)
+{
+    report_look(subject);
+    return lost.is_known ? report_lost(EXIT_TROUBLE) : print_error(subject, error);
 }
 
 static int is_missing(const char *directory, const char *name)

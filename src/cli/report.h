@@ -17,6 +17,10 @@ void report_nothing(void);
 int report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error of the library about `subject`: a path, or NULL. */
 int report_error(const char *subject, const lode_error *error);
+/* Before a store is closed: notes whether one of its files has become shorter while it was read. */
+void report_look(const char *path);
+/* Says so, once, and returns EXIT_TROUBLE; `status` if nothing was noted. */
+int report_lost(int status);
 /* The same for a store that did not open: says what is wrong with the path itself, if that is the reason. */
 int report_unopened(const char *path, const lode_error *error);
 /* The same for a store that was not written: says how to replace what is there, if that is the reason. */

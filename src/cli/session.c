@@ -27,6 +27,7 @@ void session_close(session *s)
 {
     progress_clear(&s->progress);
     lode_selection_free(s->selection);
+    report_look(s->path);
     lode_database_close(s->db);
 }
 

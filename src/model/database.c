@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/database.h"
 
+#include <lode/guard.h>
 #include <stddef.h>
 
 void lode_database_close(lode_database *db)
 {
-    if (db)
-        db->ops->close(db);
+    if (db == NULL)
+        return;
+    struct lode_watch *watch = db->watch;
+    db->ops->close(db);
+    lode_watch_release(watch);
+}
+
+lode_status lode_database_intact(const lode_database *db, lode_error *error)
+{
+    return lode_watch_check(db->watch, error);
 }
 
 const char *lode_database_format(const lode_database *db)

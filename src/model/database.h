@@ -4,6 +4,7 @@
 #define LODE_MODEL_DATABASE_H
 
 #include "base/arena.h"
+#include "base/watch.h"
 #include "model/context.h"
 #include "model/metric.h"
 #include <lode/block.h>
@@ -36,6 +37,7 @@ struct lode_part_info {
 struct lode_database {
     const struct lode_database_ops *ops;
     const char *format;
+    struct lode_watch *watch; /* of its files; NULL in memory */
     struct lode_part_info parts[LODE_PART_COUNT];
 
     struct lode_arena arena; /* of all arrays below */

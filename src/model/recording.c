@@ -4,12 +4,22 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include <lode/guard.h>
 #include <stdlib.h>
 
 void lode_recording_close(lode_recording *recording)
 {
-    if (recording)
-        recording->ops->close(recording);
+    if (recording == NULL)
+        return;
+    struct lode_watch *watch = recording->watch;
+    recording->ops->close(recording);
+    lode_watch_release(watch);
+}
+
+lode_status lode_recording_intact(const lode_recording *recording, lode_error *error)
+{
+    const lode_recording *owner = recording->functions_of ? recording->functions_of : recording;
+    return lode_watch_check(owner->watch, error);
 }
 
 const char *lode_recording_format(const lode_recording *recording)

@@ -4,6 +4,7 @@
 #define LODE_MODEL_RECORDING_H
 
 #include "base/arena.h"
+#include "base/watch.h"
 #include "model/context.h"
 #include "model/functions.h"
 #include <lode/event.h>
@@ -34,8 +35,9 @@ struct lode_cursor {
 struct lode_recording {
     const struct lode_recording_ops *ops;
     const char *format;
-    struct lode_arena arena; /* of all arrays below */
-    int64_t utc_offset;      /* nanoseconds */
+    struct lode_watch *watch; /* of its files; NULL in memory */
+    struct lode_arena arena;  /* of all arrays below */
+    int64_t utc_offset;       /* nanoseconds */
     lode_fact *facts;
     size_t fact_count;
     lode_track *tracks;
