@@ -457,6 +457,7 @@ lode_status lode_convert(const lode_database *db, const char *path, const lode_c
     _Atomic uint64_t dropped = 0;
     struct conversion self = {.db = db, .options = &options, .dropped = &dropped};
     LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(lode_profile_blocks_fit(db, error));
     if (options.to && strcmp(options.to, "hpctoolkit") != 0)
         return convert_to(db, path, &options, error);
     lode_status status = convert(&self, path, error);

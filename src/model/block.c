@@ -15,6 +15,25 @@ lode_status lode_context_block(const lode_database *db, uint32_t context_id, lod
     return db->ops->context_block(db, context_id, out, error);
 }
 
+lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error)
+{
+    const struct lode_part_info *part = &db->parts[LODE_PART_PROFILE];
+    uint64_t left = part->size;
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        lode_block block;
+        LODE_TRY(lode_profile_block(db, i, &block, error));
+        /* Both lie inside the file, so the sum fits. */
+        uint64_t size =
+            block.value_count * block_value_stride(&block) + block.group_count * block_group_stride(&block);
+        if (size > left)
+            return lode_fail(error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
+                             "profiles share their blocks: those of the first %u are larger than the file",
+                             i + 1);
+        left -= size;
+    }
+    return LODE_OK;
+}
+
 uint32_t lode_database_context_block_count(const lode_database *db)
 {
     return db->context_block_count;
