@@ -255,6 +255,31 @@ static void names_survive_as_far_as_xml_can_hold_them(void **state)
         }
 }
 
+static void a_metric_may_have_no_name(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < 2; t++) {
+        struct original original;
+        struct place place;
+        lode_check_result result = {0};
+        lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+        options.level = LODE_CHECK_FULL;
+        enter_place(&place);
+        open_original(&original);
+        lode_database_close(original.db);
+        uint64_t name = get_u64le(minidb_at(&original.bytes, HPCT_META, original.bytes.metrics));
+        *minidb_at(&original.bytes, HPCT_META, name) = '\0';
+        DONE(&place, lode_database_open_memory(&original.db, original.files, HPCT_FILES, &place.error));
+        assert_string_equal(lode_metric_name(lode_database_metric(original.db, 0)), "");
+        DONE(&place, write_draft(&place, original.db, targets[t]));
+        DONE(&place, lode_check(place.target, &options, &result, &place.error));
+        assert_int_equal(result.errors, 0);
+        assert_int_equal(result.warnings, 0);
+        leave_place(&place);
+        close_original(&original);
+    }
+}
+
 static void deep_trees_are_written_and_read(void **state)
 {
     enum {
@@ -327,6 +352,7 @@ int main(void)
         cmocka_unit_test(values_are_where_the_pages_say),
         cmocka_unit_test(samples_are_where_the_pages_say),
         cmocka_unit_test(names_survive_as_far_as_xml_can_hold_them),
+        cmocka_unit_test(a_metric_may_have_no_name),
         cmocka_unit_test(deep_trees_are_written_and_read),
         cmocka_unit_test(what_cannot_be_written_is_refused_and_leaves_nothing),
         cmocka_unit_test(an_id_far_beyond_the_contexts_is_refused),

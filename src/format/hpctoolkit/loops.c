@@ -22,8 +22,10 @@ static size_t seek(const struct lode_array *values, uint32_t loop, uint32_t metr
 static struct loop_value *find(const struct lode_array *values, uint32_t loop, uint32_t metric)
 {
     size_t at = seek(values, loop, metric);
+    if (at == values->count)
+        return NULL;
     struct loop_value *value = LODE_ARRAY_AT(values, struct loop_value, at);
-    return at < values->count && value->loop == loop && value->metric == metric ? value : NULL;
+    return value->loop == loop && value->metric == metric ? value : NULL;
 }
 
 lode_status lode_loops_add(struct lode_array *values, uint32_t loop, uint32_t enclosing, uint32_t metric,

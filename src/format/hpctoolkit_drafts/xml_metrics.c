@@ -20,11 +20,11 @@ static const char *const formula_texts[] = {"$$", "1", "($$^2)"};
 
 /* ---- names ---- */
 
-/* Takes " (I)" or " (E)" off the end of a name. */
+/* Takes " (I)" or " (E)" off the end of a name, of which nothing may be left. */
 static bool split_scope(const char *name, size_t *length, uint8_t *scope)
 {
     size_t size = strlen(name);
-    if (size < 5)
+    if (size < 4)
         return false;
     const char *end = name + size - 4;
     if (strcmp(end, " (I)") != 0 && strcmp(end, " (E)") != 0)
@@ -44,7 +44,7 @@ static const char *last_colon(const char *name, size_t length)
 static bool split_partial(const char *name, size_t *length)
 {
     const char *colon = last_colon(name, *length);
-    if (colon == NULL || colon - name < 9 || memcmp(colon - 8, ":PARTIAL", 8) != 0)
+    if (colon == NULL || colon - name < 8 || memcmp(colon - 8, ":PARTIAL", 8) != 0)
         return false;
     *length = (size_t)(colon - 8 - name);
     return true;
