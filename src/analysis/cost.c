@@ -70,6 +70,7 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
         gathering->cost->profiles = db->profile_count - 1;
         return LODE_OK;
     }
+    LODE_TRY(lode_profile_blocks_fit(db, error));
     for (uint32_t p = 1; p < db->profile_count; p++) {
         int selected;
         LODE_TRY(lode_selection_has(options->selection, db, p, &selected, error));

@@ -26,7 +26,7 @@ enum lode_key_kind {
 struct lode_key {
     enum lode_key_kind kind;
     uint16_t lexical;
-    bool is_inlined; /* where calls and inlined copies of a function are told apart */
+    bool is_inlined; /* where calls and inlined copies of a function are distinguished */
     const lode_function *function;
     const lode_module *module;
     const lode_file *file;
@@ -54,8 +54,7 @@ bool lode_key_equal(const struct lode_key *a, const struct lode_key *b);
 
 /* Numbers keys 0, 1, 2... in the order in which they come. */
 struct lode_keys {
-    struct lode_map
-        index; /* from hash to number; keys of one hash stand one behind the other: hash, hash + 1, ... */
+    struct lode_map index; /* from hash to number; keys of one hash are contiguous: hash, hash + 1, ... */
     struct lode_array items;
 };
 

@@ -11,6 +11,7 @@
 #include "model/database.h"
 #include <lode/name.h>
 #include <lode/view.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ struct member {
 
 struct node {
     lode_view_row row;
+    double size; /* what it is left out by: its inclusive cost, or what that adds up from without signs */
     struct lode_array members;
     bool call_seen; /* call_file and call_line are set */
 };
@@ -38,7 +40,9 @@ struct builder {
     const lode_cost *cost;
     const lode_view_options *options;
     const struct lode_context_tree *tree;
-    double least;               /* cost below which rows are left out */
+    const double *sizes;        /* by context: the inclusive costs, unless one is negative */
+    double *unsigned_costs;     /* else these: of a quantity that can go down, costs can cancel out */
+    double least;               /* size below which rows are left out */
     struct lode_array pending;  /* nodes to be shown, the next one last */
     struct lode_array children; /* of the node that is being expanded */
     struct lode_keys keys;      /* of the children, in their order */
@@ -95,7 +99,7 @@ static struct node *child_of(struct builder *self, const lode_context *context)
 }
 
 static lode_status add_member(struct builder *self, struct node *node, const lode_context *context,
-                              double weight)
+                              double weight, double size)
 {
     struct member *member = node ? lode_array_push(&node->members) : NULL;
     if (member == NULL)
@@ -103,6 +107,7 @@ static lode_status add_member(struct builder *self, struct node *node, const lod
     *member = (struct member){context->index, weight};
     node->row.contexts++;
     node->row.inclusive += weight;
+    node->size += size;
     return LODE_OK;
 }
 
@@ -126,9 +131,10 @@ static void note_call(struct node *node, const lode_context *context)
 static lode_status add_shown(struct builder *self, const lode_context *context)
 {
     struct node *node = child_of(self, context);
-    LODE_TRY(add_member(self, node, context, self->cost->inclusive[context->index]));
+    uint32_t i = context->index;
+    LODE_TRY(add_member(self, node, context, self->cost->inclusive[i], self->sizes[i]));
     if (self->cost->calls)
-        node->row.calls += self->cost->calls[context->index];
+        node->row.calls += self->cost->calls[i];
     note_call(node, context);
     return LODE_OK;
 }
@@ -150,6 +156,12 @@ static lode_status expand_member(struct builder *self, const lode_context *membe
     return LODE_OK;
 }
 
+/* The size of a part of a function's costs. */
+static double part_size(const struct builder *self, double cost)
+{
+    return self->unsigned_costs ? fabs(cost) : cost;
+}
+
 /* The callers of a member: one at most. */
 static lode_status expand_caller(struct builder *self, const struct member *member)
 {
@@ -159,7 +171,7 @@ static lode_status expand_caller(struct builder *self, const struct member *memb
     const lode_context *caller = &self->tree->nodes[self->function_of[context->parent]];
     if (caller->index == 0)
         return LODE_OK;
-    return add_member(self, child_of(self, caller), caller, member->weight);
+    return add_member(self, child_of(self, caller), caller, member->weight, part_size(self, member->weight));
 }
 
 static int compare_members(const void *left, const void *right)
@@ -195,9 +207,9 @@ static int compare_nodes(const void *left, const void *right)
 }
 
 /* A call is worth a row even if the clock did not see it take time. */
-static bool is_empty(const lode_view_row *row)
+static bool is_empty(const struct node *node)
 {
-    return !(row->inclusive > 0.0) && row->calls == 0;
+    return !(node->size > 0.0) && node->row.calls == 0;
 }
 
 static void begin_children(struct builder *self)
@@ -206,37 +218,47 @@ static void begin_children(struct builder *self)
     lode_keys_clear(&self->keys);
 }
 
+/* Whether a child is worth a row. */
+static bool is_kept(const struct builder *self, const struct node *node, unsigned depth)
+{
+    bool too_deep = self->options->depth > 0 && depth > self->options->depth;
+    return !too_deep && node->size >= self->least && !is_empty(node);
+}
+
+/* Puts the children that are worth a row in front, the most expensive first, and frees the others. Returns how many stay. */
+static size_t choose_children(struct builder *self, lode_view_row *parent, unsigned depth)
+{
+    struct node *nodes = self->children.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < self->children.count; i++) {
+        if (is_kept(self, &nodes[i], depth)) {
+            nodes[kept++] = nodes[i];
+            continue;
+        }
+        if (parent)
+            parent->folded = parent->folded || !is_empty(&nodes[i]);
+        node_free(&nodes[i]);
+    }
+    self->children.count = kept;
+    if (kept > 1)
+        qsort(nodes, kept, sizeof *nodes, compare_nodes);
+    return kept;
+}
+
 /* Moves the children that are worth a row to the pending nodes, so that the most expensive one comes next. */
 static lode_status keep_children(struct builder *self, lode_view_row *parent, unsigned depth)
 {
     struct node *nodes = self->children.items;
-    size_t count = self->children.count, kept = 0;
-    if (count > 1)
-        qsort(nodes, count, sizeof *nodes, compare_nodes);
-    bool too_deep = self->options->depth > 0 && depth > self->options->depth;
-    while (kept < count && !too_deep && nodes[kept].row.inclusive >= self->least &&
-           !is_empty(&nodes[kept].row))
-        kept++;
-    for (size_t i = kept; i < count; i++) {
-        if (parent)
-            parent->folded = parent->folded || !is_empty(&nodes[i].row);
-        node_free(&nodes[i]);
-    }
-    for (size_t i = kept; i-- > 0;) {
+    for (size_t i = choose_children(self, parent, depth); i-- > 0; self->children.count = i) {
         nodes[i].row.depth = depth - 1;
         nodes[i].row.hot =
             i == 0 &&
             (parent == NULL || (parent->hot && nodes[i].row.inclusive >= HOT_SHARE * parent->inclusive));
         struct node *pending = lode_array_push(&self->pending);
-        if (pending == NULL) {
-            for (size_t k = 0; k <= i; k++)
-                node_free(&nodes[k]);
-            self->children.count = 0;
+        if (pending == NULL)
             return lode_fail_memory(self->error);
-        }
         *pending = nodes[i];
     }
-    self->children.count = 0;
     return LODE_OK;
 }
 
@@ -292,7 +314,8 @@ static lode_status add_caller_roots(struct builder *self)
     for (uint32_t i = 0; i < self->tree->count; i++) {
         const lode_context *context = &self->tree->nodes[i];
         if (self->body[i] != 0.0 && matches_focus(self, context))
-            LODE_TRY(add_member(self, child_of(self, context), context, self->body[i]));
+            LODE_TRY(add_member(self, child_of(self, context), context, self->body[i],
+                                part_size(self, self->body[i])));
     }
     return LODE_OK;
 }
@@ -320,17 +343,56 @@ static lode_status find_functions(struct builder *self)
     return LODE_OK;
 }
 
+/* Everything below the global context, and a row for what was measured there itself. */
+static lode_status add_top_roots(struct builder *self)
+{
+    const lode_context *global = &self->tree->nodes[0];
+    lode_view_row everything = {0};
+    LODE_TRY(expand_member(self, global, &everything));
+    if (part_size(self, everything.exclusive) <= 0.0)
+        return LODE_OK;
+    struct node *node = child_of(self, global);
+    if (node == NULL)
+        return lode_fail_memory(self->error);
+    node->row.contexts = 1;
+    node->row.inclusive = node->row.exclusive = everything.exclusive;
+    node->size = part_size(self, everything.exclusive);
+    return LODE_OK;
+}
+
+/* Sizes by context, without signs where there are any. */
+static lode_status find_sizes(struct builder *self)
+{
+    uint32_t count = self->tree->count, i = 0;
+    while (i < count && !(self->cost->own[i] < 0.0))
+        i++;
+    self->sizes = self->cost->inclusive;
+    if (i == count)
+        return LODE_OK;
+    self->sizes = self->unsigned_costs = calloc(count, sizeof *self->unsigned_costs);
+    if (self->unsigned_costs == NULL)
+        return lode_fail_memory(self->error);
+    /* Children come after their parent. */
+    for (i = count; i-- > 0;) {
+        self->unsigned_costs[i] += fabs(self->cost->own[i]);
+        if (i > 0)
+            self->unsigned_costs[self->tree->nodes[i].parent] += self->unsigned_costs[i];
+    }
+    return LODE_OK;
+}
+
 static lode_status add_roots(struct builder *self)
 {
     begin_children(self);
+    LODE_TRY(find_sizes(self));
+    self->least = self->options->min_fraction * self->sizes[0];
     if (self->options->mode == LODE_VIEW_CALLERS) {
         LODE_TRY(find_functions(self));
         LODE_TRY(add_caller_roots(self));
     } else if (self->options->focus) {
         LODE_TRY(add_focused_roots(self));
     } else {
-        lode_view_row everything = {0};
-        LODE_TRY(expand_member(self, &self->tree->nodes[0], &everything));
+        LODE_TRY(add_top_roots(self));
     }
     if (!is_focus_found(self))
         return lode_fail(self->error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
@@ -375,6 +437,7 @@ static void builder_free(struct builder *self)
     lode_keys_free(&self->keys);
     free(self->function_of);
     free(self->body);
+    free(self->unsigned_costs);
 }
 
 lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_view_options *given,
@@ -387,12 +450,8 @@ lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_v
     if (view == NULL)
         return lode_fail_memory(error);
     lode_array_init(&view->rows, sizeof(lode_view_row), SIZE_MAX);
-    struct builder self = {.cost = cost,
-                           .options = &options,
-                           .tree = cost->tree,
-                           .least = options.min_fraction * cost->inclusive[0],
-                           .view = view,
-                           .error = error};
+    struct builder self = {
+        .cost = cost, .options = &options, .tree = cost->tree, .view = view, .error = error};
     lode_array_init(&self.pending, sizeof(struct node), SIZE_MAX);
     lode_array_init(&self.children, sizeof(struct node), SIZE_MAX);
     lode_keys_init(&self.keys);

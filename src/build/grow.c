@@ -18,7 +18,7 @@ enum {
     CHUNK = 512 /* events for which room is made at once */
 };
 
-/* In the calls of a node: it stands for time off the processor, which is no call. */
+/* In the calls of a node: it stands for off-CPU time, which is no call. */
 #define OFF_PROCESSOR (UINT64_C(1) << 63)
 
 /* In `known`: a function that has not been met. It differs from that of every node. */
@@ -181,7 +181,7 @@ enum tracing {
     TRACE_SOME
 };
 
-/* What is rare: time off the processor, which is like a call, and points. Says whether it is like a call. */
+/* What is rare: off-CPU time, which is like a call, and points. Says whether it is like a call. */
 static lode_status note_other(struct lode_build_grower *self, uint32_t current, const lode_event *event,
                               uint32_t *end, lode_error *error)
 {

@@ -289,7 +289,7 @@ static const char *const build_description[] = {
     "the others show the same numbers as "
     "on the recordings, and hpcviewer opens the result.",
     "Functions are stored under their demangled names, followed by [module] where the recording does not "
-    "know their source. Time off the processor has a time, but is no call.",
+    "know their source. Off-CPU time has a time, but is no call.",
     "Profiles are called by node, rank and thread: the host that a recording names, the rank of the process, "
     "and its threads in the order of their ids. Without --rank-from and --ranks the processes of all "
     "recordings are numbered in the order in which they are given. Traces take the place of threads: those "

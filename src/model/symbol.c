@@ -28,7 +28,7 @@ static bool same_function(const lode_function *a, const lode_function *b)
            same_name;
 }
 
-/* The first function that is the same. Different ones with one hash stand one behind the other: key, key + 1, ... */
+/* The first function that is the same. Different ones with one hash are contiguous: key, key + 1, ... */
 static bool identify(struct lode_map *first, struct lode_function *functions, uint32_t index)
 {
     uint64_t key = function_hash(&functions[index]);

@@ -23,7 +23,8 @@ top         exclusive: own costs of all contexts that belong to a key; inclusive
             What only stands in for a key counts as a context of it only if it has an own cost: entry points and the global context, and by line
             whatever is no source line. Rows without any cost are left out.
 tree        A row stands for contexts of one meaning below the same row. Contexts that begin a function and loops have rows, lines if asked
-            for; own costs of what has none belong to the row above. Top-down, inlined and called functions are different. By callers: the first
+            for; own costs of what has none belong to the row above. Top-down, inlined and called functions are different, and what was
+            measured at the global context itself has a row of its own beside the entry points. By callers: the first
             level holds functions by the own costs of their bodies; the rows below a row hold the functions that contain its contexts'
             parents, with the part of the cost that came through them. The global context is nobody's caller.
 profiles    The value under the execution scope at the global context, of each profile that has it.
@@ -420,13 +421,16 @@ def matches(db, context, focus):
 def tree(cost, focus=None, lines=False):
     """The first rows of a tree from the top down."""
     db = cost.db
+    unplaced = []
     if focus is None:
-        first = _split_body(db.contexts[0], lines)[1]
+        body, first = _split_body(db.contexts[0], lines)
+        own = math.fsum(cost.own[c.index] for c in body)
+        unplaced = [Row(db, [db.contexts[0]], own, own, [])] if own > 0 else []
     else:
         wanted = {c.index for c in db.contexts[1:] if c.begins_function() and matches(db, c, focus)}
         first = [db.contexts[i] for i in sorted(wanted)
                  if not any(a.index in wanted for a in db.contexts[i].above() if a.index != i)]
-    return [_top_down_row(cost, group, lines) for group in _grouped(first, lambda c: _meaning(db, c))]
+    return unplaced + [_top_down_row(cost, group, lines) for group in _grouped(first, lambda c: _meaning(db, c))]
 
 
 def _callers_row(db, members, is_first):

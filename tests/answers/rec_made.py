@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Recordings made to be nasty: recursion and mutual recursion, functions of one name in two modules and twice in one, addresses without a
-symbol or a module, mangled names, many tasks, time off the processor, calls that take no time, exits that are missing, records that are lost.
+symbol or a module, mangled names, many tasks, off-CPU time, calls that take no time, exits that are missing, records that are lost.
 """
 
 import random

@@ -36,7 +36,7 @@ class Function:
 
 
 class Call:
-    """A call, or time off the processor, which is added up as a call is."""
+    """A call, or off-CPU time, which is added up as a call is."""
 
     def __init__(self, function, begin, is_off=False):
         self.function, self.begin, self.end, self.is_off = function, begin, None, is_off

@@ -51,7 +51,7 @@ def stored_name(row):
 
 
 def is_off_processor(row):
-    """Time off the processor has a row of its own among functions, and is no call."""
+    """Off-CPU time has a row of its own among functions, and is no call."""
     return row["module"] is None and row["name"].startswith("linux:schedule")
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 What a built database means: quantities that go down are no damage, a share of nothing is not printed, a clock that is not UTC is not shown as
-a date, time off the processor is no call, and functions have the names that hpcprof gives them.
+a date, off-CPU time is no call, and functions have the names that hpcprof gives them.
 """
 
 import re
@@ -89,6 +89,13 @@ def check_quantities(tap, lode, database):
     rows = {row["name"]: row["exclusive"] for row in lode.json("top", database, "--limit", 0, "--metric", "vmrss")["rows"]}
     wanted = {"main [prog]": 0, "child [prog]": GROWN, "parent [prog]": -GROWN, "outer::inner(int) [prog]": -8}
     tap.check(rows == wanted, "vmrss: what each has of its own", [rows])
+    rows = [(row["depth"], row["name"], row["inclusive"], row["exclusive"])
+            for row in lode.json("tree", database, "--metric", "vmsize", "--limit", 0)["rows"]]
+    wanted = [(0, "main thread", 0, 0), (1, "main [prog]", 0, 0), (2, "parent [prog]", 0, -GROWN), (3, "child [prog]", GROWN, GROWN)]
+    tap.check(rows == wanted, "vmsize: the tree shows what cancels out", [rows])
+    rows = [(row["depth"], row["name"], row["inclusive"])
+            for row in lode.json("tree", database, "--callers", "--metric", "vmsize", "--depth", 1, "--limit", 0)["rows"]]
+    tap.check(sorted(rows) == [(0, "child [prog]", GROWN), (0, "parent [prog]", -GROWN)], "vmsize: callers of what cancels out", [rows])
 
 
 def check_damage(tap, lode, database):
@@ -117,7 +124,7 @@ def check_clock(tap, lode, database):
 def check_calls(tap, lode, recording, database):
     rows = {row["name"]: row["exclusive"] for row in lode.json("top", database, "--limit", 0, "--metric", "calls")["rows"]}
     wanted = {"main [prog]": 1, "parent [prog]": 1, "child [prog]": 1, "outer::inner(int) [prog]": 1}
-    tap.check(rows == wanted, "time off the processor is no call; names are demangled, with the module where there is no source", [rows])
+    tap.check(rows == wanted, "off-CPU time is no call; names are demangled, with the module where there is no source", [rows])
     times = {row["name"]: round(row["exclusive"] * 1e9) for row in lode.json("top", database, "--limit", 0)["rows"]}
     tap.check(times.get("linux:schedule") == 200, "its time is there", [times])
     said = lode.json("top", recording)["calls"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiles that share one block do not make a small database a large one: convert refuses it."""
+"""Profiles that share one block do not make a small database a large one: convert and sums over profiles refuse it."""
 
 import argparse
 import struct
@@ -43,6 +43,9 @@ def main():
             text = done.stderr.decode()
             tap.check(done.returncode == 2 and "share their blocks" in text and not (Path(place) / "new").exists(),
                       f"convert {' '.join(words)} refuses {COPIES} profiles that share a block", [done.returncode, text])
+        done = subprocess.run([options.lode, "top", "--profiles", "THREAD=0-9", store], capture_output=True, check=False)
+        tap.check(done.returncode == 2 and b"share their blocks" in done.stderr, "a sum over such profiles is refused",
+                  [done.returncode, done.stderr])
     return tap.finish()
 
 

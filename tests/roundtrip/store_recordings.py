@@ -67,7 +67,7 @@ def costs(lode, recording, target):
     calls, seconds = (rows(lode, "top", target, "--metric", metric, "--limit", "0") for metric in ("calls", "time (sec)"))
     times = {(row["module"], row["function"]): row["inclusive"] for row in seconds}
     found = {(row["module"], row["function"]): (row["exclusive"], times.get((row["module"], row["function"]), 0)) for row in calls}
-    # A built database has the module behind a name. Time off the processor is a call in a trace store, and none in a recording.
+    # A built database has the module behind a name. Off-CPU time is a call in a trace store, and none in a recording.
     return {(module, re.sub(r" \[[^]]*\]$", "", name) if module else name): cost for (module, name), cost in found.items()
             if OFF_PROCESSOR not in name}
 
