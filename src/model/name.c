@@ -25,7 +25,10 @@ enum {
     REFERENCES_MAX = 512, /* different parts that a name may refer back to */
     TYPE_LETTERS = 20,    /* "unsigned long long" is one letter */
     EXPANSIONS_MAX = 32,  /* of packs, each of which repeats a pattern */
-    DEMANGLED_MAX = 64 << 20
+    DEMANGLED_MAX = 64 << 20,
+    /* What a name becomes is at most this many times as long, and a few more. The longest of 74,000 names of a compiler is 29 times. */
+    GROWTH_MAX = 32,
+    GROWTH_MORE = 1024
 };
 
 /* A part of a mangled name that is referred to: S_, S0_... or T_, T0_... */
@@ -107,6 +110,10 @@ static void put_symbol(struct lode_label *label, const char *symbol)
     }
     if (strncmp(symbol, "_Z", 2) == 0 && !is_bomb(symbol))
         demangled = __cxa_demangle(symbol, NULL, NULL, &status);
+    if (demangled && strlen(demangled) > strlen(symbol) * GROWTH_MAX + GROWTH_MORE) {
+        free(demangled);
+        demangled = NULL;
+    }
     lode_label_text(label, demangled ? demangled : symbol);
     free(demangled);
 }
