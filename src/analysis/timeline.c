@@ -109,6 +109,7 @@ static lode_status list_rows(struct drawing *self, const lode_timeline_options *
     lode_timeline *timeline = self->timeline;
     bool everything = options->from == 0 && options->to == 0;
     uint32_t count = self->db->trace_count;
+    LODE_TRY(lode_trace_lines_fit(self->db, error));
     timeline->lines = calloc((size_t)count + 1, sizeof *timeline->lines);
     timeline->profiles = calloc((size_t)count + 1, sizeof *timeline->profiles);
     if (timeline->lines == NULL || timeline->profiles == NULL)

@@ -6,6 +6,7 @@
 #define LODE_BASE_SPAN_H
 
 #include "base/checked.h"
+#include <string.h>
 
 struct lode_span {
     const uint8_t *data;
@@ -29,6 +30,24 @@ static inline bool lode_span_array(struct lode_span whole, uint64_t offset, uint
 {
     uint64_t size;
     return checked_mul(count, stride, &size) && lode_span_part(whole, offset, size, array);
+}
+
+/*
+ * Strings of a file that are found by pointers may overlap, so that a few kilobytes hold gigabytes of names. How many bytes all of them
+ * may have together, by the size of the file: in sound ones, they are a part of it.
+ */
+static inline uint64_t lode_string_budget(uint64_t file_size)
+{
+    return file_size * 4 + 65536;
+}
+
+/* Takes the bytes of a string from the budget; false if it does not suffice, and then there is nothing left. */
+static inline bool lode_string_take(uint64_t *budget, const char *text, size_t *length)
+{
+    *length = strnlen(text, (size_t)*budget + 1);
+    bool suffices = *length <= *budget;
+    *budget = suffices ? *budget - *length : 0;
+    return suffices;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "format/hpctoolkit/write.h"
 #include "model/block.h"
 #include "model/database.h"
+#include "model/trace.h"
 #include <inttypes.h>
 #include <lode/convert.h>
 #include <lode/writer.h>
@@ -458,6 +459,7 @@ lode_status lode_convert(const lode_database *db, const char *path, const lode_c
     struct conversion self = {.db = db, .options = &options, .dropped = &dropped};
     LODE_TRY(lode_options_take(&options, given, error));
     LODE_TRY(lode_profile_blocks_fit(db, error));
+    LODE_TRY(lode_trace_lines_fit(db, error));
     if (options.to && strcmp(options.to, "hpctoolkit") != 0)
         return convert_to(db, path, &options, error);
     lode_status status = convert(&self, path, error);

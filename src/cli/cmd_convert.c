@@ -111,6 +111,9 @@ static int convert(session *s, const convert_options *options, out *o)
         say_damage(s, o);
         return EXIT_DONE;
     }
+    /* These are about what was read. */
+    if (error.status == LODE_ERR_CORRUPT || error.status == LODE_ERR_LIMIT)
+        return session_error(s, &error);
     progress_clear(&s->progress);
     return report_unwritten(options->target, &error);
 }

@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "dump.h"
+#include "session.h"
 
 #include <stdlib.h>
 
 /* Values that are in memory at a time. */
 #define CHUNK 512
+
+/* Bytes that things of a database have in their file, at least. */
+enum {
+    LEAST_VALUE = 10, /* and the entry of an index */
+    LEAST_ID = 16,
+    LEAST_SAMPLE = 12
+};
+
+/*
+ * Takes what is to be written from what the file of a part has left. In a sound database nothing is there twice; where many profiles,
+ * contexts or trace lines share the same bytes, a small file would become a document without end.
+ */
+static lode_status take(uint64_t *left, const lode_database *db, lode_part part, uint64_t count,
+                        unsigned size, lode_error *error)
+{
+    if (count <= *left / size) {
+        *left -= count * size;
+        return LODE_OK;
+    }
+    return session_shared(db, part, error);
+}
+
+static lode_status take_block(uint64_t *left, const lode_database *db, lode_part part,
+                              const lode_block *block, lode_error *error)
+{
+    uint64_t count = lode_block_value_count(block) + lode_block_group_count(block);
+    return take(left, db, part, count, LEAST_VALUE, error);
+}
 
 static lode_status dump_group(out *o, const lode_block *block, const lode_group *group)
 {
@@ -39,10 +68,13 @@ static lode_status dump_block(out *o, const lode_block *block, lode_error *error
     return LODE_OK;
 }
 
-static lode_status dump_ids(out *o, const lode_database *db, uint32_t profile, lode_error *error)
+static lode_status dump_ids(out *o, const lode_database *db, uint32_t profile, uint64_t *left,
+                            lode_error *error)
 {
     uint32_t count = 0;
     lode_status status = lode_profile_ids(db, profile, NULL, 0, &count, error);
+    if (status >= 0)
+        status = take(left, db, LODE_PART_PROFILE, count, LEAST_ID, error);
     if (status < 0)
         return status;
     lode_id *ids = alloc_array(count, sizeof *ids);
@@ -61,13 +93,16 @@ static lode_status dump_ids(out *o, const lode_database *db, uint32_t profile, l
     return status;
 }
 
-static lode_status dump_profile(out *o, const lode_database *db, uint32_t index, lode_error *error)
+static lode_status dump_profile(out *o, const lode_database *db, uint32_t index, uint64_t *left,
+                                lode_error *error)
 {
     uint32_t flags = 0;
     lode_block block;
     lode_status status = lode_profile_flags(db, index, &flags, error);
     if (status >= 0)
         status = lode_profile_block(db, index, &block, error);
+    if (status >= 0)
+        status = take_block(left, db, LODE_PART_PROFILE, &block, error);
     if (status < 0)
         return status;
     json_line(o);
@@ -75,7 +110,7 @@ static lode_status dump_profile(out *o, const lode_database *db, uint32_t index,
     json_u64(o, "index", index);
     json_bool(o, "summary", lode_profile_is_summary(db, index));
     json_u64(o, "flags", flags);
-    status = dump_ids(o, db, index, error);
+    status = dump_ids(o, db, index, left, error);
     if (status >= 0)
         status = dump_block(o, &block, error);
     json_object_end(o);
@@ -84,10 +119,11 @@ static lode_status dump_profile(out *o, const lode_database *db, uint32_t index,
 
 lode_status dump_profiles(out *o, const lode_database *db, lode_error *error)
 {
+    uint64_t left = lode_database_part_size(db, LODE_PART_PROFILE);
     json_line(o);
     json_array(o, "profiles");
     for (uint32_t i = 0; i < lode_database_profile_count(db) && !out_has_failed(o); i++) {
-        lode_status status = dump_profile(o, db, i, error);
+        lode_status status = dump_profile(o, db, i, &left, error);
         if (status < 0)
             return status;
     }
@@ -95,10 +131,13 @@ lode_status dump_profiles(out *o, const lode_database *db, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status dump_context(out *o, const lode_database *db, uint32_t id, lode_error *error)
+static lode_status dump_context(out *o, const lode_database *db, uint32_t id, uint64_t *left,
+                                lode_error *error)
 {
     lode_block block;
     lode_status status = lode_context_block(db, id, &block, error);
+    if (status == LODE_OK)
+        status = take_block(left, db, LODE_PART_CONTEXT, &block, error);
     if (status != LODE_OK || lode_block_value_count(&block) == 0)
         return status;
     json_line(o);
@@ -112,6 +151,7 @@ static lode_status dump_context(out *o, const lode_database *db, uint32_t id, lo
 lode_status dump_contexts(out *o, const lode_database *db, lode_error *error)
 {
     uint32_t count = lode_database_context_block_count(db);
+    uint64_t left = lode_database_part_size(db, LODE_PART_CONTEXT);
     json_line(o);
     if (!lode_database_has(db, LODE_PART_CONTEXT)) {
         json_null(o, "contexts");
@@ -120,7 +160,7 @@ lode_status dump_contexts(out *o, const lode_database *db, lode_error *error)
     }
     json_array(o, "contexts");
     for (uint32_t id = 0; id < count && !out_has_failed(o); id++) {
-        lode_status status = dump_context(o, db, id, error);
+        lode_status status = dump_context(o, db, id, &left, error);
         if (status < 0)
             return status;
     }
@@ -146,7 +186,7 @@ static void dump_samples(out *o, const lode_trace_line *line)
 
 lode_status dump_traces(out *o, const lode_database *db, lode_error *error)
 {
-    uint64_t min = 0, max = 0;
+    uint64_t min = 0, max = 0, left = lode_database_part_size(db, LODE_PART_TRACE);
     json_line(o);
     if (lode_database_trace_bounds(db, &min, &max) != LODE_OK) {
         json_null(o, "traces");
@@ -159,6 +199,8 @@ lode_status dump_traces(out *o, const lode_database *db, lode_error *error)
     for (uint32_t i = 0; i < lode_database_trace_count(db) && !out_has_failed(o); i++) {
         lode_trace_line line;
         lode_status status = lode_database_trace_line(db, i, &line, error);
+        if (status >= 0)
+            status = take(&left, db, LODE_PART_TRACE, line.sample_count, LEAST_SAMPLE, error);
         if (status < 0)
             return status;
         json_line(o);

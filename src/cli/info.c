@@ -2,6 +2,7 @@
 #include "info.h"
 
 #include "alloc.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,10 @@ static void gather_contexts(info_facts *facts, const lode_database *db)
         facts->copied_files += lode_file_is_copied(lode_database_file(db, i)) != 0;
 }
 
+enum {
+    LEAST_ID = 16 /* bytes of an id in a file, at least */
+};
+
 typedef struct id_array {
     lode_id *items;
     size_t count, capacity;
@@ -49,6 +54,8 @@ static lode_status add_ids(id_array *array, const lode_database *db, uint32_t pr
     lode_status status = lode_profile_ids(db, profile, NULL, 0, &count, error);
     if (status < 0 || count == 0)
         return status;
+    if (array->count + count > lode_database_part_size(db, LODE_PART_PROFILE) / LEAST_ID)
+        return session_shared(db, LODE_PART_PROFILE, error);
     array->items = alloc_grow(array->items, &array->capacity, array->count + count, sizeof *array->items);
     status = lode_profile_ids(db, profile, array->items + array->count, count, &count, error);
     if (status >= 0)

@@ -3,10 +3,21 @@
 
 #include "report.h"
 
+#include <stdio.h>
+
 int session_error(session *s, const lode_error *error)
 {
     progress_clear(&s->progress);
     return report_error(s->path, error);
+}
+
+lode_status session_shared(const lode_database *db, lode_part part, lode_error *error)
+{
+    *error = (lode_error){.status = LODE_ERR_CORRUPT, .offset = LODE_NO_OFFSET};
+    snprintf(error->file, sizeof error->file, "%s", lode_database_part_file(db, part));
+    snprintf(error->text, sizeof error->text,
+             "records share their content: together they have more than the file");
+    return LODE_ERR_CORRUPT;
 }
 
 int session_open(session *s, const char *path, const shared_options *shared)

@@ -22,6 +22,8 @@ typedef struct session {
 int session_open(session *s, const char *path, const shared_options *shared);
 void session_close(session *s);
 
+/* Fills in the error of records that share their content, so that together they have more than the file of their part. */
+lode_status session_shared(const lode_database *db, lode_part part, lode_error *error);
 /* Says what the library said about this database. */
 int session_error(session *s, const lode_error *error);
 

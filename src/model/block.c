@@ -15,21 +15,50 @@ lode_status lode_context_block(const lode_database *db, uint32_t context_id, lod
     return db->ops->context_block(db, context_id, out, error);
 }
 
+enum {
+    PROFILE_ID_LEAST = 16 /* bytes of an id in a file, in the format where it has fewest */
+};
+
+/* Both arrays lie inside the file, so the sum fits. */
+static uint64_t block_size(const lode_block *block)
+{
+    return block->value_count * block_value_stride(block) + block->group_count * block_group_stride(block);
+}
+
 lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error)
 {
     const struct lode_part_info *part = &db->parts[LODE_PART_PROFILE];
     uint64_t left = part->size;
     for (uint32_t i = 0; i < db->profile_count; i++) {
         lode_block block;
+        uint32_t ids = 0;
         LODE_TRY(lode_profile_block(db, i, &block, error));
-        /* Both lie inside the file, so the sum fits. */
-        uint64_t size =
-            block.value_count * block_value_stride(&block) + block.group_count * block_group_stride(&block);
+        /* Nobody asks for the ids of a summary. */
+        if (!lode_profile_is_summary(db, i))
+            LODE_TRY(lode_profile_ids(db, i, NULL, 0, &ids, error));
+        uint64_t size = block_size(&block) + (uint64_t)ids * PROFILE_ID_LEAST;
         if (size > left)
             return lode_fail(error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
-                             "profiles share their blocks: those of the first %u are larger than the file",
+                             "profiles share their blocks or ids: those of the first %u are larger than the "
+                             "file",
                              i + 1);
         left -= size;
+    }
+    return LODE_OK;
+}
+
+lode_status lode_context_blocks_fit(const lode_database *db, lode_error *error)
+{
+    const struct lode_part_info *part = &db->parts[LODE_PART_CONTEXT];
+    uint64_t left = part->size;
+    for (uint32_t i = 0; i < db->context_block_count; i++) {
+        lode_block block;
+        LODE_TRY(lode_context_block(db, i, &block, error));
+        if (block_size(&block) > left)
+            return lode_fail(error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
+                             "contexts share their blocks: those of the first %u are larger than the file",
+                             i + 1);
+        left -= block_size(&block);
     }
     return LODE_OK;
 }

@@ -68,10 +68,12 @@ static inline double block_value(const lode_block *block, uint64_t index)
 }
 
 /*
- * LODE_ERR_CORRUPT if the blocks of all profiles together are larger than their file. Then they overlap, and what goes through them one
- * after the other, or writes them, would take more than the file accounts for.
+ * LODE_ERR_CORRUPT if the blocks and id tuples of all profiles together are larger than their file. Then they overlap, and what goes
+ * through them one after the other, or writes them, would take more than the file accounts for.
  */
 lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error);
+/* The same for the blocks of contexts. */
+lode_status lode_context_blocks_fit(const lode_database *db, lode_error *error);
 
 /* The first group at or after `key`, searched from group `from` on; group_count if there is none. */
 uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/trace.h"
 
+#include "base/error.h"
 #include "model/database.h"
 
 uint32_t lode_database_trace_count(const lode_database *db)
@@ -21,6 +22,23 @@ lode_status lode_database_trace_line(const lode_database *db, uint32_t index, lo
                                      lode_error *error)
 {
     return db->ops->trace_line(db, index, out, error);
+}
+
+lode_status lode_trace_lines_fit(const lode_database *db, lode_error *error)
+{
+    const struct lode_part_info *part = &db->parts[LODE_PART_TRACE];
+    uint64_t left = part->size;
+    for (uint32_t i = 0; i < db->trace_count; i++) {
+        lode_trace_line line;
+        LODE_TRY(lode_database_trace_line(db, i, &line, error));
+        uint64_t size = line.sample_count * TRACE_SAMPLE_SIZE;
+        if (size > left)
+            return lode_fail(
+                error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
+                "trace lines share their samples: those of the first %u are larger than the file", i + 1);
+        left -= size;
+    }
+    return LODE_OK;
 }
 
 lode_status lode_trace_line_sample(const lode_trace_line *line, uint64_t index, lode_sample *out)

@@ -177,6 +177,26 @@ BREAK(string_bounds)
 {
     put_u64le(meta(v, v->db.functions + WIRE_Function_pName), FAR_AWAY);
 }
+BREAK(string_shared)
+{
+    /* All kinds of identifiers have the same long name. */
+    enum {
+        KINDS = UINT8_MAX,
+        NAMES = 16,
+        LENGTH = 4096,
+        NAME = NAMES + KINDS * 8
+    };
+    static unsigned char names[NAME + LENGTH + 1];
+    memset(names + NAME, 'x', LENGTH);
+    uint64_t offset = minidb_append(&v->db, HPCT_META, names, sizeof names);
+    const struct wire_IdNames header = {.ppNames = offset + NAMES, .nKinds = KINDS};
+    const struct wire_Section entry = {.sz = sizeof names, .p = offset};
+    lode_wire_write_IdNames(&header, meta(v, offset));
+    lode_wire_write_Section(&entry, section_entry(v, HPCT_META, META_ID_NAMES));
+    for (unsigned i = 0; i < KINDS; i++)
+        put_u64le(meta(v, offset + NAMES + 8 * i), offset + NAME);
+    minidb_files(&v->db, v->files);
+}
 BREAK(string_utf8)
 {
     meta(v, v->db.strings_end)[1] = 0xff;
@@ -479,6 +499,7 @@ const struct hpct_case hpct_cases[] = {
     PLAIN("record-size", record_size),
     PLAIN("record-bounds", record_bounds),
     PLAIN("string-bounds", string_bounds),
+    PLAIN("string-shared", string_shared),
     PLAIN("string-utf8", string_utf8),
     PLAIN("record-pointer", record_pointer),
     PLAIN("enum-unknown", enum_unknown),

@@ -303,6 +303,28 @@ static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unl
         values, contexts);
 }
 
+/* Id tuples that overlap could cost far more time than the file has bytes, as blocks could. That a few profiles share one is harmless. */
+static lode_status check_tuples(struct hpct_check *check)
+{
+    const struct hpct_section *section = &check->db->files[HPCT_PROFILE].sections[1];
+    uint64_t left = section->bytes.size * 2;
+    for (uint32_t i = 0; i < check->db->profiles.count; i++) {
+        struct wire_Profile profile;
+        struct lode_span ids;
+        lode_hpct_profile(check->db, i, &profile);
+        if (!lode_hpct_id_tuple(check->db, profile.pIdTuple, &ids))
+            continue;
+        if (ids.size > left)
+            return lode_report_add(&check->report, RULE_BLOCK_OVERLAP, lode_hpct_specs[HPCT_PROFILE].name,
+                                   section->offset,
+                                   "the id tuples of profiles overlap: those of the first %" PRIu32
+                                   " are more than twice as large as their section",
+                                   i + 1);
+        left -= ids.size;
+    }
+    return LODE_OK;
+}
+
 lode_status lode_hpct_check_profiles(struct hpct_check *check)
 {
     uint64_t count = check->db->profiles.count, errors = check->report.result.errors;
@@ -315,6 +337,7 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
     /* Before reading any block: blocks that overlap could cost far more time than the file has bytes. */
     LODE_TRY(lode_hpct_check_extents(check, HPCT_PROFILE, RULE_BLOCK_OVERLAP, "the block of profile", count,
                                      2, profile_extent));
+    LODE_TRY(check_tuples(check));
     if (check->report.result.errors != errors)
         return LODE_OK;
     struct pass pass = {.unlisted = calloc((size_t)count, sizeof(uint64_t)),

@@ -61,7 +61,7 @@ struct hpct_database {
     struct hpct_table contexts;         /* cct.db */
     struct hpct_table traces;           /* trace.db */
 
-    uint64_t utf8_budget; /* bytes of strings still to be checked: strings may overlap in a hostile file */
+    uint64_t string_budget; /* bytes that strings may still have: in a hostile file they may overlap */
 };
 
 static inline const struct hpct_database *hpct_of(const lode_database *db)

@@ -184,6 +184,6 @@ lode_status lode_hpct_open_files(struct hpct_database *db, const struct lode_fol
         LODE_TRY(open_file(db, (enum hpct_file_id)id, folder, report));
     if (db->files[HPCT_CCT].usable)
         LODE_TRY(check_cct_header(&db->files[HPCT_CCT], report));
-    db->utf8_budget = db->files[HPCT_META].source.bytes.size * 4;
+    db->string_budget = lode_string_budget(db->files[HPCT_META].source.bytes.size);
     return LODE_OK;
 }

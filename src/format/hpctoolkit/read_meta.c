@@ -7,13 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-static lode_status check_utf8(struct hpct_database *db, const char *text, uint64_t pointer, const char *what,
+static lode_status check_utf8(const char *text, size_t length, uint64_t pointer, const char *what,
                               struct lode_report *report)
 {
-    size_t length = strlen(text);
-    if (length > db->utf8_budget)
-        return LODE_OK;
-    db->utf8_budget -= length;
     size_t bad = lode_utf8_valid_prefix(text, length);
     if (bad == length)
         return LODE_OK;
@@ -35,8 +31,13 @@ lode_status lode_hpct_string(struct hpct_database *db, enum hpct_meta_section se
                                " bytes at 0x%" PRIx64 ")",
                                what, pointer, lode_hpct_specs[HPCT_META].sections[section_id].name,
                                section->bytes.size, section->offset);
-    *out = (const char *)section->bytes.data + (pointer - section->offset);
-    return report->seen ? check_utf8(db, *out, pointer, what, report) : LODE_OK;
+    const char *text = (const char *)section->bytes.data + (pointer - section->offset);
+    size_t length;
+    if (!lode_string_take(&db->string_budget, text, &length))
+        return lode_report_add(report, RULE_STRING_SHARED, lode_hpct_specs[HPCT_META].name, pointer,
+                               "with %s, strings together are several times as large as the file", what);
+    *out = text;
+    return report->seen ? check_utf8(text, length, pointer, what, report) : LODE_OK;
 }
 
 static lode_status load_general(struct hpct_database *db, struct lode_report *report)

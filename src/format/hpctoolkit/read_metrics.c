@@ -8,6 +8,7 @@ struct metrics_reader {
     struct hpct_database *db;
     struct lode_report *report;
     struct hpct_id_set values, statistics; /* two namespaces */
+    uint64_t scope_count, statistic_count; /* so far, of all metrics */
 };
 
 static const char *meta_name(void)
@@ -119,10 +120,26 @@ static lode_status load_statistics(struct metrics_reader *reader, const struct h
     return LODE_OK;
 }
 
+/*
+ * Finds an array of a metric, and adds up how many records all of them have; an empty one if ids do not suffice. Without a bound, metrics of
+ * a hostile file could share a long one.
+ */
+static lode_status find_array(struct metrics_reader *reader, struct hpct_table *table, const char *what,
+                              uint64_t pointer, uint64_t count, unsigned stride, unsigned least,
+                              uint64_t *sum)
+{
+    const struct hpct_section *section = &reader->db->files[HPCT_META].sections[META_METRICS];
+    *table = (struct hpct_table){0};
+    *sum += count;
+    if (*sum > UINT16_MAX + UINT64_C(1))
+        return lode_report_add(reader->report, RULE_METRIC_ID, meta_name(), pointer,
+                               "metrics have more %s than there are ids", what);
+    return lode_hpct_table(table, HPCT_META, section, what, pointer, count, stride, least, reader->report);
+}
+
 static lode_status load_metric(struct metrics_reader *reader, uint32_t index)
 {
     struct hpct_database *db = reader->db;
-    const struct hpct_section *section = &db->files[HPCT_META].sections[META_METRICS];
     struct lode_metric *metric = &db->base.metrics[index];
     struct wire_Metric wire;
     lode_wire_read_Metric(&wire, hpct_record(&db->metrics, index), db->metrics.stride);
@@ -130,11 +147,11 @@ static lode_status load_metric(struct metrics_reader *reader, uint32_t index)
     LODE_TRY(lode_hpct_string(db, META_METRICS, wire.pName, "the name of a metric", &metric->name,
                               reader->report));
     struct hpct_table table;
-    LODE_TRY(lode_hpct_table(&table, HPCT_META, section, "scope instances", wire.pScopeInsts,
-                             wire.nScopeInsts, db->scope_inst_stride, WIRE_ScopeInst_SIZE, reader->report));
+    LODE_TRY(find_array(reader, &table, "scope instances", wire.pScopeInsts, wire.nScopeInsts,
+                        db->scope_inst_stride, WIRE_ScopeInst_SIZE, &reader->scope_count));
     LODE_TRY(load_metric_scopes(reader, &table, metric));
-    LODE_TRY(lode_hpct_table(&table, HPCT_META, section, "statistics", wire.pSummaries, wire.nSummaries,
-                             db->summary_stride, WIRE_Summary_SIZE, reader->report));
+    LODE_TRY(find_array(reader, &table, "statistics", wire.pSummaries, wire.nSummaries, db->summary_stride,
+                        WIRE_Summary_SIZE, &reader->statistic_count));
     return load_statistics(reader, &table, metric);
 }
 

@@ -205,7 +205,10 @@ static lode_status load_general(struct metadb_reader *reader)
 
 lode_status lode_drafts_load_metadb(struct drafts_database *db, struct lode_report *report)
 {
-    struct metadb_reader reader = {.db = db, .report = report};
+    struct metadb_reader reader = {.db = db,
+                                   .report = report,
+                                   .string_budget =
+                                       lode_string_budget(db->files[HPCT_META].source.bytes.size)};
     bool usable;
     LODE_TRY(read_header(&reader, &usable));
     if (!usable)

@@ -24,6 +24,7 @@ struct metadb_reader {
     struct metadb_part parts[METADB_SECTIONS];
     struct metadb_part id_names; /* of the writer that had a section of their own */
     struct metadb_table binaries, files, functions;
+    uint64_t string_budget; /* see lode_string_take */
 };
 
 /* Something that is read from front to back. What comes behind its end is zeros and empty strings, and `short` says so. */

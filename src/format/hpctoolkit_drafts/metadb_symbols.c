@@ -54,7 +54,13 @@ static lode_status find_string(struct metadb_reader *reader, uint64_t pointer, c
     const struct metadb_part *part = &reader->parts[METADB_STRINGS];
     *out = "";
     if (pointer >= part->offset && pointer - part->offset < part->bytes.size) {
-        *out = (const char *)part->bytes.data + (pointer - part->offset);
+        const char *text = (const char *)part->bytes.data + (pointer - part->offset);
+        size_t length;
+        if (!lode_string_take(&reader->string_budget, text, &length))
+            return lode_metadb_finding(reader, DRAFTS_RULE_METADB_SHARED, pointer,
+                                       "with %s, strings together are several times as large as the file",
+                                       what);
+        *out = text;
         return LODE_OK;
     }
     return lode_metadb_finding(reader, DRAFTS_RULE_METADB_BOUNDS, pointer,

@@ -4,6 +4,7 @@
 
 #include "format/hpctoolkit/write.h"
 #include "format/replace.h"
+#include "model/block.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -57,6 +58,7 @@ static lode_status write_all(struct drafts_output *out, const char *path, const 
             error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
             "the database has no values by context, which a draft needs; convert it to HPCToolkit "
             "4.0 first");
+    LODE_TRY(lode_context_blocks_fit(out->db, error));
     LODE_TRY(number_contexts(out, error));
     writer->choose(out);
     LODE_TRY(
