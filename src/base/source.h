@@ -44,5 +44,10 @@ void lode_folder_close(struct lode_folder *folder);
 lode_status lode_source_open(struct lode_source *source, const struct lode_folder *folder, const char *name,
                              lode_error *error);
 void lode_source_close(struct lode_source *source);
+/* The bytes of a source, which belong to it and must not outlive it; closing them does nothing. */
+static inline struct lode_source lode_source_borrow(const struct lode_source *owner)
+{
+    return (struct lode_source){.bytes = owner->bytes, .name = owner->name};
+}
 
 #endif

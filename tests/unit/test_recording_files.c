@@ -2,6 +2,7 @@
 /* Recordings in directories, which are read in pieces: the same as in memory, whatever the size of the pieces. */
 #include "recording_text.h"
 #include <fcntl.h>
+#include <lode/guard.h>
 #include <lode/store.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,30 @@ static void files_that_change_do_no_harm(void **state)
     end(&folder);
 }
 
+/* Libraries of one name, each in a directory of its own, have one file of symbols and one of lines between them. */
+static void modules_may_share_the_files_of_their_symbols(void **state)
+{
+    static const char map[] = "sid-0123456789abcdef.map", symbols[] = "0000000000000010 00000008 T shared\n",
+                      lines[] = "F: 10 shared\nL: 1 a.c\n";
+    struct folder folder;
+    char line[128];
+    (void)state;
+    begin(&folder);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(line, sizeof line, "%x-%x r-xp 00000000 00:00 0 /%u/shared.so\n", 0x10000000 + i * 0x1000,
+                 0x10000000 + i * 0x1000 + 0x800, i);
+        minirec_append_text(&folder.rec, map, line);
+    }
+    minirec_set(&folder.rec, "shared.so.sym", symbols, strlen(symbols));
+    minirec_set(&folder.rec, "shared.so.dbg", lines, strlen(lines));
+    lode_recording *recording = open_folder(&folder);
+    lode_recording *again = open_folder(&folder);
+    lode_recording_close(recording);
+    assert_int_equal(lode_recording_intact(again, NULL), LODE_OK);
+    lode_recording_close(again);
+    end(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +332,7 @@ int main(void)
         cmocka_unit_test(a_pipe_is_not_waited_for),
         cmocka_unit_test(what_a_folder_holds_is_told),
         cmocka_unit_test(files_that_change_do_no_harm),
+        cmocka_unit_test(modules_may_share_the_files_of_their_symbols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

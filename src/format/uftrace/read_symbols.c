@@ -284,7 +284,7 @@ static lode_status read_module_symbols(struct candidates *found, struct uft_modu
     /* What two modules share belongs to the first: a hostile map must not have one file read for each of its lines. */
     if (file->owner) {
         module->symbols = file->owner->symbols;
-        module->symbols.source.mapping = NULL;
+        module->symbols.source = lode_source_borrow(&file->owner->symbols.source);
         return LODE_OK;
     }
     file->owner = module;
@@ -302,8 +302,7 @@ static lode_status read_module_debug(struct candidates *found, struct uft_module
     module->debug_file = file->name;
     if (file->owner) {
         module->debug = file->owner->debug;
-        module->debug_source = file->owner->debug_source;
-        module->debug_source.mapping = NULL;
+        module->debug_source = lode_source_borrow(&file->owner->debug_source);
         return LODE_OK;
     }
     file->owner = module;
