@@ -281,7 +281,7 @@ def check_refusals(tap, lode, folder):
     target.mkdir()
     (target / "something").write_text("else")
     status, _, err = lode.run("convert", "--force", source, "-o", target)
-    tap.check(status == 2 and "not a recording" in err and (target / "something").exists(), "what is no recording is not replaced", [err])
+    tap.check(status == 2 and "something, which is not part of the recording" in err and (target / "something").exists(), "what is no recording is not replaced", [err])
     status, _, err = lode.run("convert", "--task", "100", source, source, "-o", Path(folder) / "none")
     tap.check(status == 2 and not (Path(folder) / "none").exists(), "tasks of several recordings are not chosen", [err])
 
