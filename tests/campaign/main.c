@@ -79,17 +79,22 @@ static void load_sources(char **paths, int count)
 
 /* ---- inputs ---- */
 
-/* The input of a number, and what is run on it; the source that it was made of. */
-static const struct store *make_input(struct store *input, uint64_t number, struct command *commands,
-                                      size_t *count)
+/* The sound stores that an input is made of: the second may have given it a file. */
+struct origin {
+    const struct store *source, *other;
+};
+
+/* The input of a number, and what is run on it. */
+static struct origin make_input(struct store *input, uint64_t number, struct command *commands, size_t *count)
 {
     uint64_t random = random_begin(campaign.seed, number);
-    const struct store *source = &campaign.sources[random_below(&random, campaign.source_count)];
-    const struct store *other = &campaign.sources[random_below(&random, campaign.source_count)];
-    store_copy(input, source);
-    mutate(input, source, other, &random);
+    struct origin origin;
+    origin.source = &campaign.sources[random_below(&random, campaign.source_count)];
+    origin.other = &campaign.sources[random_below(&random, campaign.source_count)];
+    store_copy(input, origin.source);
+    mutate(input, origin.source, origin.other, &random);
     *count = commands_choose(commands, campaign.corpus, &random);
-    return source;
+    return origin;
 }
 
 static void put_input(const struct store *store)
@@ -99,15 +104,37 @@ static void put_input(const struct store *store)
         give_up("in");
 }
 
-/* Bytes that one command writes about the sound store. */
-static size_t sound_bytes(const struct store *source, const struct store *input,
-                          const struct command *command)
+/* A command that shows a part of a store, as one that shows all of it: a changed time may have moved all into the part. */
+static void widen(struct command *whole, const struct command *command)
 {
-    struct result result;
-    put_input(source);
-    run_commands(command, 1, &result);
+    static const char *const narrowing[] = {"--from", "--to", "--depth", "--min-time", "-p"};
+    char text[COMMAND_SIZE] = "";
+    for (int i = 1; i < command->count; i++) {
+        bool is_narrowing = false;
+        for (size_t k = 0; k < sizeof narrowing / sizeof *narrowing; k++)
+            is_narrowing |= strcmp(command->arguments[i], narrowing[k]) == 0;
+        size_t used = strlen(text);
+        if (is_narrowing)
+            i++;
+        else
+            snprintf(text + used, sizeof text - used, "%s ", command->arguments[i]);
+    }
+    command_parse(whole, text);
+}
+
+/* Bytes that one command writes about the sound stores, at most. */
+static size_t sound_bytes(struct origin origin, const struct store *input, const struct command *command)
+{
+    struct command whole;
+    struct result result, of_other;
+    /* The options of those that write a store have other meanings, and what they write is compared as it is. */
+    widen(&whole, command);
+    put_input(origin.source);
+    run_commands(command->writes ? command : &whole, 1, &result);
+    put_input(origin.other);
+    run_commands(command->writes ? command : &whole, 1, &of_other);
     put_input(input);
-    return result.written;
+    return result.written > of_other.written ? result.written : of_other.written;
 }
 
 /* ---- findings ---- */
@@ -182,7 +209,7 @@ static void note_most(struct most *most, double value, uint64_t number, const st
     memcpy(most->command, command->text, sizeof most->command);
 }
 
-static void note_size(const struct store *source, const struct store *input, const struct command *command,
+static void note_size(struct origin origin, const struct store *input, const struct command *command,
                       const struct result *result, uint64_t number, size_t index)
 {
     size_t bytes = store_bytes(input), free_bytes = bytes > FREE_BYTES / MOST_RATIO ? 0 : FREE_BYTES;
@@ -191,7 +218,7 @@ static void note_size(const struct store *source, const struct store *input, con
     if (result->written <= MOST_RATIO * bytes + free_bytes)
         return;
     /* What the format needs for the sound store it may need for a bent one, and half as much again. */
-    size_t sound = sound_bytes(source, input, command);
+    size_t sound = sound_bytes(origin, input, command);
     bool is_larger = result->written > sound + sound / 2 + FREE_BYTES;
     if (!is_larger)
         return;
@@ -234,7 +261,7 @@ static void run_input(uint64_t number)
     struct result results[MOST_COMMANDS];
     struct store input;
     size_t count;
-    const struct store *source = make_input(&input, number, commands, &count);
+    struct origin origin = make_input(&input, number, commands, &count);
     put_input(&input);
     long memory = run_commands(commands, count, results);
     campaign.memory = memory > campaign.memory ? memory : campaign.memory;
@@ -242,7 +269,7 @@ static void run_input(uint64_t number)
     for (size_t i = 0; i < count; i++)
         note_result(&input, &commands[i], &results[i], number, i);
     for (size_t i = 0; i < count; i++)
-        note_size(source, &input, &commands[i], &results[i], number, i);
+        note_size(origin, &input, &commands[i], &results[i], number, i);
     fflush(stdout);
     store_free(&input);
 }
