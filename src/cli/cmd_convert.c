@@ -73,21 +73,31 @@ static uint64_t database_bytes(const lode_database *db)
     return bytes;
 }
 
-/* Says what is wrong with the source: its values are taken over as they are. */
-static void say_damage(session *s, out *o)
+/* Counts the errors of the source, whose values are taken over as they are. Larger ones are not checked. */
+static lode_status count_damage(const session *s, uint64_t *errors, lode_error *error)
 {
     lode_check_options options = LODE_CHECK_OPTIONS_INIT;
     lode_check_result result = {0};
     options.level = LODE_CHECK_FULL;
     options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+    *errors = 0;
+    if (database_bytes(s->db) > CHECKED_BYTES)
+        return LODE_OK;
+    lode_status status = lode_check(s->path, &options, &result, error);
+    *errors = result.errors;
+    return status;
+}
+
+static void say_damage(const session *s, uint64_t errors, out *o)
+{
     if (database_bytes(s->db) > CHECKED_BYTES)
         out_say(o, "note: %s is too large to be checked on the way; 'lode check --level full %s' does",
                 s->path, s->path);
-    else if (lode_check(s->path, &options, &result, NULL) == LODE_OK && result.errors > 0)
+    else if (errors > 0)
         report(
             "warning: %s has %llu error%s, which may be in the new store too ('lode check --level full %s' "
             "lists them)",
-            s->path, (unsigned long long)result.errors, result.errors == 1 ? "" : "s", s->path);
+            s->path, (unsigned long long)errors, errors == 1 ? "" : "s", s->path);
 }
 
 /* Nothing is printed when all went well: what was asked for is there. */
@@ -95,6 +105,7 @@ static int convert(session *s, const convert_options *options, out *o)
 {
     conversion c = {s, o};
     lode_error error = {0};
+    uint64_t errors;
     lode_convert_options wishes = LODE_CONVERT_OPTIONS_INIT;
     wishes.force = options->force;
     wishes.drop_unlisted = options->drop_unlisted;
@@ -105,10 +116,13 @@ static int convert(session *s, const convert_options *options, out *o)
     wishes.on_finding = on_remark;
     wishes.user = &c;
     wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
+    /* Before anything is written: a source that cannot be read any more leaves nothing. */
+    if (count_damage(s, &errors, &error) != LODE_OK)
+        return session_error(s, &error);
     interrupt_hold();
     if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK) {
         progress_clear(&s->progress);
-        say_damage(s, o);
+        say_damage(s, errors, o);
         return EXIT_DONE;
     }
     /* These are about what was read. */
