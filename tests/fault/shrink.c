@@ -28,7 +28,7 @@ static void look(int fd)
     if (fd < 0 || !path || !at || !to || stat(path, &wanted) != 0 || fstat(fd, &read) != 0 ||
         wanted.st_dev != read.st_dev || wanted.st_ino != read.st_ino)
         return;
-    if (atomic_fetch_add(&count, 1) + 1 == atoi(at) && truncate(path, atol(to)) != 0)
+    if (atomic_fetch_add(&count, 1) + 1 == strtol(at, NULL, 10) && truncate(path, strtol(to, NULL, 10)) != 0)
         abort();
 }
 
