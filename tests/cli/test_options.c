@@ -27,7 +27,7 @@ static option_set make_set(void)
     return (option_set){.of_databases = table};
 }
 
-static void every_one_of_many_options_is_heeded(void **state)
+static void every_one_of_many_options_is_used(void **state)
 {
     option_set set = make_set();
     (void)state;
@@ -37,7 +37,7 @@ static void every_one_of_many_options_is_heeded(void **state)
         char *arguments[] = {argument};
         const char *operands[1];
         option_result result = {.values = &values, .operands = operands};
-        snprintf(argument, sizeof argument, "--%s", names[i]);
+        snprintf(argument, sizeof argument, "--option-%zu", i);
         assert_int_equal(option_parse(&set, "test", 1, arguments, &result), 0);
         for (size_t k = 0; k < MANY; k++)
             assert_int_equal(values.flags[k], k == i);
@@ -61,7 +61,7 @@ static void all_options_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_one_of_many_options_is_heeded),
+        cmocka_unit_test(every_one_of_many_options_is_used),
         cmocka_unit_test(all_options_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
