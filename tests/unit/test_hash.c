@@ -101,11 +101,13 @@ static void keys_in_a_row_spread_under_any_seed(void **state)
 /* A new process: prints a hash, so that two of them can be compared. */
 static uint64_t hash_of_a_new_process(void)
 {
-    char path[1024], command[1100], text[64] = "";
+    char path[1024], command[2048], text[64] = "";
+    const char *emulator = getenv("MESON_EXE_WRAPPER"); /* of a cross build */
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     assert_true(length > 0);
     path[length] = '\0';
-    snprintf(command, sizeof command, "'%s' hash", path);
+    assert_true(snprintf(command, sizeof command, "%s '%s' hash", emulator ? emulator : "", path) <
+                (int)sizeof command);
     FILE *other = popen(command, "r"); // NOLINT(cert-env33-c): this program again
     assert_non_null(other);
     assert_non_null(fgets(text, sizeof text, other));
