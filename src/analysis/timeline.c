@@ -9,6 +9,7 @@
 #include "model/trace.h"
 #include <lode/timeline.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Functions are numbered by keys; key 0 is a context that the metadata does not list. */
 struct lode_timeline {
@@ -22,9 +23,12 @@ struct lode_timeline {
     int32_t *cells; /* [row][column]: key + 1 while computing, then the share, or -1 */
 };
 
+/* Two cache lines, which processors fetch together: workers that write to one would wait for each other at every sample. */
+#define TALLY_ALIGN 128
+
 /* What a worker has added up: by key, and in the current bin. */
 struct tally {
-    uint64_t *nanoseconds, *samples, *in_bin;
+    _Alignas(TALLY_ALIGN) uint64_t *nanoseconds, *samples, *in_bin;
     uint32_t *touched; /* keys in the current bin */
     uint32_t touched_count;
     uint64_t sample_count;
@@ -277,7 +281,9 @@ static lode_status make_shares(struct drawing *self, unsigned workers, lode_erro
 
 static lode_status allocate_tallies(struct drawing *self, unsigned workers, lode_error *error)
 {
-    self->tallies = calloc(workers, sizeof *self->tallies);
+    self->tallies = aligned_alloc(TALLY_ALIGN, workers * sizeof *self->tallies);
+    if (self->tallies)
+        memset(self->tallies, 0, workers * sizeof *self->tallies);
     for (unsigned w = 0; self->tallies && w < workers; w++) {
         struct tally *tally = &self->tallies[w];
         tally->nanoseconds = calloc(self->keys, sizeof *tally->nanoseconds);
