@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 
-#include "report.h"
+#include "output/report.h"
 
 #include <stdint.h>
 #include <stdlib.h>

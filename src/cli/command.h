@@ -4,7 +4,7 @@
 #define CLI_COMMAND_H
 
 #include "option.h"
-#include "out.h"
+#include "output/out.h"
 
 #include <lode/lode.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "report.h"
-#include "suggest.h"
+#include "output/report.h"
+#include "text/suggest.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "help.h"
 
-#include "report.h"
+#include "output/report.h"
 
 #include <stdio.h>
 #include <string.h>

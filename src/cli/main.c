@@ -4,7 +4,7 @@
 #include "help.h"
 #include "interrupt.h"
 #include "job.h"
-#include "report.h"
+#include "output/report.h"
 
 #include <locale.h>
 #include <stdlib.h>

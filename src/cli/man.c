@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "help.h"
-#include "report.h"
+#include "output/report.h"
 
 #include <ctype.h>
 #include <stdio.h>

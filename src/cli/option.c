@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "option.h"
 
-#include "suggest.h"
+#include "text/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>

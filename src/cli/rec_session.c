@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rec_session.h"
 
-#include "rec_tasks.h"
-#include "report.h"
+#include "commands/rec_tasks.h"
+#include "output/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #ifndef CLI_REC_SESSION_H
 #define CLI_REC_SESSION_H
 
+#include "commands/tally.h"
 #include "option.h"
-#include "out.h"
-#include "progress.h"
-#include "tally.h"
+#include "output/out.h"
+#include "output/progress.h"
 
 #include <lode/lode.h>
 

@@ -4,8 +4,8 @@
 #define CLI_SESSION_H
 
 #include "option.h"
-#include "out.h"
-#include "progress.h"
+#include "output/out.h"
+#include "output/progress.h"
 
 #include <lode/lode.h>
 

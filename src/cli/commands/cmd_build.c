@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "commands/tally.h"
+#include "interrupt.h"
+#include "job.h"
+#include "output/progress.h"
+#include "output/report.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define RECORDINGS_MAX SIZE_MAX
+#define MEMBERS_MAX    1024
+
+typedef struct build_options {
+    shared_options shared;
+    const char *target;
+    int force, has_stats;
+    int trace; /* TRACE_... */
+    uint64_t resolution;
+    const char *rank_pattern, *rank_table, *title;
+    uint64_t memory;
+    int crew; /* job_kind */
+    uint64_t members;
+    int writing; /* WRITE_... */
+    int per;     /* PER_... */
+} build_options;
+
+/* In the order of the choices of --trace. */
+enum {
+    TRACE_FULL,
+    TRACE_NONE
+};
+static const char *const trace_choices[] = {"full", "none", NULL};
+
+/* In the order of the choices of --write. */
+enum {
+    WRITE_EACH,
+    WRITE_JOINTLY
+};
+static const char *const write_choices[] = {"each", "jointly", NULL};
+
+/* In the order of the choices of --per. */
+enum {
+    PER_TRACE,
+    PER_THREAD
+};
+static const char *const per_choices[] = {"trace", "thread", NULL};
+
+typedef struct building {
+    progress progress;
+    tally findings;
+} building;
+
+static int on_finding(void *user, const lode_finding *finding)
+{
+    building *b = user;
+    /* Notes are about what is there, not about what was done with it. */
+    if (finding->severity != LODE_NOTE)
+        tally_add(&b->findings, finding);
+    return 0;
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    building *b = user;
+    return progress_report(&b->progress, phase, done, total);
+}
+
+static lode_build_options wishes_of(const build_options *options, building *b)
+{
+    lode_build_options wishes = LODE_BUILD_OPTIONS_INIT;
+    wishes.force = options->force;
+    wishes.strict = options->shared.strict;
+    wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    wishes.memory = options->memory;
+    wishes.trace = options->trace == TRACE_NONE ? LODE_TRACE_NONE : LODE_TRACE_FULL;
+    if (options->resolution > 0)
+        wishes.trace = options->resolution;
+    wishes.rank_pattern = options->rank_pattern;
+    wishes.rank_table = options->rank_table;
+    wishes.title = options->title;
+    wishes.members = (uint32_t)options->members;
+    wishes.joint = options->writing == WRITE_JOINTLY;
+    wishes.per_thread = options->per == PER_THREAD;
+    wishes.on_finding = on_finding;
+    wishes.on_progress = on_progress;
+    wishes.user = b;
+    return wishes;
+}
+
+/* ---- what it took ---- */
+
+typedef struct quantity {
+    const char *key, *label;
+    uint64_t value;
+    int is_bytes;
+} quantity;
+
+static void write_quantities(out *o, const lode_build_result *r)
+{
+    const quantity quantities[] = {
+        {"members", "Members", r->members, 0},
+        {"recordings", "Recordings", r->recordings, 0},
+        {"nodes", "Nodes", r->nodes, 0},
+        {"ranks", "Ranks", r->ranks, 0},
+        {"profiles", "Profiles", r->tracks, 0},
+        {"events", "Events", r->events, 0},
+        {"functions", "Functions", r->functions, 0},
+        {"contexts", "Contexts", r->contexts, 0},
+        {"worker_contexts", "Contexts of workers", r->tree_contexts, 0},
+        {"metrics", "Metrics", r->metrics, 0},
+        {"profile_contexts", "Contexts of profiles", r->rows, 0},
+        {"values", "Values", r->values, 0},
+        {"samples", "Samples", r->samples, 0},
+        {"rounds", "Rounds of exchange", r->rounds, 0},
+        {"spooled_bytes", "Spooled", r->spooled_bytes, 1},
+        {"memory_bytes", "Memory, at most", r->memory, 1},
+    };
+    for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
+        char text[NUMBER_SIZE];
+        if (quantities[i].is_bytes)
+            format_bytes(text, quantities[i].value);
+        else
+            format_count(text, quantities[i].value);
+        out_entry(o, quantities[i].label, "%s", text);
+        out_fact_u64(o, quantities[i].key, quantities[i].value);
+    }
+}
+
+static void write_phases(out *o, const lode_build_result *r)
+{
+    static const out_column columns[] = {
+        {"seconds", "Time", OUT_REAL, OUT_ALWAYS},
+        {"read_bytes", "Read", OUT_BYTES, OUT_ALWAYS},
+        {"written_bytes", "Written", OUT_BYTES, OUT_ALWAYS},
+        {"messages", "Messages", OUT_INTEGER, OUT_ALWAYS},
+        {"sent_bytes", "Sent", OUT_BYTES, OUT_ALWAYS},
+        {"phase", "Phase", OUT_STRING, OUT_ALWAYS},
+    };
+    out_table(o, OUT_MAIN, "phases", columns, sizeof columns / sizeof *columns, UNIT_SECONDS);
+    for (unsigned i = 0; i < LODE_BUILD_PHASES; i++) {
+        const lode_build_phase *phase = &r->phases[i];
+        out_row(o, STYLE_PLAIN);
+        out_cell_real(o, phase->seconds);
+        out_cell_u64(o, phase->read_bytes);
+        out_cell_u64(o, phase->written_bytes);
+        out_cell_u64(o, phase->messages);
+        out_cell_u64(o, phase->sent_bytes);
+        out_cell_text(o, lode_build_phase_name(i));
+        out_row_end(o);
+    }
+    out_table_end(o);
+}
+
+static void write_stats(out *o, const char *target, const lode_build_result *result)
+{
+    out_begin(o, "build", NULL);
+    out_fact_text(o, "database", target);
+    out_labels(o, sizeof "Contexts of profiles" + 1);
+    write_quantities(o, result);
+    out_gap(o);
+    write_phases(o, result);
+    out_end(o);
+}
+
+/* ---- the command ---- */
+
+static void say_findings(out *o, tally *findings, size_t recordings, const char *path)
+{
+    char *text = tally_text(findings);
+    if (text[0] && recordings == 1)
+        out_say(o, "%s ('lode check --verbose %s' says more)", text, path);
+    else if (text[0])
+        out_say(o, "%s ('lode check --verbose' says more about each recording)", text);
+    free(text);
+}
+
+static int check_kinds(const invocation *call)
+{
+    for (size_t i = 1; i < call->operand_count; i++) {
+        lode_store_kind kind;
+        lode_error error = {0};
+        if (lode_store_probe(call->operands[i], &kind, &error) != LODE_OK)
+            return report_unopened(call->operands[i], &error);
+        if (kind != LODE_STORE_RECORDING)
+            return report("%s is a database; 'lode build' is for recordings", call->operands[i]);
+    }
+    return EXIT_DONE;
+}
+
+/* What one member does; the first one speaks. */
+static int build_with(const invocation *call, lode_crew *crew)
+{
+    const build_options *options = call->options;
+    building b = {.findings = {.cap = 100}};
+    lode_build_options wishes = wishes_of(options, &b);
+    lode_build_result result;
+    lode_error error = {0};
+    int is_first = job_is_first(crew), status = EXIT_DONE;
+    if (is_first && (status = check_kinds(call)) != EXIT_DONE)
+        return status;
+    wishes.crew = crew;
+    progress_init(&b.progress);
+    b.progress.byte_phase = "reading";
+    /* The first process has the output; the others have nothing to clear away. */
+    if (is_first)
+        interrupt_hold();
+    lode_status done =
+        lode_build(call->operands, call->operand_count, options->target, &wishes, &result, &error);
+    progress_clear(&b.progress);
+    if (done != LODE_OK) {
+        status = report_unwritten(options->target, &error);
+    } else if (is_first) {
+        say_findings(call->out, &b.findings, call->operand_count, call->operands[0]);
+        if (options->has_stats || options->shared.json)
+            write_stats(call->out, options->target, &result);
+    }
+    tally_free(&b.findings);
+    return status;
+}
+
+static int run_build(const invocation *call)
+{
+    const build_options *options = call->options;
+    lode_crew *crew;
+    if (options->writing == WRITE_JOINTLY)
+        job_prepare_files();
+    int status = job_join(&crew, options->members ? JOB_ALONE : (job_kind)options->crew);
+    if (status != EXIT_DONE)
+        return status;
+    return job_leave(crew, build_with(call, crew));
+}
+
+static int build_usage(const invocation *call)
+{
+    const build_options *options = call->options;
+    if (!options->target)
+        return report("missing option: -o/--output (see 'lode help build')");
+    if (options->rank_pattern && options->rank_table)
+        return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
+    if (options->members > MEMBERS_MAX)
+        return report("--crew: at most %d members in one process", MEMBERS_MAX);
+    return EXIT_DONE;
+}
+
+static const option_spec build_own[] = {
+    {"output", 'o', OPTION_TEXT, "DB", NULL, offsetof(build_options, target),
+     "the directory to write; it appears only when it is complete"},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(build_options, force),
+     "replace a database that is there"},
+    {"trace", 't', OPTION_CHOICE, NULL, trace_choices, offsetof(build_options, trace),
+     "full, the default, has a sample for every beginning and end of a call; none writes no trace lines"},
+    {"trace", 0, OPTION_SPAN, "TIME", NULL, offsetof(build_options, resolution),
+     "of each interval of this length, such as 10us, a trace line keeps the last sample"},
+    {"rank-from", 0, OPTION_TEXT, "PATTERN", NULL, offsetof(build_options, rank_pattern),
+     "take ranks from paths: an extended regular expression whose group is the rank, such as 'rank-(\\d+)'"},
+    {"ranks", 0, OPTION_TEXT, "FILE", NULL, offsetof(build_options, rank_table),
+     "take ranks from a file that has lines of PATH RANK"},
+    {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(build_options, title),
+     "what viewers call the database; the default is the name of the directory"},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, memory),
+     "memory for work on values, such as 500M or 2G (default a quarter of the machine's, shared by the ranks "
+     "on it)"},
+    {"crew", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, crew),
+     "who builds: auto, the default, joins the MPI job that the program was started in, if it was; alone "
+     "does not"},
+    {"crew", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, members),
+     "build as N members of a crew inside this process, each with its threads, as a job of N ranks would"},
+    {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing),
+     "how the ranks of an MPI job write: each for itself, the default; or jointly, through MPI, for file "
+     "systems that want few and "
+     "large writes"},
+    {"per", 0, OPTION_CHOICE, NULL, per_choices, offsetof(build_options, per),
+     "of recordings of traces: one profile for each trace, the default, or for each thread, with its traces "
+     "one after the "
+     "other"},
+    {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats),
+     "say what was read and written, and how long it took"},
+    {0},
+};
+
+static const char *const build_description[] = {
+    "Builds one HPCToolkit 4.0 database from recordings. Each task or trace becomes a profile and, unless it "
+    "is not "
+    "wanted, a trace line; each calling context has the number of calls, the time, and what else the "
+    "recordings count, such as page faults, or calls that ended with an error. 'lode top', 'lode tree' and "
+    "the others show the same numbers as "
+    "on the recordings, and hpcviewer opens the result.",
+    "Functions are stored under their demangled names, followed by [module] where the recording does not "
+    "know their source. Off-CPU time has a time, but is no call.",
+    "Profiles are called by node, rank and thread: the host that a recording names, the rank of the process, "
+    "and its threads in the order of their ids. Without --rank-from and --ranks the processes of all "
+    "recordings are numbered in the order in which they are given. Traces take the place of threads: those "
+    "of a process are "
+    "numbered in the order of the recording, or the threads that made them with --per thread.",
+    "Recordings are read once. Memory grows with calling contexts, not with events. The same recordings give "
+    "the same bytes, however many threads and ranks are used. The database is there whole or not at all.",
+    "Started by mpirun, all processes build one database together, in a directory that all of them can see. "
+    "Each "
+    "reads its share of the tasks; none has more of the values in memory than --memory allows. If one fails "
+    "or is killed, all end, "
+    "and nothing is written. Open MPI and MPICH have a plug-in each, which is loaded only then.",
+    NULL,
+};
+
+static const command_example build_examples[] = {
+    {"lode build uftrace.data -o db", "One recording."},
+    {"lode build --trace 10us --rank-from 'rank-(\\d+)' rank-*/uftrace.data -o db",
+     "A job of many ranks, with fewer samples."},
+    {"lode build --trace none --stats uftrace.data -o db", "Without trace lines; says what it took."},
+    {"mpirun -n 64 lode build rank-*/uftrace.data -o db", "On many nodes."},
+    {NULL, NULL},
+};
+
+const command_spec command_build = {
+    .name = "build",
+    .summary = "a database built from recordings",
+    .operands = "REC...",
+    .min_operands = 1,
+    .max_operands = RECORDINGS_MAX,
+    .stores = FOR_RECORDINGS,
+    .description = build_description,
+    .examples = build_examples,
+    .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
+    .options_size = sizeof(build_options),
+    .usage = build_usage,
+    .run = run_build,
+};

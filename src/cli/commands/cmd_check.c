@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "output/json.h"
+#include "output/progress.h"
+#include "output/report.h"
+
+#include <stdio.h>
+
+typedef struct check_options {
+    shared_options shared;
+    int level;
+    int rules;
+    int verbose;
+} check_options;
+
+/* What the callbacks of a check need. */
+typedef struct check_job {
+    const check_options *options;
+    out *out;
+    int is_recording;
+    progress progress;
+} check_job;
+
+static out_style style_of(lode_severity severity)
+{
+    return severity == LODE_ERROR ? STYLE_ERROR : severity == LODE_WARNING ? STYLE_WARNING : STYLE_DIM;
+}
+
+static void say_finding(out *o, const lode_finding *finding)
+{
+    char where[160] = "";
+    if (finding->file[0] && finding->offset != LODE_NO_OFFSET)
+        snprintf(where, sizeof where, " %s@0x%llx", finding->file, (unsigned long long)finding->offset);
+    else if (finding->file[0])
+        snprintf(where, sizeof where, " %s", finding->file);
+    out_piece(o, style_of(finding->severity), lode_severity_name(finding->severity));
+    out_line(o, " %s%s: %s", finding->rule, where, finding->text);
+    out_flush(o);
+}
+
+static const out_column finding_columns[] = {
+    {"severity", "Severity", OUT_STRING, OUT_ALWAYS}, {"rule", "Rule", OUT_STRING, OUT_ALWAYS},
+    {"file", "File", OUT_STRING, OUT_ALWAYS},         {"offset", "Offset", OUT_NUMBER, OUT_ALWAYS},
+    {"text", "Text", OUT_STRING, OUT_ALWAYS},
+};
+
+static void write_finding(out *o, const lode_finding *finding)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_text(o, lode_severity_name(finding->severity));
+    out_cell_text(o, finding->rule);
+    out_cell_text(o, finding->file[0] ? finding->file : NULL);
+    if (finding->offset != LODE_NO_OFFSET)
+        out_cell_u64(o, finding->offset);
+    else
+        out_cell_none(o);
+    out_cell_text(o, finding->text);
+    out_row_end(o);
+}
+
+static int on_finding(void *user, const lode_finding *finding)
+{
+    check_job *job = user;
+    progress_clear(&job->progress);
+    if (out_format_of(job->out) != OUT_TEXT)
+        write_finding(job->out, finding);
+    else if (finding->severity != LODE_NOTE || job->options->verbose)
+        say_finding(job->out, finding);
+    return out_has_failed(job->out);
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    check_job *job = user;
+    return progress_report(&job->progress, phase, done, total);
+}
+
+static void count_of(char buffer[96], uint64_t count, const char *noun)
+{
+    char number[NUMBER_SIZE];
+    format_count(number, count);
+    snprintf(buffer, 96, "%s %s%s", number, noun, count == 1 ? "" : "s");
+}
+
+/* What was looked at. */
+static void say_extent(const check_job *job, const lode_check_result *result)
+{
+    const char *level = lode_check_level_name((lode_check_level)job->options->level);
+    char first[96], second[96], third[96], fourth[96];
+    if (job->is_recording) {
+        count_of(first, result->tracks, result->has_traces ? "trace" : "task");
+        count_of(second, result->events, "event");
+        out_say(job->out, "checked at level %s: %s, %s", level, first, second);
+        return;
+    }
+    /* As 'lode info' counts: without the global context and the summary. Values are stored once by profile and once by context. */
+    count_of(first, result->contexts - (result->contexts > 0), "context");
+    count_of(second, result->profiles - (result->profiles > 0), "profile");
+    count_of(third, result->values, "stored value");
+    count_of(fourth, result->samples, "sample");
+    out_say(job->out, "checked at level %s: %s, %s, %s, %s", level, first, second, third, fourth);
+}
+
+static void say_result(const check_job *job, const char *path, const lode_check_result *result)
+{
+    char errors[96], warnings[96], notes[96], more[96];
+    int hides_notes = result->notes > 0 && !job->options->verbose;
+    count_of(errors, result->errors, "error");
+    count_of(warnings, result->warnings, "warning");
+    count_of(notes, result->notes, "note");
+    if (result->suppressed) {
+        count_of(more, result->suppressed, "further finding");
+        out_say(job->out, "%s of the same rules not listed (--limit 0 lists all)", more);
+    }
+    out_piece(job->out, result->errors ? STYLE_ERROR : STYLE_HEADING, result->errors ? "damaged" : "sound");
+    out_line(job->out, ": %s: %s, %s, %s%s", path, errors, warnings, notes,
+             hides_notes ? " (shown with --verbose)" : "");
+    say_extent(job, result);
+}
+
+static void write_result(const check_job *job, const lode_check_result *result)
+{
+    out *o = job->out;
+    if (out_format_of(o) != OUT_JSON)
+        return;
+    json_line(o);
+    json_object(o, "result");
+    json_bool(o, "sound", result->errors == 0);
+    json_u64(o, "errors", result->errors);
+    json_u64(o, "warnings", result->warnings);
+    json_u64(o, "notes", result->notes);
+    json_u64(o, "suppressed", result->suppressed);
+    if (job->is_recording) {
+        json_u64(o, "tracks", result->tracks);
+        json_u64(o, "events", result->events);
+    } else {
+        json_u64(o, "contexts", result->contexts);
+        json_u64(o, "profiles", result->profiles);
+        json_u64(o, "values", result->values);
+        json_u64(o, "samples", result->samples);
+    }
+    json_object_end(o);
+}
+
+/* A check that broke off has no result, but what it wrote must still be one whole object. */
+static void write_failure(out *o, const lode_error *error)
+{
+    if (out_format_of(o) == OUT_JSON) {
+        json_line(o);
+        json_null(o, "result");
+        json_text(o, "error", error->text);
+    }
+}
+
+static int check(check_job *job, const char *path)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result = {0};
+    lode_error error = {0};
+    int is_table = out_format_of(job->out) != OUT_TEXT;
+    options.level = (lode_check_level)job->options->level;
+    options.threads = (unsigned)(job->options->shared.threads < 4096 ? job->options->shared.threads : 4096);
+    options.limit_per_rule = job->options->shared.limit;
+    options.on_finding = on_finding;
+    options.on_progress = on_progress;
+    options.user = job;
+    out_begin(job->out, "check", path);
+    out_fact_text(job->out, "level", lode_check_level_name(options.level));
+    if (is_table)
+        out_table(job->out, OUT_MAIN, "findings", finding_columns, 5, UNIT_COUNT);
+    lode_status status = lode_check(path, &options, &result, &error);
+    progress_clear(&job->progress);
+    if (is_table)
+        out_table_end(job->out);
+    if (status == LODE_OK) {
+        write_result(job, &result);
+        say_result(job, path, &result);
+    } else {
+        write_failure(job->out, &error);
+    }
+    out_end(job->out);
+    if (status != LODE_OK)
+        return out_has_failed(job->out) ? EXIT_TROUBLE : report_unopened(path, &error);
+    return result.errors ? EXIT_FINDINGS : EXIT_DONE;
+}
+
+static const out_column rule_columns[] = {
+    {"severity", "Severity", OUT_STRING, OUT_ALWAYS},
+    {"level", "Level", OUT_STRING, OUT_ALWAYS},
+    {"rule", "Rule", OUT_STRING, OUT_ALWAYS},
+    {"summary", "What it finds", OUT_PROSE, OUT_ALWAYS},
+};
+
+static int list_rules(out *o)
+{
+    out_begin(o, "check", NULL);
+    out_table(o, OUT_MAIN, "rules", rule_columns, 4, UNIT_COUNT);
+    for (size_t i = 0; i < lode_rule_count(); i++) {
+        const lode_rule *rule = lode_rule_at(i);
+        out_row(o, STYLE_PLAIN);
+        out_cell_text(o, lode_severity_name(rule->severity));
+        out_cell_text(o, lode_check_level_name(rule->level));
+        out_cell_text(o, rule->id);
+        out_cell_text(o, rule->summary);
+        out_row_end(o);
+    }
+    out_table_end(o);
+    out_end(o);
+    return EXIT_DONE;
+}
+
+static int check_usage(const invocation *call)
+{
+    const check_options *options = call->options;
+    if (options->rules == (call->operand_count > 0))
+        return report("'lode check' needs either STORE or --rules (see 'lode help check')");
+    return EXIT_DONE;
+}
+
+static int run_check(const invocation *call)
+{
+    const check_options *options = call->options;
+    check_job job = {
+        .options = options, .out = call->out, .is_recording = call->kind == LODE_STORE_RECORDING};
+    if (options->rules)
+        return list_rules(call->out);
+    progress_init(&job.progress);
+    return check(&job, call->operands[0]);
+}
+
+static const char *const level_choices[] = {"quick", "structure", "full", NULL};
+
+static const option_spec check_own[] = {
+    {"level", 'l', OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level),
+     "how far to look: quick reads headers and footers; structure, the default, reads every byte once and "
+     "tests "
+     "every pointer, count, string and order, or every record; full also compares what the parts of a "
+     "database say about each other"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "findings to list per rule; the rest is counted; 0 lists all (default 20)"},
+    {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(check_options, verbose), "list notes too"},
+    {"rules", 0, OPTION_FLAG, NULL, NULL, offsetof(check_options, rules),
+     "list all rules instead of checking a store"},
+    {0},
+};
+
+static const check_options check_defaults = {.shared = {.limit = 20}, .level = LODE_CHECK_STRUCTURE};
+
+static const char *const check_description[] = {
+    "Reads a store and says what is wrong with it. Each finding is a line with its severity, the rule it "
+    "breaks, the file and the byte offset, and what was found there. Errors are damage; warnings are data "
+    "that "
+    "contradicts itself without making the store unreadable; notes are known peculiarities of the programs "
+    "that "
+    "write stores, and calls that the recorder could not see whole.",
+    "The exit status is 0 if no error was found, 1 if there are errors, and 2 if the check could not be "
+    "carried "
+    "out.",
+    NULL,
+};
+
+static const command_example check_examples[] = {
+    {"lode check hpctoolkit-app-database", "Is this database whole?"},
+    {"lode check --verbose uftrace.data", "What was repaired in a recording, and where."},
+    {"lode check --level full --json db > findings.json",
+     "Everything that can be tested, for a program to read."},
+    {"lode check --rules", "What is tested."},
+    {NULL, NULL},
+};
+
+const command_spec command_check = {
+    .name = "check",
+    .summary = "whether a store is whole and consistent",
+    .operands = "STORE",
+    .max_operands = 1,
+    .stores = FOR_ALL,
+    .description = check_description,
+    .examples = check_examples,
+    .options = {.own = check_own, .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(check_options),
+    .defaults = &check_defaults,
+    .usage = check_usage,
+    .run = run_check,
+};

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "interrupt.h"
+#include "output/report.h"
+#include "rec_session.h"
+#include "session.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STORES_MAX SIZE_MAX
+
+typedef struct convert_options {
+    shared_options shared;
+    const char *target;
+    int force, drop_unlisted;
+    int to;     /* TO_... */
+    int layout; /* LAYOUT_... */
+    uint64_t memory;
+} convert_options;
+
+/* In the order of the choices of --to; the first is what holds if nobody says. */
+enum {
+    TO_SAME = -1,
+    TO_HPCTOOLKIT,
+    TO_UFTRACE,
+    TO_DRAFT_XML,
+    TO_DRAFT_METADB,
+    TO_ZORKA
+};
+static const char *const to_choices[] = {
+    "hpctoolkit", "uftrace", "hpctoolkit-draft-xml", "hpctoolkit-draft-metadb", "zorka", NULL};
+
+/* In the order of the choices of --layout. */
+enum {
+    LAYOUT_UNSAID = -1,
+    LAYOUT_PAGE,
+    LAYOUT_ZICO
+};
+static const char *const layout_choices[] = {"page", "zico", NULL};
+
+/* A conversion under way. */
+typedef struct conversion {
+    session *session;
+    out *out;
+} conversion;
+
+static int on_remark(void *user, const lode_finding *finding)
+{
+    conversion *c = user;
+    progress_clear(&c->session->progress);
+    out_say(c->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
+            finding->file[0] ? ": " : "", finding->text);
+    return out_has_failed(c->out);
+}
+
+static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    conversion *c = user;
+    return progress_report(&c->session->progress, phase, done, total);
+}
+
+/* What a check takes is far less than a second up to this size; of larger databases, it would be a part of the whole time that shows. */
+#define CHECKED_BYTES (UINT64_C(64) << 20)
+
+static uint64_t database_bytes(const lode_database *db)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < LODE_PART_COUNT; i++)
+        bytes += lode_database_part_size(db, (lode_part)i);
+    return bytes;
+}
+
+/* Counts the errors of the source, whose values are taken over as they are. Larger ones are not checked. */
+static lode_status count_damage(const session *s, uint64_t *errors, lode_error *error)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result = {0};
+    options.level = LODE_CHECK_FULL;
+    options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+    *errors = 0;
+    if (database_bytes(s->db) > CHECKED_BYTES)
+        return LODE_OK;
+    lode_status status = lode_check(s->path, &options, &result, error);
+    *errors = result.errors;
+    return status;
+}
+
+static void say_damage(const session *s, uint64_t errors, out *o)
+{
+    if (database_bytes(s->db) > CHECKED_BYTES)
+        out_say(o, "note: %s is too large to be checked on the way; 'lode check --level full %s' does",
+                s->path, s->path);
+    else if (errors > 0)
+        report(
+            "warning: %s has %llu error%s, which may be in the new store too ('lode check --level full %s' "
+            "lists them)",
+            s->path, (unsigned long long)errors, errors == 1 ? "" : "s", s->path);
+}
+
+/* Nothing is printed when all went well: what was asked for is there. */
+static int convert(session *s, const convert_options *options, out *o)
+{
+    conversion c = {s, o};
+    lode_error error = {0};
+    uint64_t errors;
+    lode_convert_options wishes = LODE_CONVERT_OPTIONS_INIT;
+    wishes.force = options->force;
+    wishes.drop_unlisted = options->drop_unlisted;
+    wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    wishes.memory = options->memory;
+    wishes.sources = s->path;
+    wishes.on_progress = on_conversion;
+    wishes.on_finding = on_remark;
+    wishes.user = &c;
+    wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
+    /* Before anything is written: a source that cannot be read any more leaves nothing. */
+    if (count_damage(s, &errors, &error) != LODE_OK)
+        return session_error(s, &error);
+    interrupt_hold();
+    if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK) {
+        progress_clear(&s->progress);
+        say_damage(s, errors, o);
+        return EXIT_DONE;
+    }
+    /* These are about what was read. */
+    if (error.status == LODE_ERR_CORRUPT || error.status == LODE_ERR_LIMIT)
+        return session_error(s, &error);
+    progress_clear(&s->progress);
+    return report_unwritten(options->target, &error);
+}
+
+static int convert_database(const invocation *call)
+{
+    const convert_options *options = call->options;
+    session s;
+    if (options->to == TO_UFTRACE || options->to == TO_ZORKA)
+        return report("%s is a database, which cannot be written as a recording", call->operands[0]);
+    if (call->operand_count > 1)
+        return report("%s is a database; only recordings can be merged (see 'lode help convert')",
+                      call->operands[0]);
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = convert(&s, options, call->out);
+    session_close(&s);
+    return status;
+}
+
+/* Recordings that become one. The first has the slice, and takes the findings and the progress of all. */
+typedef struct merger {
+    rec_session *sessions;
+    const lode_recording **recordings;
+    size_t count;
+    out *out;
+    int is_refused; /* an error was met, and said, with --strict */
+} merger;
+
+static int is_rule_of_check(const char *rule)
+{
+    for (size_t i = 0; i < lode_rule_count(); i++)
+        if (strcmp(lode_rule_at(i)->id, rule) == 0)
+            return 1;
+    return 0;
+}
+
+/* What a check would say too is counted; what only this work brings up is said. */
+static int on_finding(void *user, const lode_finding *finding)
+{
+    merger *m = user;
+    if (finding->severity == LODE_ERROR && m->sessions[0].shared->strict) {
+        progress_clear(&m->sessions[0].progress);
+        report("%s: %s (%s)", finding->file[0] ? finding->file : m->sessions[0].path, finding->text,
+               finding->rule);
+        m->is_refused = 1;
+        return 1;
+    }
+    if (is_rule_of_check(finding->rule))
+        return rec_on_finding(&m->sessions[0], finding);
+    progress_clear(&m->sessions[0].progress);
+    out_say(m->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
+            finding->file[0] ? ": " : "", finding->text);
+    return out_has_failed(m->out);
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    merger *m = user;
+    return rec_on_progress(&m->sessions[0], phase, done, total);
+}
+
+/* The layout is of trace stores, so who says it wants one. */
+static const char *target_of(const merger *m, const convert_options *options)
+{
+    if (options->to == TO_UFTRACE)
+        return "uftrace";
+    if (options->to == TO_ZORKA || options->layout != LAYOUT_UNSAID ||
+        strcmp(lode_recording_format(m->recordings[0]), "zorka") == 0)
+        return options->layout == LAYOUT_ZICO ? "zorka-zico" : "zorka";
+    return NULL;
+}
+
+static int rewrite(merger *m, const convert_options *options)
+{
+    rec_session *s = &m->sessions[0];
+    lode_error error = {0};
+    lode_rewrite_options wishes = LODE_REWRITE_OPTIONS_INIT;
+    wishes.force = options->force;
+    wishes.threads = rec_threads(s);
+    wishes.on_finding = on_finding;
+    wishes.on_progress = on_progress;
+    wishes.user = m;
+    wishes.to = target_of(m, options);
+    interrupt_hold();
+    lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
+    progress_clear(&s->progress);
+    if (m->is_refused)
+        return EXIT_TROUBLE;
+    if (status != LODE_OK)
+        return report_unwritten(options->target, &error);
+    if (m->count == 1)
+        rec_say_findings(m->out, s, 0);
+    else
+        rec_say_merged_findings(m->out, s);
+    return EXIT_DONE;
+}
+
+static int open_recording(merger *m, const invocation *call, size_t index)
+{
+    rec_session *s = &m->sessions[index];
+    const char *path = call->operands[index];
+    int status = index == 0 ? rec_open_slice(s, path, call->shared) : rec_open(s, path, call->shared);
+    m->count++;
+    m->recordings[index] = s->recording;
+    return status;
+}
+
+static int convert_recordings(const invocation *call)
+{
+    const convert_options *options = call->options;
+    merger m = {.out = call->out};
+    int status = EXIT_DONE;
+    if (options->to != TO_SAME && options->to != TO_UFTRACE && options->to != TO_ZORKA)
+        return report("%s is a recording, which cannot be written as an HPCToolkit database",
+                      call->operands[0]);
+    if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
+        return report("--%s can be used with one recording only (see 'lode help convert')",
+                      call->shared->tasks ? "task" : "id");
+    m.sessions = alloc_array(call->operand_count, sizeof *m.sessions);
+    m.recordings = alloc_array(call->operand_count, sizeof *m.recordings);
+    for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
+        status = open_recording(&m, call, i);
+    for (size_t i = 1; i < m.count; i++)
+        tally_merge(&m.sessions[0].opening, &m.sessions[i].opening, LODE_NOTE);
+    if (status == EXIT_DONE)
+        status = rewrite(&m, options);
+    for (size_t i = 0; i < m.count; i++)
+        rec_close(&m.sessions[i]);
+    free(m.sessions);
+    free(m.recordings);
+    return status;
+}
+
+static int convert_usage(const invocation *call)
+{
+    const convert_options *options = call->options;
+    if (!options->target)
+        return report("missing option: -o/--output (see 'lode help convert')");
+    if (options->layout != LAYOUT_UNSAID && options->to != TO_SAME && options->to != TO_ZORKA)
+        return report("--layout is for trace stores, --to zorka (see 'lode help convert')");
+    return EXIT_DONE;
+}
+
+static int run_convert(const invocation *call)
+{
+    return call->kind == LODE_STORE_RECORDING ? convert_recordings(call) : convert_database(call);
+}
+
+static const option_spec convert_own[] = {
+    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
+     "the directory to write; it appears only when it is complete"},
+    {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to),
+     "the format to write; the default is that of the store: HPCToolkit 4.0, uftrace or Zorka. The drafts of "
+     "2021 and 2022 are for tools that read nothing else"},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
+     "replace a store that is there"},
+    {0},
+};
+
+static const option_spec convert_of_databases[] = {
+    {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(convert_options, drop_unlisted),
+     "leave out values at contexts that meta.db does not list; what is left does not add up to the totals"},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory),
+     "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
+    {0},
+};
+
+static const option_spec convert_of_recordings[] = {
+    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(convert_options, layout),
+     "of a Zorka trace store: as its document describes it, or as the ZICO collectors wrote it (default "
+     "page)"},
+    {0},
+};
+
+static const convert_options convert_defaults = {.to = TO_SAME, .layout = LAYOUT_UNSAID};
+
+static const char *const convert_description[] = {
+    "Writes a database anew in one canonical form of HPCToolkit 4.0: contexts in depth-first order with "
+    "siblings in a "
+    "fixed order, profiles in the order of their ids, and the summary and the values by context computed "
+    "again. What it "
+    "means stays the same. Equal content in the same order gives equal bytes, however many threads are used. "
+    "Values at contexts that meta.db does not list are kept, numbered behind the listed ones, unless "
+    "--drop-unlisted is "
+    "given. Source files that were copied into the database come along, and so does metrics/default.yaml. So "
+    "databases in one of the layouts "
+    "that were used "
+    "before 4.0 are brought up to date; written in one, a database loses what the layout cannot hold.",
+    "A database of up to 64 MiB is checked on the way, at the level full; a warning says how many errors it "
+    "has. "
+    "Its values are taken over as they are, so that errors may be in the new one too.",
+    "Writes a recording, or a slice of it, anew: what was damaged is repaired, and calls "
+    "that reach "
+    "out of the slice are cut off at its ends. Several recordings become one: ids that are taken get new "
+    "ones, and "
+    "times are brought to the clock of the first, as far as the recordings say how theirs differ.",
+    "Any recording can be written as a Zorka trace store. Of another store everything is taken over that the "
+    "layout can hold; of other recordings each outermost call of a task becomes a trace, with arguments and "
+    "results as attributes and times in ticks of 65.536 us. Points and losses are left out.",
+    "The new store is there whole or not at all; what a killed run has left is cleared by the next one.",
+    NULL,
+};
+
+static const command_example convert_examples[] = {
+    {"lode convert db -o canonical-db", "A copy that compares byte by byte with other copies."},
+    {"lode convert --drop-unlisted --memory 1G db -o smaller-db", "Without values that no viewer shows."},
+    {"lode convert old-db -o new-db",
+     "A database of 2021 or 2022 that opens in nothing today, brought up to date."},
+    {"lode convert --from 2s --to 2.1s --min-time 1us uftrace.data -o slice.data",
+     "A tenth of a second of a recording, without the shortest calls."},
+    {"lode convert rank0.data rank1.data -o both.data --to uftrace", "Two recordings as one."},
+    {"lode convert uftrace.data -o store --to zorka", "A recording as a trace store."},
+    {"lode convert store -o other-store --layout zico", "A trace store as the collectors wrote them."},
+    {NULL, NULL},
+};
+
+const command_spec command_convert = {
+    .name = "convert",
+    .summary = "a store written anew: in canonical form, sliced, or merged",
+    .operands = "STORE...",
+    .min_operands = 1,
+    .max_operands = STORES_MAX,
+    .stores = FOR_ALL,
+    .description = convert_description,
+    .examples = convert_examples,
+    .options = {.own = convert_own,
+                .of_databases = convert_of_databases,
+                .of_recordings = convert_of_recordings,
+                .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT | SHARED_THREADS},
+    .options_size = sizeof(convert_options),
+    .defaults = &convert_defaults,
+    .usage = convert_usage,
+    .run = run_convert,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "commands/dump.h"
+#include "output/report.h"
+#include "session.h"
+
+typedef struct dump_options {
+    shared_options shared;
+    unsigned only; /* bits in the order of the choices; 0: all */
+} dump_options;
+
+enum {
+    ONLY_META,
+    ONLY_PROFILES,
+    ONLY_CONTEXTS,
+    ONLY_TRACES
+};
+static const char *const only_choices[] = {"meta", "profiles", "contexts", "traces", NULL};
+
+static lode_status dump(out *o, const lode_database *db, unsigned only, lode_error *error)
+{
+    lode_status status = LODE_OK;
+    json_object(o, NULL);
+    json_text(o, "format", lode_database_format(db));
+    if (only & 1u << ONLY_META)
+        dump_meta(o, db);
+    if (only & 1u << ONLY_PROFILES)
+        status = dump_profiles(o, db, error);
+    if (status >= 0 && (only & 1u << ONLY_CONTEXTS))
+        status = dump_contexts(o, db, error);
+    if (status >= 0 && (only & 1u << ONLY_TRACES))
+        status = dump_traces(o, db, error);
+    json_object_end(o);
+    out_print(o, "\n");
+    return status;
+}
+
+static int run_dump(const invocation *call)
+{
+    const dump_options *options = call->options;
+    session s;
+    lode_error error = {0};
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE && dump(call->out, s.db, options->only ? options->only : ~0u, &error) < 0)
+        status = session_error(&s, &error);
+    session_close(&s);
+    return status;
+}
+
+static const option_spec dump_own[] = {
+    {"only", 0, OPTION_CHOICES, "PART[,PART]...", only_choices, offsetof(dump_options, only),
+     "only some parts: meta, profiles (values by profile), contexts (values by context), traces"},
+    {"output", 'o', OPTION_TEXT, "FILE", NULL, offsetof(shared_options, output),
+     "write to a file, which appears only when it is complete"},
+    {0},
+};
+
+static const char *const dump_description[] = {
+    "Writes a whole database as one JSON document, field by field: metadata with the context tree, the "
+    "values of "
+    "every profile, the values of every context, and the samples of every trace line. Each context, profile "
+    "and trace "
+    "line is on a line of its own. Names and numbers are those of the files; nothing is left out or rounded.",
+    "The document is written while the database is read, so that memory does not grow with its size.",
+    NULL,
+};
+
+static const command_example dump_examples[] = {
+    {"lode dump db -o db.json", "The whole database."},
+    {"lode dump --only meta db | jq '.meta.functions[].name'", "All function names."},
+    {NULL, NULL},
+};
+
+const command_spec command_dump = {
+    .name = "dump",
+    .summary = "a whole database as JSON",
+    .operands = "DB",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_DATABASES,
+    .description = dump_description,
+    .examples = dump_examples,
+    .options = {.own = dump_own},
+    .options_size = sizeof(dump_options),
+    .run = run_dump,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "help.h"
+#include "output/report.h"
+
+typedef struct help_options {
+    shared_options shared;
+    int man;
+} help_options;
+
+static int run_help(const invocation *call)
+{
+    const help_options *options = call->options;
+    const command_spec *about = NULL;
+    if (call->operand_count > 0) {
+        about = command_find(call->operands[0]);
+        if (!about)
+            return command_unknown(call->operands[0]);
+    }
+    if (options->man)
+        return man_page(call->out, about);
+    return about ? help_command(call->out, about) : help_overview(call->out);
+}
+
+static const option_spec help_own[] = {
+    {"man", 0, OPTION_FLAG, NULL, NULL, offsetof(help_options, man),
+     "print the manual page in troff, for man -l"},
+    {0},
+};
+
+static const char *const help_description[] = {
+    "Prints what the program does or, with the name of a command, what that command does and which options "
+    "it "
+    "takes. 'lode COMMAND --help' prints the same.",
+    NULL,
+};
+
+const command_spec command_help = {
+    .name = "help",
+    .summary = "what lode does, or one of its commands",
+    .operands = "[COMMAND]",
+    .max_operands = 1,
+    .description = help_description,
+    .options = {.own = help_own},
+    .options_size = sizeof(help_options),
+    .run = run_help,
+};
+
+static int run_version(const invocation *call)
+{
+    if (call->shared->json) {
+        out_begin(call->out, "version", NULL);
+        out_fact_text(call->out, "version", lode_version());
+        out_end(call->out);
+    } else {
+        out_print(call->out, "lode %s\n", lode_version());
+    }
+    return EXIT_DONE;
+}
+
+static const char *const version_description[] = {
+    "Prints the version of the library that is in use. 'lode --version' does the same.",
+    NULL,
+};
+
+const command_spec command_version = {
+    .name = "version",
+    .summary = "the version of lode",
+    .operands = "",
+    .description = version_description,
+    .options = {.shared = SHARED_JSON},
+    .options_size = sizeof(shared_options),
+    .run = run_version,
+};

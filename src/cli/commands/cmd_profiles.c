@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "commands/profiles_recording.h"
+#include "commands/spread.h"
+#include "output/report.h"
+#include "session.h"
+#include "text/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct profile_row {
+    uint32_t profile;
+    double value;
+    char *name; /* only if sorted by it */
+} profile_row;
+
+typedef struct profile_rows {
+    profile_row *items;
+    size_t count, capacity;
+    uint32_t empty;   /* profiles without any value */
+    uint32_t without; /* profiles with values, but not of this metric */
+} profile_rows;
+
+static const char *const sort_choices[] = {"value", "name", "index", NULL};
+
+static lode_status add_profile(profile_rows *rows, const session *s, uint32_t profile, uint16_t metric_id,
+                               lode_error *error)
+{
+    lode_block block;
+    int is_selected = 0;
+    double value = 0;
+    lode_status status = lode_selection_has(s->selection, s->db, profile, &is_selected, error);
+    if (status < 0 || !is_selected)
+        return status;
+    status = lode_profile_block(s->db, profile, &block, error);
+    if (status < 0)
+        return status;
+    if (lode_block_value_count(&block) == 0) {
+        rows->empty++;
+        return LODE_OK;
+    }
+    status = lode_block_lookup(&block, 0, metric_id, &value, error);
+    if (status == LODE_NOT_FOUND)
+        rows->without++;
+    if (status != LODE_OK)
+        return status;
+    rows->items = alloc_grow(rows->items, &rows->capacity, rows->count, sizeof *rows->items);
+    rows->items[rows->count++] = (profile_row){profile, value, NULL};
+    return LODE_OK;
+}
+
+static int gather(profile_rows *rows, session *s)
+{
+    lode_error error = {0};
+    uint16_t metric_id;
+    uint32_t count = lode_database_profile_count(s->db);
+    if (lode_metric_id(s->metric, LODE_SCOPE_EXECUTION, &metric_id) != LODE_OK)
+        return report("%s: metric '%s' has no execution scope", s->path, lode_metric_name(s->metric));
+    for (uint32_t i = 0; i < count; i++) {
+        if (add_profile(rows, s, i, metric_id, &error) < 0)
+            return session_error(s, &error);
+        progress_report(&s->progress, "profiles", i, count);
+    }
+    progress_clear(&s->progress);
+    return EXIT_DONE;
+}
+
+static int compare_index(const void *left, const void *right)
+{
+    const profile_row *a = left, *b = right;
+    return a->profile < b->profile ? -1 : a->profile > b->profile;
+}
+
+static int compare_value(const void *left, const void *right)
+{
+    const profile_row *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return compare_index(left, right);
+}
+
+/* "rank 2" before "rank 10". */
+static int compare_name(const void *left, const void *right)
+{
+    const profile_row *a = left, *b = right;
+    int order = strverscmp(a->name, b->name);
+    return order ? order : compare_index(left, right);
+}
+
+static void sort_rows(profile_rows *rows, const session *s, int sort)
+{
+    static int (*const orders[])(const void *, const void *) = {compare_value, compare_name, compare_index};
+    label l = {0};
+    for (size_t i = 0; sort == SORT_NAME && i < rows->count; i++) {
+        rows->items[i].name = strdup(label_profile(&l, s->db, rows->items[i].profile));
+        if (!rows->items[i].name)
+            exit(report("out of memory"));
+    }
+    if (rows->count)
+        qsort(rows->items, rows->count, sizeof *rows->items, orders[sort]);
+    label_free(&l);
+}
+
+static void distribution(lode_distribution *d, const profile_rows *rows)
+{
+    double *values = alloc_array(rows->count, sizeof *values);
+    for (size_t i = 0; i < rows->count; i++)
+        values[i] = rows->items[i].value;
+    lode_distribution_of(d, values, rows->count);
+    free(values);
+}
+
+#define BAR_WIDTH 20
+
+static const out_column columns[] = {
+    {"profile", "#", OUT_NUMBER, OUT_ALWAYS},
+    {"value", "Total", OUT_REAL, OUT_ALWAYS},
+    {"percent_of_mean", "% of mean", OUT_PERCENT, OUT_ALWAYS},
+    {"bar", "", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Profile", OUT_STRING, OUT_ALWAYS},
+};
+
+/* Bars of values that are all about the same say nothing. */
+static int are_bars_worth_it(const profile_row *rows, size_t count, double max)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].value < max * (1 - 1.0 / BAR_WIDTH))
+            return 1;
+    return 0;
+}
+
+static void print_rows(out *o, const session *s, const profile_rows *rows, const lode_distribution *d)
+{
+    uint64_t limit = s->shared->limit;
+    size_t shown = limit && limit < rows->count ? (size_t)limit : rows->count;
+    int has_bars = are_bars_worth_it(rows->items, shown, d->max);
+    label l = {0};
+    out_table(o, OUT_MAIN, "rows", columns, 5, unit_of_metric(lode_metric_name(s->metric)));
+    for (size_t i = 0; i < shown; i++) {
+        const profile_row *row = &rows->items[i];
+        char bar[BAR_SIZE];
+        spread_bar(bar, d->max > 0 ? row->value / d->max : 0, BAR_WIDTH, out_is_utf8(o));
+        out_row(o, STYLE_PLAIN);
+        out_cell_u64(o, row->profile);
+        out_cell_real(o, row->value);
+        out_cell_real(o, d->mean != 0 ? row->value / d->mean : 0);
+        out_cell_text(o, has_bars ? bar : NULL);
+        out_cell_text(o, label_profile(&l, s->db, row->profile));
+        out_row_end(o);
+    }
+    out_table_end(o);
+    out_shown(o, shown, rows->count, "profiles");
+    label_free(&l);
+}
+
+static void say_left_out(out *o, const profile_rows *rows)
+{
+    if (rows->empty)
+        out_say(o, "%u empty profile%s not counted", rows->empty, rows->empty == 1 ? " is" : "s are");
+    if (rows->without)
+        out_say(o, "%u profile%s without this metric not counted", rows->without,
+                rows->without == 1 ? " is" : "s are");
+}
+
+static void print_profiles(out *o, const session *s, const profile_rows *rows)
+{
+    const char *name = lode_metric_name(s->metric);
+    lode_distribution d;
+    distribution(&d, rows);
+    out_begin(o, "profiles", s->path);
+    out_fact_text(o, "metric", name);
+    out_fact_text(o, "selection", s->shared->profiles);
+    out_fact_u64(o, "row_count", rows->count);
+    out_fact_u64(o, "empty_profiles", rows->empty);
+    out_fact_u64(o, "profiles_without_metric", rows->without);
+    out_say(o, "%s by profile%s%s", name, s->shared->profiles ? ", " : "",
+            s->shared->profiles ? s->shared->profiles : "");
+    session_say_default(o, s);
+    out_gap(o);
+    print_rows(o, s, rows, &d);
+    if (rows->count == 0)
+        out_say(o, "No profile has this metric.");
+    out_gap(o);
+    spread_print(o, "distribution", &d, unit_of_metric(name));
+    say_left_out(o, rows);
+    out_end(o);
+}
+
+static int profiles_database(const invocation *call)
+{
+    session s;
+    profile_rows rows = {0};
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = session_need_metric(&s);
+    if (status == EXIT_DONE)
+        status = gather(&rows, &s);
+    if (status == EXIT_DONE) {
+        sort_rows(&rows, &s, call->shared->sort);
+        print_profiles(call->out, &s, &rows);
+    }
+    for (size_t i = 0; i < rows.count; i++)
+        free(rows.items[i].name);
+    free(rows.items);
+    session_close(&s);
+    return status;
+}
+
+static int run_profiles(const invocation *call)
+{
+    return call->kind == LODE_STORE_RECORDING ? profiles_recording(call) : profiles_database(call);
+}
+
+static const option_spec profiles_own[] = {
+    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
+     "the order of the rows (default value, largest first)"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "rows to show; 0 shows all (default 20)"},
+    {0},
+};
+
+static const option_spec profiles_of_recordings[] = {
+    {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads),
+     "threads to work with; 0, the default, is one per processor"},
+    {0},
+};
+
+static const shared_options profiles_defaults = {.limit = 20};
+
+static const char *const profiles_description[] = {
+    "Of a database: lists what a metric amounts to in each profile, one per application thread or GPU "
+    "stream. "
+    "Profiles without the metric are counted apart.",
+    "Of a recording: lists the tasks, which are its threads, or the traces, with the time of their outermost "
+    "calls, how "
+    "much of it "
+    "they were running, where that was recorded, how many calls there were, how many of them failed, and how "
+    "many repairs were "
+    "needed.",
+    "The distribution below tells how evenly the work is spread: imbalance is how much the largest value "
+    "exceeds "
+    "the mean.",
+    NULL,
+};
+
+static const command_example profiles_examples[] = {
+    {"lode profiles db", "The threads that took longest, and how even the work is."},
+    {"lode profiles --sort name --limit 0 --profiles thread=0 --csv db",
+     "The first thread of every rank, in order, for a spreadsheet."},
+    {"lode profiles uftrace.data", "The tasks of a recording."},
+    {NULL, NULL},
+};
+
+const command_spec command_profiles = {
+    .name = "profiles",
+    .summary = "the cost of each profile or task, and how evenly it is spread",
+    .operands = "STORE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_ALL,
+    .description = profiles_description,
+    .examples = profiles_examples,
+    .options = {.own = profiles_own,
+                .of_recordings = profiles_of_recordings,
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT |
+                          SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(shared_options),
+    .defaults = &profiles_defaults,
+    .run = run_profiles,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "commands/replay_text.h"
+#include "commands/replay_trace.h"
+#include "output/report.h"
+#include "rec_session.h"
+
+#define PROGRESS_EVENTS 65536
+
+typedef struct replay_options {
+    shared_options shared;
+    int times;
+    double min_fraction;
+} replay_options;
+
+enum {
+    COLUMN_COUNT = 15
+};
+
+static const out_column columns[COLUMN_COUNT] = {
+    {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},   {"tid", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"track", "", OUT_NUMBER, OUT_DATA_ONLY},     {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+    {"point", "", OUT_STRING, OUT_DATA_ONLY},     {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"duration_ns", "", OUT_TIME, OUT_DATA_ONLY}, {"name", "", OUT_STRING, OUT_DATA_ONLY},
+    {"values", "", OUT_STRING, OUT_DATA_ONLY},    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"failed", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"preempted", "", OUT_BOOL, OUT_DATA_ONLY},   {"made", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"moved", "", OUT_BOOL, OUT_DATA_ONLY},
+};
+
+/* Where events end up: in a program text, or in rows. */
+typedef struct replay_job {
+    out *out;
+    rec_session *session;
+    replay_words words;
+    replay_text *text; /* NULL: rows */
+    uint64_t rows, limit;
+} replay_job;
+
+static void function_cells(out *o, const lode_event *event)
+{
+    int has_function = event->kind != LODE_EVENT_POINT && event->kind != LODE_EVENT_LOST;
+    out_cell_text(o, has_function ? lode_function_name(event->function) : NULL);
+    out_cell_text(o, has_function ? path_of_module(lode_function_module(event->function)) : NULL);
+}
+
+static void write_row(void *user, const replay_event *shown)
+{
+    static const char *const kinds[] = {"enter", "leave", "out", "in", "point", "lost"};
+    static const char *const points[] = {NULL, "attribute", "exception", "numbers"};
+    replay_job *job = user;
+    const lode_event *event = &shown->event;
+    const lode_track *track = lode_recording_track(job->session->recording, shown->track);
+    out *o = job->out;
+    if (job->limit && job->rows >= job->limit)
+        return;
+    job->rows++;
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, event->time);
+    if (track) {
+        out_cell_u64(o, (uint64_t)track->tid);
+        out_cell_u64(o, track->index);
+    } else {
+        out_cell_none(o);
+        out_cell_none(o);
+    }
+    out_cell_text(o, kinds[event->kind]);
+    out_cell_text(o, points[lode_event_point(job->session->recording, event)]);
+    out_cell_u64(o, shown->level);
+    if (shown->has_duration)
+        out_cell_u64(o, shown->duration);
+    else
+        out_cell_none(o);
+    out_cell_text(o, replay_name(&job->words, event));
+    out_cell_text(o, event->data ? replay_values(&job->words, shown) : NULL);
+    function_cells(o, event);
+    out_cell_u64(o, (event->flags & LODE_EVENT_FAILED) != 0);
+    out_cell_u64(o, (event->flags & LODE_EVENT_PREEMPTED) != 0);
+    out_cell_u64(o, (event->flags & LODE_EVENT_MADE) != 0);
+    out_cell_u64(o, (event->flags & LODE_EVENT_MOVED) != 0);
+    out_row_end(o);
+}
+
+static int is_over(const replay_job *job)
+{
+    if (out_has_failed(job->out))
+        return 1;
+    return job->text ? replay_text_is_full(job->text) : job->limit && job->rows >= job->limit;
+}
+
+/* Output on a terminal is progress enough. */
+static void show_progress(rec_session *s, uint64_t time)
+{
+    uint64_t from = s->slice.from > s->begin ? s->slice.from : s->begin;
+    uint64_t to = s->slice.to && s->slice.to < s->end ? s->slice.to : s->end;
+    if (time > from && to > from)
+        rec_on_progress(s, "replay", time - from, to - from);
+}
+
+static int read_events(replay_job *job, replay *r)
+{
+    rec_session *s = job->session;
+    lode_merge *merge = NULL;
+    lode_error error = {0};
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    const lode_event *event;
+    uint32_t track;
+    int shows_progress = !out_is_terminal(job->out) && s->has_span;
+    options.strict = s->shared->strict;
+    options.on_finding = rec_on_finding;
+    options.user = s;
+    lode_status status = lode_merge_open(&merge, s->recording, &s->slice, &options, &error);
+    for (uint64_t i = 0; status == LODE_OK && !is_over(job); i++) {
+        status = lode_merge_next(merge, &event, &track, &error);
+        if (status == LODE_OK)
+            replay_push(r, event, track);
+        if (status == LODE_OK && shows_progress && i % PROGRESS_EVENTS == 0)
+            show_progress(s, event->time);
+    }
+    lode_merge_close(merge);
+    progress_clear(&s->progress);
+    return status < 0 ? rec_error(s, &error) : EXIT_DONE;
+}
+
+static int replay_into(replay_job *job, replay_sink sink, void *user)
+{
+    const lode_slice *slice = &job->session->slice;
+    replay_wishes wishes = {slice->from, slice->to, slice->depth, slice->min_time};
+    replay *r = replay_open(lode_recording_track_count(job->session->recording), &wishes, sink, user);
+    int status = read_events(job, r);
+    if (!is_over(job))
+        replay_finish(r);
+    replay_close(r);
+    return status;
+}
+
+static int replay_as_text(replay_job *job, int shows_times)
+{
+    rec_session *s = job->session;
+    job->text = replay_text_open(job->out, &job->words, shows_times ? s->begin : LODE_NO_OFFSET, job->limit);
+    int status = replay_into(job, replay_text_add, job->text);
+    replay_text_finish(job->text);
+    int is_cut = replay_text_is_full(job->text);
+    if (status == EXIT_DONE && replay_text_lines(job->text) == 0)
+        out_say(job->out, "There are no events here.");
+    if (is_cut)
+        out_say(job->out, "\nThe first %llu lines (--limit 0 shows all)", (unsigned long long)job->limit);
+    replay_text_close(job->text);
+    rec_say_findings(job->out, s, !is_cut);
+    return status;
+}
+
+static int replay_as_rows(replay_job *job)
+{
+    rec_session *s = job->session;
+    out_begin(job->out, "replay", s->path);
+    rec_write_slice(job->out, s);
+    out_fact_u64(job->out, "begin_ns", s->begin);
+    out_fact_u64(job->out, "end_ns", s->end);
+    out_table(job->out, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
+    int status = replay_into(job, write_row, job);
+    out_table_end(job->out);
+    rec_say_findings(job->out, s, 0);
+    out_end(job->out);
+    return status;
+}
+
+static int replay_as(replay_job *job, const replay_options *options)
+{
+    int has_traces = lode_recording_has_traces(job->session->recording);
+    replay_trace_wishes wishes = {options->min_fraction, options->times, job->limit};
+    if (options->min_fraction > 0 && !has_traces)
+        return report("%s has no traces; --min-percent is for recordings of traces", job->session->path);
+    if (out_format_of(job->out) != OUT_TEXT)
+        return replay_as_rows(job);
+    if (has_traces)
+        return replay_traces(job->out, job->session, &job->words, &wishes);
+    return replay_as_text(job, options->times);
+}
+
+static int run_replay(const invocation *call)
+{
+    const replay_options *options = call->options;
+    rec_session s;
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = rec_find_span(&s);
+    if (status == EXIT_DONE) {
+        replay_job job = {.out = call->out, .session = &s, .limit = call->shared->limit};
+        replay_words_init(&job.words, s.recording, call->shared->names);
+        status = replay_as(&job, options);
+        replay_words_free(&job.words);
+    }
+    rec_close(&s);
+    return status;
+}
+
+static const option_spec replay_own[] = {
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "lines to show, or events in JSON and CSV; 0, the default, shows all"},
+    {"times", 'T', OPTION_FLAG, NULL, NULL, offsetof(replay_options, times),
+     "show when each line happened, in seconds after the first event"},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(replay_options, min_fraction),
+     "of traces, in text: fold calls that have less than this share of their trace (default 0)"},
+    {0},
+};
+
+static const char *const replay_description[] = {
+    "Prints the calls of a recording in the order of time, like the text of a program: how long a call took, "
+    "which "
+    "task made it, and its name with arguments and result, if they were recorded, indented by the calls "
+    "around it. A "
+    "call inside which nothing else happens, in no task, is one line.",
+    "Comments are other things that happened: scheduling, values that were read, messages. A line says so if "
+    "what it shows was "
+    "not recorded: a call that was left by longjmp, say, or was open when the recording ended.",
+    "Of a recording of traces, one trace after the other is printed, each as a tree of calls: the share of "
+    "the trace "
+    "that a call took, its duration, the time in itself, and its method. Below it stand its attributes and, "
+    "if it failed, which a '!' "
+    "says, the exception with its stack and causes. With --min-percent, calls that took less are folded into "
+    "one line, which "
+    "says how many they were and how many of them failed. JSON and CSV have the events of all traces in the "
+    "order of time.",
+    "A window, from --from to --to, is searched for and costs what it holds. Of a call that began before it, "
+    "only the "
+    "end is shown, marked (before).",
+    NULL,
+};
+
+static const command_example replay_examples[] = {
+    {"lode replay uftrace.data | less", "All calls."},
+    {"lode replay --from 1.5s --to 1.501s uftrace.data", "A millisecond in the middle."},
+    {"lode replay --depth 3 --min-time 10us --task 4711 uftrace.data", "The long outer calls of one thread."},
+    {"lode replay --min-percent 5 traces", "Traces of a trace store, without the short calls."},
+    {NULL, NULL},
+};
+
+const command_spec command_replay = {
+    .name = "replay",
+    .summary = "the calls of a recording in the order of time",
+    .operands = "REC",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_RECORDINGS,
+    .description = replay_description,
+    .examples = replay_examples,
+    .options = {.own = replay_own,
+                .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_NAMES | SHARED_STRICT | SHARED_JSON |
+                          SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(replay_options),
+    .run = run_replay,
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "commands/search_print.h"
+#include "output/report.h"
+#include "rec_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct search_options {
+    shared_options shared;
+    uint64_t min_duration, max_duration;
+    int errors;
+    text_list attributes;
+    const char *method, *text;
+} search_options;
+
+/* In the order of lode_search_sort. */
+static const char *const sort_choices[] = {"time", "duration", "calls", "errors", NULL};
+
+/* ---- attributes ---- */
+
+#define RELATIONS "=~"
+
+/* KEY, KEY=VALUE or KEY~PART. The key is a copy. */
+static lode_search_attribute parse_attribute(const char *text)
+{
+    size_t length = strcspn(text, RELATIONS);
+    char *key = alloc_array(length + 1, 1);
+    memcpy(key, text, length);
+    return (lode_search_attribute){key, text[length] ? text + length + 1 : NULL, text[length] == '~'};
+}
+
+static lode_search_attribute *parse_attributes(const text_list *list)
+{
+    lode_search_attribute *attributes = alloc_array(list->count, sizeof *attributes);
+    for (size_t i = 0; i < list->count; i++)
+        attributes[i] = parse_attribute(list->items[i]);
+    return attributes;
+}
+
+static void free_attributes(lode_search_attribute *attributes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free((char *)(uintptr_t)attributes[i].key); // NOLINT(performance-no-int-to-ptr)
+    free(attributes);
+}
+
+/* ---- the command ---- */
+
+static int search_usage(const invocation *call)
+{
+    const search_options *options = call->options;
+    if (options->max_duration && options->min_duration > options->max_duration)
+        return report("--min-duration must not be above --max-duration (see 'lode help search')");
+    for (size_t i = 0; i < options->attributes.count; i++)
+        if (strcspn(options->attributes.items[i], RELATIONS) == 0)
+            return report("--attribute needs a key: KEY, KEY=VALUE or KEY~PART, not '%s'",
+                          options->attributes.items[i]);
+    return EXIT_DONE;
+}
+
+static lode_search_options wishes_of(rec_session *s, const search_options *options)
+{
+    lode_calls_options common = rec_calls_options(s);
+    lode_search_options wishes = LODE_SEARCH_OPTIONS_INIT;
+    wishes.min_duration = options->min_duration;
+    wishes.max_duration = options->max_duration;
+    wishes.from = s->slice.from;
+    wishes.to = s->slice.to;
+    wishes.tracks = s->slice.tracks;
+    wishes.track_count = s->slice.track_count;
+    wishes.errors_only = options->errors;
+    wishes.method = options->method;
+    wishes.text = options->text;
+    wishes.sort = (lode_search_sort)options->shared.sort;
+    wishes.limit = options->shared.limit;
+    wishes.threads = common.threads;
+    wishes.strict = common.strict;
+    wishes.on_finding = common.on_finding;
+    wishes.on_progress = common.on_progress;
+    wishes.user = common.user;
+    return wishes;
+}
+
+static int search_recording(const invocation *call, rec_session *s)
+{
+    const search_options *options = call->options;
+    lode_search_attribute *attributes = parse_attributes(&options->attributes);
+    lode_search_options wishes = wishes_of(s, options);
+    lode_search *search = NULL;
+    lode_error error = {0};
+    int result = EXIT_DONE;
+    wishes.attributes = attributes;
+    wishes.attribute_count = options->attributes.count;
+    lode_status status = lode_search_run(&search, s->recording, &wishes, &error);
+    progress_clear(&s->progress);
+    if (status == LODE_OK)
+        search_print(call->out, s, search, &wishes);
+    else
+        result = rec_error(s, &error);
+    lode_search_free(search);
+    free_attributes(attributes, options->attributes.count);
+    return result;
+}
+
+static int run_search(const invocation *call)
+{
+    rec_session s;
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = rec_find_span(&s);
+    if (status == EXIT_DONE)
+        status = search_recording(call, &s);
+    rec_close(&s);
+    return status;
+}
+
+static const option_spec search_own[] = {
+    {"min-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, min_duration),
+     "only those that took at least as long, such as 100ms"},
+    {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration),
+     "only those that took at most as long"},
+    {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors),
+     "only those in which a call ended with an error"},
+    {"attribute", 'a', OPTION_TEXTS, "KEY[=VALUE|~PART]", NULL, offsetof(search_options, attributes),
+     "only those in which a call has this attribute, with any value, this one, or one that contains the part "
+     "in any case of letters; given several times, all must be there"},
+    {"method", 'm', OPTION_TEXT, "PART", NULL, offsetof(search_options, method),
+     "only those that called a function whose name contains this, in any case of letters"},
+    {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text),
+     "only those that contain this, in any case of letters: in the name of a function, the key or the value "
+     "of an attribute, the class or the message of an exception"},
+    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
+     "the order: time, the default, puts the first first, the others the largest"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "rows to show; 0 shows all (default 20)"},
+    {0},
+};
+
+static const search_options search_defaults = {.shared = {.limit = 20}};
+
+static const char *const search_description[] = {
+    "Lists the traces of a recording that are what the options ask for: when each began, how long it took, "
+    "how many calls it has and how many of them ended with an error, and what its outermost call was, with "
+    "its "
+    "attributes and the exception it threw. All of the options must hold. Of a recording without traces, it "
+    "lists tasks.",
+    "Where duration, time and task are all that is asked, only the traces that are shown are read; otherwise "
+    "all that are left by these.",
+    "The number of a trace, or some digits of its id, is what --id of other commands takes.",
+    NULL,
+};
+
+static const command_example search_examples[] = {
+    {"lode search --min-duration 100ms --sort duration store", "The slowest traces of 100 ms and more."},
+    {"lode search --errors store", "The first 20 that failed, and why."},
+    {"lode search --attribute http.status_code=500 --attribute http.url~/shop store",
+     "Requests by what they carried."},
+    {"lode search -m Statement.execute -n 0 --json store | jq -r '.rows[].id'",
+     "The ids of all that asked the database something."},
+    {"lode replay --id 17 store", "The calls of trace 17."},
+    {NULL, NULL},
+};
+
+const command_spec command_search = {
+    .name = "search",
+    .summary = "traces that were slow, failed, or carried something",
+    .operands = "REC",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_RECORDINGS,
+    .description = search_description,
+    .examples = search_examples,
+    .options = {.own = search_own,
+                .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
+                          SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(search_options),
+    .defaults = &search_defaults,
+    .usage = search_usage,
+    .run = run_search,
+};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "commands/costs.h"
+#include "commands/top_recording.h"
+#include "output/report.h"
+#include "session.h"
+#include "text/label.h"
+
+typedef struct top_options {
+    shared_options shared;
+    int by; /* lode_group_by */
+    const char *callers, *callees;
+} top_options;
+
+/* In the order of lode_group_by. */
+static const char *const by_choices[] = {"function", "line", "loop", "module", "file", NULL};
+
+/* Time in a function itself has two usual names, and so has time with what it calls. */
+static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total",  "name", "calls",
+                                           "mean",      "min",       "max",  "errors", NULL};
+#define NOT_OF_DATABASES (-1)
+static const struct sort_order {
+    int database; /* lode_hotspot_sort */
+    lode_calls_sort recording;
+} sort_orders[] = {
+    {LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF}, {LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL},
+    {LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF}, {LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL},
+    {LODE_SORT_NAME, LODE_CALLS_BY_NAME},      {NOT_OF_DATABASES, LODE_CALLS_BY_CALLS},
+    {NOT_OF_DATABASES, LODE_CALLS_BY_MEAN},    {NOT_OF_DATABASES, LODE_CALLS_BY_MIN},
+    {NOT_OF_DATABASES, LODE_CALLS_BY_MAX},     {NOT_OF_DATABASES, LODE_CALLS_BY_ERRORS},
+};
+
+enum {
+    COLUMN_PLACE = 4, /* text: where a function is */
+    COLUMN_MODULE = 5,
+    COLUMN_NAME = 6,
+    COLUMN_INSIDE = 7, /* text: in which function a line or a loop is */
+    COLUMN_COUNT = 13
+};
+
+static const out_column all_columns[COLUMN_COUNT] = {
+    {"exclusive", "Exclusive", OUT_REAL, OUT_ALWAYS},
+    {"exclusive_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
+    {"inclusive_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"place", "Place", OUT_STRING, OUT_NEVER},
+    {"module", "Module", OUT_STRING, OUT_NEVER},
+    {"name", "", OUT_STRING, OUT_ALWAYS},
+    {"inside", "Function", OUT_STRING, OUT_NEVER},
+    {"function", "", OUT_STRING, OUT_DATA_ONLY},
+    {"file", "", OUT_STRING, OUT_DATA_ONLY},
+    {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},
+    {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
+};
+
+static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double total, label *l)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_real(o, row->exclusive);
+    out_cell_share(o, row->exclusive, total);
+    out_cell_real(o, row->inclusive);
+    out_cell_share(o, row->inclusive, total);
+    out_cell_text(o, label_place(l, row->file, row->line));
+    out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
+    out_cell_text(o, label_hotspot(l, row, by));
+    out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
+    out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
+    out_cell_text(o, path_of_file(row->file));
+    if (row->line)
+        out_cell_u64(o, row->line);
+    else
+        out_cell_none(o);
+    out_cell_text(o, path_of_module(row->module));
+    out_cell_u64(o, row->contexts);
+    out_row_end(o);
+}
+
+static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
+{
+    static const char *const titles[] = {"Function", "Line", "Loop", "Module", "File"};
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        columns[i] = all_columns[i];
+    columns[COLUMN_NAME].title = titles[by];
+    if (by == LODE_BY_FUNCTION)
+        columns[COLUMN_PLACE].visibility = columns[COLUMN_MODULE].visibility = OUT_TEXT_IF_WIDE;
+    if (by == LODE_BY_LINE || by == LODE_BY_LOOP)
+        columns[COLUMN_INSIDE].visibility = OUT_TEXT_IF_WIDE;
+}
+
+static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, const lode_cost *cost,
+                       uint64_t limit)
+{
+    out_column columns[COLUMN_COUNT];
+    label l = {0};
+    size_t count = lode_hotspots_count(rows);
+    size_t shown = limit && limit < count ? (size_t)limit : count;
+    set_columns(columns, by);
+    out_fact_text(o, "by", by_choices[by]);
+    out_fact_u64(o, "row_count", count);
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
+              unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
+    for (size_t i = 0; i < shown; i++)
+        write_row(o, lode_hotspots_at(rows, i), by, lode_cost_total(cost), &l);
+    out_table_end(o);
+    out_shown(o, shown, count, "rows");
+    if (count == 0)
+        out_say(o, "No %s has a cost.", by_choices[by]);
+    label_free(&l);
+}
+
+static int print_top(const invocation *call, session *s, const lode_cost *cost)
+{
+    const top_options *options = call->options;
+    lode_hotspots *rows = NULL;
+    lode_error error = {0};
+    lode_group_by by = (lode_group_by)options->by;
+    lode_hotspot_sort sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
+    if (lode_hotspots_compute(&rows, cost, by, sort, &error) != LODE_OK)
+        return session_error(s, &error);
+    out_begin(call->out, "top", s->path);
+    costs_heading(call->out, s, cost);
+    print_rows(call->out, rows, by, cost, call->shared->limit);
+    costs_footing(call->out, s, cost);
+    out_end(call->out);
+    lode_hotspots_free(rows);
+    return EXIT_DONE;
+}
+
+static int top_database(const invocation *call)
+{
+    session s;
+    lode_cost *cost = NULL;
+    if (sort_orders[call->shared->sort].database == NOT_OF_DATABASES)
+        return report("%s is a database; --sort %s is for recordings (see 'lode help top')",
+                      call->operands[0], sort_choices[call->shared->sort]);
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = session_cost(&s, &cost);
+    if (status == EXIT_DONE)
+        status = print_top(call, &s, cost);
+    lode_cost_free(cost);
+    session_close(&s);
+    return status;
+}
+
+static int top_usage(const invocation *call)
+{
+    const top_options *options = call->options;
+    if (options->callers && options->callees)
+        return report("--callers and --callees exclude each other (see 'lode help top')");
+    return EXIT_DONE;
+}
+
+static int run_top(const invocation *call)
+{
+    const top_options *options = call->options;
+    top_wishes wishes = {sort_orders[call->shared->sort].recording, options->callers, options->callees};
+    if (call->kind == LODE_STORE_DATABASE)
+        return top_database(call);
+    return top_recording(call, &wishes);
+}
+
+static const option_spec top_own[] = {
+    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
+     "the order of the rows; self is another word for exclusive, the default, and total for inclusive; "
+     "calls, "
+     "mean, min, max and errors are of recordings"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "rows to show; 0 shows all (default 20)"},
+    {0},
+};
+
+static const option_spec top_of_databases[] = {
+    {"by", 'b', OPTION_CHOICE, NULL, by_choices, offsetof(top_options, by),
+     "what to add up costs by (default function)"},
+    {0},
+};
+
+static const option_spec top_of_recordings[] = {
+    {"callers", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, callers),
+     "list who calls the functions of this name or, if there are none, those whose name contains it"},
+    {"callees", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, callees), "list what they call"},
+    {0},
+};
+
+static const top_options top_defaults = {.shared = {.limit = 20}};
+
+static const char *const top_description[] = {
+    "Of a database: adds up the cost of a metric by function, source line, loop, load module or source file, "
+    "and "
+    "lists the most expensive ones. Exclusive is what was spent in the thing itself, without what it calls; "
+    "inclusive "
+    "is with what it calls, and counts a recursive function once. Without --profiles, the costs come from "
+    "the "
+    "summary of all profiles, in a time that does not depend on their number.",
+    "Of a recording: reads all calls, and lists the functions that took longest. Self is the time in a "
+    "function "
+    "itself, without what it calls and without the time off the processor, where that was recorded; total is "
+    "with "
+    "both, and counts a recursive function once. Mean, min, max and the percentiles are over single calls, "
+    "each "
+    "with all its time; a percentile is within 0.8 % of the true one. Functions are told apart by module and "
+    "address, so "
+    "that a name may come twice. Errors are calls that ended with one, where the recorder noted that.",
+    NULL,
+};
+
+static const command_example top_examples[] = {
+    {"lode top db", "The 20 most expensive functions."},
+    {"lode top --by line --limit 5 db", "The 5 most expensive lines."},
+    {"lode top --sort inclusive --profiles rank=0,thread=0 db",
+     "Who is responsible for the time of one thread."},
+    {"lode top --sort max uftrace.data", "The functions of a recording whose longest call took longest."},
+    {"lode top --from 1.5s --to 1.6s --task 4711 uftrace.data", "A tenth of a second of one thread."},
+    {"lode top --callers malloc uftrace.data", "Who calls malloc, how often, and how long it took."},
+    {NULL, NULL},
+};
+
+const command_spec command_top = {
+    .name = "top",
+    .summary = "the most expensive functions, lines, loops, modules or files",
+    .operands = "STORE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_ALL,
+    .description = top_description,
+    .examples = top_examples,
+    .options = {.own = top_own,
+                .of_databases = top_of_databases,
+                .of_recordings = top_of_recordings,
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_NAMES |
+                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(top_options),
+    .defaults = &top_defaults,
+    .usage = top_usage,
+    .run = run_top,
+};

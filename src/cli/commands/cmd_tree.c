@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "commands/branches.h"
+#include "commands/costs.h"
+#include "output/report.h"
+#include "rec_session.h"
+#include "session.h"
+#include "text/label.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tree_options {
+    shared_options shared;
+    int callers;
+    int lines;
+    uint64_t depth;
+    double min_fraction;
+    const char *focus;
+} tree_options;
+
+enum {
+    COLUMN_SHARE = 0,
+    COLUMN_COST = 1,
+    COLUMN_EXCLUSIVE = 2,
+    COLUMN_EXCLUSIVE_COST = 3,
+    COLUMN_CALLS = 4,
+    COLUMN_SITE = 5,
+    COLUMN_TREE = 7,
+    COLUMN_COUNT = 18
+};
+
+static const out_column all_columns[COLUMN_COUNT] = {
+    {"inclusive_percent", "Incl %", OUT_PERCENT, OUT_ALWAYS},
+    {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
+    {"exclusive_percent", "Excl %", OUT_PERCENT, OUT_ALWAYS},
+    {"exclusive", "", OUT_REAL, OUT_DATA_ONLY},
+    {"calls", "Calls", OUT_INTEGER, OUT_NEVER},
+    {"call_site", "Called at", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"mark", "", OUT_STRING, OUT_TEXT_ONLY},
+    {"tree", "Call tree", OUT_STRING, OUT_TEXT_ONLY},
+    {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"hot", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"folded", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"name", "", OUT_STRING, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+    {"relation", "", OUT_STRING, OUT_DATA_ONLY},
+    {"context", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"call_file", "", OUT_STRING, OUT_DATA_ONLY},
+    {"call_line", "", OUT_NUMBER, OUT_DATA_ONLY},
+};
+
+/* Columns of the terminal: what stands before the tree, what call sites take, what names should have. */
+#define NUMBERS_WIDTH 32
+#define SITE_WIDTH    24
+#define CALLS_WIDTH   12
+#define NAME_WIDTH    16
+
+typedef struct tree_writer {
+    out *out;
+    branches branches;
+    label name, place;
+    char *line;
+    size_t line_capacity;
+    double total;
+    int names; /* NAMES_... */
+} tree_writer;
+
+/* The tree's own column: branches, name, and what is special about it. */
+static void tree_cell(tree_writer *w, const lode_view *view, size_t index, const char *name)
+{
+    const lode_view_row *row = lode_view_at(view, index);
+    const char *branch = branches_of(&w->branches, view, index);
+    int is_inlined = lode_context_relation(row->context) == LODE_RELATION_INLINED;
+    size_t size = strlen(branch) + strlen(name) + 32;
+    w->line = alloc_grow(w->line, &w->line_capacity, size, 1);
+    snprintf(w->line, w->line_capacity, "%s%s%s%s%s", branch, row->depth ? " " : "", name,
+             is_inlined ? " [inlined]" : "",
+             !row->folded          ? ""
+             : out_is_utf8(w->out) ? " …"
+                                   : " ...");
+    out_cell_branch(w->out, w->line, strlen(branch));
+}
+
+static void cell_number_or_none(out *o, uint64_t number)
+{
+    if (number)
+        out_cell_u64(o, number);
+    else
+        out_cell_none(o);
+}
+
+/* Contexts of a database have more to their names than a function. */
+static const char *name_of(tree_writer *w, const lode_context *context)
+{
+    const lode_function *function = lode_context_function(context);
+    if (w->names == NAMES_FULL || !function)
+        return label_context(&w->name, context);
+    return label_name(&w->name, function, w->names);
+}
+
+static void write_row(tree_writer *w, const lode_view *view, size_t index)
+{
+    const lode_view_row *row = lode_view_at(view, index);
+    out *o = w->out;
+    const char *name = name_of(w, row->context);
+    out_row(o, row->hot ? STYLE_HOT : STYLE_PLAIN);
+    out_cell_share(o, row->inclusive, w->total);
+    out_cell_real(o, row->inclusive);
+    out_cell_share(o, row->exclusive, w->total);
+    out_cell_real(o, row->exclusive);
+    out_cell_u64(o, row->calls);
+    out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
+    out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
+    tree_cell(w, view, index, name);
+    out_cell_u64(o, row->depth);
+    out_cell_u64(o, row->hot != 0);
+    out_cell_u64(o, row->folded != 0);
+    out_cell_text(o, name);
+    out_cell_text(o, lode_lexical_name(lode_context_lexical(row->context)));
+    out_cell_text(o, lode_relation_name(lode_context_relation(row->context)));
+    out_cell_u64(o, lode_context_id(row->context));
+    out_cell_u64(o, row->contexts);
+    out_cell_text(o, path_of_file(row->call_file));
+    cell_number_or_none(o, row->call_line);
+    out_row_end(o);
+}
+
+/* How many levels of branches leave room for the numbers before them and for a name behind. */
+static unsigned level_bound(const out *o, unsigned site_width)
+{
+    unsigned width = out_width(o, 0), taken = NUMBERS_WIDTH + site_width + NAME_WIDTH;
+    if (width == 0)
+        return 100;
+    return width > taken + 10 ? (width - taken) / 2 : 5;
+}
+
+/* Of calls, times have the names that 'lode top' has for them. */
+static void set_calls(out_column columns[COLUMN_COUNT], int is_top_down)
+{
+    columns[COLUMN_SHARE].key = "total_percent";
+    columns[COLUMN_SHARE].title = "Total %";
+    columns[COLUMN_COST].key = "total_ns";
+    columns[COLUMN_COST].title = "Total";
+    columns[COLUMN_EXCLUSIVE].key = "self_percent";
+    columns[COLUMN_EXCLUSIVE].title = "Self %";
+    columns[COLUMN_EXCLUSIVE_COST].key = "self_ns";
+    columns[COLUMN_CALLS].visibility = is_top_down ? OUT_ALWAYS : OUT_NEVER;
+}
+
+/* Call sites go before names do; a row by callers, or below the row of a line, has none. */
+static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites,
+                        int has_calls)
+{
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        columns[i] = all_columns[i];
+    if (!has_sites)
+        columns[COLUMN_SITE].visibility = OUT_NEVER;
+    if (has_calls)
+        set_calls(columns, !options->callers);
+    if (options->callers) {
+        columns[COLUMN_SHARE].title = "%";
+        columns[COLUMN_COST].title = has_calls ? "Time" : "Cost";
+        columns[COLUMN_EXCLUSIVE].visibility = OUT_DATA_ONLY;
+        columns[COLUMN_TREE].title = "Function, and who calls it";
+    }
+}
+
+/* A cost without a metric is the time of calls. */
+static metric_unit unit_of(const lode_cost *cost)
+{
+    const lode_metric *metric = lode_cost_metric(cost);
+    return metric ? unit_of_metric(lode_metric_name(metric)) : UNIT_NANOSECONDS;
+}
+
+static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
+{
+    int has_calls = !lode_cost_metric(cost);
+    tree_writer w = {
+        .out = o, .total = lode_cost_total(cost), .names = has_calls ? options->shared.names : NAMES_FULL};
+    out_column columns[COLUMN_COUNT];
+    int has_sites = !has_calls && !options->lines && !options->callers &&
+                    branches_deepest(view) <= level_bound(o, SITE_WIDTH);
+    set_columns(columns, options, has_sites, has_calls);
+    branches_init(&w.branches, view,
+                  level_bound(o, has_sites   ? SITE_WIDTH
+                                 : has_calls ? CALLS_WIDTH
+                                             : 0),
+                  out_is_utf8(o));
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, unit_of(cost));
+    for (size_t i = 0; i < lode_view_count(view); i++)
+        write_row(&w, view, i);
+    out_table_end(o);
+    branches_free(&w.branches);
+    label_free(&w.name);
+    label_free(&w.place);
+    free(w.line);
+}
+
+static void say_what_is_left_out(out *o, const lode_view *view, const tree_options *options)
+{
+    size_t count = lode_view_count(view);
+    if (count == 0)
+        out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
+    else if (lode_view_is_cut(view))
+        out_say(o, "The first %zu rows (--limit 0 shows all)", count);
+}
+
+/* NULL after a message. */
+static lode_view *build_view(const char *path, const lode_cost *cost, const tree_options *options)
+{
+    lode_view_options wishes = LODE_VIEW_OPTIONS_INIT;
+    lode_view *view = NULL;
+    lode_error error = {0};
+    wishes.mode = options->callers ? LODE_VIEW_CALLERS : LODE_VIEW_TOP_DOWN;
+    wishes.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
+    wishes.min_fraction = options->min_fraction;
+    wishes.focus = options->focus;
+    wishes.lines = options->lines;
+    wishes.max_rows = (size_t)options->shared.limit;
+    lode_status status = lode_view_build(&view, cost, &wishes, &error);
+    if (status == LODE_NOT_FOUND)
+        report("%s: no function's name contains '%s'", path, options->focus);
+    else if (status != LODE_OK)
+        report_error(path, &error);
+    return view;
+}
+
+static void print_view(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
+{
+    out_fact_text(o, "mode", options->callers ? "callers" : "top-down");
+    out_fact_text(o, "focus", options->focus);
+    out_fact_real(o, "min_percent", options->min_fraction * 100);
+    out_fact_bool(o, "more_rows", lode_view_is_cut(view));
+    write_rows(o, view, cost, options);
+    say_what_is_left_out(o, view, options);
+}
+
+static int tree_database(const invocation *call)
+{
+    session s;
+    lode_cost *cost = NULL;
+    lode_view *view = NULL;
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = session_cost(&s, &cost);
+    if (status == EXIT_DONE && !(view = build_view(s.path, cost, call->options)))
+        status = EXIT_TROUBLE;
+    if (status == EXIT_DONE) {
+        out_begin(call->out, "tree", s.path);
+        costs_heading(call->out, &s, cost);
+        print_view(call->out, view, cost, call->options);
+        costs_footing(call->out, &s, cost);
+        out_end(call->out);
+    }
+    lode_view_free(view);
+    lode_cost_free(cost);
+    session_close(&s);
+    return status;
+}
+
+static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, const lode_view *view,
+                           const tree_options *options)
+{
+    const lode_cost *cost = lode_calltree_cost(tree);
+    char total[NUMBER_SIZE], contexts[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
+    format_amount(total, lode_cost_total(cost), UNIT_NANOSECONDS);
+    /* The root, which stands for nothing that was called, is one of them. */
+    uint32_t count = lode_calltree_context_count(tree) - 1;
+    format_count(contexts, count);
+    rec_say_tracks(tracks, sizeof tracks, s);
+    out_begin(o, "tree", s->path);
+    rec_write_slice(o, s);
+    out_fact_real(o, "total_ns", lode_cost_total(cost));
+    out_fact_u64(o, "context_count", count);
+    out_say(o, "%s in %s, %s call path%s\n", total, tracks, contexts, count == 1 ? "" : "s");
+    print_view(o, view, cost, options);
+    rec_say_findings(o, s, 0);
+    out_end(o);
+}
+
+static int tree_recording(const invocation *call)
+{
+    rec_session s;
+    lode_calltree *tree = NULL;
+    lode_view *view = NULL;
+    lode_error error = {0};
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    lode_calls_options options = rec_calls_options(&s);
+    if (status == EXIT_DONE &&
+        lode_calltree_compute(&tree, s.recording, &s.slice, &options, &error) != LODE_OK)
+        status = rec_error(&s, &error);
+    progress_clear(&s.progress);
+    if (status == EXIT_DONE && !(view = build_view(s.path, lode_calltree_cost(tree), call->options)))
+        status = EXIT_TROUBLE;
+    if (status == EXIT_DONE)
+        print_calltree(call->out, &s, tree, view, call->options);
+    lode_view_free(view);
+    lode_calltree_free(tree);
+    rec_close(&s);
+    return status;
+}
+
+static int run_tree(const invocation *call)
+{
+    return call->kind == LODE_STORE_RECORDING ? tree_recording(call) : tree_database(call);
+}
+
+static const option_spec tree_own[] = {
+    {"callers", 'c', OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers),
+     "start at the functions with the highest exclusive cost and go up to who calls them"},
+    {"focus", 'f', OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus),
+     "start at functions whose name contains NAME"},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth),
+     "levels to show; 0, the default, shows all"},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction),
+     "leave out what is below this share of the total (default 1)"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
+     "rows to show; 0 shows all (default 100)"},
+    {0},
+};
+
+static const option_spec tree_of_databases[] = {
+    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines),
+     "show source lines as rows of their own"},
+    {0},
+};
+
+static const tree_options tree_defaults = {.shared = {.limit = 100}, .min_fraction = 0.01};
+
+static const char *const tree_description[] = {
+    "Prints the calling context tree with the cost of each call path, the most expensive path first. "
+    "Contexts of the same function below the same caller are one row. The hot path is marked: from the first "
+    "row down the most expensive callee, as long as that has at least half of its caller's cost.",
+    "Rows that end with an ellipsis have callees that are not shown. Rows that begin with a number are so "
+    "many "
+    "levels further in than the width allows to draw.",
+    "With --callers the tree is turned round: the first level holds functions by exclusive cost, and "
+    "each level below says through whom that cost was reached.",
+    "Of a recording, costs are times: all calls are read into one tree for all tasks or traces, with the "
+    "number of "
+    "calls in "
+    "each row.",
+    NULL,
+};
+
+static const command_example tree_examples[] = {
+    {"lode tree db", "Where the time goes, from the entry points down."},
+    {"lode tree --callers --depth 4 db", "Who calls the most expensive functions."},
+    {"lode tree --focus MPI_Wait --min-percent 0.1 db", "What MPI_Waitall and its like wait for."},
+    {"lode tree --min-time 1ms uftrace.data", "The long calls of a recording."},
+    {NULL, NULL},
+};
+
+const command_spec command_tree = {
+    .name = "tree",
+    .summary = "the calling context tree, top-down or by callers",
+    .operands = "STORE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_ALL,
+    .description = tree_description,
+    .examples = tree_examples,
+    .options = {.own = tree_own,
+                .of_databases = tree_of_databases,
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_NAMES | SHARED_STRICT |
+                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options_size = sizeof(tree_options),
+    .defaults = &tree_defaults,
+    .run = run_tree,
+};

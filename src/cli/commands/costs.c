@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/costs.h"
+
+void costs_heading(out *o, const session *s, const lode_cost *cost)
+{
+    const char *name = lode_metric_name(lode_cost_metric(cost));
+    char total[NUMBER_SIZE], profiles[NUMBER_SIZE];
+    format_amount(total, lode_cost_total(cost), unit_of_metric(name));
+    format_count(profiles, lode_cost_profiles(cost));
+    out_fact_text(o, "metric", name);
+    out_fact_real(o, "total", lode_cost_total(cost));
+    out_fact_u64(o, "profiles", lode_cost_profiles(cost));
+    out_fact_text(o, "selection", s->shared->profiles);
+    out_fact_u64(o, "unlisted_contexts", lode_cost_unlisted_contexts(cost));
+    out_fact_u64(o, "unlisted_values", lode_cost_unlisted_values(cost));
+    out_say(o, "%s: %s in %s profile%s%s%s", name, total, profiles, lode_cost_profiles(cost) == 1 ? "" : "s",
+            s->shared->profiles ? ", " : "", s->shared->profiles ? s->shared->profiles : "");
+    session_say_default(o, s);
+    out_gap(o);
+}
+
+void costs_footing(out *o, const session *s, const lode_cost *cost)
+{
+    char contexts[NUMBER_SIZE], values[NUMBER_SIZE];
+    if (lode_cost_unlisted_contexts(cost) == 0)
+        return;
+    format_count(contexts, lode_cost_unlisted_contexts(cost));
+    format_count(values, lode_cost_unlisted_values(cost));
+    out_say(o, "%s values at %s contexts that %s does not list are included in their listed ancestors",
+            values, contexts, lode_database_part_file(s->db, LODE_PART_META));
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/profiles_recording.h"
+
+#include "alloc.h"
+#include "commands/spread.h"
+#include "output/report.h"
+#include "rec_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct task_row {
+    const lode_track_row *row;
+    const lode_track *track;
+} task_row;
+
+enum {
+    COLUMN_ERRORS = 6, /* text: only if there are some */
+    COLUMN_TID = 13,
+    COLUMN_ID = 14, /* text: only of traces */
+    COLUMN_COUNT = 17
+};
+
+static const out_column all_columns[COLUMN_COUNT] = {
+    {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},
+    {"percent_of_mean", "% of mean", OUT_PERCENT, OUT_ALWAYS},
+    {"running_ns", "Running", OUT_TIME, OUT_ALWAYS},
+    {"out_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
+    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
+    {"events", "Events", OUT_INTEGER, OUT_IF_WIDE},
+    {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"span_ns", "Span", OUT_TIME, OUT_IF_WIDE},
+    {"repairs", "Repairs", OUT_INTEGER, OUT_ALWAYS},
+    {"pid", "Process", OUT_NUMBER, OUT_IF_WIDE},
+    {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},
+    {"id", "Trace", OUT_STRING, OUT_ALWAYS},
+    {"name", "Name", OUT_STRING, OUT_ALWAYS},
+    {"program", "", OUT_STRING, OUT_DATA_ONLY},
+};
+
+static int compare_index(const void *left, const void *right)
+{
+    const task_row *a = left, *b = right;
+    return a->row->track < b->row->track ? -1 : a->row->track > b->row->track;
+}
+
+static int compare_value(const void *left, const void *right)
+{
+    const task_row *a = left, *b = right;
+    if (a->row->total != b->row->total)
+        return a->row->total > b->row->total ? -1 : 1;
+    return compare_index(left, right);
+}
+
+static int compare_name(const void *left, const void *right)
+{
+    const task_row *a = left, *b = right;
+    int order = strverscmp(a->track->name, b->track->name);
+    return order ? order : compare_index(left, right);
+}
+
+static task_row *sorted_rows(const rec_session *s, const lode_calls *calls, uint32_t count)
+{
+    static int (*const orders[])(const void *, const void *) = {compare_value, compare_name, compare_index};
+    task_row *rows = alloc_array(count, sizeof *rows);
+    for (uint32_t i = 0; i < count; i++) {
+        const lode_track_row *row = lode_calls_track(calls, i);
+        rows[i] = (task_row){row, lode_recording_track(s->recording, row->track)};
+    }
+    if (count)
+        qsort(rows, count, sizeof *rows, orders[s->shared->sort]);
+    return rows;
+}
+
+static void distribution(lode_distribution *d, const task_row *rows, uint32_t count)
+{
+    double *values = alloc_array(count, sizeof *values);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (double)rows[i].row->total;
+    lode_distribution_of(d, values, count);
+    free(values);
+}
+
+static void write_row(out *o, const task_row *task, double mean)
+{
+    const lode_track_row *row = task->row;
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, row->track);
+    out_cell_u64(o, row->total);
+    out_cell_real(o, mean > 0 ? (double)row->total / mean : 0);
+    out_cell_u64(o, row->total - row->out);
+    out_cell_u64(o, row->out);
+    out_cell_u64(o, row->calls);
+    out_cell_u64(o, row->errors);
+    out_cell_u64(o, row->events);
+    out_cell_u64(o, row->begin);
+    out_cell_u64(o, row->end);
+    out_cell_u64(o, row->end - row->begin);
+    out_cell_u64(o, row->repairs);
+    out_cell_u64(o, (uint64_t)task->track->pid);
+    out_cell_u64(o, (uint64_t)task->track->tid);
+    out_cell_text(o, task->track->id[0] ? task->track->id : NULL);
+    out_cell_text(o, task->track->name);
+    out_cell_text(o, task->track->program[0] ? task->track->program : NULL);
+    out_row_end(o);
+}
+
+static void set_columns(out_column columns[COLUMN_COUNT], const rec_session *s, const task_row *rows,
+                        uint32_t count)
+{
+    uint64_t errors = 0;
+    for (uint32_t i = 0; i < count; i++)
+        errors += rows[i].row->errors;
+    memcpy(columns, all_columns, sizeof all_columns);
+    columns[COLUMN_ERRORS].visibility = errors ? OUT_ALWAYS : OUT_DATA_ONLY;
+    if (lode_recording_has_traces(s->recording))
+        columns[COLUMN_TID].title = "Thread";
+    else
+        columns[COLUMN_ID].visibility = OUT_DATA_ONLY;
+}
+
+static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
+{
+    uint32_t count = lode_calls_track_count(calls);
+    uint64_t limit = s->shared->limit;
+    uint32_t shown = limit && limit < count ? (uint32_t)limit : count;
+    task_row *rows = sorted_rows(s, calls, count);
+    char words[NUMBER_SIZE];
+    out_column columns[COLUMN_COUNT];
+    lode_distribution d;
+    snprintf(words, sizeof words, "%ss", rec_track_word(s));
+    set_columns(columns, s, rows, count);
+    distribution(&d, rows, count);
+    out_begin(o, "profiles", s->path);
+    rec_write_slice(o, s);
+    out_fact_u64(o, "row_count", count);
+    out_say(o, "Time of the outermost calls by %s\n", rec_track_word(s));
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
+    for (uint32_t i = 0; i < shown; i++)
+        write_row(o, &rows[i], d.mean);
+    out_table_end(o);
+    out_shown(o, shown, count, words);
+    if (count == 0)
+        out_say(o, "There are no %s.", words);
+    out_gap(o);
+    spread_print(o, "distribution", &d, UNIT_NANOSECONDS);
+    rec_say_findings(o, s, 0);
+    out_end(o);
+    free(rows);
+}
+
+int profiles_recording(const invocation *call)
+{
+    rec_session s;
+    lode_calls *calls = NULL;
+    lode_error error = {0};
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    lode_calls_options options = rec_calls_options(&s);
+    if (status == EXIT_DONE && lode_calls_compute(&calls, s.recording, &s.slice, &options, &error) != LODE_OK)
+        status = rec_error(&s, &error);
+    progress_clear(&s.progress);
+    if (status == EXIT_DONE)
+        print_tasks(call->out, &s, calls);
+    lode_calls_free(calls);
+    rec_close(&s);
+    return status;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/search_print.h"
+
+#include "alloc.h"
+#include "output/escape.h"
+#include "output/json.h"
+#include "output/report.h"
+#include "text/label.h"
+#include "text/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE_WIDTH 60 /* columns that a value takes in text */
+#define DAY_SIZE    10 /* of a date as RFC 3339 has it */
+#define CLOCK_SIZE  12 /* and of a time, with milliseconds */
+
+/* ---- texts that are put together ---- */
+
+/* Starts as all zero. */
+typedef struct sentence {
+    char *text;
+    size_t used, capacity;
+} sentence;
+
+static void add(sentence *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(sentence *to, const char *format, ...)
+{
+    va_list arguments;
+    char *piece = NULL;
+    va_start(arguments, format);
+    int length = vasprintf(&piece, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        exit(report("out of memory"));
+    to->text = alloc_grow(to->text, &to->capacity, to->used + (size_t)length, 1);
+    memcpy(to->text + to->used, piece, (size_t)length + 1);
+    to->used += (size_t)length;
+    free(piece);
+}
+
+static const char *joint(const sentence *to, const char *between)
+{
+    return to->used > 0 ? between : "";
+}
+
+/* ---- the heading ---- */
+
+static void add_durations(sentence *to, const lode_search_options *asked)
+{
+    char least[NUMBER_SIZE], most[NUMBER_SIZE];
+    format_duration(least, asked->min_duration);
+    format_duration(most, asked->max_duration);
+    if (asked->min_duration && asked->max_duration)
+        add(to, "took from %s to %s", least, most);
+    else if (asked->min_duration)
+        add(to, "took %s or more", least);
+    else if (asked->max_duration)
+        add(to, "took %s or less", most);
+}
+
+/* What was asked, in words that stand behind "traces". */
+static void add_question(sentence *to, const lode_search_options *asked)
+{
+    add_durations(to, asked);
+    if (asked->from || asked->to)
+        add(to, "%sran in the window", joint(to, " and "));
+    if (asked->errors_only)
+        add(to, "%shad errors", joint(to, " and "));
+    for (size_t i = 0; i < asked->attribute_count; i++) {
+        const lode_search_attribute *attribute = &asked->attributes[i];
+        const char *relation = !attribute->value ? "" : attribute->is_part ? "~" : "=";
+        add(to, "%shad %s%s%s", joint(to, " and "), attribute->key, relation,
+            attribute->value ? attribute->value : "");
+    }
+    if (asked->method)
+        add(to, "%scalled '%s'", joint(to, " and "), asked->method);
+    if (asked->text)
+        add(to, "%scontained '%s'", joint(to, " and "), asked->text);
+}
+
+static const char *noun_of(const rec_session *s, uint64_t count)
+{
+    if (lode_recording_has_traces(s->recording))
+        return count == 1 ? "trace" : "traces";
+    return count == 1 ? "task" : "tasks";
+}
+
+static void say_heading(out *o, const rec_session *s, const lode_search *search,
+                        const lode_search_options *asked)
+{
+    sentence question = {0};
+    char found[NUMBER_SIZE], all[NUMBER_SIZE];
+    uint64_t count = rec_track_count(s);
+    format_count(found, lode_search_found(search));
+    format_count(all, count);
+    add_question(&question, asked);
+    if (question.used == 0 && lode_search_found(search) == 0)
+        out_say(o, "There are no %s.", noun_of(s, 0));
+    else if (question.used == 0)
+        out_say(o, "%s %s\n", found, noun_of(s, lode_search_found(search)));
+    else if (lode_search_found(search) == 0)
+        out_say(o, "None of %s %s %s. Leave an option out, or widen its bounds, to find some.", all,
+                noun_of(s, count), question.text);
+    else
+        out_say(o, "%s of %s %s %s\n", found, all, noun_of(s, count), question.text);
+    free(question.text);
+}
+
+/* ---- rows ---- */
+
+enum {
+    COLUMN_TID = 4,
+    COLUMN_WHEN = 7,
+    COLUMN_SINCE = 8,
+    COLUMN_ERRORS = 11,
+    COLUMN_NAME = 12,
+    COLUMN_ATTRIBUTES = 14,
+    COLUMN_COUNT = 15
+};
+
+/* Attributes are a column of CSV; in JSON they are an object at the same place. */
+static const out_column all_columns[COLUMN_COUNT] = {
+    {"number", "#", OUT_NUMBER, OUT_ALWAYS},     {"track", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"id", "Id", OUT_STRING, OUT_IF_WIDE},       {"pid", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},  {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"time", "", OUT_STRING, OUT_DATA_ONLY},     {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
+    {"since", "Begins", OUT_TIME, OUT_NEVER},    {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS}, {"errors", "Errors", OUT_INTEGER, OUT_DATA_ONLY},
+    {"name", "Method", OUT_STRING, OUT_ALWAYS},  {"exception", "", OUT_STRING, OUT_DATA_ONLY},
+    {"attributes", "", OUT_STRING, OUT_NEVER},
+};
+
+typedef struct printer {
+    out *out;
+    rec_session *session;
+    out_column columns[COLUMN_COUNT];
+    int is_one_day; /* of all rows: the title of a column says which */
+    char title[32];
+    label label;
+} printer;
+
+/* The time as RFC 3339 has it; "" if the recording does not know. */
+static void time_of(const rec_session *s, const lode_search_row *row, char buffer[NUMBER_SIZE])
+{
+    uint64_t utc;
+    buffer[0] = '\0';
+    if (rec_utc(s, row->begin, &utc))
+        format_rfc3339(buffer, utc);
+}
+
+/* A day that all rows are of is said once. */
+static void find_day(printer *p, const lode_search *search)
+{
+    char first[NUMBER_SIZE] = "", time[NUMBER_SIZE];
+    size_t count = lode_search_count(search);
+    if (count == 0)
+        return;
+    time_of(p->session, lode_search_at(search, 0), first);
+    p->is_one_day = first[0] != '\0';
+    for (size_t i = 1; i < count && p->is_one_day; i++) {
+        time_of(p->session, lode_search_at(search, i), time);
+        p->is_one_day = strncmp(first, time, DAY_SIZE) == 0;
+    }
+    snprintf(p->title, sizeof p->title, "%.*s UTC", DAY_SIZE, first);
+    if (p->is_one_day)
+        p->columns[COLUMN_WHEN].title = p->title;
+    if (first[0] == '\0') {
+        p->columns[COLUMN_WHEN].visibility = OUT_NEVER;
+        p->columns[COLUMN_SINCE].visibility = OUT_TEXT_ONLY;
+    }
+}
+
+static void set_columns(printer *p, const lode_search *search)
+{
+    memcpy(p->columns, all_columns, sizeof all_columns);
+    find_day(p, search);
+    for (size_t i = 0; i < lode_search_count(search); i++)
+        if (lode_search_at(search, i)->errors > 0)
+            p->columns[COLUMN_ERRORS].visibility = OUT_ALWAYS;
+    if (out_format_of(p->out) == OUT_CSV)
+        p->columns[COLUMN_ATTRIBUTES].visibility = OUT_DATA_ONLY;
+    if (lode_recording_has_traces(p->session->recording))
+        return;
+    p->columns[COLUMN_TID].visibility = OUT_ALWAYS;
+    p->columns[COLUMN_NAME].title = "Name";
+}
+
+static void time_cells(printer *p, const lode_search_row *row)
+{
+    char time[NUMBER_SIZE], when[NUMBER_SIZE];
+    time_of(p->session, row, time);
+    const char *clock = time + DAY_SIZE + 1;
+    if (p->is_one_day)
+        snprintf(when, sizeof when, "%.*s", CLOCK_SIZE, clock);
+    else
+        snprintf(when, sizeof when, "%.*s %.*s", DAY_SIZE, time, time[0] ? CLOCK_SIZE : 0, clock);
+    out_cell_u64(p->out, row->begin);
+    out_cell_text(p->out, time[0] ? time : NULL);
+    out_cell_text(p->out, when);
+    out_cell_u64(p->out, row->begin - p->session->begin);
+}
+
+static const char *name_of(printer *p, const lode_search_row *row)
+{
+    if (!lode_recording_has_traces(p->session->recording))
+        return lode_recording_track(p->session->recording, row->track)->name;
+    return row->function ? label_name(&p->label, row->function, p->session->shared->names) : NULL;
+}
+
+/* For machines: values are whole. */
+static void list_values(sentence *to, const lode_search_row *row)
+{
+    for (size_t i = 0; i < row->value_count; i++)
+        add(to, "%s%s=%s", joint(to, "; "), row->values[i].key, row->values[i].value);
+}
+
+static void write_values(out *o, const lode_search_row *row)
+{
+    json_object(o, "attributes");
+    for (size_t i = 0; i < row->value_count; i++)
+        json_text(o, row->values[i].key, row->values[i].value);
+    json_object_end(o);
+}
+
+/* For people: values are short, and those with blanks in quotes. */
+static void show_value(printer *p, sentence *to, const lode_search_value *pair)
+{
+    char *shown = escape_text(pair->value, out_is_utf8(p->out));
+    size_t length = strlen(shown);
+    char *value = alloc_array(length + 4, 1);
+    memcpy(value, shown, length);
+    free(shown);
+    utf8_elide(value, length + 4, VALUE_WIDTH, out_is_utf8(p->out) ? "…" : "...");
+    const char *quote = strchr(value, ' ') || !value[0] ? "\"" : "";
+    add(to, "%s%s=%s%s%s", joint(to, ", "), pair->key, quote, value, quote);
+    free(value);
+}
+
+static void add_notes(printer *p, const lode_search_row *row)
+{
+    sentence values = {0}, thrown = {0};
+    for (size_t i = 0; i < row->value_count; i++)
+        show_value(p, &values, &row->values[i]);
+    if (values.text)
+        out_note(p->out, STYLE_DIM, values.text);
+    if (row->exception[0])
+        add(&thrown, "threw %s", row->exception);
+    if (thrown.text)
+        out_note(p->out, STYLE_ERROR, thrown.text);
+    free(values.text);
+    free(thrown.text);
+}
+
+static void write_row(printer *p, const lode_search_row *row)
+{
+    const lode_track *track = lode_recording_track(p->session->recording, row->track);
+    sentence values = {0};
+    out *o = p->out;
+    list_values(&values, row);
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, (uint64_t)row->track + 1);
+    out_cell_u64(o, row->track);
+    out_cell_text(o, track->id[0] ? track->id : NULL);
+    out_cell_u64(o, (uint64_t)track->pid);
+    out_cell_u64(o, (uint64_t)track->tid);
+    time_cells(p, row);
+    out_cell_u64(o, row->duration);
+    out_cell_u64(o, row->calls);
+    out_cell_u64(o, row->errors);
+    out_cell_text(o, name_of(p, row));
+    out_cell_text(o, row->exception[0] ? row->exception : NULL);
+    out_cell_text(o, values.text);
+    if (out_format_of(o) == OUT_JSON)
+        write_values(o, row);
+    if (out_format_of(o) == OUT_TEXT)
+        add_notes(p, row);
+    out_row_end(o);
+    free(values.text);
+}
+
+/* ---- all ---- */
+
+static void say_next_step(out *o, const rec_session *s, const lode_search_row *first)
+{
+    const lode_track *track = lode_recording_track(s->recording, first->track);
+    out_gap(o);
+    if (lode_recording_has_traces(s->recording))
+        out_say(o, "'lode replay --id %u %s' shows the calls of the first", first->track + 1, s->path);
+    else
+        out_say(o, "'lode replay --task %d %s' shows the calls of the first", (int)track->tid, s->path);
+}
+
+void search_print(out *o, rec_session *s, const lode_search *search, const lode_search_options *asked)
+{
+    size_t count = lode_search_count(search);
+    printer p = {.out = o, .session = s};
+    out_begin(o, "search", s->path);
+    rec_write_slice(o, s);
+    out_fact_u64(o, "row_count", lode_search_found(search));
+    say_heading(o, s, search, asked);
+    set_columns(&p, search);
+    out_table(o, OUT_MAIN, "rows", p.columns, COLUMN_COUNT, UNIT_NANOSECONDS);
+    for (size_t i = 0; i < count; i++)
+        write_row(&p, lode_search_at(search, i));
+    out_table_end(o);
+    out_shown(o, count, lode_search_found(search), noun_of(s, lode_search_found(search)));
+    if (count > 0)
+        say_next_step(o, s, lode_search_at(search, 0));
+    rec_say_findings(o, s, 1);
+    out_end(o);
+    label_free(&p.label);
+}

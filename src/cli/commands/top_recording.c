@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/top_recording.h"
+
+#include "output/report.h"
+#include "rec_session.h"
+#include "text/label.h"
+
+#include <string.h>
+
+enum {
+    COLUMN_ERRORS = 4, /* text: only if there are some */
+    COLUMN_COUNT = 20,
+    NEIGHBOUR_COLUMN_COUNT = 8
+};
+
+static const out_column all_columns[COLUMN_COUNT] = {
+    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},        {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},      {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
+    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},
+    {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},
+    {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},         {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},
+    {"place", "Place", OUT_STRING, OUT_TEXT_IF_WIDE}, {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Function", OUT_STRING, OUT_ALWAYS},     {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},        {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"file", "", OUT_STRING, OUT_DATA_ONLY},          {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
+};
+
+static const char *tail_of(const lode_module *module)
+{
+    return module ? lode_path_tail(lode_module_path(module)) : NULL;
+}
+
+/* What names the function beyond its label. */
+static void identity_cells(out *o, const lode_function *function)
+{
+    const lode_module *module = lode_function_module(function);
+    out_cell_text(o, lode_function_name(function));
+    out_cell_text(o, path_of_module(module));
+    if (module)
+        out_cell_u64(o, lode_function_offset(function));
+    else
+        out_cell_none(o);
+}
+
+static void write_row(out *o, const lode_call_row *row, double whole, int names, label *l)
+{
+    const lode_function *function = row->function;
+    uint32_t line = lode_function_line(function);
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, row->self);
+    out_cell_share(o, (double)row->self, whole);
+    out_cell_u64(o, row->total);
+    out_cell_u64(o, row->calls);
+    out_cell_u64(o, row->errors);
+    out_cell_real(o, row->mean);
+    out_cell_u64(o, row->min);
+    out_cell_u64(o, row->p50);
+    out_cell_u64(o, row->p95);
+    out_cell_u64(o, row->p99);
+    out_cell_u64(o, row->max);
+    out_cell_real(o, row->deviation);
+    out_cell_text(o, label_place(l, lode_function_file(function), line));
+    out_cell_text(o, tail_of(lode_function_module(function)));
+    out_cell_text(o, label_name(l, function, names));
+    identity_cells(o, function);
+    out_cell_text(o, path_of_file(lode_function_file(function)));
+    if (line)
+        out_cell_u64(o, line);
+    else
+        out_cell_none(o);
+    out_row_end(o);
+}
+
+/* What the calls of all tracks add up to. */
+typedef struct top_sum {
+    uint64_t self, calls, errors, total;
+} top_sum;
+
+static top_sum add_up(const lode_calls *calls)
+{
+    top_sum sum = {0};
+    for (size_t i = 0; i < lode_calls_count(calls); i++)
+        sum.self += lode_calls_at(calls, i)->self;
+    for (uint32_t i = 0; i < lode_calls_track_count(calls); i++) {
+        sum.calls += lode_calls_track(calls, i)->calls;
+        sum.errors += lode_calls_track(calls, i)->errors;
+        sum.total += lode_calls_track(calls, i)->total;
+    }
+    return sum;
+}
+
+static void say_heading(out *o, const rec_session *s, const top_sum *sum)
+{
+    char time[NUMBER_SIZE], calls[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
+    format_duration(time, sum->total);
+    format_count(calls, sum->calls);
+    format_count(errors, sum->errors);
+    rec_say_tracks(tracks, sizeof tracks, s);
+    rec_write_slice(o, s);
+    out_fact_u64(o, "total_ns", sum->total);
+    out_fact_u64(o, "calls", sum->calls);
+    out_fact_u64(o, "errors", sum->errors);
+    if (sum->errors)
+        out_say(o, "%s call%s in %s took %s; %s ended with an error\n", calls, sum->calls == 1 ? "" : "s",
+                tracks, time, errors);
+    else
+        out_say(o, "%s call%s in %s took %s\n", calls, sum->calls == 1 ? "" : "s", tracks, time);
+}
+
+static void print_calls(out *o, rec_session *s, const lode_calls *calls)
+{
+    top_sum sum = add_up(calls);
+    label l = {0};
+    out_column columns[COLUMN_COUNT];
+    memcpy(columns, all_columns, sizeof columns);
+    columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
+    size_t count = lode_calls_count(calls);
+    size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
+    out_begin(o, "top", s->path);
+    say_heading(o, s, &sum);
+    out_fact_u64(o, "row_count", count);
+    out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
+    for (size_t i = 0; i < shown; i++)
+        write_row(o, lode_calls_at(calls, i), (double)sum.self, s->shared->names, &l);
+    out_table_end(o);
+    out_shown(o, shown, count, "rows");
+    if (count == 0)
+        out_say(o, "There are no calls.");
+    rec_say_findings(o, s, 0);
+    out_end(o);
+    label_free(&l);
+}
+
+static int print_top(out *o, rec_session *s, lode_calls_sort sort)
+{
+    lode_calls *calls = NULL;
+    lode_error error = {0};
+    lode_calls_options options = rec_calls_options(s);
+    options.sort = sort;
+    lode_status status = lode_calls_compute(&calls, s->recording, &s->slice, &options, &error);
+    progress_clear(&s->progress);
+    if (status != LODE_OK)
+        return rec_error(s, &error);
+    print_calls(o, s, calls);
+    lode_calls_free(calls);
+    return EXIT_DONE;
+}
+
+static const out_column neighbour_columns[NEIGHBOUR_COLUMN_COUNT] = {
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},  {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},  {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Function", OUT_STRING, OUT_ALWAYS}, {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
+};
+
+static void write_neighbour(out *o, const lode_neighbour_row *row, int names, label *l)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, row->total);
+    out_cell_u64(o, row->self);
+    out_cell_u64(o, row->calls);
+    out_cell_text(o, row->function ? tail_of(lode_function_module(row->function)) : NULL);
+    out_cell_text(o, row->function ? label_name(l, row->function, names) : "(outermost calls)");
+    if (row->function) {
+        identity_cells(o, row->function);
+    } else {
+        out_cell_none(o);
+        out_cell_none(o);
+        out_cell_none(o);
+    }
+    out_row_end(o);
+}
+
+static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows, const char *name,
+                             lode_neighbour which)
+{
+    label l = {0};
+    size_t count = lode_neighbours_count(rows);
+    size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
+    const char *word = which == LODE_CALLERS ? "callers" : "callees";
+    out_begin(o, "top", s->path);
+    rec_write_slice(o, s);
+    out_fact_text(o, word, name);
+    out_fact_u64(o, "row_count", count);
+    if (which == LODE_CALLERS)
+        out_say(o, "Who calls '%s', and what it took then\n", name);
+    else
+        out_say(o, "What '%s' calls, and what that took\n", name);
+    out_table(o, OUT_MAIN, "rows", neighbour_columns, NEIGHBOUR_COLUMN_COUNT, UNIT_NANOSECONDS);
+    for (size_t i = 0; i < shown; i++)
+        write_neighbour(o, lode_neighbours_at(rows, i), s->shared->names, &l);
+    out_table_end(o);
+    out_shown(o, shown, count, "rows");
+    if (count == 0)
+        out_say(o, "It calls nothing that was recorded.");
+    rec_say_findings(o, s, 0);
+    out_end(o);
+    label_free(&l);
+}
+
+static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighbour which)
+{
+    lode_calltree *tree = NULL;
+    lode_neighbours *rows = NULL;
+    lode_error error = {0};
+    lode_calls_options options = rec_calls_options(s);
+    int result = EXIT_DONE;
+    lode_status status = lode_calltree_compute(&tree, s->recording, &s->slice, &options, &error);
+    progress_clear(&s->progress);
+    if (status == LODE_OK)
+        status = lode_neighbours_compute(&rows, tree, name, which, &error);
+    if (status == LODE_NOT_FOUND)
+        result = report("%s: no function that was called has a name that contains '%s'", s->path, name);
+    else if (status != LODE_OK)
+        result = rec_error(s, &error);
+    else
+        print_neighbours(o, s, rows, name, which);
+    lode_neighbours_free(rows);
+    lode_calltree_free(tree);
+    return result;
+}
+
+int top_recording(const invocation *call, const top_wishes *wishes)
+{
+    rec_session s;
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE && wishes->callers)
+        status = find_neighbours(call->out, &s, wishes->callers, LODE_CALLERS);
+    else if (status == EXIT_DONE && wishes->callees)
+        status = find_neighbours(call->out, &s, wishes->callees, LODE_CALLEES);
+    else if (status == EXIT_DONE)
+        status = print_top(call->out, &s, wishes->sort);
+    rec_close(&s);
+    return status;
+}

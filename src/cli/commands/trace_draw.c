@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/trace_draw.h"
+
+#include "alloc.h"
+#include "output/escape.h"
+#include "output/report.h"
+#include "text/label.h"
+#include "text/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LETTER_COUNT  52
+#define NAME_WIDTH    28 /* columns that the names of the lines may take */
+#define FRAME_WIDTH   3
+#define DEFAULT_WIDTH 100
+#define MINIMUM_WIDTH 10
+#define AXIS_STEP     20 /* columns between times; the longest, "999.999 ms", takes half of it */
+
+int trace_is_idle(const lode_timeline_share *share)
+{
+    return share->context && lode_context_parent(share->context) == NULL;
+}
+
+/* Not running has its own sign and takes no letter away. */
+void trace_key_init(trace_key *key, const lode_timeline *timeline, uint64_t limit)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    size_t used = 0, bound = limit && limit < LETTER_COUNT ? (size_t)limit : LETTER_COUNT;
+    key->count = lode_timeline_share_count(timeline);
+    key->letters = alloc_array(key->count, 1);
+    for (size_t i = 0; i < key->count; i++) {
+        if (trace_is_idle(lode_timeline_share_at(timeline, i)))
+            key->letters[i] = LETTER_IDLE;
+        else
+            key->letters[i] = used < bound ? letters[used++] : LETTER_OTHER;
+    }
+}
+
+void trace_key_free(trace_key *key)
+{
+    free(key->letters);
+}
+
+static char letter_of(const trace_key *key, int share)
+{
+    return share < 0 || (size_t)share >= key->count ? LETTER_NOTHING : key->letters[share];
+}
+
+out_style trace_style_of(char letter)
+{
+    if (letter >= 'A' && letter <= 'Z')
+        return (out_style)(STYLE_SERIES + (letter - 'A') % OUT_SERIES_COUNT);
+    if (letter >= 'a' && letter <= 'z')
+        return (out_style)(STYLE_SERIES + (letter - 'a' + 26) % OUT_SERIES_COUNT);
+    return letter == LETTER_NOTHING ? STYLE_PLAIN : STYLE_DIM;
+}
+
+static lode_status gather(trace_lines *lines, const session *s, lode_error *error)
+{
+    label l = {0};
+    lode_status status = LODE_OK;
+    for (uint32_t i = 0; status >= 0 && i < lode_database_trace_count(s->db); i++) {
+        lode_trace_line line;
+        int is_selected = 0;
+        status = lode_database_trace_line(s->db, i, &line, error);
+        if (status >= 0)
+            status = lode_selection_has(s->selection, s->db, line.profile, &is_selected, error);
+        if (status < 0 || !is_selected)
+            continue;
+        char *name = escape_text(label_profile(&l, s->db, line.profile), escape_has_utf8());
+        lines->items = alloc_grow(lines->items, &lines->capacity, lines->count, sizeof *lines->items);
+        lines->items[lines->count] = (trace_line_name){line.profile, (uint32_t)lines->count, name};
+        lines->count++;
+    }
+    label_free(&l);
+    return status;
+}
+
+/* How many bytes two names have in common, in whole ids: a word and its number each. */
+static size_t common_ids(const char *a, const char *b, size_t bound)
+{
+    size_t common = 0;
+    for (size_t i = 0, spaces = 0; i < bound && a[i] && a[i] == b[i]; i++)
+        if (a[i] == ' ' && ++spaces % 2 == 0)
+            common = i + 1;
+    return common;
+}
+
+static void strip_common(trace_lines *lines)
+{
+    size_t common = lines->count > 1 ? SIZE_MAX : 0;
+    for (size_t i = 1; i < lines->count; i++)
+        common = common_ids(lines->items[0].name, lines->items[i].name, common);
+    for (size_t i = 0; i < lines->count; i++) {
+        char *name = lines->items[i].name;
+        memmove(name, name + common, strlen(name + common) + 1);
+        size_t width = utf8_width(name);
+        if (width > lines->width)
+            lines->width = (unsigned)(width < NAME_WIDTH ? width : NAME_WIDTH);
+    }
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+    const trace_line_name *a = left, *b = right;
+    int order = strverscmp(a->name, b->name);
+    return order ? order : a->row < b->row ? -1 : a->row > b->row;
+}
+
+lode_status trace_lines_init(trace_lines *lines, const session *s, lode_error *error)
+{
+    *lines = (trace_lines){0};
+    lode_status status = gather(lines, s, error);
+    strip_common(lines);
+    if (lines->count)
+        qsort(lines->items, lines->count, sizeof *lines->items, compare_lines);
+    return status;
+}
+
+void trace_lines_free(trace_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->items[i].name);
+    free(lines->items);
+}
+
+unsigned trace_columns(const out *o, const trace_lines *lines)
+{
+    unsigned width = out_width(o, DEFAULT_WIDTH), frame = lines->width + FRAME_WIDTH;
+    if (out_format_of(o) != OUT_TEXT)
+        return DEFAULT_WIDTH;
+    return width > frame + MINIMUM_WIDTH ? width - frame : MINIMUM_WIDTH;
+}
+
+/* Fills `cells` with the letters of a row. Returns whether there is anything in it. */
+static int fill_row(const lode_timeline *timeline, const trace_key *key, uint32_t row, unsigned columns,
+                    char *cells)
+{
+    int is_drawn = 0;
+    for (unsigned i = 0; i < columns; i++) {
+        int share = lode_timeline_cell(timeline, row, i);
+        cells[i] = letter_of(key, share);
+        is_drawn |= share >= 0;
+    }
+    cells[columns] = '\0';
+    return is_drawn;
+}
+
+uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lines, unsigned columns)
+{
+    uint64_t empty = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        unsigned column = 0;
+        while (column < columns && lode_timeline_cell(timeline, lines->items[i].row, column) < 0)
+            column++;
+        empty += column == columns;
+    }
+    return empty;
+}
+
+static void draw_row(out *o, const trace_line_name *line, unsigned name_width, char *cells)
+{
+    char name[NAME_WIDTH * 4 + 8];
+    snprintf(name, sizeof name, "%s", line->name);
+    utf8_elide(name, sizeof name, name_width, out_is_utf8(o) ? "…" : "...");
+    out_piece(o, STYLE_PLAIN, name);
+    for (size_t width = utf8_width(name); width < name_width; width++)
+        out_piece(o, STYLE_PLAIN, " ");
+    out_piece(o, STYLE_DIM, " |");
+    for (char *run = cells; *run;) {
+        size_t length = strspn(run, (char[]){*run, '\0'});
+        char next = run[length];
+        run[length] = '\0';
+        out_piece(o, trace_style_of(*run), run);
+        run += length;
+        *run = next;
+    }
+    out_piece(o, STYLE_DIM, "|");
+    out_gap(o);
+}
+
+/* Below the rows: when some of the columns begin, counted from `start`. */
+static void draw_axis(out *o, const lode_timeline *timeline, unsigned name_width, unsigned columns,
+                      uint64_t start)
+{
+    uint64_t from, to;
+    size_t margin = name_width + FRAME_WIDTH - 1, used = 0;
+    char *line = alloc_array(margin + columns + 1, 1);
+    lode_timeline_window(timeline, &from, &to);
+    for (unsigned column = 0; column < columns; column += AXIS_STEP) {
+        char time[NUMBER_SIZE];
+        uint64_t begin = from + (uint64_t)((double)(to - from) / columns * column);
+        format_duration(time, begin > start ? begin - start : 0);
+        if (column + strlen(time) > columns)
+            break;
+        memset(line + used, ' ', margin + column - used);
+        used = margin + column + strlen(time);
+        memcpy(line + margin + column, time, strlen(time));
+    }
+    if (used > 0)
+        out_line(o, "%s", line);
+    free(line);
+}
+
+void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
+                unsigned columns, uint64_t limit, uint64_t start)
+{
+    char *cells = alloc_array((size_t)columns + 1, 1);
+    uint64_t drawn = 0, empty = 0, left_out = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        if (!fill_row(timeline, key, lines->items[i].row, columns, cells)) {
+            empty++;
+        } else if (limit && drawn >= limit) {
+            left_out++;
+        } else {
+            draw_row(o, &lines->items[i], lines->width, cells);
+            drawn++;
+        }
+    }
+    if (drawn)
+        draw_axis(o, timeline, lines->width, columns, start);
+    if (left_out)
+        out_say(o, "%llu further trace line%s not shown (see --rows and --profiles)",
+                (unsigned long long)left_out, left_out == 1 ? " is" : "s are");
+    if (empty)
+        out_say(o, "%llu trace line%s no samples in this window", (unsigned long long)empty,
+                empty == 1 ? " has" : "s have");
+    free(cells);
+}
+
+void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
+                 unsigned columns, uint64_t limit, const lode_database *db)
+{
+    char *cells = alloc_array((size_t)columns + 1, 1);
+    uint64_t written = 0;
+    label l = {0};
+    json_line(o);
+    json_array(o, "timeline");
+    for (size_t i = 0; i < lines->count && (limit == 0 || written < limit); i++) {
+        if (!fill_row(timeline, key, lines->items[i].row, columns, cells))
+            continue;
+        json_line(o);
+        json_object(o, NULL);
+        json_u64(o, "profile", lines->items[i].profile);
+        json_text(o, "name", label_profile(&l, db, lines->items[i].profile));
+        json_text(o, "cells", cells);
+        json_object_end(o);
+        written++;
+    }
+    json_array_end(o);
+    label_free(&l);
+    free(cells);
+}

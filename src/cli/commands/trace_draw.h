@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A timeline drawn with letters: one row per trace line, one letter per interval. */
+#ifndef CLI_TRACE_DRAW_H
+#define CLI_TRACE_DRAW_H
+
+#include "output/json.h"
+#include "session.h"
+
+#define LETTER_IDLE    '.'
+#define LETTER_OTHER   '~'
+#define LETTER_NOTHING ' '
+
+/* The letters of the shares of a timeline. */
+typedef struct trace_key {
+    char *letters; /* by share */
+    size_t count;
+} trace_key;
+
+/* The longest shares get letters, up to `limit` of them, 0 being as many as there are letters. */
+void trace_key_init(trace_key *key, const lode_timeline *timeline, uint64_t limit);
+void trace_key_free(trace_key *key);
+/* Whether a share stands for the time in which threads did not run. */
+int trace_is_idle(const lode_timeline_share *share);
+out_style trace_style_of(char letter);
+
+typedef struct trace_line_name {
+    uint32_t profile;
+    uint32_t row; /* of the timeline */
+    char *name;
+} trace_line_name;
+
+/* The selected trace lines in the order of their names, which leave out what all have in common: "node 0". */
+typedef struct trace_lines {
+    trace_line_name *items;
+    size_t count, capacity;
+    unsigned width; /* columns for the names */
+} trace_lines;
+
+lode_status trace_lines_init(trace_lines *lines, const session *s, lode_error *error);
+void trace_lines_free(trace_lines *lines);
+
+/* How many intervals fit into a line of the output. */
+unsigned trace_columns(const out *o, const trace_lines *lines);
+
+/* How many lines have no sample in the window; these are not drawn. */
+uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lines, unsigned columns);
+/*
+ * Up to `limit` lines in the order of their names, 0 being all. Text: above an axis of times since `start`. JSON: as an array.
+ */
+void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
+                unsigned columns, uint64_t limit, uint64_t start);
+void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
+                 unsigned columns, uint64_t limit, const lode_database *db);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Streaming JSON. `key` names a member of an object, and is NULL for an element of an array. Nothing is kept per level, so
+ * that documents can be nested as deep as calls are.
+ */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include "output/out.h"
+
+void json_object(out *o, const char *key);
+void json_object_end(out *o);
+void json_array(out *o, const char *key);
+void json_array_end(out *o);
+
+/* NULL becomes null. Bytes that are not UTF-8 become U+FFFD. */
+void json_text(out *o, const char *key, const char *value);
+void json_u64(out *o, const char *key, uint64_t value);
+/* NaN and infinities become null. */
+void json_real(out *o, const char *key, double value);
+void json_bool(out *o, const char *key, int value);
+void json_null(out *o, const char *key);
+
+/* A member whose key is a number: JSON wants it as a string. */
+void json_number_key_object(out *o, uint64_t key);
+void json_number_key_real(out *o, uint64_t key, double value);
+
+/* Puts the next element on a line of its own. */
+void json_line(out *o);
+
+#endif

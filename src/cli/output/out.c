@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/out.h"
+
+#include "alloc.h"
+#include "option.h"
+#include "output/escape.h"
+#include "output/json.h"
+#include "output/out_backend.h"
+#include "output/report.h"
+#include "text/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LABEL_WIDTH 11
+
+static unsigned columns_of_environment(void)
+{
+    const char *text = getenv("COLUMNS");
+    unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
+    return columns >= 20 && columns <= 10000 ? (unsigned)columns : 0;
+}
+
+static void find_terminal(out *o, int color)
+{
+    struct winsize size;
+    int is_terminal = isatty(o->fd);
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    int is_dumb = terminal && strcmp(terminal, "dumb") == 0;
+    int is_wished = color == COLOR_AUTO && is_terminal && !(no_color && no_color[0]) && !is_dumb;
+    o->has_color = color == COLOR_ALWAYS || is_wished;
+    o->is_utf8 = escape_has_utf8();
+    if (is_terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        o->width = size.ws_col;
+    else
+        o->width = columns_of_environment();
+}
+
+out *out_open(const out_settings *settings)
+{
+    static const out_backend *const backends[] = {&out_backend_text, &out_backend_json, &out_backend_csv};
+    out *o = alloc_array(1, sizeof *o);
+    o->format = settings->format;
+    o->is_raw = settings->is_raw;
+    o->backend = backends[settings->format];
+    o->file = settings->file;
+    o->store_key = settings->store;
+    o->label_width = LABEL_WIDTH;
+    o->is_first = 1;
+    if (o->file && out_file_open(&o->target, o->file) != 0) {
+        free(o);
+        return NULL;
+    }
+    o->fd = o->file ? o->target.fd : STDOUT_FILENO;
+    find_terminal(o, settings->color);
+    return o;
+}
+
+/* A file is written atomically. */
+static int finish_file(out *o, int status)
+{
+    int is_complete = status != EXIT_TROUBLE && !o->error;
+    int error = o->file ? out_file_close(&o->target, is_complete) : close(o->fd) != 0 ? errno : 0;
+    return o->error ? o->error : error;
+}
+
+int out_close(out *o, int status)
+{
+    out_flush(o);
+    int error = finish_file(o, status);
+    if (error) {
+        if (error != EPIPE)
+            report("%s: %s", o->file ? o->file : "standard output", strerror(error));
+        status = EXIT_TROUBLE;
+    }
+    free(o);
+    return status;
+}
+
+out_format out_format_of(const out *o)
+{
+    return o->format;
+}
+
+int out_has_failed(const out *o)
+{
+    return o->error != 0;
+}
+
+int out_is_utf8(const out *o)
+{
+    return o->is_utf8;
+}
+
+int out_is_terminal(const out *o)
+{
+    return isatty(o->fd);
+}
+
+unsigned out_width(const out *o, unsigned otherwise)
+{
+    return o->width ? o->width : otherwise;
+}
+
+void out_flush(out *o)
+{
+    size_t done = 0;
+    while (done < o->used && !o->error) {
+        ssize_t size = write(o->fd, o->buffer + done, o->used - done);
+        if (size >= 0)
+            done += (size_t)size;
+        else if (errno != EINTR)
+            o->error = errno;
+    }
+    o->used = 0;
+}
+
+void out_raw(out *o, const char *bytes, size_t size)
+{
+    while (size && !o->error) {
+        size_t room = sizeof o->buffer - o->used;
+        size_t part = size < room ? size : room;
+        memcpy(o->buffer + o->used, bytes, part);
+        o->used += part;
+        bytes += part;
+        size -= part;
+        if (o->used == sizeof o->buffer)
+            out_flush(o);
+    }
+}
+
+void out_write(out *o, const char *text, size_t size)
+{
+    char escape[ESCAPE_SIZE];
+    while (size) {
+        size_t plain = escape_plain(text, size, o->is_utf8);
+        out_raw(o, text, plain);
+        text += plain;
+        size -= plain;
+        if (size == 0)
+            break;
+        size_t length = escape_first(text, size, escape);
+        out_raw(o, escape, strlen(escape));
+        text += length;
+        size -= length;
+    }
+}
+
+/* Formats into memory that the caller frees. */
+static char *format_text(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+
+static char *format_text(const char *format, va_list arguments)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        exit(report("out of memory"));
+    return text;
+}
+
+/* Lines of the program, each of them written as text. */
+static void write_lines(out *o, const char *text)
+{
+    for (;;) {
+        size_t size = strcspn(text, "\n");
+        out_write(o, text, size);
+        if (text[size] == '\0')
+            return;
+        out_raw(o, "\n", 1);
+        text += size + 1;
+    }
+}
+
+void out_print(out *o, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    write_lines(o, text);
+    free(text);
+}
+
+typedef struct sentence {
+    char *text;           /* safe to show */
+    size_t before, after; /* line feeds at the ends of the format, which the text does not have */
+} sentence;
+
+static sentence format_sentence(int has_utf8, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static sentence format_sentence(int has_utf8, const char *format, va_list arguments)
+{
+    char *text = format_text(format, arguments);
+    size_t length = strlen(text), format_length = strlen(format);
+    sentence s = {.before = strspn(format, "\n")};
+    while (s.before + s.after < format_length && format[format_length - 1 - s.after] == '\n')
+        s.after++;
+    text[length - s.after] = '\0';
+    s.text = escape_text(text + s.before, has_utf8);
+    free(text);
+    return s;
+}
+
+static void put_feeds(out *o, size_t count)
+{
+    while (count-- > 0)
+        out_raw(o, "\n", 1);
+}
+
+void out_say(out *o, const char *format, ...)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    sentence s = format_sentence(o->is_utf8, format, arguments);
+    va_end(arguments);
+    put_feeds(o, s.before);
+    out_wrap(o, s.text, 0, 0, o->width);
+    put_feeds(o, s.after);
+    free(s.text);
+}
+
+void out_line(out *o, const char *format, ...)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    sentence s = format_sentence(o->is_utf8, format, arguments);
+    va_end(arguments);
+    put_feeds(o, s.before);
+    out_write(o, s.text, strlen(s.text));
+    put_feeds(o, s.after + 1);
+    free(s.text);
+}
+
+void out_labels(out *o, size_t width)
+{
+    o->label_width = width;
+}
+
+void out_entry(out *o, const char *label, const char *format, ...)
+{
+    if (o->format != OUT_TEXT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    sentence s = format_sentence(o->is_utf8, format, arguments);
+    va_end(arguments);
+    char *shown = escape_text(label, o->is_utf8);
+    size_t width = utf8_width(shown);
+    size_t column = width < o->label_width ? o->label_width : width;
+    out_print(o, "%s%*s", shown, (int)(column - width), "");
+    out_wrap(o, s.text, o->label_width, column, o->width);
+    put_feeds(o, s.after);
+    free(shown);
+    free(s.text);
+}
+
+void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun)
+{
+    char part[NUMBER_SIZE], all[NUMBER_SIZE];
+    format_count(part, shown);
+    format_count(all, count);
+    if (shown < count)
+        out_say(o, "%s of %s %s (--limit 0 shows all)", part, all, noun);
+}
+
+void out_gap(out *o)
+{
+    if (o->format == OUT_TEXT)
+        out_raw(o, "\n", 1);
+}
+
+void out_begin(out *o, const char *command, const char *store)
+{
+    o->backend->begin(o, command, store);
+}
+
+void out_end(out *o)
+{
+    o->backend->end(o);
+}
+
+void out_fact_text(out *o, const char *key, const char *value)
+{
+    if (o->format == OUT_JSON)
+        json_text(o, key, value);
+}
+
+void out_fact_u64(out *o, const char *key, uint64_t value)
+{
+    if (o->format == OUT_JSON)
+        json_u64(o, key, value);
+}
+
+void out_fact_real(out *o, const char *key, double value)
+{
+    if (o->format == OUT_JSON)
+        json_real(o, key, value);
+}
+
+void out_fact_bool(out *o, const char *key, int value)
+{
+    if (o->format == OUT_JSON)
+        json_bool(o, key, value);
+}
+
+void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
+               metric_unit unit)
+{
+    o->columns = columns;
+    o->column_count = column_count;
+    o->unit = unit;
+    o->is_table_hidden = o->format == OUT_CSV && rank != OUT_MAIN;
+    if (!o->is_table_hidden)
+        o->backend->table(o, key);
+}
+
+void out_unit(out *o, metric_unit unit)
+{
+    o->unit = unit;
+}
+
+void out_row(out *o, out_style style)
+{
+    o->column = 0;
+    if (!o->is_table_hidden)
+        o->backend->row(o, style);
+}
+
+void out_row_end(out *o)
+{
+    if (!o->is_table_hidden)
+        o->backend->row_end(o);
+}
+
+void out_table_end(out *o)
+{
+    if (!o->is_table_hidden)
+        o->backend->table_end(o);
+}
+
+int out_shows(const out *o, const out_column *column)
+{
+    switch (column->visibility) {
+    case OUT_ALWAYS:
+    case OUT_IF_WIDE:
+        return 1;
+    case OUT_TEXT_ONLY:
+    case OUT_TEXT_IF_WIDE:
+        return o->format == OUT_TEXT;
+    case OUT_DATA_ONLY:
+        return o->format != OUT_TEXT;
+    case OUT_NEVER:
+        break;
+    }
+    return 0;
+}
+
+static void cell(out *o, const out_value *value)
+{
+    if (o->column >= o->column_count)
+        return;
+    const out_column *column = &o->columns[o->column++];
+    if (!o->is_table_hidden && out_shows(o, column))
+        o->backend->cell(o, column, value);
+}
+
+void out_cell_text(out *o, const char *value)
+{
+    cell(o, &(out_value){.is_none = value == NULL, .text = value});
+}
+
+void out_cell_branch(out *o, const char *value, size_t fixed)
+{
+    cell(o, &(out_value){.text = value, .fixed = fixed});
+}
+
+void out_cell_u64(out *o, uint64_t value)
+{
+    cell(o, &(out_value){.integer = value, .real = (double)value});
+}
+
+void out_cell_real(out *o, double value)
+{
+    /* What no integer holds is the next one: none below zero, none of 2^64 and more. */
+    uint64_t integer = !(value > 0) ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+    cell(o, &(out_value){.real = value, .integer = integer});
+}
+
+void out_cell_share(out *o, double part, double whole)
+{
+    if (whole > 0)
+        out_cell_real(o, part / whole);
+    else
+        out_cell_none(o);
+}
+
+void out_cell_none(out *o)
+{
+    cell(o, &(out_value){.is_none = 1});
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one writer of the program: text for people, JSON and CSV for machines.
+ *
+ * A command writes its answer once: facts, sentences and tables, and each format takes what it can show. Text shows
+ * sentences and tables; JSON is one object of facts and tables; CSV is the main table.
+ *
+ * Writing is buffered. After a failed write, all further writes do nothing, and out_close tells.
+ */
+#ifndef CLI_OUT_H
+#define CLI_OUT_H
+
+#include "text/number.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct out out;
+
+typedef enum out_format {
+    OUT_TEXT,
+    OUT_JSON,
+    OUT_CSV
+} out_format;
+
+typedef struct out_settings {
+    out_format format;
+    int is_raw;        /* CSV: text as it is in the store, whatever it does to a spreadsheet or a terminal */
+    int color;         /* COLOR_... */
+    const char *file;  /* NULL: standard output */
+    const char *store; /* what JSON calls the store: "database", "recording" */
+} out_settings;
+
+/* NULL after a message on standard error. A file appears under its name only when out_close has succeeded. */
+out *out_open(const out_settings *settings);
+/* Returns the status it is given, or EXIT_TROUBLE if not all could be written; says so, other than for EPIPE. */
+int out_close(out *o, int status);
+
+out_format out_format_of(const out *o);
+/* For long work: nobody will read what follows. */
+int out_has_failed(const out *o);
+/* Hands over what is buffered, for output that appears while work goes on. */
+void out_flush(out *o);
+/* Whether characters beyond ASCII can be shown. */
+int out_is_utf8(const out *o);
+/* Whether somebody sees it at once. */
+int out_is_terminal(const out *o);
+/* The columns that text has to fit into; `otherwise` where there is no bound. */
+unsigned out_width(const out *o, unsigned otherwise);
+
+/*
+ * Text, whoever chose it: what is not safe to show is escaped (see escape.h). Line feeds of out_print are those of the
+ * program, and are sent; a line feed of out_write is one of a name, and is shown.
+ */
+void out_write(out *o, const char *text, size_t size);
+void out_print(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Words with line breaks between them, indented after the first line, which begins at `column`; ends with a line feed. */
+void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width);
+
+/* Begins and ends the answer of a command. `store`, a path, may be NULL. */
+void out_begin(out *o, const char *command, const char *store);
+void out_end(out *o);
+
+/* Facts: members of the object in JSON, nothing in text and CSV. */
+void out_fact_text(out *o, const char *key, const char *value);
+void out_fact_u64(out *o, const char *key, uint64_t value);
+void out_fact_real(out *o, const char *key, double value);
+void out_fact_bool(out *o, const char *key, int value);
+
+typedef enum out_style {
+    STYLE_PLAIN,
+    STYLE_HEADING,
+    STYLE_HOT,
+    STYLE_DIM,
+    STYLE_ERROR,
+    STYLE_WARNING,
+    STYLE_SERIES /* and the next OUT_SERIES_COUNT - 1: colours to tell things apart */
+} out_style;
+#define OUT_SERIES_COUNT 12
+
+/*
+ * Sentences: only in text. out_say breaks lines where the terminal ends, out_line does not. Line feeds at the ends of the
+ * format are sent, others are shown. out_entry begins with a label, and what follows lines up with the entries above and below; labels take as many columns as
+ * out_labels says.
+ */
+void out_say(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_line(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_labels(out *o, size_t width);
+void out_entry(out *o, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void out_heading(out *o, const char *title);
+/* Says, if not all of them are shown, how many there are: "20 of 1,458 rows (--limit 0 shows all)". */
+void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun);
+/* Ends a line of pieces, or leaves one empty. */
+void out_gap(out *o);
+/* A piece of a line that out_line ends. */
+void out_piece(out *o, out_style style, const char *text);
+void out_styled(out *o, out_style style, const char *text, size_t size);
+
+typedef enum out_kind {
+    OUT_STRING,
+    OUT_PROSE,   /* a string that is broken into lines, rather than shortened, as the last column */
+    OUT_INTEGER, /* a count or a size of something; grouped in text */
+    OUT_NUMBER,  /* an integer that names something: never grouped */
+    OUT_REAL,    /* an amount in the unit of the table */
+    OUT_PERCENT, /* a fraction, shown times 100 in every format */
+    OUT_TIME,    /* nanoseconds */
+    OUT_BYTES,
+    OUT_BOOL
+} out_kind;
+
+typedef enum out_visibility {
+    OUT_ALWAYS,
+    OUT_IF_WIDE, /* left out of text if the width does not do */
+    OUT_TEXT_ONLY,
+    OUT_TEXT_IF_WIDE,
+    OUT_DATA_ONLY, /* JSON and CSV only */
+    OUT_NEVER
+} out_visibility;
+
+typedef struct out_column {
+    const char *key;   /* in JSON and CSV */
+    const char *title; /* in text */
+    out_kind kind;
+    out_visibility visibility;
+} out_column;
+
+/* CSV has room for one table. */
+typedef enum out_rank {
+    OUT_MAIN,
+    OUT_SIDE
+} out_rank;
+
+/*
+ * A table. All cells of a row are given in the order of the columns, whatever the format shows of them. The last shown
+ * column takes the width that is left. The columns must outlive the table.
+ */
+void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
+               metric_unit unit);
+void out_table_end(out *o);
+/* Another unit, from the next cell on. */
+void out_unit(out *o, metric_unit unit);
+void out_row(out *o, out_style style);
+void out_row_end(out *o);
+/* Words below the row that is under way, in text only; lines are broken where the terminal ends. */
+void out_note(out *o, out_style style, const char *text);
+/* NULL is a cell without a value. */
+void out_cell_text(out *o, const char *value);
+/* A text that, where it does not fit, is shortened only after its first `fixed` bytes. */
+void out_cell_branch(out *o, const char *value, size_t fixed);
+void out_cell_u64(out *o, uint64_t value);
+void out_cell_real(out *o, double value);
+/* A fraction of a whole; nothing if there is no whole. */
+void out_cell_share(out *o, double part, double whole);
+void out_cell_none(out *o);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the formats of the writer share: its state, and the operations that each of them has. */
+#ifndef CLI_OUT_BACKEND_H
+#define CLI_OUT_BACKEND_H
+
+#include "output/out.h"
+#include "output/out_file.h"
+
+/* A cell's value; `is_none` where it has none. */
+typedef struct out_value {
+    int is_none;
+    const char *text;
+    size_t fixed; /* bytes at the beginning of the text that are never shortened */
+    uint64_t integer;
+    double real;
+} out_value;
+
+/* Bytes as they are: the syntax of a format, and text that is escaped already. Everything else goes through out_write. */
+void out_raw(out *o, const char *bytes, size_t size);
+
+/* Whether a format has a column, if there is room for it. */
+int out_shows(const out *o, const out_column *column);
+
+typedef struct out_backend {
+    void (*begin)(out *o, const char *command, const char *store);
+    void (*end)(out *o);
+    void (*table)(out *o, const char *key);
+    void (*row)(out *o, out_style style);
+    void (*cell)(out *o, const out_column *column, const out_value *value);
+    void (*row_end)(out *o);
+    void (*table_end)(out *o);
+} out_backend;
+
+extern const out_backend out_backend_text, out_backend_json, out_backend_csv;
+
+typedef struct text_table text_table;
+
+struct out {
+    const out_backend *backend;
+    out_format format;
+    int is_raw;
+    int fd;
+    int error;             /* errno of the first write that failed */
+    const char *file;      /* as the user calls it */
+    const char *store_key; /* what a store is called */
+    out_file target;       /* if there is a file */
+    int has_color, is_utf8;
+    unsigned width;     /* 0: no bound */
+    size_t label_width; /* of entries */
+
+    int is_first; /* nothing in this level yet, so that no comma is due */
+    int breaks;   /* a line break is due */
+
+    int is_table_hidden;
+    const out_column *columns;
+    size_t column_count, column;
+    metric_unit unit;
+    text_table *text;
+
+    size_t used;
+    char buffer[65536];
+};
+
+#endif

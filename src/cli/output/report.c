@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/report.h"
+
+#include "interrupt.h"
+#include "output/escape.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MESSAGE_SIZE 4096
+#define STATUS_SIZE  512
+
+static int is_silent;
+
+void report_nothing(void)
+{
+    is_silent = 1;
+}
+
+/* All that reaches standard error: `text` may hold names, which a terminal must not obey. One write for each line. */
+static void print(const char *before, const char *text, const char *behind)
+{
+    char line[16 + MESSAGE_SIZE * 4];
+    size_t size = strlen(text), used = (size_t)snprintf(line, 16, "%s", before);
+    int has_utf8 = escape_has_utf8();
+    for (;;) {
+        size_t plain = escape_plain(text, size, has_utf8);
+        memcpy(line + used, text, plain);
+        used += plain;
+        text += plain;
+        size -= plain;
+        if (size == 0)
+            break;
+        size_t length = escape_first(text, size, line + used);
+        used += strlen(line + used);
+        text += length;
+        size -= length;
+    }
+    used += (size_t)snprintf(line + used, sizeof line - used, "%s", behind);
+    (void)fwrite(line, 1, used, stderr);
+    fflush(stderr);
+}
+
+int report(const char *format, ...)
+{
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (is_silent)
+        return EXIT_TROUBLE;
+    print("lode: ", message, "\n");
+    return EXIT_TROUBLE;
+}
+
+void report_status(const char *text)
+{
+    char line[STATUS_SIZE];
+    snprintf(line, sizeof line, "%s", text);
+    print("\r\033[K", line, "");
+}
+
+static int print_error(const char *subject, const lode_error *error)
+{
+    char where[160] = "";
+    int is_said = !error->file[0] || (subject && strcmp(subject, error->file) == 0);
+    if (is_said)
+        where[0] = '\0';
+    else if (error->offset != LODE_NO_OFFSET)
+        snprintf(where, sizeof where, "%s at 0x%llx: ", error->file, (unsigned long long)error->offset);
+    else
+        snprintf(where, sizeof where, "%s: ", error->file);
+    const char *text = error->text[0] ? error->text : lode_status_name(error->status);
+    if (subject)
+        return report("%s: %s%s", subject, where, text);
+    return report("%s%s", where, text);
+}
+
+/* ---- files that became shorter ---- */
+
+static struct {
+    lode_error error;
+    char path[1024];
+    int is_known, is_said;
+} lost;
+
+void report_look(const char *path)
+{
+    if (lost.is_known || lode_guard_check(&lost.error) == LODE_OK)
+        return;
+    lost.is_known = 1;
+    snprintf(lost.path, sizeof lost.path, "%s", path ? path : "");
+}
+
+int report_lost(int status)
+{
+    if (!lost.is_known)
+        return status;
+    if (!lost.is_said)
+        print_error(lost.path[0] ? lost.path : NULL, &lost.error);
+    lost.is_said = 1;
+    return EXIT_TROUBLE;
+}
+
+/* Whatever else is wrong with a store that cannot be read any more is of no interest. */
+int report_error(const char *subject, const lode_error *error)
+{
+    report_look(subject);
+    return lost.is_known ? report_lost(EXIT_TROUBLE) : print_error(subject, error);
+}
+
+static int is_missing(const char *directory, const char *name)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+static int is_there(const char *directory, const char *name)
+{
+    return !is_missing(directory, name);
+}
+
+/* A directory that is no store; often the one that is meant is near. */
+static int report_no_store(const char *path)
+{
+    if (is_there(path, "experiment.xml"))
+        return report("%s: an HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
+                      path);
+    if (is_there(path, "uftrace.data"))
+        return report("%s: neither a database nor a recording, but its uftrace.data may be one", path);
+    return report(
+        "%s: neither an HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no "
+        "task.txt in it) nor a trace store (no traces.dat in it)",
+        path);
+}
+
+int report_unopened(const char *path, const lode_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return report("%s: not a directory; give the directory that holds meta.db and profile.db, one that "
+                      "'uftrace record' made, or one with traces.dat",
+                      path);
+    if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
+        return report_no_store(path);
+    return report_error(path, error);
+}
+
+int report_unwritten(const char *path, const lode_error *error)
+{
+    struct stat status;
+    /* Who sent the signal knows; the exit status tells everybody else. */
+    if (error->status == LODE_ERR_CANCELLED && interrupt_is_due())
+        return EXIT_TROUBLE;
+    if (error->status == LODE_ERR_ARGUMENT && stat(path, &status) == 0)
+        return report(S_ISDIR(status.st_mode) ? "%s: already exists; use --force to replace it"
+                                              : "%s: already exists and is not a directory",
+                      path);
+    return report_error(path, error);
+}

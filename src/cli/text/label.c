@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "text/label.h"
+
+#include "alloc.h"
+#include "option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 256
+
+static void reserve(label *l, size_t length)
+{
+    while (l->capacity <= length || l->capacity < FIRST_CAPACITY)
+        l->text = alloc_grow(l->text, &l->capacity, length > FIRST_CAPACITY ? length : FIRST_CAPACITY, 1);
+}
+
+const char *label_function(label *l, const lode_function *function)
+{
+    reserve(l, 0);
+    size_t length = lode_function_label(function, l->text, l->capacity);
+    if (length >= l->capacity) {
+        reserve(l, length);
+        lode_function_label(function, l->text, l->capacity);
+    }
+    return l->text;
+}
+
+const char *label_symbol(label *l, const char *symbol, int names)
+{
+    size_t (*name)(const char *symbol, char *buffer, size_t capacity) =
+        names == NAMES_SIMPLE ? lode_simple_name : lode_demangle;
+    if (names == NAMES_RAW)
+        return symbol;
+    reserve(l, 0);
+    size_t length = name(symbol, l->text, l->capacity);
+    if (length >= l->capacity) {
+        reserve(l, length);
+        name(symbol, l->text, l->capacity);
+    }
+    return l->text;
+}
+
+const char *label_name(label *l, const lode_function *function, int names)
+{
+    const char *symbol = lode_function_name(function);
+    if (names == NAMES_FULL || !symbol || !symbol[0])
+        return label_function(l, function);
+    return label_symbol(l, symbol, names);
+}
+
+const char *label_context(label *l, const lode_context *context)
+{
+    reserve(l, 0);
+    size_t length = lode_context_label(context, l->text, l->capacity);
+    if (length >= l->capacity) {
+        reserve(l, length);
+        lode_context_label(context, l->text, l->capacity);
+    }
+    return l->text;
+}
+
+const char *label_profile(label *l, const lode_database *db, uint32_t profile)
+{
+    reserve(l, 0);
+    size_t length = lode_profile_label(db, profile, l->text, l->capacity);
+    if (length >= l->capacity) {
+        reserve(l, length);
+        lode_profile_label(db, profile, l->text, l->capacity);
+    }
+    return l->text;
+}
+
+const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by)
+{
+    reserve(l, 0);
+    size_t length = lode_hotspot_label(hotspot, by, l->text, l->capacity);
+    if (length >= l->capacity) {
+        reserve(l, length);
+        lode_hotspot_label(hotspot, by, l->text, l->capacity);
+    }
+    return l->text;
+}
+
+const char *label_place(label *l, const lode_file *file, uint32_t line)
+{
+    const char *path = path_of_file(file);
+    char number[16] = "";
+    if (!path)
+        return NULL;
+    if (line)
+        snprintf(number, sizeof number, ":%u", line);
+    const char *tail = lode_path_tail(path);
+    int length = snprintf(NULL, 0, "%s%s", tail, number);
+    reserve(l, length > 0 ? (size_t)length : 0);
+    snprintf(l->text, l->capacity, "%s%s", tail, number);
+    return l->text;
+}
+
+void label_free(label *l)
+{
+    free(l->text);
+    *l = (label){0};
+}
+
+const char *path_of_file(const lode_file *file)
+{
+    return file ? lode_file_path(file) : NULL;
+}
+
+const char *path_of_module(const lode_module *module)
+{
+    return module ? lode_module_path(module) : NULL;
+}
+
+/* Code without a known function is called too: then an instruction stands for it. */
+static int begins_function(const lode_context *context)
+{
+    return lode_context_relation(context) != LODE_RELATION_LEXICAL || lode_context_function(context) ||
+           !lode_context_parent(context);
+}
+
+const lode_context *enclosing_function(const lode_context *context)
+{
+    const lode_context *at = context;
+    while (!begins_function(at))
+        at = lode_context_parent(at);
+    return at;
+}

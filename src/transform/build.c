@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From recordings to a database: the steps, one after the other. */
+#include "transform/build.h"
+
+#include "base/error.h"
+#include "base/options.h"
+#include <stdlib.h>
+
+/* What all members are given. */
+struct order {
+    const char *const *paths;
+    size_t count;
+    const char *path;
+    const lode_build_options *options;
+    lode_build_result *result;
+};
+
+static lode_status create_writer(struct lode_build *build, const char *path, lode_error *error)
+{
+    const lode_build_options *options = build->options;
+    lode_writer_options wishes = LODE_WRITER_OPTIONS_INIT;
+    wishes.force = options->force;
+    wishes.traces = options->trace != LODE_TRACE_NONE;
+    wishes.threads = lode_build_threads(&build->inputs, UINT32_MAX);
+    wishes.memory = options->memory;
+    wishes.title = options->title;
+    wishes.on_progress = build->crew->place.rank == 0 ? options->on_progress : NULL;
+    wishes.user = options->user;
+    return lode_writer_create_with(&build->writer, build->crew, path, &wishes, error);
+}
+
+static lode_status finish(struct lode_build *build, lode_error *error)
+{
+    uint32_t count = build->inputs.share;
+    struct wire_Profile *wire = calloc((size_t)count + 1, sizeof *wire);
+    if (wire == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        lode_build_wire(&build->records[i], &wire[i]);
+    struct written_share share = {.first = build->inputs.first, .count = count, .records = wire};
+    lode_status status = lode_writer_finish_with(build->writer, &share, error);
+    free(wire);
+    return status;
+}
+
+static lode_status run(struct lode_build *build, const struct order *order, lode_error *error)
+{
+    clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
+    LODE_TRY(lode_build_inputs_open(&build->inputs, build->crew, order->paths, order->count, order->options,
+                                    error));
+    LODE_TRY(create_writer(build, order->path, error));
+    if (build->options->joint)
+        LODE_TRY(lode_writer_write_jointly(build->writer, error));
+    lode_build_end_phase(build, LODE_BUILD_OPENING);
+    LODE_TRY(lode_build_read(build, build->writer->output.holder, error));
+    lode_build_end_phase(build, LODE_BUILD_READING);
+    LODE_TRY(lode_build_merge(build, error));
+    LODE_TRY(lode_build_describe(build, error));
+    lode_build_end_phase(build, LODE_BUILD_MERGING);
+    LODE_TRY(lode_build_values(build, error));
+    lode_build_end_phase(build, LODE_BUILD_PROFILES);
+    LODE_TRY(lode_build_lines(build, error));
+    lode_build_end_phase(build, LODE_BUILD_LINES);
+    LODE_TRY(finish(build, error));
+    lode_build_end_phase(build, LODE_BUILD_FINISHING);
+    return lode_build_add_up(build, error);
+}
+
+static void release(struct lode_build *build)
+{
+    for (unsigned i = 0; i < build->threads; i++) {
+        if (build->growers)
+            lode_build_grower_close(&build->growers[i]);
+        if (build->nodes)
+            free(build->nodes[i]);
+        if (build->parents)
+            free(build->parents[i]);
+        if (build->metrics)
+            free(build->metrics[i]);
+    }
+    for (unsigned i = 0; i < LODE_BUILD_LEVELS; i++)
+        free(build->branches[i].map);
+    free(build->growers);
+    free(build->nodes);
+    free(build->parents);
+    free(build->metrics);
+    free(build->node_counts);
+    free(build->final);
+    free(build->ids);
+    free(build->above);
+    free(build->value_ids);
+    free(build->records);
+    lode_build_tree_close(&build->tree);
+    lode_build_texts_free(&build->changes);
+    lode_build_inputs_close(&build->inputs);
+    lode_writer_close(build->writer);
+}
+
+/* What one member does. */
+static lode_status work(void *context, struct lode_crew *crew, lode_error *error)
+{
+    const struct order *order = context;
+    struct lode_build build = {.options = order->options, .crew = crew};
+    lode_build_texts_init(&build.changes);
+    lode_status status = run(&build, order, error);
+    /* Members that are threads share one result, which is the same for all. */
+    if (crew->place.rank == 0 || order->options->crew)
+        *order->result = build.result;
+    if (status != LODE_OK)
+        lode_crew_raise(crew, status, error);
+    release(&build);
+    return status;
+}
+
+static lode_status build_with(struct order *order, lode_error *error)
+{
+    struct lode_crew alone = LODE_CREW_ALONE;
+    struct lode_crew *crew = order->options->crew ? order->options->crew : &alone;
+    lode_error own = {0};
+    if (order->options->crew == NULL && order->options->members > 1)
+        return lode_crew_run(order->options->members, work, order, error);
+    lode_status status = work(order, crew, &own);
+    /* What ended the job is what some member has raised. */
+    if (status != LODE_OK && error && lode_crew_poll(crew, error) == LODE_OK)
+        *error = own;
+    return status;
+}
+
+lode_status lode_build_sized(const char *const *paths, size_t count, const char *path,
+                             const lode_build_options *given, lode_build_result *result, size_t result_size,
+                             lode_error *error)
+{
+    lode_build_options options = LODE_BUILD_OPTIONS_INIT;
+    lode_build_result own = {0};
+    struct order order = {paths, count, path, &options, &own};
+    LODE_TRY(lode_options_take(&options, given, error));
+    lode_status status = build_with(&order, error);
+    lode_result_give(result, result_size, &own, sizeof own);
+    return status;
+}
+
+lode_status(lode_build)(const char *const *paths, size_t count, const char *path,
+                        const lode_build_options *options, lode_build_result *result, lode_error *error)
+{
+    /* Who calls this function, rather than the macro, has the result of 0.1. */
+    size_t size = offsetof(lode_build_result, phases) + 6 * sizeof(lode_build_phase);
+    return lode_build_sized(paths, count, path, options, result, size, error);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Building a database, in steps that leave plain data to the next one. Every member of a crew takes them, with its share of the tracks:
+ *   inputs    which tracks there are, what they are called, who reads which
+ *   read      tracks are shared out to workers; each has a tree, and spools of what each track has in it
+ *   merge     one tree of each member, then one of all at member 0, and the ways back
+ *   describe  the tree is numbered by the writer, and the ways lead to these numbers
+ *   values    rows become blocks of values, in the order of ids, at their places
+ *   lines     samples go to their places
+ */
+#ifndef LODE_TRANSFORM_BUILD_H
+#define LODE_TRANSFORM_BUILD_H
+
+#include "format/hpctoolkit/write.h"
+#include "transform/inputs.h"
+#include <time.h>
+
+/* Metrics that all databases have; behind them come those of changes. */
+enum {
+    LODE_BUILD_TIME,
+    LODE_BUILD_CALLS,
+    LODE_BUILD_METRICS
+};
+
+/* The scopes of each metric. The first two are equal: every context is a function. */
+enum {
+    LODE_BUILD_FUNCTION,
+    LODE_BUILD_LEXICAL,
+    LODE_BUILD_EXECUTION,
+    LODE_BUILD_SCOPES
+};
+
+enum {
+    LODE_BUILD_LEVELS = 32 /* of a binomial tree of members */
+};
+
+/* What becomes of a profile of the share. */
+struct lode_build_record {
+    uint64_t values, contexts, samples;
+    uint64_t block_at, line_at; /* in profile.db and trace.db */
+};
+
+/* Where a phase began: when, and what had been sent. */
+struct lode_build_lap {
+    struct timespec time;
+    struct lode_crew_traffic traffic;
+};
+
+struct lode_build {
+    const lode_build_options *options;
+    struct lode_crew *crew;
+    lode_build_result result;
+    struct lode_build_lap lap;
+    struct lode_build_inputs inputs;
+    unsigned threads; /* workers */
+    struct lode_build_grower *growers;
+    lode_writer *writer;
+
+    /* By worker: from its nodes to those of the member, then to places, at last to ids; from its metrics of changes to all metrics. */
+    uint32_t **nodes, **metrics;
+    uint32_t *node_counts; /* by worker */
+    uint32_t **parents;    /* by worker: of its nodes */
+
+    /* The tree of the member, then of all that were merged into it, whose nodes are behind its own. */
+    struct lode_build_tree tree;
+    uint32_t own_nodes;
+    struct lode_build_branch {
+        uint32_t *map; /* by node of the member that was merged at this level */
+        uint32_t count;
+    } branches[LODE_BUILD_LEVELS];
+    uint32_t *final; /* by node of the tree: its id; LODE_NONE if there is none */
+
+    /* Places: the member's own nodes in the order of their ids. */
+    uint32_t place_count;
+    uint32_t *ids, *above; /* by place: its id; the place of its parent */
+
+    struct lode_build_texts changes; /* names of the metrics of changes, in their order */
+    uint32_t metric_count;
+    uint16_t (*value_ids)[LODE_BUILD_SCOPES]; /* by metric */
+    struct lode_build_record *records;        /* by profile of the share */
+};
+
+/* Each: collective, when what stands above it is done. */
+lode_status lode_build_read(struct lode_build *build, int directory, lode_error *error);
+lode_status lode_build_merge(struct lode_build *build, lode_error *error);
+lode_status lode_build_describe(struct lode_build *build, lode_error *error);
+lode_status lode_build_values(struct lode_build *build, lode_error *error);
+lode_status lode_build_lines(struct lode_build *build, lode_error *error);
+
+/* A record as profile.db has it, without the id tuple. */
+void lode_build_wire(const struct lode_build_record *record, struct wire_Profile *wire);
+
+/* From nodes of the merged tree to ids, from member 0 to all; then places. Collective; member 0 has `final`. */
+lode_status lode_build_spread(struct lode_build *build, lode_error *error);
+
+/* Notes what the phase took that ends now. */
+void lode_build_end_phase(struct lode_build *build, unsigned number);
+/* The result of all. Collective. */
+lode_status lode_build_add_up(struct lode_build *build, lode_error *error);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transform/changes.h"
+
+#include "base/error.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PREFIX = 5, /* "read:", "diff:" */
+    NAME_MAX_BYTES = 256
+};
+
+/* A call in which something was read at its beginning. */
+struct read {
+    uint32_t node, depth;
+    int64_t inside[LODE_BUILD_FIELDS]; /* what calls inside it were given */
+};
+
+void lode_build_changes_init(struct lode_build_changes *changes)
+{
+    lode_build_texts_init(&changes->metrics);
+    lode_array_init(&changes->items, sizeof(struct lode_build_change), UINT32_MAX - 1);
+    lode_map_init(&changes->index);
+    lode_build_texts_init(&changes->kinds);
+    lode_array_init(&changes->reads, sizeof(struct lode_array), UINT32_MAX - 1);
+}
+
+void lode_build_changes_free(struct lode_build_changes *changes)
+{
+    lode_build_texts_free(&changes->metrics);
+    lode_array_free(&changes->items);
+    lode_map_free(&changes->index);
+    lode_build_texts_free(&changes->kinds);
+    for (size_t i = 0; i < changes->reads.count; i++)
+        lode_array_free(LODE_ARRAY_AT(&changes->reads, struct lode_array, i));
+    lode_array_free(&changes->reads);
+}
+
+void lode_build_changes_begin(struct lode_build_changes *changes)
+{
+    changes->items.count = 0;
+    for (size_t i = 0; i < changes->reads.count; i++)
+        LODE_ARRAY_AT(&changes->reads, struct lode_array, i)->count = 0;
+    lode_map_clear(&changes->index);
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t subtract(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+/* The open calls in which this was read; NULL if there is no memory. */
+static struct lode_array *reads_of(struct lode_build_changes *self, const char *kind)
+{
+    uint32_t number = lode_build_texts_add(&self->kinds, kind);
+    if (number == LODE_NONE)
+        return NULL;
+    if (number == self->reads.count) {
+        struct lode_array *added = lode_array_push(&self->reads);
+        if (added)
+            lode_array_init(added, sizeof(struct read), SIZE_MAX);
+    }
+    return number < self->reads.count ? LODE_ARRAY_AT(&self->reads, struct lode_array, number) : NULL;
+}
+
+static struct read *top(const struct lode_array *reads)
+{
+    return reads->count > 0 ? LODE_ARRAY_AT(reads, struct read, reads->count - 1) : NULL;
+}
+
+/* Forgets the calls of `depth` and deeper: they have ended. */
+static void forget(struct lode_array *reads, uint32_t depth)
+{
+    for (const struct read *read; (read = top(reads)) != NULL && read->depth >= depth;)
+        lode_array_pop(reads);
+}
+
+static lode_status note_read(struct lode_array *reads, uint32_t node, uint32_t depth, lode_error *error)
+{
+    forget(reads, depth);
+    struct read *read = lode_array_push(reads);
+    if (read == NULL)
+        return lode_fail_memory(error);
+    read->node = node;
+    read->depth = depth;
+    return LODE_OK;
+}
+
+static lode_status add_to(struct lode_build_changes *self, const char *name, uint32_t node, int64_t value,
+                          lode_error *error)
+{
+    uint32_t metric = lode_build_texts_add(&self->metrics, name);
+    uint32_t next = (uint32_t)self->items.count;
+    const uint32_t *slot =
+        metric == LODE_NONE ? NULL : lode_map_add(&self->index, (uint64_t)metric << 32 | node, next, NULL);
+    if (slot == NULL)
+        return lode_fail_memory(error);
+    struct lode_build_change *item = *slot == next
+                                         ? lode_array_push(&self->items)
+                                         : LODE_ARRAY_AT(&self->items, struct lode_build_change, *slot);
+    if (item == NULL)
+        return lode_fail_memory(error);
+    *item = (struct lode_build_change){add(item->value, value), node, metric};
+    return LODE_OK;
+}
+
+static lode_status add_value(struct lode_build_changes *self, const char *name, const lode_argument *argument,
+                             uint32_t node, int64_t value, lode_error *error)
+{
+    char text[NAME_MAX_BYTES];
+    const char *unit = argument->label;
+    bool has_unit = unit && unit[0];
+    snprintf(text, sizeof text, "%s %s%s%s%s", name, argument->name, has_unit ? " (" : "",
+             has_unit ? unit : "", has_unit ? ")" : "");
+    return add_to(self, text, node, value, error);
+}
+
+lode_status lode_build_changes_fail(struct lode_build_changes *self, uint32_t node, lode_error *error)
+{
+    return add_to(self, "errors", node, 1, error);
+}
+
+static lode_status note_change(struct lode_build_changes *self, struct lode_array *reads, const char *kind,
+                               uint32_t node, uint32_t depth, const lode_argument *arguments, size_t count,
+                               lode_error *error)
+{
+    struct read own = {0};
+    forget(reads, depth + 1);
+    if (top(reads) && top(reads)->node == node)
+        own = *top(reads);
+    forget(reads, depth);
+    struct read *around = top(reads);
+    for (size_t i = 0; i < count; i++) {
+        if (arguments[i].kind != LODE_VALUE_CHANGE)
+            continue;
+        int64_t value = arguments[i].signed_value;
+        if (around)
+            around->inside[i] = add(around->inside[i], value);
+        LODE_TRY(add_value(self, kind, &arguments[i], node, subtract(value, own.inside[i]), error));
+    }
+    return LODE_OK;
+}
+
+lode_status lode_build_changes_take(struct lode_build_changes *self, const struct lode_build_tree *tree,
+                                    uint32_t node, const lode_recording *recording, uint32_t track,
+                                    const lode_event *event, lode_error *error)
+{
+    lode_argument arguments[LODE_BUILD_FIELDS];
+    size_t count;
+    if (node < LODE_BUILD_FIRST)
+        return LODE_OK;
+    const char *name = lode_event_name(recording, event);
+    bool is_read = strncmp(name, "read:", PREFIX) == 0;
+    if (!is_read && strncmp(name, "diff:", PREFIX) != 0)
+        return LODE_OK;
+    uint32_t depth = tree->depths[node];
+    struct lode_array *reads = reads_of(self, name + PREFIX);
+    if (reads == NULL)
+        return lode_fail_memory(error);
+    if (is_read)
+        return note_read(reads, node, depth, error);
+    /* What cannot be decoded is damage that a check reports. */
+    if (lode_event_arguments(recording, track, event, arguments, LODE_BUILD_FIELDS, &count, NULL) != LODE_OK)
+        return LODE_OK;
+    count = count < LODE_BUILD_FIELDS ? count : LODE_BUILD_FIELDS;
+    return note_change(self, reads, name + PREFIX, node, depth, arguments, count, error);
+}

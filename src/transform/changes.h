@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes: what recordings count besides time, such as page faults, read when a call begins and given as a difference when it ends. A
+ * difference is that of the whole call; what calls inside it were given is taken off, so that a context has its own. And errors of calls.
+ */
+#ifndef LODE_TRANSFORM_CHANGES_H
+#define LODE_TRANSFORM_CHANGES_H
+
+#include "transform/tree.h"
+#include <lode/event.h>
+
+enum {
+    LODE_BUILD_FIELDS = 8 /* values of one event that are looked at */
+};
+
+/* What a track has of one metric at one context, as spooled. */
+struct lode_build_change {
+    int64_t value;
+    uint32_t node;
+    uint32_t metric; /* number of its name */
+};
+
+struct lode_build_changes {
+    struct lode_build_texts metrics; /* names of all that were met */
+    /* Of the track. */
+    struct lode_array items;       /* of struct lode_build_change */
+    struct lode_map index;         /* from metric and node to the number of the item */
+    struct lode_build_texts kinds; /* of what is read, by the names of events without the prefix */
+    struct lode_array reads;       /* by kind: a struct lode_array of calls that are open */
+};
+
+void lode_build_changes_init(struct lode_build_changes *changes);
+void lode_build_changes_free(struct lode_build_changes *changes);
+void lode_build_changes_begin(struct lode_build_changes *changes);
+/* A point inside the call that `node` stands for. What is no change is passed over. */
+lode_status lode_build_changes_take(struct lode_build_changes *changes, const struct lode_build_tree *tree,
+                                    uint32_t node, const lode_recording *recording, uint32_t track,
+                                    const lode_event *event, lode_error *error);
+/* The call that `node` stands for has ended with an error, which counts as one. */
+lode_status lode_build_changes_fail(struct lode_build_changes *changes, uint32_t node, lode_error *error);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Telling the writer what there is. Numbers are given by content, so that it does not matter in which order it is told. */
+#include "base/error.h"
+#include "transform/build.h"
+#include <lode/name.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STORED_NAME_MAX = 4096 /* bytes; a symbol that becomes longer stays as it is */
+};
+
+static lode_status describe_metrics(struct lode_build *build, lode_error *error)
+{
+    static const char *const kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
+    static const struct {
+        const char *name;
+        int type;
+    } scopes[LODE_BUILD_SCOPES] = {[LODE_BUILD_FUNCTION] = {"function", LODE_SCOPE_TRANSITIVE},
+                                   [LODE_BUILD_LEXICAL] = {"lex_aware", LODE_SCOPE_CUSTOM},
+                                   [LODE_BUILD_EXECUTION] = {"execution", LODE_SCOPE_EXECUTION}};
+    static const char *const names[LODE_BUILD_METRICS] = {
+        [LODE_BUILD_TIME] = "time (sec)", [LODE_BUILD_CALLS] = "calls"};
+    lode_writer *writer = build->writer;
+    uint32_t numbers[LODE_BUILD_SCOPES];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        LODE_TRY(lode_writer_add_id_kind(writer, kinds[i], NULL, error));
+    for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
+        LODE_TRY(lode_writer_add_scope(writer, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
+    build->value_ids = calloc(build->metric_count, sizeof *build->value_ids);
+    if (build->value_ids == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t m = 0; m < build->metric_count; m++) {
+        uint32_t metric;
+        const char *name =
+            m < LODE_BUILD_METRICS ? names[m] : lode_build_text(&build->changes, m - LODE_BUILD_METRICS);
+        LODE_TRY(lode_writer_add_metric(writer, name, &metric, error));
+        for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
+            LODE_TRY(
+                lode_writer_add_metric_scope(writer, metric, numbers[i], &build->value_ids[m][i], error));
+        for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
+            LODE_TRY(lode_writer_add_statistic(writer, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
+    }
+    return LODE_OK;
+}
+
+/* What texts are called in the database, as modules and as files; LODE_NONE: they are none yet. */
+struct symbols {
+    uint32_t *modules, *files;
+    uint32_t *functions;
+};
+
+/*
+ * A function's name as hpcprof stores it, which viewers show as it is: demangled, and with the module where there is no source, since they
+ * take functions of one name for one. Other names than those of C++ stay as they are: different ones must not become the same.
+ */
+static const char *stored_name(const struct lode_build_texts *texts,
+                               const struct lode_build_function *function, char buffer[STORED_NAME_MAX])
+{
+    const char *name = lode_build_text(texts, function->name);
+    const char *module = lode_build_text(texts, function->module);
+    if (name == NULL)
+        return NULL;
+    bool is_mangled = strncmp(name, "_Z", 2) == 0;
+    size_t length = is_mangled ? lode_demangle(name, buffer, STORED_NAME_MAX) : strlen(name);
+    bool has_suffix = module && function->file == LODE_NONE;
+    size_t more = has_suffix ? strlen(lode_path_tail(module)) + strlen(" []") : 0;
+    if (length + more >= STORED_NAME_MAX)
+        return name;
+    if (!is_mangled)
+        memcpy(buffer, name, length + 1);
+    if (has_suffix)
+        snprintf(buffer + length, STORED_NAME_MAX - length, " [%s]", lode_path_tail(module));
+    return buffer;
+}
+
+static lode_status describe_symbol(const struct lode_build *build, struct symbols *symbols,
+                                   const struct lode_build_function *function, uint32_t *out,
+                                   lode_error *error)
+{
+    const struct lode_build_texts *texts = &build->tree.names.texts;
+    char name[STORED_NAME_MAX];
+    lode_writer_function wanted = {.name = stored_name(texts, function, name),
+                                   .module = LODE_NONE,
+                                   .file = LODE_NONE,
+                                   .line = function->line,
+                                   .offset = function->offset};
+    if (function->module != LODE_NONE) {
+        uint32_t *module = &symbols->modules[function->module];
+        if (*module == LODE_NONE)
+            LODE_TRY(lode_writer_add_module(build->writer, lode_build_text(texts, function->module), module,
+                                            error));
+        wanted.module = *module;
+    }
+    if (function->file != LODE_NONE) {
+        uint32_t *file = &symbols->files[function->file];
+        if (*file == LODE_NONE)
+            LODE_TRY(lode_writer_add_file(build->writer, lode_build_text(texts, function->file), 0, NULL,
+                                          file, error));
+        wanted.file = *file;
+    }
+    return lode_writer_add_function(build->writer, &wanted, out, error);
+}
+
+static lode_status describe_symbols(const struct lode_build *build, struct symbols *symbols,
+                                    lode_error *error)
+{
+    const struct lode_build_names *names = &build->tree.names;
+    size_t texts = names->texts.items.count, functions = names->functions.count;
+    symbols->modules = calloc(texts + 1, sizeof *symbols->modules);
+    symbols->files = calloc(texts + 1, sizeof *symbols->files);
+    symbols->functions = calloc(functions + 1, sizeof *symbols->functions);
+    if (symbols->modules == NULL || symbols->files == NULL || symbols->functions == NULL)
+        return lode_fail_memory(error);
+    for (size_t i = 0; i < texts; i++)
+        symbols->modules[i] = symbols->files[i] = LODE_NONE;
+    for (size_t i = 0; i < functions; i++)
+        LODE_TRY(describe_symbol(build, symbols,
+                                 LODE_ARRAY_AT(&names->functions, struct lode_build_function, i),
+                                 &symbols->functions[i], error));
+    return LODE_OK;
+}
+
+/* Those that tracks have. `handles` is by node. */
+static lode_status describe_entries(const struct lode_build *build, uint32_t *handles, lode_error *error)
+{
+    bool has[LODE_BUILD_FIRST] = {false};
+    const struct lode_build_inputs *inputs = &build->inputs;
+    for (uint32_t i = 0; i < inputs->track_count; i++)
+        has[inputs->tracks[i].entry] = true;
+    for (uint32_t i = 0; i < LODE_BUILD_FIRST; i++) {
+        handles[i] = LODE_NONE;
+        if (!has[i])
+            continue;
+        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+        context.entry = i == LODE_BUILD_MAIN ? LODE_ENTRY_MAIN_THREAD : LODE_ENTRY_APPLICATION_THREAD;
+        context.entry_name = i == LODE_BUILD_MAIN ? "main thread" : "application thread";
+        LODE_TRY(lode_writer_add_context(build->writer, &context, &handles[i], error));
+    }
+    return LODE_OK;
+}
+
+static lode_status describe_contexts(const struct lode_build *build, const struct symbols *symbols,
+                                     uint32_t *handles, lode_error *error)
+{
+    const struct lode_build_tree *tree = &build->tree;
+    LODE_TRY(describe_entries(build, handles, error));
+    for (uint32_t i = LODE_BUILD_FIRST; i < tree->count; i++) {
+        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+        context.parent = handles[tree->nodes[i].parent];
+        context.lexical = LODE_LEXICAL_FUNCTION;
+        context.relation = LODE_RELATION_CALL;
+        context.function = symbols->functions[tree->nodes[i].function];
+        LODE_TRY(lode_writer_add_context(build->writer, &context, &handles[i], error));
+    }
+    return LODE_OK;
+}
+
+/* What is known to member 0 alone: the tree of all. */
+static lode_status describe_tree(struct lode_build *build, uint32_t *handles, lode_error *error)
+{
+    struct symbols symbols = {0};
+    lode_status status = describe_symbols(build, &symbols, error);
+    if (status == LODE_OK)
+        status = describe_contexts(build, &symbols, handles, error);
+    free(symbols.modules);
+    free(symbols.files);
+    free(symbols.functions);
+    return status;
+}
+
+/* From handles to ids, in place. */
+static void number(struct lode_build *build, uint32_t *handles)
+{
+    for (uint32_t i = 0; i < build->tree.count; i++)
+        if (handles[i] != LODE_NONE)
+            handles[i] = build->writer->id_of[handles[i]];
+    handles[LODE_BUILD_GLOBAL] = 0;
+    build->result.functions = build->tree.names.functions.count;
+    build->result.contexts = build->tree.count - LODE_BUILD_FIRST;
+}
+
+lode_status lode_build_describe(struct lode_build *build, lode_error *error)
+{
+    bool is_first = build->crew->place.rank == 0;
+    build->result.metrics = build->metric_count;
+    LODE_TRY(describe_metrics(build, error));
+    if (is_first) {
+        build->final = calloc(build->tree.count, sizeof *build->final);
+        if (build->final == NULL)
+            return lode_fail_memory(error);
+        LODE_TRY(describe_tree(build, build->final, error));
+    }
+    LODE_TRY(lode_writer_seal_with(build->writer, error));
+    if (is_first)
+        number(build, build->final);
+    return lode_build_spread(build, error);
+}

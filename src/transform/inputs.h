@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recordings that a database is built from: which tracks there are, and what their profiles are called. */
+#ifndef LODE_TRANSFORM_INPUTS_H
+#define LODE_TRANSFORM_INPUTS_H
+
+#include "analysis/kept.h"
+#include "base/crew.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "transform/grow.h"
+#include <lode/build.h>
+#include <lode/profile.h>
+
+/* A recording. It is open while its tracks are read. */
+struct lode_build_input {
+    const char *path;
+    lode_recording *recording; /* NULL: not now */
+    pthread_mutex_t lock;      /* of opening and closing */
+    bool has_traces;
+    char *host;
+    uint32_t rank; /* LODE_NONE: that of its processes */
+    int64_t clock; /* nanoseconds to add to times */
+    uint64_t bytes;
+    uint32_t first, count; /* its tracks, among those of all */
+    uint32_t unread;       /* tracks of this member's share */
+    struct lode_kept kept; /* findings of opening it */
+};
+
+enum {
+    LODE_BUILD_IDS = 3 /* of a profile: node, rank, thread */
+};
+
+/* A track, which becomes a profile. */
+struct lode_build_track {
+    uint32_t input, track; /* number of the recording, of the track in it */
+    uint32_t entry;        /* LODE_BUILD_MAIN or LODE_BUILD_THREAD */
+    int32_t tid;           /* of traces 0: they are in the order of the recording */
+    uint32_t process;      /* number of the process in the recording, in the order of its tracks */
+    uint64_t bytes;
+    lode_id ids[LODE_BUILD_IDS];
+    struct lode_build_harvest harvest;
+    struct lode_kept kept;
+};
+
+/* All recordings and tracks, which every member knows, and the share of this one. */
+struct lode_build_inputs {
+    const lode_build_options *options;
+    struct lode_crew *crew;
+    struct lode_build_input *items;
+    size_t count;
+    struct lode_build_track *tracks; /* by recording, then as there */
+    uint32_t track_count;
+    uint32_t *profiles; /* tracks in the order of their ids */
+    uint64_t bytes;
+    uint32_t nodes, ranks;
+    /* The share: profiles `first`, `first` + 1 and so on. */
+    uint32_t first, share;
+    uint64_t share_bytes;
+    uint32_t *
+        reading; /* tracks in the order in which they are read: those of one recording together, the largest first */
+};
+
+/* Each member opens some of the recordings, and tells the others what is in them. Passes findings on. Close it in every case. Collective. */
+lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_crew *crew,
+                                   const char *const *paths, size_t count, const lode_build_options *options,
+                                   lode_error *error);
+void lode_build_inputs_close(struct lode_build_inputs *inputs);
+/* A track of the share. */
+static inline struct lode_build_track *build_share(const struct lode_build_inputs *inputs, uint64_t item)
+{
+    return &inputs->tracks[inputs->profiles[inputs->first + item]];
+}
+/* Cuts the profiles into one share of each member, by bytes. */
+void lode_build_inputs_cut(struct lode_build_inputs *inputs);
+/* Threads for work on `items`: what was asked for, or this member's part of the machine. */
+unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items);
+/* Gives findings to the caller, at member 0, in the order of members; `kept` are this member's. Collective. */
+lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_kept *const *kept,
+                               size_t count, lode_error *error);
+/* Progress of this member: the caller's callback at member 0; ended everywhere if a member fails. */
+struct lode_progress lode_build_progress(struct lode_build_inputs *inputs, const char *phase, uint64_t total);
+
+/* Opens a recording if it is not open. MT: any thread. */
+lode_status lode_build_input_acquire(struct lode_build_inputs *inputs, struct lode_build_input *input,
+                                     lode_error *error);
+/* Passes a status on; an error of one recording among many says which. */
+lode_status lode_build_input_blame(const struct lode_build_inputs *inputs,
+                                   const struct lode_build_input *input, lode_status status,
+                                   lode_error *error);
+/* A track was read; says whether it was the last, so that the recording can be closed. MT: any thread. */
+bool lode_build_input_release(struct lode_build_input *input);
+
+/* Sets the ranks of recordings that a pattern or a table gives. */
+lode_status lode_build_find_ranks(struct lode_build_inputs *inputs, lode_error *error);
+/* Names all tracks, and puts them into the order of their names. */
+lode_status lode_build_name_tracks(struct lode_build_inputs *inputs, lode_error *error);
+
+#endif

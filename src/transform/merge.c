@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the trees of workers to one of each member, and from these to one of all. Both go pairwise, up a binomial tree: number i is merged
+ * into i without its lowest bit, so that at each step half of those that are left have something to do.
+ */
+#include "base/error.h"
+#include "base/pack.h"
+#include "transform/build.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the trees of workers ---- */
+
+struct step {
+    struct lode_build *build;
+    unsigned distance;
+    uint32_t *counts; /* by worker: nodes that its tree had when it was merged into another */
+};
+
+static lode_status merge_pair(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    const struct step *step = context;
+    struct lode_build *build = step->build;
+    unsigned to = (unsigned)item * 2 * step->distance, from = to + step->distance;
+    (void)worker;
+    if (from >= build->threads)
+        return LODE_OK;
+    struct lode_build_tree *tree = &build->growers[from].tree;
+    build->nodes[from] = calloc(tree->count, sizeof *build->nodes[from]);
+    if (build->nodes[from] == NULL)
+        return lode_fail_memory(error);
+    step->counts[from] = tree->count;
+    LODE_TRY(lode_build_tree_merge(&build->growers[to].tree, tree, build->nodes[from], error));
+    lode_build_tree_close(tree);
+    return LODE_OK;
+}
+
+static lode_status note_parents(struct lode_build *build, unsigned worker, lode_error *error)
+{
+    const struct lode_build_tree *tree = &build->growers[worker].tree;
+    build->parents[worker] = calloc(tree->count, sizeof *build->parents[worker]);
+    if (build->parents[worker] == NULL)
+        return lode_fail_memory(error);
+    build->node_counts[worker] = tree->count;
+    for (uint32_t i = 0; i < tree->count; i++)
+        build->parents[worker][i] = tree->nodes[i].parent;
+    return LODE_OK;
+}
+
+/* The tree of worker 0 becomes that of the member. The way of another leads through the one that it was merged into. */
+static lode_status compose(struct lode_build *build, const uint32_t *counts, lode_error *error)
+{
+    uint32_t **nodes = build->nodes;
+    build->tree = build->growers[0].tree;
+    build->growers[0].tree = (struct lode_build_tree){0};
+    nodes[0] = calloc(build->tree.count, sizeof *nodes[0]);
+    if (nodes[0] == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < build->tree.count; i++)
+        nodes[0][i] = i;
+    for (unsigned worker = 1; worker < build->threads; worker++) {
+        const uint32_t *way = nodes[worker & (worker - 1)];
+        for (uint32_t i = 0; i < counts[worker]; i++)
+            nodes[worker][i] = way[nodes[worker][i]];
+    }
+    return LODE_OK;
+}
+
+static lode_status merge_workers(struct lode_build *build, lode_error *error)
+{
+    struct step step = {.build = build, .counts = calloc(build->threads, sizeof *step.counts)};
+    lode_status status = step.counts ? LODE_OK : lode_fail_memory(error);
+    for (unsigned i = 0; i < build->threads && status == LODE_OK; i++)
+        status = note_parents(build, i, error);
+    for (step.distance = 1; step.distance < build->threads && status == LODE_OK; step.distance *= 2) {
+        unsigned pairs = (build->threads + 2 * step.distance - 1) / (2 * step.distance);
+        struct lode_job job = {.items = pairs, .work = merge_pair, .context = &step};
+        status = lode_pool_run(build->threads, &job, error);
+    }
+    if (status == LODE_OK)
+        status = compose(build, step.counts, error);
+    free(step.counts);
+    return status;
+}
+
+/* ---- the trees of members ---- */
+
+/* Takes over the tree of another member, and remembers the way from its nodes. */
+static lode_status take_tree(struct lode_build *build, unsigned level, lode_error *error)
+{
+    uint32_t from = build->crew->place.rank + (UINT32_C(1) << level);
+    struct lode_build_branch *branch = &build->branches[level];
+    uint64_t size;
+    LODE_TRY(lode_crew_receive(build->crew, from, &size, sizeof size, error));
+    unsigned char *bytes = malloc((size_t)size);
+    if (bytes == NULL)
+        return lode_fail_memory(error);
+    const unsigned char *at = bytes;
+    lode_status status = lode_crew_receive(build->crew, from, bytes, (size_t)size, error);
+    if (status == LODE_OK && !lode_build_texts_unpack(&build->changes, &at))
+        status = lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_build_tree_merge_packed(&build->tree, at, &branch->map, &branch->count, error);
+    free(bytes);
+    return status;
+}
+
+static lode_status give_tree(struct lode_build *build, uint32_t to, lode_error *error)
+{
+    struct lode_blob blob = {0};
+    bool done = lode_build_texts_pack(&build->changes, &blob) && lode_build_tree_pack(&build->tree, &blob);
+    uint64_t size = blob.size;
+    lode_status status =
+        done ? lode_crew_send(build->crew, to, &size, sizeof size, error) : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_crew_send(build->crew, to, blob.bytes, blob.size, error);
+    lode_blob_free(&blob);
+    return status;
+}
+
+static lode_status merge_members(struct lode_build *build, lode_error *error)
+{
+    uint32_t rank = build->crew->place.rank, size = build->crew->place.size;
+    unsigned level = 0;
+    for (; level < LODE_BUILD_LEVELS && !(rank >> level & 1); level++)
+        if (rank + (UINT64_C(1) << level) < size)
+            LODE_TRY(take_tree(build, level, error));
+    return rank > 0 ? give_tree(build, rank & (rank - 1), error) : LODE_OK;
+}
+
+/* ---- changes ---- */
+
+static lode_status list_changes(struct lode_build *build, lode_error *error)
+{
+    for (unsigned worker = 0; worker < build->threads; worker++) {
+        const struct lode_build_texts *texts = &build->growers[worker].changes.metrics;
+        for (uint32_t i = 0; i < texts->items.count; i++)
+            if (lode_build_texts_add(&build->changes, lode_build_text(texts, i)) == LODE_NONE)
+                return lode_fail_memory(error);
+    }
+    return LODE_OK;
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* All names, sorted, so that it does not matter who met them first. */
+static bool pack_sorted(struct lode_build_texts *texts, struct lode_blob *blob)
+{
+    if (texts->items.count > 1)
+        qsort(texts->items.items, texts->items.count, sizeof(const char *), compare_texts);
+    return lode_build_texts_pack(texts, blob);
+}
+
+/* Member 0 knows all names; everybody gets them. */
+static lode_status agree_on_changes(struct lode_build *build, lode_error *error)
+{
+    struct lode_blob blob = {0};
+    bool done = build->crew->place.rank > 0 || pack_sorted(&build->changes, &blob);
+    uint64_t size = blob.size;
+    lode_status status = done ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_crew_broadcast(build->crew, &size, sizeof size, error);
+    if (status == LODE_OK && blob.size == 0 && lode_blob_reserve(&blob, (size_t)size, 1) == LODE_BLOB_FULL)
+        status = lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_crew_broadcast(build->crew, blob.bytes, (size_t)size, error);
+    lode_build_texts_free(&build->changes);
+    lode_build_texts_init(&build->changes);
+    const unsigned char *at = blob.bytes;
+    if (status == LODE_OK && !lode_build_texts_unpack(&build->changes, &at))
+        status = lode_fail_memory(error);
+    lode_blob_free(&blob);
+    return status;
+}
+
+static lode_status map_changes(struct lode_build *build, unsigned worker, lode_error *error)
+{
+    const struct lode_build_texts *texts = &build->growers[worker].changes.metrics;
+    uint32_t *map = build->metrics[worker] = calloc(texts->items.count + 1, sizeof *map);
+    if (map == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < texts->items.count; i++) {
+        uint32_t number = lode_build_texts_add(&build->changes, lode_build_text(texts, i));
+        if (number == LODE_NONE)
+            return lode_fail_memory(error);
+        map[i] = LODE_BUILD_METRICS + number;
+    }
+    return LODE_OK;
+}
+
+/* ---- all of it ---- */
+
+lode_status lode_build_merge(struct lode_build *build, lode_error *error)
+{
+    build->nodes = calloc(build->threads, sizeof *build->nodes);
+    build->metrics = calloc(build->threads, sizeof *build->metrics);
+    build->node_counts = calloc(build->threads, sizeof *build->node_counts);
+    build->parents = calloc(build->threads, sizeof *build->parents);
+    if (!build->nodes || !build->metrics || !build->node_counts || !build->parents)
+        return lode_fail_memory(error);
+    LODE_TRY(merge_workers(build, error));
+    build->own_nodes = build->tree.count;
+    LODE_TRY(list_changes(build, error));
+    LODE_TRY(merge_members(build, error));
+    LODE_TRY(agree_on_changes(build, error));
+    for (unsigned i = 0; i < build->threads; i++)
+        LODE_TRY(map_changes(build, i, error));
+    build->metric_count = LODE_BUILD_METRICS + (uint32_t)build->changes.items.count;
+    return LODE_OK;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading all tracks, each by one worker, into the trees and spools of the workers. */
+#include "base/error.h"
+#include "transform/build.h"
+#include <lode/guard.h>
+#include <stdlib.h>
+
+enum {
+    EVENT_BYTES = 16,         /* of a record, about: for progress */
+    EVENTS_PER_STEP = 1 << 20 /* between two reports of progress */
+};
+
+struct reading {
+    struct lode_build *build;
+    struct lode_keeper *keepers; /* by worker */
+    pthread_mutex_t lock;        /* of progress */
+    struct lode_progress progress;
+};
+
+/* Reports that `events` more were read of a track of which `*left` bytes are not yet reported. */
+static lode_status report_events(struct reading *self, uint64_t events, uint64_t *left, lode_error *error)
+{
+    uint64_t bytes = events < *left / EVENT_BYTES ? events * EVENT_BYTES : *left;
+    *left -= bytes;
+    pthread_mutex_lock(&self->lock);
+    lode_status status = lode_progress_add(&self->progress, bytes, error);
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+static lode_status read_events(struct reading *self, struct lode_build_grower *grower, lode_cursor *cursor,
+                               uint64_t bytes, lode_error *error)
+{
+    uint64_t left = bytes, unreported = 0;
+    const lode_event *events;
+    size_t count;
+    lode_status status;
+    while ((status = lode_cursor_next(cursor, &events, &count, error)) == LODE_OK) {
+        LODE_TRY(lode_build_grower_take(grower, events, count, error));
+        unreported += count;
+        if (unreported < EVENTS_PER_STEP)
+            continue;
+        LODE_TRY(report_events(self, unreported, &left, error));
+        unreported = 0;
+    }
+    if (status != LODE_END)
+        return status;
+    return report_events(self, left, &left, error);
+}
+
+static lode_status read_track(struct reading *self, struct lode_build_track *track,
+                              struct lode_build_grower *grower, lode_error *error)
+{
+    struct lode_build_inputs *inputs = &self->build->inputs;
+    struct lode_build_input *input = &inputs->items[track->input];
+    struct lode_keeper *keeper = &self->keepers[grower->number];
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor *cursor = NULL;
+    LODE_TRY(lode_build_input_acquire(inputs, input, error));
+    LODE_TRY(lode_build_grower_begin(grower, track->input, input->recording, track->track, track->entry,
+                                     &track->harvest, error));
+    options.strict = inputs->options->strict;
+    if (inputs->options->on_finding) {
+        lode_keeper_begin(keeper, &track->kept);
+        options.on_finding = lode_keeper_take;
+        options.user = keeper;
+    }
+    lode_status status = lode_cursor_open(&cursor, input->recording, track->track, &options, error);
+    if (status == LODE_OK)
+        status = read_events(self, grower, cursor, track->bytes, error);
+    lode_cursor_close(cursor);
+    if (keeper->failed)
+        return lode_fail_memory(error);
+    return status == LODE_OK ? lode_build_grower_end(grower, error) : status;
+}
+
+static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct reading *self = context;
+    struct lode_build_inputs *inputs = &self->build->inputs;
+    struct lode_build_track *track = &inputs->tracks[inputs->reading[item]];
+    struct lode_build_input *input = &inputs->items[track->input];
+    struct lode_build_grower *grower = &self->build->growers[worker];
+    lode_status status = read_track(self, track, grower, error);
+    LODE_TRY(lode_build_input_blame(inputs, input, status, error));
+    if (lode_build_input_release(input)) {
+        LODE_TRY(
+            lode_build_input_blame(inputs, input, lode_recording_intact(input->recording, error), error));
+        lode_recording_close(input->recording);
+        input->recording = NULL;
+    }
+    return LODE_OK;
+}
+
+/* In the order of profiles. */
+static lode_status pass_findings_on(const struct lode_build_inputs *inputs, lode_error *error)
+{
+    struct lode_kept **kept = calloc((size_t)inputs->share + 1, sizeof *kept);
+    for (uint32_t i = 0; kept && i < inputs->share; i++)
+        kept[i] = &build_share(inputs, i)->kept;
+    lode_status status =
+        kept ? lode_build_pass_on(inputs, kept, inputs->share, error) : lode_fail_memory(error);
+    free(kept);
+    return status;
+}
+
+static lode_status flush_spools(struct lode_build *build, lode_error *error)
+{
+    for (unsigned i = 0; i < build->threads; i++) {
+        struct lode_build_grower *grower = &build->growers[i];
+        LODE_TRY(lode_spool_flush(&grower->rows, error));
+        LODE_TRY(lode_spool_flush(&grower->samples, error));
+        build->result.tree_contexts += grower->tree.count - LODE_BUILD_FIRST;
+    }
+    return LODE_OK;
+}
+
+static lode_status open_growers(struct lode_build *build, int directory, lode_error *error)
+{
+    build->growers = calloc(build->threads, sizeof *build->growers);
+    if (build->growers == NULL)
+        return lode_fail_memory(error);
+    for (unsigned i = 0; i < build->threads; i++)
+        build->growers[i] = (struct lode_build_grower){.rows = LODE_SPOOL_INIT, .samples = LODE_SPOOL_INIT};
+    for (unsigned i = 0; i < build->threads; i++)
+        LODE_TRY(lode_build_grower_open(&build->growers[i], build->crew->place.rank, i, directory,
+                                        build->options->trace, error));
+    return LODE_OK;
+}
+
+lode_status lode_build_read(struct lode_build *build, int directory, lode_error *error)
+{
+    struct lode_build_inputs *inputs = &build->inputs;
+    struct reading self = {.build = build,
+                           .progress = lode_build_progress(inputs, "reading", inputs->share_bytes)};
+    build->threads = lode_build_threads(inputs, inputs->share);
+    LODE_TRY(open_growers(build, directory, error));
+    self.keepers = calloc(build->threads, sizeof *self.keepers);
+    if (self.keepers == NULL)
+        return lode_fail_memory(error);
+    pthread_mutex_init(&self.lock, NULL);
+    /* A window of all tracks: nothing waits for the first, which is the largest. */
+    struct lode_job job = {.items = inputs->share, .work = work, .context = &self, .window = inputs->share};
+    lode_status status = lode_pool_run(build->threads, &job, error);
+    if (status == LODE_OK)
+        status = flush_spools(build, error);
+    if (status == LODE_OK)
+        status = pass_findings_on(inputs, error);
+    pthread_mutex_destroy(&self.lock);
+    for (unsigned i = 0; i < build->threads; i++)
+        lode_keeper_free(&self.keepers[i]);
+    free(self.keepers);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the ids of all contexts, which member 0 knows, to those that each member has nodes for: down the tree that they were merged up. */
+#include "base/error.h"
+#include "transform/build.h"
+#include <stdlib.h>
+
+/* The ids of the nodes of a member that was merged into this one. */
+static lode_status hand_down(struct lode_build *build, unsigned level, lode_error *error)
+{
+    struct lode_build_branch *branch = &build->branches[level];
+    uint32_t to = build->crew->place.rank + (UINT32_C(1) << level);
+    if (branch->map == NULL)
+        return LODE_OK;
+    for (uint32_t i = 0; i < branch->count; i++)
+        branch->map[i] = build->final[branch->map[i]];
+    LODE_TRY(lode_crew_send(build->crew, to, branch->map, branch->count * sizeof *branch->map, error));
+    free(branch->map);
+    branch->map = NULL;
+    return LODE_OK;
+}
+
+static lode_status pass_ids(struct lode_build *build, lode_error *error)
+{
+    uint32_t rank = build->crew->place.rank, count = build->tree.count;
+    if (rank > 0) {
+        build->final = calloc(count, sizeof *build->final);
+        if (build->final == NULL)
+            return lode_fail_memory(error);
+        LODE_TRY(lode_crew_receive(build->crew, rank & (rank - 1), build->final, count * sizeof *build->final,
+                                   error));
+    }
+    for (unsigned level = LODE_BUILD_LEVELS; level-- > 0;)
+        LODE_TRY(hand_down(build, level, error));
+    return LODE_OK;
+}
+
+/* Puts the member's own nodes into the order of their ids; `place_of` is by node. */
+static void order_nodes(struct lode_build *build, uint32_t *node_at, uint32_t *place_of)
+{
+    for (uint32_t i = 0; i < build->own_nodes; i++)
+        if (build->final[i] != LODE_NONE)
+            node_at[build->final[i]] = i + 1;
+    for (uint32_t id = 0; id < build->writer->id_count; id++) {
+        if (node_at[id] == 0)
+            continue;
+        uint32_t node = node_at[id] - 1;
+        place_of[node] = build->place_count;
+        build->ids[build->place_count] = id;
+        /* Parents have smaller ids. */
+        build->above[build->place_count++] = place_of[build->tree.nodes[node].parent];
+    }
+}
+
+static lode_status find_places(struct lode_build *build, lode_error *error)
+{
+    uint32_t *node_at = calloc(build->writer->id_count, sizeof *node_at);
+    uint32_t *place_of = calloc(build->own_nodes, sizeof *place_of);
+    build->ids = calloc(build->own_nodes, sizeof *build->ids);
+    build->above = calloc(build->own_nodes, sizeof *build->above);
+    lode_status status = LODE_OK;
+    if (node_at && place_of && build->ids && build->above) {
+        order_nodes(build, node_at, place_of);
+        for (unsigned worker = 0; worker < build->threads; worker++)
+            for (uint32_t i = 0; i < build->node_counts[worker]; i++)
+                build->nodes[worker][i] = place_of[build->nodes[worker][i]];
+    } else {
+        status = lode_fail_memory(error);
+    }
+    free(node_at);
+    free(place_of);
+    return status;
+}
+
+lode_status lode_build_spread(struct lode_build *build, lode_error *error)
+{
+    LODE_TRY(pass_ids(build, error));
+    LODE_TRY(find_places(build, error));
+    lode_build_tree_close(&build->tree);
+    free(build->final);
+    build->final = NULL;
+    return LODE_OK;
+}

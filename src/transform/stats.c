@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What building took: counted by each member, then of all. */
+#include "transform/build.h"
+
+#include <sys/resource.h>
+
+const char *lode_build_phase_name(unsigned phase)
+{
+    static const char *const names[LODE_BUILD_PHASES] = {
+        [LODE_BUILD_OPENING] = "opening",   [LODE_BUILD_READING] = "reading",
+        [LODE_BUILD_MERGING] = "merging",   [LODE_BUILD_PROFILES] = "profiles",
+        [LODE_BUILD_LINES] = "trace lines", [LODE_BUILD_FINISHING] = "finishing"};
+    return phase < LODE_BUILD_PHASES ? names[phase] : NULL;
+}
+
+void lode_build_end_phase(struct lode_build *build, unsigned number)
+{
+    struct lode_build_lap *lap = &build->lap;
+    lode_build_phase *phase = &build->result.phases[number];
+    const struct lode_crew_traffic *traffic = &build->crew->traffic;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    phase->seconds =
+        (double)(now.tv_sec - lap->time.tv_sec) + (double)(now.tv_nsec - lap->time.tv_nsec) * 1e-9;
+    phase->messages = traffic->messages - lap->traffic.messages;
+    phase->sent_bytes = traffic->bytes - lap->traffic.bytes;
+    *lap = (struct lode_build_lap){now, *traffic};
+}
+
+/* ---- what a member has done: all of it follows from what it has ---- */
+
+static void count_spools(struct lode_build *build)
+{
+    lode_build_phase *phases = build->result.phases;
+    uint64_t rows = 0, samples = 0;
+    for (unsigned i = 0; i < build->threads; i++) {
+        rows += build->growers[i].rows.size;
+        samples += build->growers[i].samples.size;
+    }
+    build->result.spooled_bytes = rows + samples;
+    phases[LODE_BUILD_READING].read_bytes = build->inputs.share_bytes;
+    phases[LODE_BUILD_READING].written_bytes = rows + samples;
+    phases[LODE_BUILD_PROFILES].read_bytes = rows * 2;
+    phases[LODE_BUILD_LINES].read_bytes = samples;
+}
+
+static void count_records(struct lode_build *build)
+{
+    lode_build_result *result = &build->result;
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < build->inputs.share; i++) {
+        const struct lode_build_harvest *harvest = &build_share(&build->inputs, i)->harvest;
+        const struct lode_build_record *record = &build->records[i];
+        result->events += harvest->events;
+        result->rows += harvest->row_count;
+        result->samples += record->samples;
+        result->values += record->values;
+        blocks += record->values * WIRE_ProfileValue_SIZE + record->contexts * WIRE_ContextIndex_SIZE;
+    }
+    result->phases[LODE_BUILD_PROFILES].written_bytes = blocks;
+    result->phases[LODE_BUILD_LINES].written_bytes = result->samples * WIRE_Sample_SIZE;
+    result->phases[LODE_BUILD_FINISHING].read_bytes = blocks;
+    result->phases[LODE_BUILD_FINISHING].written_bytes = build->writer->traffic.written_bytes;
+    result->rounds = build->writer->traffic.rounds;
+}
+
+static void count_inputs(struct lode_build *build)
+{
+    const struct lode_build_inputs *inputs = &build->inputs;
+    lode_build_result *result = &build->result;
+    struct rusage usage;
+    result->members = build->crew->place.size;
+    result->recordings = inputs->count;
+    result->tracks = inputs->track_count;
+    result->nodes = inputs->nodes;
+    result->ranks = inputs->ranks;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        result->memory = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* ---- what all have ---- */
+
+enum {
+    NUMBERS = 64
+};
+
+/* Numbers that are somewhere in the result, and how those of all members become one. */
+struct list {
+    uint64_t *items[NUMBERS];
+    size_t count;
+};
+
+static void add(struct list *list, uint64_t *number)
+{
+    list->items[list->count++] = number;
+}
+
+static lode_status fold(struct lode_crew *crew, const struct list *list, enum lode_crew_fold how,
+                        lode_error *error)
+{
+    uint64_t numbers[NUMBERS];
+    for (size_t i = 0; i < list->count; i++)
+        numbers[i] = *list->items[i];
+    LODE_TRY(lode_crew_fold(crew, numbers, list->count, how, error));
+    for (size_t i = 0; i < list->count; i++)
+        *list->items[i] = numbers[i];
+    return LODE_OK;
+}
+
+lode_status lode_build_add_up(struct lode_build *build, lode_error *error)
+{
+    lode_build_result *result = &build->result;
+    struct list sums = {0}, most = {0};
+    uint64_t nanoseconds[LODE_BUILD_PHASES];
+    count_spools(build);
+    count_records(build);
+    count_inputs(build);
+    add(&sums, &result->events);
+    add(&sums, &result->tree_contexts);
+    add(&sums, &result->rows);
+    add(&sums, &result->values);
+    add(&sums, &result->samples);
+    add(&sums, &result->spooled_bytes);
+    add(&most, &result->functions);
+    add(&most, &result->contexts);
+    add(&most, &result->rounds);
+    add(&most, &result->memory);
+    for (unsigned i = 0; i < LODE_BUILD_PHASES; i++) {
+        lode_build_phase *phase = &result->phases[i];
+        nanoseconds[i] = (uint64_t)(phase->seconds * 1e9);
+        add(&most, &nanoseconds[i]);
+        add(&most, &phase->messages);
+        add(&sums, &phase->sent_bytes);
+        add(&sums, &phase->read_bytes);
+        add(&sums, &phase->written_bytes);
+    }
+    LODE_TRY(fold(build->crew, &sums, LODE_CREW_SUM, error));
+    LODE_TRY(fold(build->crew, &most, LODE_CREW_MAX, error));
+    for (unsigned i = 0; i < LODE_BUILD_PHASES; i++)
+        result->phases[i].seconds = (double)nanoseconds[i] * 1e-9;
+    return LODE_OK;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Databases that were never measured. Everything follows from the seed and the number of what is made. */
+#include "base/error.h"
+#include "base/options.h"
+#include "transform/profiles.h"
+#include <inttypes.h>
+#include <lode/synth.h>
+#include <lode/writer.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FUNCTIONS_PER_FILE = 8,
+    CONTEXTS_PER_FUNCTION = 12,
+    THREADS_PER_RANK = 8,
+    LEAST_DEPTH = 4,
+    KIND_NODE = 1,
+    KIND_RANK = 2,
+    KIND_THREAD = 3,
+    RANKS_PER_NODE = 16,
+    SAMPLE_NANOSECONDS = 1000000
+};
+
+/* What a context is: decides what may be below it. */
+enum species {
+    FUNCTION,
+    LOOP,
+    LINE
+};
+
+struct made_context {
+    uint32_t handle, depth;
+    enum species species;
+    uint32_t function; /* that it is in */
+    double weight;     /* of a line */
+};
+
+struct synthesis {
+    const lode_synth_options *options;
+    lode_writer *writer;
+    uint32_t function_count;
+    uint32_t *functions, *files;
+    struct made_context *contexts;
+    uint32_t *lines; /* contexts that can have values */
+    uint32_t line_count;
+};
+
+/* ---- numbers ---- */
+
+/* splitmix64 of several numbers: streams that do not depend on each other or on who draws them. */
+static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b)
+{
+    uint64_t x = seed + a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xd1b54a32d192ed03);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static double share(uint64_t random)
+{
+    return (double)(random >> 11) * 0x1p-53;
+}
+
+/* Multiples of 1/1024, so that sums are exact whatever their order. */
+static double amount(double value)
+{
+    return fmax(round(value * 1024.0), 1.0) / 1024.0;
+}
+
+/* ---- metrics and names ---- */
+
+static lode_status describe_metrics(struct synthesis *self, lode_error *error)
+{
+    static const char *const kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
+    static const struct {
+        const char *name;
+        int type;
+    } scopes[] = {{"point", LODE_SCOPE_POINT},
+                  {"function", LODE_SCOPE_TRANSITIVE},
+                  {"lex_aware", LODE_SCOPE_CUSTOM},
+                  {"execution", LODE_SCOPE_EXECUTION}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        LODE_TRY(lode_writer_add_id_kind(self->writer, kinds[i], NULL, error));
+    uint32_t numbers[4];
+    for (size_t i = 0; i < 4; i++)
+        LODE_TRY(lode_writer_add_scope(self->writer, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
+    for (uint32_t m = 0; m < self->options->metrics; m++) {
+        char name[32];
+        uint32_t metric;
+        uint16_t id;
+        snprintf(name, sizeof name, m == 0 ? "CPUTIME (sec)" : "EVENT%" PRIu32, m);
+        LODE_TRY(lode_writer_add_metric(self->writer, name, &metric, error));
+        for (size_t i = 0; i < 4; i++)
+            LODE_TRY(lode_writer_add_metric_scope(self->writer, metric, numbers[i], &id, error));
+        for (size_t i = 0; i < 4; i++)
+            LODE_TRY(
+                lode_writer_add_statistic(self->writer, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
+    }
+    return LODE_OK;
+}
+
+static lode_status describe_functions(struct synthesis *self, lode_error *error)
+{
+    uint32_t module, file = 0;
+    char name[64];
+    LODE_TRY(lode_writer_add_module(self->writer, "/opt/synthetic/bin/app", &module, error));
+    for (uint32_t i = 0; i < self->function_count; i++) {
+        if (i % FUNCTIONS_PER_FILE == 0) {
+            snprintf(name, sizeof name, "/opt/synthetic/src/file%" PRIu32 ".c", i / FUNCTIONS_PER_FILE);
+            LODE_TRY(lode_writer_add_file(self->writer, name, 0, NULL, &file, error));
+        }
+        snprintf(name, sizeof name, i == 0 ? "main" : "function%" PRIu32, i);
+        lode_writer_function function = {.name = name,
+                                         .module = module,
+                                         .file = file,
+                                         .line = 1 + i % FUNCTIONS_PER_FILE * 100,
+                                         .offset = 0x1000 + (uint64_t)i * 0x100};
+        LODE_TRY(lode_writer_add_function(self->writer, &function, &self->functions[i], error));
+        self->files[i] = file;
+    }
+    return LODE_OK;
+}
+
+/* ---- the tree ---- */
+
+/* What stands below a context: lines and loops in functions and loops, calls at lines. */
+static enum species species_below(enum species parent, uint64_t random)
+{
+    if (parent == LINE)
+        return FUNCTION;
+    return random % 4 == 0 ? LOOP : LINE;
+}
+
+static lode_status make_context(struct synthesis *self, uint32_t index, uint32_t parent, lode_error *error)
+{
+    const struct made_context *above = &self->contexts[parent];
+    struct made_context *made = &self->contexts[index];
+    uint64_t random = draw(self->options->seed, 1, index);
+    lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+    made->species = index == 1 ? FUNCTION : species_below(above->species, random);
+    made->depth = above->depth + 1;
+    made->function = above->function;
+    context.parent = above->handle;
+    if (made->species == FUNCTION) {
+        made->function = index == 1 ? 0 : (uint32_t)(random >> 8) % self->function_count;
+        context.lexical = LODE_LEXICAL_FUNCTION;
+        context.relation = random % 8 == 0 && index > 1 ? LODE_RELATION_INLINED : LODE_RELATION_CALL;
+        context.function = self->functions[made->function];
+    } else {
+        context.lexical = made->species == LOOP ? LODE_LEXICAL_LOOP : LODE_LEXICAL_LINE;
+        context.propagation = 1;
+        context.file = self->files[made->function];
+        /* Siblings are told apart by their lines. */
+        context.line = 1 + index;
+    }
+    return lode_writer_add_context(self->writer, &context, &made->handle, error);
+}
+
+/* Half of the contexts go deeper from the last one, the others branch off anywhere. */
+static uint32_t choose_parent(const struct synthesis *self, uint32_t index)
+{
+    uint64_t random = draw(self->options->seed, 2, index);
+    uint32_t parent = random % 2 ? index - 1 : 1 + (uint32_t)(random >> 8) % (index - 1);
+    while (self->contexts[parent].depth + 1 >= self->options->depth)
+        parent = 1 + (uint32_t)(random = draw(random, 3, index)) % (index - 1);
+    return parent;
+}
+
+static lode_status describe_contexts(struct synthesis *self, lode_error *error)
+{
+    const lode_synth_options *options = self->options;
+    lode_writer_context entry = LODE_WRITER_CONTEXT_INIT;
+    entry.entry = LODE_ENTRY_MAIN_THREAD;
+    entry.entry_name = "main thread";
+    LODE_TRY(lode_writer_add_context(self->writer, &entry, &self->contexts[0].handle, error));
+    for (uint32_t i = 1; i < options->contexts; i++) {
+        LODE_TRY(make_context(self, i, i == 1 ? 0 : choose_parent(self, i), error));
+        if (self->contexts[i].species != LINE)
+            continue;
+        double rank = share(draw(options->seed, 4, i));
+        self->contexts[i].weight = 1.0 / pow(rank + 1e-3, options->skew);
+        self->lines[self->line_count++] = i;
+    }
+    return LODE_OK;
+}
+
+/* ---- profiles ---- */
+
+static lode_status fill_values(const struct synthesis *self, uint64_t item, lode_draft *draft,
+                               lode_error *error)
+{
+    const lode_synth_options *options = self->options;
+    uint64_t stream = draw(options->seed, 5, item);
+    double slowness = 1.0 + options->skew * share(draw(options->seed, 6, item)) * 0.2;
+    for (uint32_t i = 0; i < self->line_count; i++) {
+        const struct made_context *line = &self->contexts[self->lines[i]];
+        uint64_t random = draw(stream, 7, i);
+        if (share(random) >= options->density)
+            continue;
+        for (uint32_t metric = 0; metric < options->metrics; metric++) {
+            double value = amount(line->weight * slowness * (0.5 + share(draw(random, 8, metric))));
+            LODE_TRY(lode_draft_point(draft, line->handle, metric, value, error));
+        }
+    }
+    return LODE_OK;
+}
+
+static lode_status fill_samples(const struct synthesis *self, uint64_t item, lode_draft *draft,
+                                lode_error *error)
+{
+    uint64_t time = UINT64_C(1600000000000000000), stream = draw(self->options->seed, 9, item);
+    for (uint32_t i = 0; i < self->options->samples && self->line_count > 0; i++) {
+        uint64_t random = draw(stream, 10, i);
+        time += SAMPLE_NANOSECONDS / 2 + random % SAMPLE_NANOSECONDS;
+        uint32_t line = self->lines[(random >> 32) % self->line_count];
+        LODE_TRY(lode_draft_sample(draft, time, self->contexts[line].handle, error));
+    }
+    return LODE_OK;
+}
+
+static lode_status fill_profile(void *context, uint64_t item, lode_draft *draft, lode_error *error)
+{
+    const struct synthesis *self = context;
+    uint32_t rank = (uint32_t)(item / THREADS_PER_RANK), thread = (uint32_t)(item % THREADS_PER_RANK);
+    uint32_t node = rank / RANKS_PER_NODE;
+    lode_id ids[] = {{KIND_NODE, LODE_ID_PHYSICAL, node, UINT64_C(0xc0de0000) + node},
+                     {KIND_RANK, 0, rank, rank},
+                     {KIND_THREAD, 0, thread, thread}};
+    LODE_TRY(lode_draft_begin(draft, ids, 3, error));
+    LODE_TRY(fill_values(self, item, draft, error));
+    return fill_samples(self, item, draft, error);
+}
+
+/* ---- all of it ---- */
+
+static lode_status check_options(const lode_synth_options *options, lode_error *error)
+{
+    const char *wrong = NULL;
+    if (options->profiles == 0 || options->contexts < 3 || options->metrics == 0)
+        wrong = "at least 1 profile, 3 contexts and 1 metric are needed";
+    else if (options->depth < LEAST_DEPTH)
+        wrong = "a depth of at least 4 is needed";
+    else if (!(options->density > 0.0 && options->density <= 1.0))
+        wrong = "the density must be above 0 and at most 1";
+    else if (!(options->skew >= 0.0 && options->skew <= 4.0))
+        wrong = "the skew must be from 0 to 4";
+    return wrong ? lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong) : LODE_OK;
+}
+
+static lode_status synthesise(struct synthesis *self, const char *path, lode_error *error)
+{
+    const lode_synth_options *options = self->options;
+    lode_writer_options wishes = LODE_WRITER_OPTIONS_INIT;
+    wishes.force = options->force;
+    wishes.traces = options->samples > 0;
+    wishes.threads = options->threads;
+    wishes.memory = options->memory;
+    wishes.title = "synthetic";
+    wishes.description = "Made from parameters, not measured";
+    wishes.on_progress = options->on_progress;
+    wishes.user = options->user;
+    LODE_TRY(lode_writer_create(&self->writer, path, &wishes, error));
+    LODE_TRY(describe_metrics(self, error));
+    LODE_TRY(describe_functions(self, error));
+    LODE_TRY(describe_contexts(self, error));
+    LODE_TRY(lode_writer_seal(self->writer, error));
+    struct lode_profiles profiles = {.writer = self->writer,
+                                     .count = options->profiles,
+                                     .fill = fill_profile,
+                                     .context = self,
+                                     .threads = options->threads,
+                                     .phase = "making profiles",
+                                     .on_progress = options->on_progress,
+                                     .user = options->user};
+    LODE_TRY(lode_write_profiles(&profiles, error));
+    return lode_writer_finish(self->writer, error);
+}
+
+lode_status lode_synth_database(const char *path, const lode_synth_options *given, lode_error *error)
+{
+    lode_synth_options options = LODE_SYNTH_OPTIONS_INIT;
+    struct synthesis self = {.options = &options};
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(check_options(&options, error));
+    self.function_count = options.contexts / CONTEXTS_PER_FUNCTION + 1;
+    self.functions = calloc(self.function_count, sizeof *self.functions);
+    self.files = calloc(self.function_count, sizeof *self.files);
+    self.contexts = calloc(options.contexts, sizeof *self.contexts);
+    self.lines = calloc(options.contexts, sizeof *self.lines);
+    bool enough = self.functions && self.files && self.contexts && self.lines;
+    lode_status status = enough ? synthesise(&self, path, error) : lode_fail_memory(error);
+    lode_writer_close(self.writer);
+    free(self.functions);
+    free(self.files);
+    free(self.contexts);
+    free(self.lines);
+    return status;
+}
