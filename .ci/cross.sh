@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian's cmocka, expat, zlib and lz4 for s390x, unpacked beside the build: cross.sh FOLDER. apt works on lists of its own here, so that the
+# Debian's cmocka, expat, zlib, lz4 and PCRE2 for s390x, unpacked beside the build: cross.sh FOLDER. apt works on lists of its own here, so that the
 # machine does not have to learn a second architecture. Writes FOLDER/cmocka.ini, which goes with tests/cross/s390x.ini.
 set -euo pipefail
 
@@ -16,7 +16,8 @@ cd "$folder"
 # Sources that know nothing of s390x are no reason to stop: what counts is whether the packages come.
 apt-get "${options[@]}" update || echo "some sources were not read"
 apt-get "${options[@]}" download libcmocka0:s390x libcmocka-dev:s390x libexpat1:s390x libexpat1-dev:s390x \
-    zlib1g:s390x zlib1g-dev:s390x liblz4-1:s390x liblz4-dev:s390x
+    zlib1g:s390x zlib1g-dev:s390x liblz4-1:s390x liblz4-dev:s390x libpcre2-8-0:s390x \
+    libpcre2-dev:s390x
 for package in ./*.deb; do
     dpkg-deb -x "$package" root
 done

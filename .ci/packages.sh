@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
-    libexpat1-dev zlib1g-dev liblz4-dev libdeflate-dev             # XML, compression
+    libexpat1-dev zlib1g-dev liblz4-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml                 # tests
     tmux procps util-linux

@@ -5,11 +5,12 @@
 #include "transform/inputs.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 enum {
     KIND_NODE = 1, /* 0 is that of summaries */
@@ -34,60 +35,55 @@ static bool parse_rank(const char *text, const char *end, uint32_t *rank)
     return number < LODE_NONE;
 }
 
-/* The pattern in the words of regcomp, which does not know \d; NULL if there is no memory. */
-static char *spell_out(const char *pattern)
+static lode_status match_path(struct lode_build_input *input, const pcre2_code *code, pcre2_match_data *data,
+                              const char *pattern, lode_error *error)
 {
-    static const char digit[] = "[0-9]";
-    char *text = malloc(strlen(pattern) * (sizeof digit - 1) + 1), *out = text;
-    for (const char *at = pattern; text && *at; at++) {
-        if (at[0] == '\\' && at[1] == 'd') {
-            out = stpcpy(out, digit);
-            at++;
-            continue;
-        }
-        if (at[0] == '\\' && at[1])
-            *out++ = *at++;
-        *out++ = *at;
-    }
-    if (text)
-        *out = '\0';
-    return text;
-}
-
-static lode_status match_path(struct lode_build_input *input, const regex_t *regex, const char *pattern,
-                              lode_error *error)
-{
-    regmatch_t groups[2];
-    if (regexec(regex, input->path, 2, groups, 0) != 0)
+    const size_t *groups = pcre2_get_ovector_pointer(data);
+    int found = pcre2_match(code, (PCRE2_SPTR)input->path, PCRE2_ZERO_TERMINATED, 0, 0, data, NULL);
+    if (found == PCRE2_ERROR_NOMEMORY)
+        return lode_fail_memory(error);
+    if (found < 0)
         return lode_fail(error, LODE_ERR_ARGUMENT, input->path, LODE_NO_OFFSET,
                          "its path does not match the pattern for ranks, '%s'", pattern);
-    if (groups[1].rm_so < 0 ||
-        !parse_rank(input->path + groups[1].rm_so, input->path + groups[1].rm_eo, &input->rank))
+    if (found < 2 || !parse_rank(input->path + groups[2], input->path + groups[3], &input->rank))
         return lode_fail(error, LODE_ERR_ARGUMENT, input->path, LODE_NO_OFFSET,
                          "what the group of the pattern for ranks, '%s', matches is no rank", pattern);
     return LODE_OK;
 }
 
+static lode_status match_paths(struct lode_build_inputs *inputs, const pcre2_code *code, const char *pattern,
+                               lode_error *error)
+{
+    uint32_t groups = 0;
+    lode_status status = LODE_OK;
+    pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &groups);
+    if (groups == 0)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "the pattern for ranks, '%s', has no group, as in 'rank-(\\d+)'", pattern);
+    pcre2_match_data *data = pcre2_match_data_create_from_pattern(code, NULL);
+    if (data == NULL)
+        return lode_fail_memory(error);
+    for (size_t i = 0; i < inputs->count && status == LODE_OK; i++)
+        status = match_path(&inputs->items[i], code, data, pattern, error);
+    pcre2_match_data_free(data);
+    return status;
+}
+
 static lode_status ranks_from_paths(struct lode_build_inputs *inputs, const char *pattern, lode_error *error)
 {
-    regex_t regex;
-    char *spelled = spell_out(pattern), reason[128];
-    if (spelled == NULL)
+    int reason;
+    size_t offset;
+    pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, 0, &reason, &offset, NULL);
+    if (code == NULL && reason == PCRE2_ERROR_HEAP_FAILED)
         return lode_fail_memory(error);
-    int code = regcomp(&regex, spelled, REG_EXTENDED);
-    free(spelled);
-    if (code != 0) {
-        regerror(code, &regex, reason, sizeof reason);
+    if (code == NULL) {
+        char words[128];
+        pcre2_get_error_message(reason, (PCRE2_UCHAR *)words, sizeof words);
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "the pattern for ranks, '%s': %s",
-                         pattern, reason);
+                         pattern, words);
     }
-    lode_status status = LODE_OK;
-    if (regex.re_nsub == 0)
-        status = lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                           "the pattern for ranks, '%s', has no group, as in 'rank-(\\d+)'", pattern);
-    for (size_t i = 0; i < inputs->count && status == LODE_OK; i++)
-        status = match_path(&inputs->items[i], &regex, pattern, error);
-    regfree(&regex);
+    lode_status status = match_paths(inputs, code, pattern, error);
+    pcre2_code_free(code);
     return status;
 }
 

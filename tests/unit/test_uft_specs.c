@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which functions specifications cover: patterns, modules, order, simple names, and .dbg files. */
+#include "format/uftrace/argspec.h"
 #include "format/uftrace/debug.h"
 #include "uft_specs.h"
+#include <fnmatch.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -81,6 +84,54 @@ static void patterns_match_as_the_recorder_says(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (covers(cases[i].type, cases[i].pattern, cases[i].name) != cases[i].covers)
             fail_msg("%s %s on %s", cases[i].type ? cases[i].type : "", cases[i].pattern, cases[i].name);
+}
+
+/* Numbers that are the same in each run. */
+static unsigned next_number(uint64_t *state, unsigned below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*state >> 33) % below;
+}
+
+static void compare_with_libc(const char *pattern, bool is_glob, uint64_t *state)
+{
+    static const char letters[] = "aaabb:_ .-]d1!";
+    const struct lode_uft_pattern *compiled;
+    struct lode_arena arena;
+    size_t budget = 4096;
+    regex_t regex;
+    lode_arena_init(&arena, SIZE_MAX);
+    struct uft_text text = {pattern, pattern + strlen(pattern)};
+    lode_status status = lode_uft_pattern_compile(&compiled, &arena, text, is_glob, &budget);
+    bool is_known = is_glob || regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) == 0;
+    for (unsigned i = 0; i < 6 && is_known && status == LODE_OK; i++) {
+        char name[10] = "";
+        for (unsigned length = next_number(state, 9); length > 0; length--)
+            name[length - 1] = letters[next_number(state, sizeof letters - 1)];
+        bool expected = is_glob ? fnmatch(pattern, name, 0) == 0 : regexec(&regex, name, 0, NULL, 0) == 0;
+        if (lode_uft_pattern_matches(compiled, name, strlen(name)) != expected)
+            fail_msg("%s on %s: should be %d", pattern, name, expected);
+    }
+    if (is_known && !is_glob)
+        regfree(&regex);
+    lode_arena_free(&arena);
+}
+
+static void patterns_match_as_the_c_library_does(void **state)
+{
+    static const char *const pieces[] = {
+        "a",    "b",     "ab",          ":",     "(", "|", ")",   "*",   "+",   "?",    "{2}",      "{,2}",
+        "{1,}", "[a-b]", "[[:alpha:]]", "[]a]",  "^", "$", ".",   "\\w", "\\.", "\\s",  "[[.a.]b]", "[b-]",
+        "[^a]", "-",     "_",           "(a|b)", "{", "[", "\\W", "!",   "\\_", "[!a]", "(a)",      "\\d",
+    };
+    uint64_t seed = 1;
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        char pattern[64] = "";
+        for (unsigned count = 1 + next_number(&seed, 6); count > 0; count--)
+            strcat(pattern, pieces[next_number(&seed, sizeof pieces / sizeof *pieces)]);
+        compare_with_libc(pattern, i % 4 == 0, &seed);
+    }
 }
 
 static void malformed_pieces_are_findings_and_left_out(void **state)
@@ -471,6 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_match_as_the_recorder_says),
+        cmocka_unit_test(patterns_match_as_the_c_library_does),
         cmocka_unit_test(malformed_pieces_are_findings_and_left_out),
         cmocka_unit_test(registers_triggers_and_empty_pieces_do_no_harm),
         cmocka_unit_test(rules_add_up_in_their_order),

@@ -9,7 +9,7 @@
 
 enum {
     NAME_MAX_LENGTH = 1023, /* longer names match no pattern */
-    PATTERN_BUDGET = 4096,  /* instructions of all patterns: what a lookup costs for each byte of a name */
+    PATTERN_BUDGET = 4096,  /* states of all patterns, about: what a lookup costs for each byte of a name */
     SAME_NAME_MAX = 64,     /* rules for one function */
     MATCHES_MAX = 512,
     MERGED_MAX = 4096, /* sets of rules that some function has */
