@@ -4,7 +4,7 @@
 #define LODE_BUILD_H
 
 #include <lode/check.h>
-#include <lode/crew.h>
+#include <lode/comm.h>
 #include <stddef.h>
 
 LODE_BEGIN_DECLS
@@ -17,9 +17,9 @@ typedef struct lode_build_options {
     size_t size;
     int force;        /* replace what is there */
     int strict;       /* fail at the first error in a recording, rather than repair and go on */
-    unsigned threads; /* of each member; 0: one per processor, shared with other members on this machine */
+    unsigned threads; /* of each rank; 0: one per processor, shared with other ranks on this machine */
     uint64_t
-        memory; /* bytes that each member may use for work on values; 0: its part of a quarter of the machine's */
+        memory; /* bytes that each rank may use for work on values; 0: its part of a quarter of the machine's */
     /* LODE_TRACE_FULL, LODE_TRACE_NONE, or nanoseconds: of each interval of that length a line keeps the last sample. */
     uint64_t trace;
     /*
@@ -30,15 +30,15 @@ typedef struct lode_build_options {
     const char *title; /* NULL: the name of the directory */
     /* What was wrong with recordings or repaired, in their order; of a track, the first 100 of each rule. May be NULL. */
     lode_finding_fn on_finding;
-    lode_progress_fn on_progress; /* of member 0; the phase "reading" counts bytes */
+    lode_progress_fn on_progress; /* of rank 0; the phase "reading" counts bytes */
     void *user;
     /*
-     * Who builds. All members of a crew call lode_build with the same arguments; member 0 has the callbacks called. NULL: this process
-     * alone, as so many members, each with threads of its own (0: one member).
+     * Who builds. All ranks of a communicator call lode_build with the same arguments; rank 0 has the callbacks called. NULL: this process
+     * alone, as so many ranks, each with threads of its own (0: one rank).
      */
-    lode_crew *crew;
-    uint32_t members;
-    /* Let MPI write together what members compute together, where the file system gains from that; else each writes for itself. */
+    lode_comm *comm;
+    uint32_t local_ranks;
+    /* Let MPI write together what ranks compute together, where the file system gains from that; else each writes for itself. */
     int joint;
     /* Of recordings of traces, one profile for each thread rather than for each trace. */
     int per_thread;
@@ -61,15 +61,15 @@ enum {
 };
 
 typedef struct lode_build_phase {
-    double seconds;    /* of the slowest member */
-    uint64_t messages; /* that any member sent, at most */
-    /* Of all members: bytes that they sent each other, read and wrote. */
+    double seconds;    /* of the slowest rank */
+    uint64_t messages; /* that any rank sent, at most */
+    /* Of all ranks: bytes that they sent each other, read and wrote. */
     uint64_t sent_bytes, read_bytes, written_bytes;
 } lode_build_phase;
 
-/* What was done, and what it took. All members get the same. New fields come at the end. */
+/* What was done, and what it took. All ranks get the same. New fields come at the end. */
 typedef struct lode_build_result {
-    uint64_t members;
+    uint64_t comm_size;
     uint64_t recordings, tracks, ranks, nodes;
     uint64_t events; /* read */
     uint64_t functions, contexts;
@@ -90,7 +90,7 @@ LODE_API const char *lode_build_phase_name(unsigned phase);
 /*
  * Writes one HPCToolkit 4.0 database of all that is in the recordings at `paths`: a profile and a trace line for each track, with
  * calls and times by calling context, and what the recordings count besides. Events are read once; memory grows with contexts. The same
- * input gives the same bytes, whatever the number of threads and members. `options` and `result` may be NULL. MT: any thread.
+ * input gives the same bytes, whatever the number of threads and ranks. `options` and `result` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_build(const char *const *paths, size_t count, const char *path,
                                              const lode_build_options *options, lode_build_result *result,

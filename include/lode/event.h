@@ -10,16 +10,16 @@ LODE_BEGIN_DECLS
 typedef enum lode_event_kind {
     LODE_EVENT_ENTER, /* a call begins */
     LODE_EVENT_LEAVE, /* it ends; `function` is the one that was entered */
-    LODE_EVENT_OUT, /* the thread is taken off its processor; `function` is a stand-in with the name of that state */
-    LODE_EVENT_IN,    /* it runs again */
-    LODE_EVENT_POINT, /* something happened; lode_event_name says what */
-    LODE_EVENT_LOST   /* records were lost here */
+    LODE_EVENT_SCHED_OUT, /* the thread is taken off its processor; `function` is a stand-in with the name of that state */
+    LODE_EVENT_SCHED_IN, /* it runs again */
+    LODE_EVENT_INSTANT,  /* something happened; lode_event_name says what */
+    LODE_EVENT_LOST      /* records were lost here */
 } lode_event_kind;
 
 enum {
     LODE_EVENT_MADE = 1,      /* is not in the recording: added by a repair */
     LODE_EVENT_MOVED = 2,     /* has another time in the recording: it went backwards */
-    LODE_EVENT_PREEMPTED = 4, /* OUT and IN: the thread would have gone on */
+    LODE_EVENT_PREEMPTED = 4, /* SCHED_OUT and SCHED_IN: the thread would have gone on */
     LODE_EVENT_FAILED = 8     /* LEAVE: the call ended with an error */
 };
 
@@ -31,13 +31,13 @@ typedef struct lode_event {
     uint64_t time; /* nanoseconds, in the clock of the recording */
     union {
         const lode_function *function; /* ENTER, LEAVE, OUT, IN */
-        uint64_t id;                   /* POINT: its kind; LOST: how many records, 0 if that is not known */
+        uint64_t id;                   /* INSTANT: its kind; LOST: how many records, 0 if that is not known */
     };
     uint32_t depth; /* callers, as the recorder counted them */
     uint8_t kind;   /* lode_event_kind */
     uint8_t flags;  /* LODE_EVENT_MADE... */
     uint16_t data_size;
-    const void *data; /* arguments, result or what a point carries, as recorded; NULL: nothing */
+    const void *data; /* arguments, result or what an instant event carries, as recorded; NULL: nothing */
 } lode_event;
 
 typedef struct lode_cursor lode_cursor;
@@ -87,22 +87,22 @@ LODE_API LODE_CHECKED lode_status lode_merge_next(lode_merge *merge, const lode_
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_merge_close(lode_merge *merge);
 
-/* What a POINT is called, such as "read:page-fault"; never NULL. MT: any thread. */
+/* What an INSTANT is called, such as "read:page-fault"; never NULL. MT: any thread. */
 LODE_API const char *lode_event_name(const lode_recording *recording, const lode_event *event);
 
-/* What a POINT says of the call that it is in. */
-typedef enum lode_point {
-    LODE_POINT_OTHER,     /* something happened */
-    LODE_POINT_ATTRIBUTE, /* it has an attribute: lode_event_name is the key, the arguments are the value */
+/* What an INSTANT says of the call that it is in. */
+typedef enum lode_instant {
+    LODE_INSTANT_OTHER,     /* something happened */
+    LODE_INSTANT_ATTRIBUTE, /* it has an attribute: lode_event_name is the key, the arguments are the value */
     /*
      * It threw an exception. Arguments: "class", "message" and for each frame of the stack "at", "method", "file", "line"; then the same
      * with "cause" in place of "class" for each exception that was the cause of the one before it.
      */
-    LODE_POINT_EXCEPTION,
-    LODE_POINT_NUMBERS /* the recorder counted or noted something: arguments with names */
-} lode_point;
-/* LODE_POINT_OTHER for events that are no POINT. MT: any thread. */
-LODE_API lode_point lode_event_point(const lode_recording *recording, const lode_event *event);
+    LODE_INSTANT_EXCEPTION,
+    LODE_INSTANT_NUMBERS /* the recorder counted or noted something: arguments with names */
+} lode_instant;
+/* LODE_INSTANT_OTHER for events that are no INSTANT. MT: any thread. */
+LODE_API lode_instant lode_event_instant(const lode_recording *recording, const lode_event *event);
 
 typedef enum lode_value_kind {
     LODE_VALUE_SIGNED,
@@ -120,7 +120,7 @@ typedef enum lode_value_kind {
     LODE_VALUE_STRUCTURE /* lists and maps: lode_argument_text has them whole */
 } lode_value_kind;
 
-/* An argument, a result, or a field of a point. */
+/* An argument, a result, or a field of an instant event. */
 typedef struct lode_argument {
     const char *name; /* "" if it has none */
     lode_value_kind kind;

@@ -20,10 +20,10 @@
 #include <lode/calls.h>
 #include <lode/calltree.h>
 #include <lode/check.h>
+#include <lode/comm.h>
 #include <lode/context.h>
 #include <lode/convert.h>
 #include <lode/cost.h>
-#include <lode/crew.h>
 #include <lode/database.h>
 #include <lode/distribution.h>
 #include <lode/event.h>

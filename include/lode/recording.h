@@ -75,8 +75,8 @@ LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_track *lode_recording_track(const lode_recording *recording, uint32_t index);
 /* The times of the first and the last event; LODE_ABSENT if there are none. Reads a few pages. MT: any thread. */
-LODE_API LODE_CHECKED lode_status lode_track_span(const lode_recording *recording, uint32_t track,
-                                                  uint64_t *begin, uint64_t *end, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_track_interval(const lode_recording *recording, uint32_t track,
+                                                      uint64_t *begin, uint64_t *end, lode_error *error);
 
 /* Load modules, in the order in which they are named. MT: any thread. */
 LODE_API uint32_t lode_recording_module_count(const lode_recording *recording);

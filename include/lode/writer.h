@@ -16,7 +16,7 @@
 LODE_BEGIN_DECLS
 
 typedef struct lode_writer lode_writer;
-typedef struct lode_draft lode_draft;
+typedef struct lode_profile_builder lode_profile_builder;
 
 #define LODE_NONE UINT32_MAX
 
@@ -105,32 +105,35 @@ LODE_API LODE_CHECKED lode_status lode_writer_add_unlisted(lode_writer *writer, 
 LODE_API LODE_CHECKED lode_status lode_writer_seal(lode_writer *writer, lode_error *error);
 
 /*
- * Profiles. A draft is filled by one thread, several drafts by several threads at once. Contexts are named by the numbers
+ * Profiles. A profile builder is filled by one thread, several builders by several threads at once. Contexts are named by the numbers
  * of the description, or LODE_NONE for the global context. MT: any thread.
  */
-LODE_API LODE_CHECKED lode_status lode_draft_create(lode_draft **out, lode_writer *writer, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_profile_builder_create(lode_profile_builder **out, lode_writer *writer,
+                                                              lode_error *error);
 /* NULL is allowed. MT: one thread. */
-LODE_API void lode_draft_free(lode_draft *draft);
-/* Empties a draft and names the profile that it is for. MT: one thread. */
-LODE_API LODE_CHECKED lode_status lode_draft_begin(lode_draft *draft, const lode_id *ids, uint32_t id_count,
-                                                   lode_error *error);
+LODE_API void lode_profile_builder_free(lode_profile_builder *builder);
+/* Empties a profile builder and names the profile that it is for. MT: one thread. */
+LODE_API LODE_CHECKED lode_status lode_profile_builder_begin(lode_profile_builder *builder,
+                                                             const lode_id *ids, uint32_t id_count,
+                                                             lode_error *error);
 /* One value, in any order; zeros are left out. MT: one thread. */
-LODE_API LODE_CHECKED lode_status lode_draft_value(lode_draft *draft, uint32_t context, uint16_t id,
-                                                   double value, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_profile_builder_value(lode_profile_builder *builder, uint32_t context,
+                                                             uint16_t id, double value, lode_error *error);
 /*
  * One point value of a metric, from which the values of all its scopes are computed: point, execution, transitive, and
  * the custom scope "lex_aware" (as transitive along bit 0, but loops without inner loops). Refused at unlisted contexts,
  * and LODE_ERR_UNSUPPORTED for metrics with other custom scopes. MT: one thread.
  */
-LODE_API LODE_CHECKED lode_status lode_draft_point(lode_draft *draft, uint32_t context, uint32_t metric,
-                                                   double value, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_profile_builder_point(lode_profile_builder *builder, uint32_t context,
+                                                             uint32_t metric, double value,
+                                                             lode_error *error);
 /* One sample, at a listed context; times rise. MT: one thread. */
-LODE_API LODE_CHECKED lode_status lode_draft_sample(lode_draft *draft, uint64_t time, uint32_t context,
-                                                    lode_error *error);
-/* Puts a draft into the form it has in the file. MT: one thread, while other drafts are filled. */
-LODE_API LODE_CHECKED lode_status lode_draft_end(lode_draft *draft, lode_error *error);
-/* Appends an ended draft: the order of these calls decides where things lie in the files. MT: one thread. */
-LODE_API LODE_CHECKED lode_status lode_writer_append(lode_writer *writer, lode_draft *draft,
+LODE_API LODE_CHECKED lode_status lode_profile_builder_sample(lode_profile_builder *builder, uint64_t time,
+                                                              uint32_t context, lode_error *error);
+/* Puts a profile builder into the form it has in the file. MT: one thread, while other builders are filled. */
+LODE_API LODE_CHECKED lode_status lode_profile_builder_end(lode_profile_builder *builder, lode_error *error);
+/* Appends an ended builder: the order of these calls decides where things lie in the files. MT: one thread. */
+LODE_API LODE_CHECKED lode_status lode_writer_append(lode_writer *writer, lode_profile_builder *builder,
                                                      lode_error *error);
 
 /* Bounds of time for trace.db, besides those of the samples. MT: one thread. */

@@ -12,7 +12,7 @@ enum {
 };
 
 /* A trace on its thread. */
-struct turn {
+struct slot {
     uint64_t begin, end; /* in the time of the trace */
     uint64_t shift;      /* to add to it */
     uint32_t track;
@@ -21,16 +21,16 @@ struct turn {
 struct by_thread {
     lode_recording base;
     lode_recording *inner;
-    struct turn *turns; /* by thread, in the order of time */
-    size_t *first;      /* by thread: its first turn; and one behind the last thread */
+    struct slot *slots; /* by thread, in the order of time */
+    size_t *first;      /* by thread: its first slot; and one behind the last thread */
 };
 
 struct thread_cursor {
     lode_cursor base;
     lode_cursor_options options;
-    const struct turn *turn, *behind;
-    lode_cursor *inner; /* of the turn; NULL: not opened yet */
-    uint64_t repairs;   /* of turns that have ended */
+    const struct slot *slot, *behind;
+    lode_cursor *inner; /* of the slot; NULL: not opened yet */
+    uint64_t repairs;   /* of slots that have ended */
     lode_event *events;
     size_t capacity;
 };
@@ -45,14 +45,14 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint64_t begin_of(const struct turn *turn)
+static uint64_t begin_of(const struct slot *slot)
 {
-    return add(turn->begin, turn->shift);
+    return add(slot->begin, slot->shift);
 }
 
-static uint64_t end_of(const struct turn *turn)
+static uint64_t end_of(const struct slot *slot)
 {
-    return add(turn->end, turn->shift);
+    return add(slot->end, slot->shift);
 }
 
 /* ---- reading ---- */
@@ -66,10 +66,10 @@ static lode_status cursor_open(lode_cursor **out, const lode_recording *recordin
         return lode_fail_memory(error);
     cursor->base.recording = recording;
     cursor->options = *options;
-    cursor->turn = self->turns + self->first[track];
-    cursor->behind = self->turns + self->first[track + 1];
-    while (cursor->turn < cursor->behind && end_of(cursor->turn) < options->from)
-        cursor->turn++;
+    cursor->slot = self->slots + self->first[track];
+    cursor->behind = self->slots + self->first[track + 1];
+    while (cursor->slot < cursor->behind && end_of(cursor->slot) < options->from)
+        cursor->slot++;
     *out = &cursor->base;
     return LODE_OK;
 }
@@ -83,33 +83,33 @@ static void cursor_close(lode_cursor *base)
 }
 
 /* LODE_END if it lies behind the window. */
-static lode_status open_turn(struct thread_cursor *cursor, lode_error *error)
+static lode_status open_slot(struct thread_cursor *cursor, lode_error *error)
 {
-    const struct turn *turn = cursor->turn;
+    const struct slot *slot = cursor->slot;
     lode_cursor_options options = cursor->options;
-    if (turn == cursor->behind || (options.to != 0 && begin_of(turn) >= options.to))
+    if (slot == cursor->behind || (options.to != 0 && begin_of(slot) >= options.to))
         return LODE_END;
-    options.from = options.from > turn->shift ? options.from - turn->shift : 0;
-    options.to = options.to != 0 ? options.to - turn->shift : 0;
-    return lode_cursor_open(&cursor->inner, threads_of(cursor->base.recording)->inner, turn->track, &options,
+    options.from = options.from > slot->shift ? options.from - slot->shift : 0;
+    options.to = options.to != 0 ? options.to - slot->shift : 0;
+    return lode_cursor_open(&cursor->inner, threads_of(cursor->base.recording)->inner, slot->track, &options,
                             error);
 }
 
-static void close_turn(struct thread_cursor *cursor)
+static void close_slot(struct thread_cursor *cursor)
 {
     cursor->repairs = cursor->base.repairs;
     lode_cursor_close(cursor->inner);
     cursor->inner = NULL;
-    cursor->turn++;
+    cursor->slot++;
 }
 
 /* Events at the times of the thread. What lies outside of the span that was told is drawn to its ends. */
 static lode_status move(struct thread_cursor *cursor, const lode_event **events, size_t count,
                         lode_error *error)
 {
-    const struct turn *turn = cursor->turn;
-    bool is_inside = (*events)[0].time >= turn->begin && (*events)[count - 1].time <= turn->end;
-    if (is_inside && turn->shift == 0)
+    const struct slot *slot = cursor->slot;
+    bool is_inside = (*events)[0].time >= slot->begin && (*events)[count - 1].time <= slot->end;
+    if (is_inside && slot->shift == 0)
         return LODE_OK;
     if (count > cursor->capacity) {
         lode_event *grown = realloc(cursor->events, count * sizeof *grown);
@@ -121,8 +121,8 @@ static lode_status move(struct thread_cursor *cursor, const lode_event **events,
     memcpy(cursor->events, *events, count * sizeof **events);
     for (size_t i = 0; i < count; i++) {
         lode_event *event = &cursor->events[i];
-        uint64_t time = event->time < turn->begin ? turn->begin : event->time;
-        event->time = add(time > turn->end ? turn->end : time, turn->shift);
+        uint64_t time = event->time < slot->begin ? slot->begin : event->time;
+        event->time = add(time > slot->end ? slot->end : time, slot->shift);
         event->flags |= LODE_EVENT_MOVED;
     }
     *events = cursor->events;
@@ -133,7 +133,7 @@ static lode_status cursor_next(lode_cursor *base, const lode_event **events, siz
 {
     struct thread_cursor *cursor = (struct thread_cursor *)base;
     for (;;) {
-        lode_status status = cursor->inner ? LODE_OK : open_turn(cursor, error);
+        lode_status status = cursor->inner ? LODE_OK : open_slot(cursor, error);
         if (status != LODE_OK)
             return status;
         status = lode_cursor_next(cursor->inner, events, count, error);
@@ -142,16 +142,16 @@ static lode_status cursor_next(lode_cursor *base, const lode_event **events, siz
             return move(cursor, events, *count, error);
         if (status != LODE_END)
             return status;
-        close_turn(cursor);
+        close_slot(cursor);
     }
 }
 
-static lode_status track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
-                              lode_error *error)
+static lode_status track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                  uint64_t *end, lode_error *error)
 {
     const struct by_thread *self = threads_of(recording);
-    const struct turn *first = self->turns + self->first[track],
-                      *behind = self->turns + self->first[track + 1];
+    const struct slot *first = self->slots + self->first[track],
+                      *behind = self->slots + self->first[track + 1];
     (void)error;
     /* Traces without events are the last. */
     while (behind > first && behind[-1].begin == UINT64_MAX)
@@ -165,28 +165,28 @@ static lode_status track_span(const lode_recording *recording, uint32_t track, u
 
 /* ---- what events say ---- */
 
-/* The turn that a moment of a thread belongs to: the last that begins before it or then. */
-static const struct turn *turn_at(const struct by_thread *self, uint32_t track, uint64_t time)
+/* The slot that a moment of a thread belongs to: the last that begins before it or then. */
+static const struct slot *slot_at(const struct by_thread *self, uint32_t track, uint64_t time)
 {
     size_t low = self->first[track], high = self->first[track + 1];
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (begin_of(&self->turns[middle]) <= time)
+        if (begin_of(&self->slots[middle]) <= time)
             low = middle;
         else
             high = middle;
     }
-    return &self->turns[low];
+    return &self->slots[low];
 }
 
 static lode_status arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *values, size_t capacity, size_t *count, lode_error *error)
 {
     const struct by_thread *self = threads_of(recording);
-    const struct turn *turn = turn_at(self, track, event->time);
+    const struct slot *slot = slot_at(self, track, event->time);
     lode_event own = *event;
-    own.time -= turn->shift;
-    return lode_event_arguments(self->inner, turn->track, &own, values, capacity, count, error);
+    own.time -= slot->shift;
+    return lode_event_arguments(self->inner, slot->track, &own, values, capacity, count, error);
 }
 
 static const char *event_name(const lode_recording *recording, uint64_t id)
@@ -195,10 +195,10 @@ static const char *event_name(const lode_recording *recording, uint64_t id)
     return inner->ops->event_name(inner, id);
 }
 
-static lode_point point(const lode_recording *recording, uint64_t id)
+static lode_instant point(const lode_recording *recording, uint64_t id)
 {
     const lode_recording *inner = threads_of(recording)->inner;
-    return inner->ops->point ? inner->ops->point(inner, id) : LODE_POINT_OTHER;
+    return inner->ops->point ? inner->ops->point(inner, id) : LODE_INSTANT_OTHER;
 }
 
 static void close_threads(lode_recording *recording)
@@ -207,12 +207,12 @@ static void close_threads(lode_recording *recording)
     lode_recording_close(self->inner);
     lode_function_table_free(&self->base.functions);
     lode_arena_free(&self->base.arena);
-    free(self->turns);
+    free(self->slots);
     free(self->first);
     free(self);
 }
 
-static const struct lode_recording_ops ops = {.track_span = track_span,
+static const struct lode_recording_ops ops = {.track_interval = track_interval,
                                               .cursor_open = cursor_open,
                                               .cursor_next = cursor_next,
                                               .cursor_close = cursor_close,
@@ -278,55 +278,55 @@ static lode_status describe_threads(struct by_thread *self, const uint32_t *numb
 
 /* ---- when ---- */
 
-static int compare_turns(const void *left, const void *right)
+static int compare_slots(const void *left, const void *right)
 {
-    const struct turn *a = left, *b = right;
+    const struct slot *a = left, *b = right;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
 /* Traces without events go to the end, where they move nothing. */
-static lode_status read_span(const lode_recording *inner, uint32_t track, struct turn *turn,
-                             lode_error *error)
+static lode_status read_interval(const lode_recording *inner, uint32_t track, struct slot *slot,
+                                 lode_error *error)
 {
-    *turn = (struct turn){.track = track};
-    lode_status status = lode_track_span(inner, track, &turn->begin, &turn->end, error);
+    *slot = (struct slot){.track = track};
+    lode_status status = lode_track_interval(inner, track, &slot->begin, &slot->end, error);
     if (status != LODE_ABSENT)
         return status;
-    turn->begin = turn->end = UINT64_MAX;
+    slot->begin = slot->end = UINT64_MAX;
     return LODE_OK;
 }
 
-static lode_status list_turns(struct by_thread *self, const uint32_t *numbers, lode_error *error)
+static lode_status list_slots(struct by_thread *self, const uint32_t *numbers, lode_error *error)
 {
     const lode_recording *inner = self->inner;
     uint32_t threads = self->base.track_count;
-    self->turns = calloc((size_t)inner->track_count + 1, sizeof *self->turns);
+    self->slots = calloc((size_t)inner->track_count + 1, sizeof *self->slots);
     self->first = calloc((size_t)threads + 2, sizeof *self->first);
-    if (self->turns == NULL || self->first == NULL)
+    if (self->slots == NULL || self->first == NULL)
         return lode_fail_memory(error);
-    /* While turns are listed, the place of the next one of a thread stands one further on. */
+    /* While slots are listed, the place of the next one of a thread stands one further on. */
     for (uint32_t i = 0; i < inner->track_count; i++)
         if (numbers[i] + 1 < threads)
             self->first[numbers[i] + 2]++;
     for (uint32_t i = 2; i <= threads; i++)
         self->first[i] += self->first[i - 1];
     for (uint32_t i = 0; i < inner->track_count; i++)
-        LODE_TRY(read_span(inner, i, &self->turns[self->first[numbers[i] + 1]++], error));
+        LODE_TRY(read_interval(inner, i, &self->slots[self->first[numbers[i] + 1]++], error));
     return LODE_OK;
 }
 
-static void order_turns(struct by_thread *self)
+static void order_slots(struct by_thread *self)
 {
     for (uint32_t i = 0; i < self->base.track_count; i++) {
-        struct turn *turns = self->turns + self->first[i];
+        struct slot *slots = self->slots + self->first[i];
         size_t count = self->first[i + 1] - self->first[i];
-        qsort(turns, count, sizeof *turns, compare_turns);
+        qsort(slots, count, sizeof *slots, compare_slots);
         for (size_t k = 1; k < count; k++) {
-            uint64_t free_from = add(end_of(&turns[k - 1]), 1);
-            if (turns[k].begin < free_from)
-                turns[k].shift = free_from - turns[k].begin;
+            uint64_t free_from = add(end_of(&slots[k - 1]), 1);
+            if (slots[k].begin < free_from)
+                slots[k].shift = free_from - slots[k].begin;
         }
     }
 }
@@ -341,9 +341,9 @@ static lode_status arrange(struct by_thread *self, lode_error *error)
     if (status == LODE_OK)
         status = describe_threads(self, numbers, count, error);
     if (status == LODE_OK)
-        status = list_turns(self, numbers, error);
+        status = list_slots(self, numbers, error);
     if (status == LODE_OK)
-        order_turns(self);
+        order_slots(self);
     free(numbers);
     return status;
 }

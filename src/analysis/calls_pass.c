@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One pass over the tracks of a slice. */
 #include "analysis/calls.h"
-#include "analysis/kept.h"
+#include "analysis/finding_list.h"
 #include "analysis/slice.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -19,15 +19,15 @@ enum {
 
 struct worker {
     _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer;
-    struct lode_keeper keeper;
+    struct lode_finding_buffer buffer;
 };
 
 struct run {
     struct lode_pass *pass;
     uint32_t *order; /* rows, the largest first */
     struct worker *workers;
-    struct lode_kept *kept; /* by row */
-    pthread_mutex_t lock;   /* of progress */
+    struct lode_finding_list *kept; /* by row */
+    pthread_mutex_t lock;           /* of progress */
     struct lode_progress progress;
 };
 
@@ -68,14 +68,14 @@ static lode_status pass_findings_on(const struct run *run, lode_error *error)
 {
     const lode_calls_options *options = &run->pass->options;
     for (uint32_t row = 0; row < run->pass->row_count; row++)
-        LODE_TRY(lode_kept_pass_on(&run->kept[row], options->on_finding, options->user, error));
+        LODE_TRY(lode_finding_list_pass_on(&run->kept[row], options->on_finding, options->user, error));
     return LODE_OK;
 }
 
 static void forget_findings(struct run *run)
 {
     for (uint32_t row = 0; run->kept && row < run->pass->row_count; row++)
-        lode_kept_free(&run->kept[row]);
+        lode_finding_list_free(&run->kept[row]);
     free(run->kept);
 }
 
@@ -135,7 +135,7 @@ static lode_status read_events(struct run *run, unsigned worker, lode_track_row 
 static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
-    struct lode_keeper *keeper = &run->workers[worker].keeper;
+    struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_track_row own = *row; /* rows of other workers are next to it */
     lode_cursor *cursor;
@@ -143,16 +143,16 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
         LODE_TRY(pass->begin(pass->user, worker, row, error));
     options.strict = pass->options.strict;
     if (pass->options.on_finding) {
-        lode_keeper_begin(keeper, &run->kept[row - pass->rows]);
-        options.on_finding = lode_keeper_take;
-        options.user = keeper;
+        lode_finding_buffer_begin(buffer, &run->kept[row - pass->rows]);
+        options.on_finding = lode_finding_buffer_take;
+        options.user = buffer;
     }
     lode_slicer_reset(&run->workers[worker].slicer);
     lode_status status = lode_cursor_open(&cursor, pass->recording, row->track, &options, error);
     if (status == LODE_OK)
         status = read_events(run, worker, &own, cursor, error);
     lode_cursor_close(cursor);
-    if (keeper->failed)
+    if (buffer->failed)
         return lode_fail_memory(error);
     if (status == LODE_OK)
         status = pass->end(pass->user, worker, &own, error);
@@ -167,7 +167,7 @@ static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bo
     *meets = true;
     if (pass->slice.from == 0 && pass->slice.to == 0)
         return LODE_OK;
-    lode_status status = lode_track_span(pass->recording, track, &begin, &end, error);
+    lode_status status = lode_track_interval(pass->recording, track, &begin, &end, error);
     *meets = status == LODE_OK && lode_slice_meets(&pass->slice, begin, end);
     return status == LODE_ABSENT ? LODE_OK : status;
 }
@@ -211,7 +211,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     for (uint32_t i = 0; i < pass->row_count; i++) {
         run->order[i] = i;
         run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;
-        lode_kept_init(&run->kept[i]);
+        lode_finding_list_init(&run->kept[i]);
     }
     qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);
     for (unsigned i = 0; i < pass->threads; i++)
@@ -223,7 +223,7 @@ static void run_close(struct run *run)
 {
     for (unsigned i = 0; run->workers && i < run->pass->threads; i++) {
         lode_slicer_free(&run->workers[i].slicer);
-        lode_keeper_free(&run->workers[i].keeper);
+        lode_finding_buffer_free(&run->workers[i].buffer);
     }
     forget_findings(run);
     free(run->workers);

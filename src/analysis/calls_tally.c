@@ -112,8 +112,8 @@ void lode_tallies_close(struct lode_tallies *tallies)
 /* What is rare: time off the processor, which is like a call, and what is no call. Returns whether it is like a call. */
 static bool note_other(struct lode_tallies *self, const lode_event *event, size_t depth, size_t *end)
 {
-    *end = event->kind == LODE_EVENT_IN;
-    if (event->kind != LODE_EVENT_IN && event->kind != LODE_EVENT_OUT)
+    *end = event->kind == LODE_EVENT_SCHED_IN;
+    if (event->kind != LODE_EVENT_SCHED_IN && event->kind != LODE_EVENT_SCHED_OUT)
         return false;
     if (*end && depth > OUTSIDE) {
         self->out += event->time - self->begins[depth];

@@ -8,21 +8,21 @@
 
 struct computation {
     struct lode_pass pass;
-    struct lode_growth *workers;
+    struct lode_calltree_builder *workers;
 };
 
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
                         lode_error *error)
 {
     struct computation *self = user;
-    return lode_growth_take(&self->workers[worker], events, count, error);
+    return lode_calltree_builder_take(&self->workers[worker], events, count, error);
 }
 
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct computation *self = user;
     (void)row, (void)error;
-    lode_growth_end(&self->workers[worker]);
+    lode_calltree_builder_end(&self->workers[worker]);
     return LODE_OK;
 }
 
@@ -32,14 +32,14 @@ static lode_status compute(struct computation *self, lode_calltree *tree, lode_e
     if (self->workers == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < self->pass.threads; i++)
-        LODE_TRY(lode_growth_open(&self->workers[i], error));
+        LODE_TRY(lode_calltree_builder_open(&self->workers[i], error));
     self->pass.take = take;
     self->pass.end = end_track;
     self->pass.user = self;
     LODE_TRY(lode_pass_run(&self->pass, error));
     for (unsigned i = 1; i < self->pass.threads; i++) {
-        LODE_TRY(lode_growth_add(&self->workers[0], &self->workers[i], error));
-        lode_growth_close(&self->workers[i]);
+        LODE_TRY(lode_calltree_builder_add(&self->workers[0], &self->workers[i], error));
+        lode_calltree_builder_close(&self->workers[i]);
     }
     tree->cost.profiles = self->pass.row_count;
     return lode_calltree_arrange(tree, &self->workers[0], self->pass.recording, error);
@@ -58,7 +58,7 @@ lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *rec
     if (status == LODE_OK)
         status = compute(&self, tree, error);
     for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
-        lode_growth_close(&self.workers[i]);
+        lode_calltree_builder_close(&self.workers[i]);
     free(self.workers);
     lode_pass_close(&self.pass);
     if (status == LODE_OK)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a growth to contexts: linear in their number but for the names of functions, and without recursion. */
+/* From a builder to contexts: linear in their number but for the names of functions, and without recursion. */
 #include "analysis/calls.h"
 #include "analysis/calltree.h"
 #include "base/error.h"
 #include <stdlib.h>
 
 struct arranging {
-    const struct lode_growth *growth;
+    const struct lode_calltree_builder *builder;
     const lode_recording *recording;
     uint32_t functions;  /* indices are below this */
     uint32_t *ranks;     /* by index of function */
-    uint32_t *siblings;  /* all sprouts but the first: by rising parent, then by rank */
-    uint32_t *sizes;     /* by sprout: of its subtree */
-    uint32_t *positions; /* by sprout: index of its context */
+    uint32_t *siblings;  /* all nodes but the first: by rising parent, then by rank */
+    uint32_t *sizes;     /* by node: of its subtree */
+    uint32_t *positions; /* by node: index of its context */
 };
 
 static lode_status rank(struct arranging *self, lode_error *error)
 {
-    const struct lode_growth *growth = self->growth;
-    for (uint32_t i = 1; i < growth->count; i++)
-        if (growth->sprouts[i].function >= self->functions)
-            self->functions = growth->sprouts[i].function + 1;
+    const struct lode_calltree_builder *builder = self->builder;
+    for (uint32_t i = 1; i < builder->count; i++)
+        if (builder->nodes[i].function >= self->functions)
+            self->functions = builder->nodes[i].function + 1;
     const lode_function **functions = calloc((size_t)self->functions + 1, sizeof *functions);
     self->ranks = calloc((size_t)self->functions + 1, sizeof *self->ranks);
     if (functions == NULL || self->ranks == NULL) {
@@ -28,8 +28,8 @@ static lode_status rank(struct arranging *self, lode_error *error)
         return lode_fail_memory(error);
     }
     uint32_t count = 0;
-    for (uint32_t i = 1; i < growth->count; i++) {
-        uint32_t function = growth->sprouts[i].function;
+    for (uint32_t i = 1; i < builder->count; i++) {
+        uint32_t function = builder->nodes[i].function;
         if (self->ranks[function]++ == 0)
             functions[count++] = lode_function_table_at(recording_functions(self->recording), function);
     }
@@ -39,7 +39,7 @@ static lode_status rank(struct arranging *self, lode_error *error)
 }
 
 /*
- * One round of sorting by counting: `from` in order, by `key`, which is below `keys`. Equal keys stay in their order. The first sprout has
+ * One round of sorting by counting: `from` in order, by `key`, which is below `keys`. Equal keys stay in their order. The first node has
  * no place.
  */
 static bool sort_by(uint32_t *to, const uint32_t *from, uint32_t count, const uint32_t *key, uint32_t keys)
@@ -59,19 +59,19 @@ static bool sort_by(uint32_t *to, const uint32_t *from, uint32_t count, const ui
 
 static lode_status sort_siblings(struct arranging *self, lode_error *error)
 {
-    const struct lode_growth *growth = self->growth;
-    uint32_t count = growth->count - 1;
-    uint32_t *key = calloc(growth->count, sizeof *key), *first = calloc(growth->count, sizeof *first),
-             *second = calloc(growth->count, sizeof *second);
+    const struct lode_calltree_builder *builder = self->builder;
+    uint32_t count = builder->count - 1;
+    uint32_t *key = calloc(builder->count, sizeof *key), *first = calloc(builder->count, sizeof *first),
+             *second = calloc(builder->count, sizeof *second);
     bool done = key && first && second;
     for (uint32_t i = 0; done && i < count; i++) {
         first[i] = i + 1;
-        key[i + 1] = self->ranks[growth->sprouts[i + 1].function];
+        key[i + 1] = self->ranks[builder->nodes[i + 1].function];
     }
     done = done && sort_by(second, first, count, key, self->functions);
     for (uint32_t i = 1; done && i <= count; i++)
-        key[i] = growth->sprouts[i].parent;
-    done = done && sort_by(first, second, count, key, growth->count);
+        key[i] = builder->nodes[i].parent;
+    done = done && sort_by(first, second, count, key, builder->count);
     self->siblings = first;
     free(key);
     free(second);
@@ -81,40 +81,40 @@ static lode_status sort_siblings(struct arranging *self, lode_error *error)
 /* Parents come before their children, so sizes add up backwards and positions follow forwards. */
 static lode_status place(struct arranging *self, lode_error *error)
 {
-    const struct lode_growth *growth = self->growth;
-    self->sizes = calloc(growth->count, sizeof *self->sizes);
-    self->positions = calloc(growth->count, sizeof *self->positions);
+    const struct lode_calltree_builder *builder = self->builder;
+    self->sizes = calloc(builder->count, sizeof *self->sizes);
+    self->positions = calloc(builder->count, sizeof *self->positions);
     if (self->sizes == NULL || self->positions == NULL)
         return lode_fail_memory(error);
-    for (uint32_t i = growth->count; i-- > 0;) {
+    for (uint32_t i = builder->count; i-- > 0;) {
         self->sizes[i]++;
         if (i > 0)
-            self->sizes[growth->sprouts[i].parent] += self->sizes[i];
+            self->sizes[builder->nodes[i].parent] += self->sizes[i];
     }
     uint32_t parent = 0, next = 1;
-    for (uint32_t i = 0; i + 1 < growth->count; i++) {
-        uint32_t sprout = self->siblings[i];
-        if (growth->sprouts[sprout].parent != parent) {
-            parent = growth->sprouts[sprout].parent;
+    for (uint32_t i = 0; i + 1 < builder->count; i++) {
+        uint32_t node = self->siblings[i];
+        if (builder->nodes[node].parent != parent) {
+            parent = builder->nodes[node].parent;
             next = self->positions[parent] + 1;
         }
-        self->positions[sprout] = next;
-        next += self->sizes[sprout];
+        self->positions[node] = next;
+        next += self->sizes[node];
     }
     return LODE_OK;
 }
 
-static void fill_context(const struct arranging *self, lode_calltree *tree, uint32_t sprout)
+static void fill_context(const struct arranging *self, lode_calltree *tree, uint32_t node)
 {
-    const struct lode_sprout *from = &self->growth->sprouts[sprout];
-    uint32_t index = self->positions[sprout], parent = self->positions[from->parent];
+    const struct lode_calltree_node *from = &self->builder->nodes[node];
+    uint32_t index = self->positions[node], parent = self->positions[from->parent];
     lode_context *context = &tree->contexts.nodes[index];
     context->id = context->index = index;
     context->parent = parent;
-    context->subtree_size = self->sizes[sprout];
-    context->lexical = sprout == 0 ? LODE_LEXICAL_GLOBAL : LODE_LEXICAL_FUNCTION;
-    context->relation = sprout == 0 ? LODE_RELATION_LEXICAL : LODE_RELATION_CALL;
-    if (sprout > 0) {
+    context->subtree_size = self->sizes[node];
+    context->lexical = node == 0 ? LODE_LEXICAL_GLOBAL : LODE_LEXICAL_FUNCTION;
+    context->relation = node == 0 ? LODE_RELATION_LEXICAL : LODE_RELATION_CALL;
+    if (node > 0) {
         context->function = lode_function_table_at(recording_functions(self->recording), from->function);
         context->module = context->function->module;
         context->offset = context->function->offset;
@@ -125,7 +125,7 @@ static void fill_context(const struct arranging *self, lode_calltree *tree, uint
 
 static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_error *error)
 {
-    uint32_t count = self->growth->count;
+    uint32_t count = self->builder->count;
     tree->contexts.nodes = calloc(count, sizeof *tree->contexts.nodes);
     tree->calls = calloc(count, sizeof *tree->calls);
     tree->total = calloc(count, sizeof *tree->total);
@@ -157,10 +157,10 @@ static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_
     return LODE_OK;
 }
 
-lode_status lode_calltree_arrange(lode_calltree *tree, const struct lode_growth *growth,
+lode_status lode_calltree_arrange(lode_calltree *tree, const struct lode_calltree_builder *builder,
                                   const lode_recording *recording, lode_error *error)
 {
-    struct arranging self = {.growth = growth, .recording = recording};
+    struct arranging self = {.builder = builder, .recording = recording};
     lode_status status = rank(&self, error);
     if (status == LODE_OK)
         status = sort_siblings(&self, error);

@@ -16,13 +16,13 @@ enum {
 
 /* ---- room ---- */
 
-static bool grow_frames(struct lode_growth *self)
+static bool grow_frames(struct lode_calltree_builder *self)
 {
     size_t used = self->frames ? (size_t)(self->top - self->frames) : 0;
     size_t capacity = self->frames ? (size_t)(self->last - self->frames + 1) * 2 : FRAMES_FIRST, bytes;
     if (!checked_mul_size(capacity, sizeof *self->frames, &bytes))
         return false;
-    struct lode_sprout_frame *frames = realloc(self->frames, bytes);
+    struct lode_calltree_frame *frames = realloc(self->frames, bytes);
     if (frames == NULL)
         return false;
     self->frames = frames;
@@ -31,20 +31,20 @@ static bool grow_frames(struct lode_growth *self)
     return true;
 }
 
-static uint32_t first_slot(const struct lode_growth *self, uint32_t parent, uint32_t function)
+static uint32_t first_slot(const struct lode_calltree_builder *self, uint32_t parent, uint32_t function)
 {
     return (uint32_t)lode_hash_number((uint64_t)parent << 32 | function) & (self->slot_count - 1);
 }
 
-static bool grow_sprouts(struct lode_growth *self)
+static bool grow_nodes(struct lode_calltree_builder *self)
 {
     uint32_t capacity = self->capacity ? self->capacity * 2 : SPROUTS_FIRST;
     if (capacity > SPROUTS_MAX)
         return false;
-    struct lode_sprout *sprouts = realloc(self->sprouts, capacity * sizeof *sprouts);
-    if (sprouts == NULL)
+    struct lode_calltree_node *nodes = realloc(self->nodes, capacity * sizeof *nodes);
+    if (nodes == NULL)
         return false;
-    self->sprouts = sprouts;
+    self->nodes = nodes;
     uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
     if (slots == NULL)
         return false;
@@ -53,7 +53,7 @@ static bool grow_sprouts(struct lode_growth *self)
     self->slot_count = capacity * 2;
     self->capacity = capacity;
     for (uint32_t i = 1; i < self->count; i++) {
-        uint32_t slot = first_slot(self, sprouts[i].parent, sprouts[i].function);
+        uint32_t slot = first_slot(self, nodes[i].parent, nodes[i].function);
         while (slots[slot] != 0)
             slot = (slot + 1) & (self->slot_count - 1);
         slots[slot] = i;
@@ -61,36 +61,36 @@ static bool grow_sprouts(struct lode_growth *self)
     return true;
 }
 
-lode_status lode_growth_open(struct lode_growth *growth, lode_error *error)
+lode_status lode_calltree_builder_open(struct lode_calltree_builder *builder, lode_error *error)
 {
-    *growth = (struct lode_growth){.count = 1};
-    if (!grow_frames(growth) || !grow_sprouts(growth))
+    *builder = (struct lode_calltree_builder){.count = 1};
+    if (!grow_frames(builder) || !grow_nodes(builder))
         return lode_fail_memory(error);
-    growth->sprouts[0] = (struct lode_sprout){0};
-    growth->frames[0] = (struct lode_sprout_frame){0};
+    builder->nodes[0] = (struct lode_calltree_node){0};
+    builder->frames[0] = (struct lode_calltree_frame){0};
     return LODE_OK;
 }
 
-void lode_growth_close(struct lode_growth *growth)
+void lode_calltree_builder_close(struct lode_calltree_builder *builder)
 {
-    free(growth->sprouts);
-    free(growth->slots);
-    free(growth->frames);
-    *growth = (struct lode_growth){0};
+    free(builder->nodes);
+    free(builder->slots);
+    free(builder->frames);
+    *builder = (struct lode_calltree_builder){0};
 }
 
 /* ---- children ---- */
 
-/* The child of a sprout by hash, added if it is not there; 0 if there is no memory. */
-static uint32_t find_child(struct lode_growth *self, uint32_t parent, uint32_t function)
+/* The child of a node by hash, added if it is not there; 0 if there is no memory. */
+static uint32_t find_child(struct lode_calltree_builder *self, uint32_t parent, uint32_t function)
 {
-    if (self->count == self->capacity && !grow_sprouts(self))
+    if (self->count == self->capacity && !grow_nodes(self))
         return 0;
     uint32_t slot = first_slot(self, parent, function), mask = self->slot_count - 1;
     for (uint32_t i; (i = self->slots[slot]) != 0; slot = (slot + 1) & mask)
-        if (self->sprouts[i].parent == parent && self->sprouts[i].function == function)
+        if (self->nodes[i].parent == parent && self->nodes[i].function == function)
             return i;
-    self->sprouts[self->count] = (struct lode_sprout){.parent = parent, .function = function};
+    self->nodes[self->count] = (struct lode_calltree_node){.parent = parent, .function = function};
     self->slots[slot] = self->count;
     return self->count++;
 }
@@ -99,46 +99,46 @@ static uint32_t find_child(struct lode_growth *self, uint32_t parent, uint32_t f
  * The same for one that is called now. Programs repeat themselves: it is mostly the child that was called last, or the one that came
  * after that one the last time.
  */
-static inline uint32_t call_child(struct lode_growth *self, uint32_t parent, uint32_t function)
+static inline uint32_t call_child(struct lode_calltree_builder *self, uint32_t parent, uint32_t function)
 {
-    uint32_t last = self->sprouts[parent].last;
-    if (last != 0 && self->sprouts[last].function == function)
+    uint32_t last = self->nodes[parent].last;
+    if (last != 0 && self->nodes[last].function == function)
         return last;
-    uint32_t child = last != 0 ? self->sprouts[last].successor : 0;
-    if (child == 0 || self->sprouts[child].function != function) {
+    uint32_t child = last != 0 ? self->nodes[last].successor : 0;
+    if (child == 0 || self->nodes[child].function != function) {
         child = find_child(self, parent, function);
         if (last != 0)
-            self->sprouts[last].successor = child;
+            self->nodes[last].successor = child;
     }
-    self->sprouts[parent].last = child;
+    self->nodes[parent].last = child;
     return child;
 }
 
 /* ---- events ---- */
 
-static bool enter(struct lode_growth *self, const lode_event *event)
+static bool enter(struct lode_calltree_builder *self, const lode_event *event)
 {
-    uint32_t child = call_child(self, self->top->sprout, event->function->index);
+    uint32_t child = call_child(self, self->top->node, event->function->index);
     if (UNLIKELY(self->top == self->last) && !grow_frames(self))
         return false;
-    *++self->top = (struct lode_sprout_frame){event->time, child};
+    *++self->top = (struct lode_calltree_frame){event->time, child};
     return child != 0;
 }
 
-static void leave(struct lode_growth *self, uint64_t time)
+static void leave(struct lode_calltree_builder *self, uint64_t time)
 {
-    const struct lode_sprout_frame *frame = self->top--;
-    struct lode_sprout *sprout = &self->sprouts[frame->sprout];
-    sprout->calls++;
-    sprout->total += time - frame->begin;
+    const struct lode_calltree_frame *frame = self->top--;
+    struct lode_calltree_node *node = &self->nodes[frame->node];
+    node->calls++;
+    node->total += time - frame->begin;
 }
 
-lode_status lode_growth_take(struct lode_growth *self, const lode_event *events, size_t count,
-                             lode_error *error)
+lode_status lode_calltree_builder_take(struct lode_calltree_builder *self, const lode_event *events,
+                                       size_t count, lode_error *error)
 {
     for (const lode_event *event = events; event < events + count; event++) {
-        bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT;
-        bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
+        bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
+        bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
         if (begins && UNLIKELY(!enter(self, event)))
             return lode_fail_memory(error);
         if (ends && self->top > self->frames)
@@ -148,7 +148,7 @@ lode_status lode_growth_take(struct lode_growth *self, const lode_event *events,
     return LODE_OK;
 }
 
-void lode_growth_end(struct lode_growth *self)
+void lode_calltree_builder_end(struct lode_calltree_builder *self)
 {
     /* Tracks are balanced; were one not, its open calls would end with it. */
     while (self->top > self->frames)
@@ -157,18 +157,19 @@ void lode_growth_end(struct lode_growth *self)
 
 /* ---- sums ---- */
 
-lode_status lode_growth_add(struct lode_growth *self, const struct lode_growth *from, lode_error *error)
+lode_status lode_calltree_builder_add(struct lode_calltree_builder *self,
+                                      const struct lode_calltree_builder *from, lode_error *error)
 {
     uint32_t *place = calloc(from->count, sizeof *place);
     if (place == NULL)
         return lode_fail_memory(error);
     bool done = true;
     for (uint32_t i = 1; i < from->count && done; i++) {
-        const struct lode_sprout *sprout = &from->sprouts[i];
-        place[i] = find_child(self, place[sprout->parent], sprout->function);
+        const struct lode_calltree_node *node = &from->nodes[i];
+        place[i] = find_child(self, place[node->parent], node->function);
         done = place[i] != 0;
-        self->sprouts[place[i]].calls += sprout->calls;
-        self->sprouts[place[i]].total += sprout->total;
+        self->nodes[place[i]].calls += node->calls;
+        self->nodes[place[i]].total += node->total;
     }
     free(place);
     return done ? LODE_OK : lode_fail_memory(error);

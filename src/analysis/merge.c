@@ -115,7 +115,7 @@ static lode_status advance(lode_merge *merge, lode_error *error)
     }
     const lode_event *event = &source->events[source->next];
     entry->time = event->time;
-    entry->is_scheduling = event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN;
+    entry->is_scheduling = event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN;
     sink(merge, 0);
     return LODE_OK;
 }
@@ -149,7 +149,7 @@ static lode_status add_track(lode_merge *merge, uint32_t track, lode_error *erro
     uint64_t begin, end;
     window.from = merge->options.from;
     window.to = merge->options.to;
-    lode_status status = lode_track_span(merge->recording, track, &begin, &end, error);
+    lode_status status = lode_track_interval(merge->recording, track, &begin, &end, error);
     if (status == LODE_ABSENT || (status == LODE_OK && !lode_slice_meets(&window, begin, end)))
         return LODE_OK;
     LODE_TRY(status);

@@ -29,11 +29,11 @@ struct run {
 
 /* ---- spans ---- */
 
-static lode_status read_span(const struct run *run, uint32_t track, struct lode_found *found,
-                             uint64_t *duration, lode_error *error)
+static lode_status read_interval(const struct run *run, uint32_t track, struct lode_found *found,
+                                 uint64_t *duration, lode_error *error)
 {
     uint64_t end;
-    LODE_TRY(lode_track_span(run->recording, track, &found->begin, &end, error));
+    LODE_TRY(lode_track_interval(run->recording, track, &found->begin, &end, error));
     found->track = track;
     *duration = end > found->begin ? end - found->begin : 0;
     return LODE_OK;
@@ -47,7 +47,7 @@ static lode_status choose(const struct run *run, uint32_t track, struct lode_fou
     lode_slice window = LODE_SLICE_INIT;
     window.from = options->from;
     window.to = options->to;
-    LODE_TRY(read_span(run, track, found, duration, error));
+    LODE_TRY(read_interval(run, track, found, duration, error));
     bool is_wanted = *duration >= options->min_duration &&
                      (options->max_duration == 0 || *duration <= options->max_duration) &&
                      lode_slice_meets(&window, found->begin, found->begin + *duration);
@@ -127,7 +127,7 @@ static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_er
     uint64_t duration;
     if (!lode_scan_matches(scan))
         return LODE_OK;
-    LODE_TRY(read_span(run, row->track, &found, &duration, error));
+    LODE_TRY(read_interval(run, row->track, &found, &duration, error));
     found.rank = rank_of(run->options.sort, scan, duration);
     pthread_mutex_lock(&run->lock);
     lode_status status = add_hit(run, scan, &found, duration, error);

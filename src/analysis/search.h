@@ -6,7 +6,7 @@
 #include "analysis/calls.h"
 #include "base/array.h"
 #include "base/blob.h"
-#include "base/phrase.h"
+#include "base/substring.h"
 #include <lode/search.h>
 
 /* ---- the best ---- */
@@ -47,9 +47,9 @@ void lode_best_sort(struct lode_best *best);
 struct lode_wanted {
     const lode_recording *recording;
     const lode_search_options *options;
-    struct lode_phrase method, text;
-    struct lode_phrase *values; /* by attribute; of those that ask for a part */
-    uint64_t attributes;        /* a bit for each */
+    struct lode_substring method, text;
+    struct lode_substring *values; /* by attribute; of those that ask for a part */
+    uint64_t attributes;           /* a bit for each */
 };
 
 lode_status lode_wanted_init(struct lode_wanted *wanted, const lode_recording *recording,

@@ -25,12 +25,12 @@ static bool init_parts(struct lode_wanted *wanted)
 {
     const lode_search_options *options = wanted->options;
     wanted->values = calloc(options->attribute_count + 1, sizeof *wanted->values);
-    bool done = wanted->values && lode_phrase_init(&wanted->method, options->method) &&
-                lode_phrase_init(&wanted->text, options->text);
+    bool done = wanted->values && lode_substring_init(&wanted->method, options->method) &&
+                lode_substring_init(&wanted->text, options->text);
     for (size_t i = 0; done && i < options->attribute_count; i++) {
         wanted->attributes |= UINT64_C(1) << i;
         if (options->attributes[i].is_part)
-            done = lode_phrase_init(&wanted->values[i], options->attributes[i].value);
+            done = lode_substring_init(&wanted->values[i], options->attributes[i].value);
     }
     return done;
 }
@@ -49,13 +49,13 @@ lode_status lode_wanted_init(struct lode_wanted *wanted, const lode_recording *r
 void lode_wanted_free(struct lode_wanted *wanted)
 {
     for (size_t i = 0; wanted->values && i < wanted->options->attribute_count; i++)
-        lode_phrase_free(&wanted->values[i]);
+        lode_substring_free(&wanted->values[i]);
     free(wanted->values);
-    lode_phrase_free(&wanted->method);
-    lode_phrase_free(&wanted->text);
+    lode_substring_free(&wanted->method);
+    lode_substring_free(&wanted->text);
 }
 
-static bool is_asked(const struct lode_phrase *part)
+static bool is_asked(const struct lode_substring *part)
 {
     return part->letters != NULL;
 }
@@ -70,13 +70,13 @@ bool lode_wanted_asks_events(const struct lode_wanted *wanted)
 
 /* ---- functions ---- */
 
-static bool is_in_text(const struct lode_phrase *part, const char *text)
+static bool is_in_text(const struct lode_substring *part, const char *text)
 {
-    return text && lode_phrase_is_in(part, text, strlen(text));
+    return text && lode_substring_is_in(part, text, strlen(text));
 }
 
 /* As the recorder has it, or as people know it. */
-static bool is_in_name(const struct lode_phrase *part, const lode_function *function)
+static bool is_in_name(const struct lode_substring *part, const lode_function *function)
 {
     char label[LABEL_MAX];
     if (!is_asked(part))
@@ -240,7 +240,7 @@ static bool fits(const struct lode_wanted *wanted, size_t index, const struct va
 {
     const lode_search_attribute *attribute = &wanted->options->attributes[index];
     if (attribute->is_part)
-        return lode_phrase_is_in(&wanted->values[index], value->bytes, value->length);
+        return lode_substring_is_in(&wanted->values[index], value->bytes, value->length);
     return strlen(attribute->value) == value->length &&
            memcmp(attribute->value, value->bytes, value->length) == 0;
 }
@@ -264,12 +264,12 @@ static bool meet_attributes(struct lode_scan *scan, const lode_event *event, con
 
 static bool meet_text(struct lode_scan *scan, const lode_event *event, const char *key, struct value *value)
 {
-    const struct lode_phrase *part = &scan->wanted->text;
+    const struct lode_substring *part = &scan->wanted->text;
     if (scan->has_text || (scan->has_text = is_in_text(part, key)))
         return true;
     if (!read_value(scan, event, value))
         return false;
-    scan->has_text = lode_phrase_is_in(part, value->bytes, value->length);
+    scan->has_text = lode_substring_is_in(part, value->bytes, value->length);
     return true;
 }
 
@@ -335,8 +335,8 @@ static bool meet_exception(struct lode_scan *scan, const lode_event *event)
         return false;
     for (size_t i = 0; i < count && !scan->has_text; i++)
         if (is_said(&scan->arguments[i]))
-            scan->has_text =
-                lode_phrase_is_in(&scan->wanted->text, scan->arguments[i].bytes, scan->arguments[i].length);
+            scan->has_text = lode_substring_is_in(&scan->wanted->text, scan->arguments[i].bytes,
+                                                  scan->arguments[i].length);
     return !is_outer || keep_exception(scan, count);
 }
 
@@ -359,13 +359,13 @@ void lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, u
 
 static bool meet_point(struct lode_scan *scan, const lode_event *event)
 {
-    switch (lode_event_point(scan->wanted->recording, event)) {
-    case LODE_POINT_ATTRIBUTE:
+    switch (lode_event_instant(scan->wanted->recording, event)) {
+    case LODE_INSTANT_ATTRIBUTE:
         return meet_attribute(scan, event);
-    case LODE_POINT_EXCEPTION:
+    case LODE_INSTANT_EXCEPTION:
         return meet_exception(scan, event);
-    case LODE_POINT_OTHER:
-    case LODE_POINT_NUMBERS:
+    case LODE_INSTANT_OTHER:
+    case LODE_INSTANT_NUMBERS:
         break;
     }
     return true;
@@ -379,7 +379,7 @@ lode_status lode_scan_take(struct lode_scan *scan, const lode_event *events, siz
             done = enter(scan, events[i].function);
         else if (events[i].kind == LODE_EVENT_LEAVE)
             leave(scan, &events[i]);
-        else if (events[i].kind == LODE_EVENT_POINT)
+        else if (events[i].kind == LODE_EVENT_INSTANT)
             done = meet_point(scan, &events[i]);
     }
     return done ? LODE_OK : lode_fail_memory(error);
@@ -403,10 +403,10 @@ static const char *copy_text(char **at, const struct lode_blob *blob)
 struct lode_hit *lode_scan_hit(const struct lode_scan *scan, uint64_t begin, uint64_t duration)
 {
     size_t size = sizeof(struct lode_hit) + scan->pair_count * sizeof(lode_search_value);
-    size_t texts = scan->exception.size + 1;
+    size_t strings = scan->exception.size + 1;
     for (size_t i = 0; i < scan->pair_count; i++)
-        texts += scan->pairs[i].key.size + scan->pairs[i].value.size;
-    struct lode_hit *hit = malloc(size + texts);
+        strings += scan->pairs[i].key.size + scan->pairs[i].value.size;
+    struct lode_hit *hit = malloc(size + strings);
     if (hit == NULL)
         return NULL;
     char *at = (char *)hit + size;

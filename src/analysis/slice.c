@@ -245,7 +245,7 @@ static bool put_point(struct lode_slicer *self, const lode_event *event)
 
 static bool is_end(const lode_event *event)
 {
-    return event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
+    return event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
 }
 
 static bool take(struct lode_slicer *self, const lode_event *event)
@@ -258,10 +258,10 @@ static bool take(struct lode_slicer *self, const lode_event *event)
         return false;
     switch (event->kind) {
     case LODE_EVENT_ENTER:
-    case LODE_EVENT_OUT:
+    case LODE_EVENT_SCHED_OUT:
         return open_call(self, event);
     case LODE_EVENT_LEAVE:
-    case LODE_EVENT_IN:
+    case LODE_EVENT_SCHED_IN:
         close_call(self, event);
         return true;
     case LODE_EVENT_LOST:
@@ -338,7 +338,8 @@ lode_status lode_slicer_finish(struct lode_slicer *self, const lode_event **out,
         lode_event event = {.time = end,
                             .function = frame->function,
                             .depth = frame->depth,
-                            .kind = frame->kind == LODE_EVENT_OUT ? LODE_EVENT_IN : LODE_EVENT_LEAVE,
+                            .kind =
+                                frame->kind == LODE_EVENT_SCHED_OUT ? LODE_EVENT_SCHED_IN : LODE_EVENT_LEAVE,
                             .flags = (uint8_t)(LODE_EVENT_MADE | (frame->flags & LODE_EVENT_PREEMPTED))};
         close_call(self, &event);
     }

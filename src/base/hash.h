@@ -37,7 +37,7 @@ static inline uint64_t lode_hash_pair(uint64_t first, uint64_t second)
                   64);
 }
 
-/* SipHash-1-3 of any bytes: texts, and structs without padding. */
+/* SipHash-1-3 of any bytes: strings, and structs without padding. */
 uint64_t lode_hash_bytes(const void *data, size_t size);
 uint64_t lode_hash_text(const char *text);
 

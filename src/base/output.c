@@ -104,9 +104,9 @@ static lode_status refuse_to_replace(const struct lode_output *output, lode_erro
 /* What was moved away for a replacement that never came goes back. */
 static lode_status restore(struct lode_output *output, lode_error *error)
 {
-    if (target_is_there(output) || !lode_output_is_there(output->holder, LODE_STAGED_OLD))
+    if (target_is_there(output) || !lode_output_is_there(output->staging, LODE_STAGED_OLD))
         return LODE_OK;
-    if (renameat(output->holder, LODE_STAGED_OLD, output->parent, lode_output_base_name(output)) == 0)
+    if (renameat(output->staging, LODE_STAGED_OLD, output->parent, lode_output_base_name(output)) == 0)
         return LODE_OK;
     output->held = false;
     return lode_fail_errno(error, output->path, "cannot take back what a killed process moved away");
@@ -114,7 +114,7 @@ static lode_status restore(struct lode_output *output, lode_error *error)
 
 static lode_status open_new(struct lode_output *output, lode_error *error)
 {
-    output->directory = openat(output->holder, LODE_STAGED_NEW, OPEN_DIRECTORY);
+    output->directory = openat(output->staging, LODE_STAGED_NEW, OPEN_DIRECTORY);
     if (output->directory >= 0)
         return LODE_OK;
     return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
@@ -125,7 +125,7 @@ static lode_status make_directory(struct lode_output *output, lode_error *error)
     errno = lode_staging_clear(output);
     if (errno != 0)
         return lode_fail_errno(error, output->path, "cannot clear what a killed process left");
-    if (mkdirat(output->holder, LODE_STAGED_NEW, 0777) != 0)
+    if (mkdirat(output->staging, LODE_STAGED_NEW, 0777) != 0)
         return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
     return open_new(output, error);
 }
@@ -147,7 +147,7 @@ lode_status lode_output_create(struct lode_output *output, const char *path,
 uint64_t lode_output_identity(const struct lode_output *output)
 {
     struct stat status;
-    return fstat(output->holder, &status) == 0 ? (uint64_t)status.st_ino : 0;
+    return fstat(output->staging, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
 lode_status lode_output_join(struct lode_output *output, const char *path, uint64_t identity,
@@ -225,12 +225,12 @@ static bool without_flags(void)
 static lode_status place_alone(const struct lode_output *output, lode_error *error)
 {
     const char *name = lode_output_base_name(output);
-    if (renameat2(output->holder, LODE_STAGED_NEW, output->parent, name, RENAME_NOREPLACE) == 0)
+    if (renameat2(output->staging, LODE_STAGED_NEW, output->parent, name, RENAME_NOREPLACE) == 0)
         return LODE_OK;
     if (without_flags()) {
         bool taken = target_is_there(output);
         errno = EEXIST;
-        if (!taken && renameat(output->holder, LODE_STAGED_NEW, output->parent, name) == 0)
+        if (!taken && renameat(output->staging, LODE_STAGED_NEW, output->parent, name) == 0)
             return LODE_OK;
     }
     return lode_fail_errno(error, output->path, "cannot take its name");
@@ -249,12 +249,12 @@ static lode_status fail_astray(struct lode_output *output, int code, const char 
 static lode_status place_in_steps(struct lode_output *output, lode_error *error)
 {
     const char *name = lode_output_base_name(output);
-    if (renameat(output->parent, name, output->holder, LODE_STAGED_OLD) != 0)
+    if (renameat(output->parent, name, output->staging, LODE_STAGED_OLD) != 0)
         return lode_fail_errno(error, output->path, "cannot move what is there");
-    if (renameat(output->holder, LODE_STAGED_NEW, output->parent, name) == 0)
+    if (renameat(output->staging, LODE_STAGED_NEW, output->parent, name) == 0)
         return LODE_OK;
     int code = errno;
-    if (renameat(output->holder, LODE_STAGED_OLD, output->parent, name) == 0) {
+    if (renameat(output->staging, LODE_STAGED_OLD, output->parent, name) == 0) {
         errno = code;
         return lode_fail_errno(error, output->path, "cannot take its name");
     }
@@ -268,7 +268,7 @@ static lode_status place(struct lode_output *output, enum placing *how, lode_err
     if (!output->replace || !target_is_there(output))
         return place_alone(output, error);
     *how = PLACED_EXCHANGE;
-    if (renameat2(output->holder, LODE_STAGED_NEW, output->parent, lode_output_base_name(output),
+    if (renameat2(output->staging, LODE_STAGED_NEW, output->parent, lode_output_base_name(output),
                   RENAME_EXCHANGE) == 0)
         return LODE_OK;
     if (!without_flags())
@@ -284,9 +284,9 @@ static bool unplace(struct lode_output *output, enum placing how)
     if (!lode_output_is_same(output->parent, name, output->directory))
         return false;
     if (how == PLACED_EXCHANGE)
-        return renameat2(output->holder, LODE_STAGED_NEW, output->parent, name, RENAME_EXCHANGE) == 0;
-    return renameat(output->parent, name, output->holder, LODE_STAGED_NEW) == 0 &&
-           (how == PLACED_ALONE || renameat(output->holder, LODE_STAGED_OLD, output->parent, name) == 0);
+        return renameat2(output->staging, LODE_STAGED_NEW, output->parent, name, RENAME_EXCHANGE) == 0;
+    return renameat(output->parent, name, output->staging, LODE_STAGED_NEW) == 0 &&
+           (how == PLACED_ALONE || renameat(output->staging, LODE_STAGED_OLD, output->parent, name) == 0);
 }
 
 /* A name that a crash may take back is not given. */
@@ -307,7 +307,7 @@ static lode_status check_moved(struct lode_output *output, enum placing how, lod
 {
     if (how == PLACED_ALONE)
         return LODE_OK;
-    lode_status status = check_replaced(output, output->holder,
+    lode_status status = check_replaced(output, output->staging,
                                         how == PLACED_EXCHANGE ? LODE_STAGED_NEW : LODE_STAGED_OLD, error);
     if (status != LODE_OK && !unplace(output, how))
         return fail_astray(output, EBUSY, "what was there has changed, and is now in", error);
@@ -329,8 +329,8 @@ lode_status lode_output_commit(struct lode_output *output, lode_error *error)
     enum placing how;
     /* What was made from a file that has become shorter is not put in place. */
     LODE_TRY(lode_watch_check_all(error));
-    LODE_TRY(sync_tree(output->holder, LODE_STAGED_NEW, output->path, 0, error));
-    LODE_TRY(check_new(output, output->holder, LODE_STAGED_NEW, error));
+    LODE_TRY(sync_tree(output->staging, LODE_STAGED_NEW, output->path, 0, error));
+    LODE_TRY(check_new(output, output->staging, LODE_STAGED_NEW, error));
     LODE_TRY(place(output, &how, error));
     lode_status status = check_new(output, output->parent, lode_output_base_name(output), error);
     if (status != LODE_OK) {
@@ -351,7 +351,7 @@ void lode_output_close(struct lode_output *output)
         lode_staging_remove(output);
     lode_output_close_fd(&output->directory);
     lode_output_close_fd(&output->lock);
-    lode_output_close_fd(&output->holder);
+    lode_output_close_fd(&output->staging);
     lode_output_close_fd(&output->parent);
     free(output->path);
     free(output->partial);

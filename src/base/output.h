@@ -27,7 +27,7 @@ struct lode_output {
     char *path;                         /* of the target */
     char *partial;                      /* name of the staging directory */
     int parent;                         /* the directory that both are in */
-    int holder;                         /* the staging directory */
+    int staging;                        /* the staging directory */
     int lock;                           /* in it */
     int directory;                      /* the one that is written */
     const struct lode_replace *replace; /* NULL: nothing is replaced */
@@ -37,7 +37,7 @@ struct lode_output {
 /* What was never created can be closed. */
 #define LODE_OUTPUT_INIT                                                                                     \
     {                                                                                                        \
-        .parent = -1, .holder = -1, .lock = -1, .directory = -1                                              \
+        .parent = -1, .staging = -1, .lock = -1, .directory = -1                                             \
     }
 
 /*

@@ -37,7 +37,7 @@ lode_status lode_output_file_create(struct lode_output_file *file, struct lode_o
 lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
                                            const char *name, lode_error *error)
 {
-    return open_file(file, output->holder, LODE_STAGED_PART, name, O_CREAT | O_EXCL, error);
+    return open_file(file, output->staging, LODE_STAGED_PART, name, O_CREAT | O_EXCL, error);
 }
 
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
@@ -132,7 +132,7 @@ lode_status lode_output_file_show(struct lode_output_file *file, struct lode_out
 {
     const char *name = file->name;
     LODE_TRY(lode_output_file_close(file, error));
-    if (renameat(output->holder, LODE_STAGED_PART, output->directory, name) == 0)
+    if (renameat(output->staging, LODE_STAGED_PART, output->directory, name) == 0)
         return LODE_OK;
     return lode_fail_errno(error, name, "cannot take its name");
 }

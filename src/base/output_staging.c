@@ -105,15 +105,15 @@ static int clear_inside(int directory, const char *except, unsigned depth)
 
 int lode_staging_clear(const struct lode_output *output)
 {
-    return clear_inside(output->holder, LODE_STAGED_LOCK, 0);
+    return clear_inside(output->staging, LODE_STAGED_LOCK, 0);
 }
 
 /* The lock goes last: whoever finds the directory meanwhile finds it locked. */
 void lode_staging_remove(struct lode_output *output)
 {
     lode_staging_clear(output);
-    unlinkat(output->holder, LODE_STAGED_LOCK, 0);
-    if (lode_output_is_same(output->parent, output->partial, output->holder))
+    unlinkat(output->staging, LODE_STAGED_LOCK, 0);
+    if (lode_output_is_same(output->parent, output->partial, output->staging))
         unlinkat(output->parent, output->partial, AT_REMOVEDIR);
     output->held = false;
 }
@@ -147,12 +147,12 @@ static bool is_as_ours(int directory, const struct stat *found)
 static lode_status check_ours(const struct lode_output *output, lode_error *error)
 {
     struct stat found, parent;
-    if (fstat(output->holder, &found) != 0 || fstat(output->parent, &parent) != 0)
+    if (fstat(output->staging, &found) != 0 || fstat(output->parent, &parent) != 0)
         return lode_fail_errno(error, output->path, "cannot look at the directory for parts of it");
     if (found.st_dev != parent.st_dev)
         return refuse(output, "is on another file system", error);
     bool is_private = !(found.st_mode & OTHERS);
-    if ((found.st_uid == geteuid() && is_private) || is_as_ours(output->holder, &found))
+    if ((found.st_uid == geteuid() && is_private) || is_as_ours(output->staging, &found))
         return LODE_OK;
     return refuse(output,
                   found.st_uid == geteuid() ? "can be reached by other users" : "belongs to another user",
@@ -177,7 +177,7 @@ static bool is_staged_name(const char *name)
 /* A directory of the user's own that only has the name, or was given it, is not cleared. */
 static lode_status check_leftover(const struct lode_output *output, lode_error *error)
 {
-    DIR *stream = list(output->holder);
+    DIR *stream = list(output->staging);
     struct dirent *entry;
     if (stream == NULL)
         return lode_fail_errno(error, output->path, "cannot look into the directory for parts of it");
@@ -207,9 +207,9 @@ static lode_status lock_staging(struct lode_output *output, bool made, bool crea
     if (made)
         return LODE_OK;
     if (created)
-        unlinkat(output->holder, LODE_STAGED_LOCK, 0);
+        unlinkat(output->staging, LODE_STAGED_LOCK, 0);
     bool moved = !lode_output_is_there(output->parent, lode_output_base_name(output)) &&
-                 lode_output_is_there(output->holder, LODE_STAGED_OLD);
+                 lode_output_is_there(output->staging, LODE_STAGED_OLD);
     return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
                      "another process is writing it, or was killed; files cannot be locked here. If nobody "
                      "writes, %sremove %s",
@@ -224,30 +224,30 @@ static int open_staging(const struct lode_output *output)
 /* Sets `held`, unless the directory was removed meanwhile: the process that had the lock may just have removed it. */
 static lode_status lock_or_leave(struct lode_output *output, bool made, lode_error *error)
 {
-    output->lock = openat(output->holder, LODE_STAGED_LOCK, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    output->lock = openat(output->staging, LODE_STAGED_LOCK, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     bool created = output->lock < 0 && errno == ENOENT;
     if (created)
-        output->lock = openat(output->holder, LODE_STAGED_LOCK,
+        output->lock = openat(output->staging, LODE_STAGED_LOCK,
                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (created && output->lock < 0 && (errno == EEXIST || errno == ENOENT))
         return LODE_OK;
     if (output->lock < 0)
         return lode_fail_errno(error, output->path, "cannot make a lock");
     LODE_TRY(lock_staging(output, made, created, error));
-    output->held = lode_output_is_same(output->holder, LODE_STAGED_LOCK, output->lock);
+    output->held = lode_output_is_same(output->staging, LODE_STAGED_LOCK, output->lock);
     return LODE_OK;
 }
 
 static lode_status open_and_lock(struct lode_output *output, bool made, lode_error *error)
 {
-    output->holder = open_staging(output);
-    if (output->holder < 0 && errno == ENOENT)
+    output->staging = open_staging(output);
+    if (output->staging < 0 && errno == ENOENT)
         return LODE_OK;
-    if (output->holder < 0 && (errno == ENOTDIR || errno == ELOOP))
+    if (output->staging < 0 && (errno == ENOTDIR || errno == ELOOP))
         return refuse(output, "is no directory", error);
-    if (output->holder < 0 && errno == EACCES)
+    if (output->staging < 0 && errno == EACCES)
         return refuse(output, "cannot be opened by you", error);
-    if (output->holder < 0)
+    if (output->staging < 0)
         return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
     LODE_TRY(check_ours(output, error));
     LODE_TRY(check_leftover(output, error));
@@ -272,7 +272,7 @@ lode_status lode_staging_take(struct lode_output *output, lode_error *error)
         if (output->held)
             return LODE_OK;
         lode_output_close_fd(&output->lock);
-        lode_output_close_fd(&output->holder);
+        lode_output_close_fd(&output->staging);
     }
     return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET, "other processes are writing it");
 }
@@ -280,8 +280,8 @@ lode_status lode_staging_take(struct lode_output *output, lode_error *error)
 lode_status lode_staging_join(struct lode_output *output, uint64_t inode, lode_error *error)
 {
     struct stat found;
-    output->holder = open_staging(output);
-    if (output->holder < 0 || fstat(output->holder, &found) != 0)
+    output->staging = open_staging(output);
+    if (output->staging < 0 || fstat(output->staging, &found) != 0)
         return lode_fail_errno(
             error, output->path,
             "cannot open the directory for parts of it, which all processes of a job must see");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What members send each other: numbers and texts one behind the other, as this machine has them. */
+/* What ranks send each other: numbers and strings one behind the other, as this machine has them. */
 #ifndef LODE_BASE_PACK_H
 #define LODE_BASE_PACK_H
 
@@ -23,7 +23,7 @@ static inline bool pack_number(struct lode_blob *blob, uint64_t number)
     return pack_bytes(blob, &number, sizeof number);
 }
 
-static inline bool pack_text(struct lode_blob *blob, const char *text)
+static inline bool pack_string(struct lode_blob *blob, const char *text)
 {
     return lode_blob_text(blob, text) != LODE_BLOB_FULL;
 }
@@ -43,7 +43,7 @@ static inline uint64_t unpack_number(const unsigned char **at)
     return number;
 }
 
-static inline const char *unpack_text(const unsigned char **at)
+static inline const char *unpack_string(const unsigned char **at)
 {
     const char *text = (const char *)*at;
     *at += strlen(text) + 1;

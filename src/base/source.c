@@ -167,7 +167,7 @@ static lode_status source_map(struct lode_source *source, struct lode_watch *wat
     source->mapping = mapping;
     source->watch = lode_watch_keep(watch);
     source->guarded = lode_guard_add(watch, source->name, mapping, (size_t)status.st_size);
-    source->bytes = (struct lode_span){mapping, (uint64_t)status.st_size};
+    source->bytes = (struct lode_range){mapping, (uint64_t)status.st_size};
     return LODE_OK;
 }
 
@@ -197,7 +197,7 @@ lode_status lode_source_open(struct lode_source *source, const struct lode_folde
         if (strcmp(file->name, name) != 0)
             continue;
         if (file->size > 0)
-            source->bytes = (struct lode_span){file->data, file->size};
+            source->bytes = (struct lode_range){file->data, file->size};
         return LODE_OK;
     }
     return LODE_ABSENT;

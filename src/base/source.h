@@ -4,13 +4,13 @@
 #define LODE_BASE_SOURCE_H
 
 #include "base/arena.h"
-#include "base/span.h"
+#include "base/range.h"
 #include "base/watch.h"
 #include <lode/database.h>
 
 /* Read-only bytes that stay where they are until the source is closed. */
 struct lode_source {
-    struct lode_span bytes;
+    struct lode_range bytes;
     const char *name; /* borrowed from the caller of lode_source_open */
     void *mapping;    /* what close unmaps, or NULL */
     struct lode_watch *watch;

@@ -78,7 +78,7 @@ static lode_status read_piece(struct lode_stream *stream, int fd, uint64_t offse
             break;
         done += (size_t)got;
     }
-    stream->piece = (struct lode_span){stream->buffer, done};
+    stream->piece = (struct lode_range){stream->buffer, done};
     stream->piece_at = offset;
     return LODE_OK;
 }
@@ -101,7 +101,7 @@ static lode_status refill(struct lode_stream *stream, uint64_t offset, size_t le
     return status;
 }
 
-lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t least, struct lode_span *out,
+lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t least, struct lode_range *out,
                            lode_error *error)
 {
     if (offset > stream->size)
@@ -115,8 +115,8 @@ lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t l
     uint64_t skipped = offset - stream->piece_at;
     static const uint8_t nothing[1];
     *out = skipped < stream->piece.size
-               ? (struct lode_span){stream->piece.data + skipped, stream->piece.size - skipped}
-               : (struct lode_span){nothing, 0};
+               ? (struct lode_range){stream->piece.data + skipped, stream->piece.size - skipped}
+               : (struct lode_range){nothing, 0};
     return LODE_OK;
 }
 

@@ -13,7 +13,7 @@ struct lode_stream {
     int fd;           /* -1: opened for each piece, so that thousands of streams need no descriptors */
     bool is_memory;
     uint64_t size; /* of the file, when the stream was opened */
-    struct lode_span piece;
+    struct lode_range piece;
     uint64_t piece_at; /* offset of the piece in the file */
     uint8_t *buffer;
     size_t capacity;
@@ -27,7 +27,7 @@ lode_status lode_stream_open(struct lode_stream *stream, const struct lode_folde
  * The bytes from `offset` on: at least `least` of them, or all that the file has; valid until the next call. `least` must not come from
  * the file unchecked: the buffer grows to it.
  */
-lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t least, struct lode_span *out,
+lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t least, struct lode_range *out,
                            lode_error *error);
 void lode_stream_close(struct lode_stream *stream);
 

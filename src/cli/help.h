@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Help texts and manual pages, generated from the tables of commands and options. */
+/* Help strings and manual pages, generated from the tables of commands and options. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

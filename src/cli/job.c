@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const job_choices[] = {"auto", "alone", "openmpi", "mpich", NULL};
+const char *const job_choices[] = {"auto", "off", "openmpi", "mpich", NULL};
 
 /* What launchers tell the processes that they start. The first whose variable is set is the one. */
 static const struct launcher {
@@ -49,41 +49,41 @@ void job_prepare_files(void)
     setenv("OMPI_MCA_io", "^ompio", 0);
 }
 
-static int join(lode_crew **crew, job_kind kind, int is_needed)
+static int join(lode_comm **comm, job_kind kind, int is_needed)
 {
     char path[4096];
     lode_error error = {0};
     const char *folder = getenv("LODE_PLUGINS");
-    snprintf(path, sizeof path, "%s/lode-crew-%s.so", folder ? folder : PLUGIN_DIRECTORY, job_choices[kind]);
-    lode_status status = lode_crew_join(crew, path, &error);
+    snprintf(path, sizeof path, "%s/lode-mpi-%s.so", folder ? folder : PLUGIN_DIRECTORY, job_choices[kind]);
+    lode_status status = lode_comm_join(comm, path, &error);
     if (status == LODE_OK || (status == LODE_ERR_UNSUPPORTED && !is_needed))
         return EXIT_DONE;
     if (status == LODE_ERR_UNSUPPORTED)
-        return report("%s: %s ('--crew alone' does without MPI)", path, error.text);
+        return report("%s: %s ('--mpi off' builds without MPI)", path, error.text);
     return report_error(path, &error);
 }
 
-int job_join(lode_crew **crew, job_kind kind)
+int job_join(lode_comm **comm, job_kind kind)
 {
     const char *rank;
     const struct launcher *launcher = find_launcher(&rank);
-    *crew = NULL;
-    if (kind == JOB_ALONE || (kind == JOB_AUTO && !launcher))
+    *comm = NULL;
+    if (kind == JOB_OFF || (kind == JOB_AUTO && !launcher))
         return EXIT_DONE;
     if (kind != JOB_AUTO)
-        return join(crew, kind, 1);
-    return join(crew, launcher->kind, !is_single(launcher));
+        return join(comm, kind, 1);
+    return join(comm, launcher->kind, !is_single(launcher));
 }
 
-int job_leave(lode_crew *crew, int status)
+int job_leave(lode_comm *comm, int status)
 {
-    if (crew && status != EXIT_DONE)
-        lode_crew_abort(crew, status);
-    lode_crew_leave(crew);
+    if (comm && status != EXIT_DONE)
+        lode_comm_abort(comm, status);
+    lode_comm_leave(comm);
     return status;
 }
 
-int job_is_first(const lode_crew *crew)
+int job_is_first(const lode_comm *comm)
 {
-    return crew == NULL || lode_crew_rank(crew) == 0;
+    return comm == NULL || lode_comm_rank(comm) == 0;
 }

@@ -8,7 +8,7 @@
 /* In the order of job_choices. */
 typedef enum job_kind {
     JOB_AUTO,
-    JOB_ALONE,
+    JOB_OFF,
     JOB_OPENMPI,
     JOB_MPICH
 } job_kind;
@@ -20,11 +20,11 @@ int job_is_quiet(void);
 
 /* Before joining: files will be written jointly. */
 void job_prepare_files(void);
-/* Joins the job that the environment tells of, or the one that is named; *crew is NULL if there is none. */
-int job_join(lode_crew **crew, job_kind kind);
+/* Joins the job that the environment tells of, or the one that is named; *communicator is NULL if there is none. */
+int job_join(lode_comm **comm, job_kind kind);
 /* Leaves it with an exit status, which it returns; if that is not EXIT_DONE, the whole job ends. NULL is no job. */
-int job_leave(lode_crew *crew, int status);
+int job_leave(lode_comm *comm, int status);
 /* Whether this process is the one that speaks. */
-int job_is_first(const lode_crew *crew);
+int job_is_first(const lode_comm *comm);
 
 #endif

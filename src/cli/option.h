@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options, declared as data: the parser, the help texts and the manual pages all read the same tables.
+ * Options, declared as data: the parser, the help strings and the manual pages all read the same tables.
  *
  * Every command keeps its options in one struct that begins with a shared_options, so that an offset says where a
  * value goes, whoever declares the option.

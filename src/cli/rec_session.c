@@ -64,15 +64,15 @@ void rec_close(rec_session *s)
     lode_recording_close(s->recording);
 }
 
-int rec_find_span(rec_session *s)
+int rec_find_interval(rec_session *s)
 {
     lode_error error = {0};
     int is_first = 1;
-    if (s->has_span)
+    if (s->has_interval)
         return EXIT_DONE;
     for (uint32_t i = 0; i < lode_recording_track_count(s->recording); i++) {
         uint64_t begin, end;
-        lode_status status = lode_track_span(s->recording, i, &begin, &end, &error);
+        lode_status status = lode_track_interval(s->recording, i, &begin, &end, &error);
         if (status < 0)
             return rec_error(s, &error);
         if (status != LODE_OK)
@@ -81,7 +81,7 @@ int rec_find_span(rec_session *s)
         s->end = is_first || end > s->end ? end : s->end;
         is_first = 0;
     }
-    s->has_span = 1;
+    s->has_interval = 1;
     return EXIT_DONE;
 }
 
@@ -99,7 +99,7 @@ static int set_window(rec_session *s)
     const time_point *from = &s->shared->from, *to = &s->shared->to;
     if (!from->is_given && !to->is_given)
         return EXIT_DONE;
-    int status = rec_find_span(s);
+    int status = rec_find_interval(s);
     if (status != EXIT_DONE)
         return status;
     s->slice.from = absolute(s, from, 0);

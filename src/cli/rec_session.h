@@ -18,7 +18,7 @@ typedef struct rec_session {
     uint32_t *tracks; /* of the slice; NULL: all */
     /* The times of the first and the last event of all tracks; 0 and 0 without events. Set by rec_find_span. */
     uint64_t begin, end;
-    int has_span;
+    int has_interval;
     tally opening, reading; /* findings */
     progress progress;
 } rec_session;
@@ -33,7 +33,7 @@ void rec_close(rec_session *s);
 int rec_error(rec_session *s, const lode_error *error);
 
 /* Finds the first and the last event: a few pages of each track. */
-int rec_find_span(rec_session *s);
+int rec_find_interval(rec_session *s);
 /* Nanoseconds since the epoch at a time of the recording; 0 if that is not known. */
 int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc);
 /* How many tracks the slice has. */

@@ -11,7 +11,7 @@ enum {
     FINDING_TEXT_MAX = 400
 };
 
-struct kept_finding {
+struct listed_finding {
     unsigned rule;
     const char *file; /* names of files are constants */
     uint64_t offset;
@@ -66,14 +66,14 @@ lode_status lode_report_keep(struct lode_report *report, const struct lode_repor
     report->kept = malloc(sizeof *report->kept);
     if (report->kept == NULL)
         return lode_fail_memory(error);
-    lode_array_init(report->kept, sizeof(struct kept_finding), SIZE_MAX);
+    lode_array_init(report->kept, sizeof(struct listed_finding), SIZE_MAX);
     return LODE_OK;
 }
 
 static void forget_kept(struct lode_report *report)
 {
     for (size_t i = 0; report->kept && i < report->kept->count; i++)
-        free(LODE_ARRAY_AT(report->kept, struct kept_finding, i)->text);
+        free(LODE_ARRAY_AT(report->kept, struct listed_finding, i)->text);
     if (report->kept)
         report->kept->count = 0;
 }
@@ -97,13 +97,13 @@ static void count_finding(struct lode_report *report, lode_severity severity, ui
 
 static lode_status keep_finding(struct lode_report *report, unsigned rule, const lode_finding *finding)
 {
-    struct kept_finding *kept = lode_array_push(report->kept);
+    struct listed_finding *kept = lode_array_push(report->kept);
     char *text = strdup(finding->text);
     if (kept == NULL || text == NULL) {
         free(text);
         return lode_fail_memory(report->error);
     }
-    *kept = (struct kept_finding){rule, finding->file, finding->offset, text};
+    *kept = (struct listed_finding){rule, finding->file, finding->offset, text};
     return LODE_OK;
 }
 
@@ -149,7 +149,7 @@ lode_status lode_report_flush(struct lode_report *from, struct lode_report *to)
 {
     lode_status status = LODE_OK;
     for (size_t i = 0; i < from->kept->count && status == LODE_OK; i++) {
-        const struct kept_finding *kept = LODE_ARRAY_AT(from->kept, struct kept_finding, i);
+        const struct listed_finding *kept = LODE_ARRAY_AT(from->kept, struct listed_finding, i);
         status = pass_on(to, kept->rule, kept->file, kept->offset, kept->text);
         from->seen[kept->rule]--;
     }

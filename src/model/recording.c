@@ -75,11 +75,11 @@ static lode_status check_track(const lode_recording *recording, uint32_t track, 
                      track, recording->track_count);
 }
 
-lode_status lode_track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
-                            lode_error *error)
+lode_status lode_track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                uint64_t *end, lode_error *error)
 {
     LODE_TRY(check_track(recording, track, error));
-    lode_status status = recording->ops->track_span(recording, track, begin, end, error);
+    lode_status status = recording->ops->track_interval(recording, track, begin, end, error);
     if (status == LODE_ABSENT)
         lode_describe(error, status, NULL, LODE_NO_OFFSET, "track %u has no events", track);
     return status;
@@ -111,10 +111,10 @@ const char *lode_event_name(const lode_recording *recording, const lode_event *e
     return recording->ops->event_name(recording, event->id);
 }
 
-lode_point lode_event_point(const lode_recording *recording, const lode_event *event)
+lode_instant lode_event_instant(const lode_recording *recording, const lode_event *event)
 {
-    if (event->kind != LODE_EVENT_POINT || recording->ops->point == NULL)
-        return LODE_POINT_OTHER;
+    if (event->kind != LODE_EVENT_INSTANT || recording->ops->point == NULL)
+        return LODE_INSTANT_OTHER;
     return recording->ops->point(recording, event->id);
 }
 

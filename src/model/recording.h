@@ -11,8 +11,8 @@
 
 /* What each format provides. All but close and the cursor's own may be called by several threads at once. */
 struct lode_recording_ops {
-    lode_status (*track_span)(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
-                              lode_error *error);
+    lode_status (*track_interval)(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                  uint64_t *end, lode_error *error);
     lode_status (*cursor_open)(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                const lode_cursor_options *options, lode_error *error);
     lode_status (*cursor_next)(lode_cursor *cursor, const lode_event **events, size_t *count,
@@ -21,8 +21,8 @@ struct lode_recording_ops {
     lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
     const char *(*event_name)(const lode_recording *recording, uint64_t id);
-    /* Of a POINT; NULL: all are LODE_POINT_OTHER. */
-    lode_point (*point)(const lode_recording *recording, uint64_t id);
+    /* Of a POINT; NULL: all are LODE_INSTANT_OTHER. */
+    lode_instant (*point)(const lode_recording *recording, uint64_t id);
     void (*close)(lode_recording *recording);
 };
 

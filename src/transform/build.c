@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include <stdlib.h>
 
-/* What all members are given. */
+/* What all ranks are given. */
 struct order {
     const char *const *paths;
     size_t count;
@@ -18,15 +18,15 @@ struct order {
 static lode_status create_writer(struct lode_build *build, const char *path, lode_error *error)
 {
     const lode_build_options *options = build->options;
-    lode_writer_options wishes = LODE_WRITER_OPTIONS_INIT;
-    wishes.force = options->force;
-    wishes.traces = options->trace != LODE_TRACE_NONE;
-    wishes.threads = lode_build_threads(&build->inputs, UINT32_MAX);
-    wishes.memory = options->memory;
-    wishes.title = options->title;
-    wishes.on_progress = build->crew->place.rank == 0 ? options->on_progress : NULL;
-    wishes.user = options->user;
-    return lode_writer_create_with(&build->writer, build->crew, path, &wishes, error);
+    lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
+    writer_options.force = options->force;
+    writer_options.traces = options->trace != LODE_TRACE_NONE;
+    writer_options.threads = lode_build_threads(&build->inputs, UINT32_MAX);
+    writer_options.memory = options->memory;
+    writer_options.title = options->title;
+    writer_options.on_progress = build->comm->place.rank == 0 ? options->on_progress : NULL;
+    writer_options.user = options->user;
+    return lode_writer_create_with(&build->writer, build->comm, path, &writer_options, error);
 }
 
 static lode_status finish(struct lode_build *build, lode_error *error)
@@ -46,13 +46,13 @@ static lode_status finish(struct lode_build *build, lode_error *error)
 static lode_status run(struct lode_build *build, const struct order *order, lode_error *error)
 {
     clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
-    LODE_TRY(lode_build_inputs_open(&build->inputs, build->crew, order->paths, order->count, order->options,
+    LODE_TRY(lode_build_inputs_open(&build->inputs, build->comm, order->paths, order->count, order->options,
                                     error));
     LODE_TRY(create_writer(build, order->path, error));
     if (build->options->joint)
         LODE_TRY(lode_writer_write_jointly(build->writer, error));
     lode_build_end_phase(build, LODE_BUILD_OPENING);
-    LODE_TRY(lode_build_read(build, build->writer->output.holder, error));
+    LODE_TRY(lode_build_read(build, build->writer->output.staging, error));
     lode_build_end_phase(build, LODE_BUILD_READING);
     LODE_TRY(lode_build_merge(build, error));
     LODE_TRY(lode_build_describe(build, error));
@@ -69,8 +69,8 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
 static void release(struct lode_build *build)
 {
     for (unsigned i = 0; i < build->threads; i++) {
-        if (build->growers)
-            lode_build_grower_close(&build->growers[i]);
+        if (build->builders)
+            lode_build_tree_builder_close(&build->builders[i]);
         if (build->nodes)
             free(build->nodes[i]);
         if (build->parents)
@@ -80,7 +80,7 @@ static void release(struct lode_build *build)
     }
     for (unsigned i = 0; i < LODE_BUILD_LEVELS; i++)
         free(build->branches[i].map);
-    free(build->growers);
+    free(build->builders);
     free(build->nodes);
     free(build->parents);
     free(build->metrics);
@@ -91,37 +91,37 @@ static void release(struct lode_build *build)
     free(build->value_ids);
     free(build->records);
     lode_build_tree_close(&build->tree);
-    lode_build_texts_free(&build->changes);
+    lode_build_strings_free(&build->changes);
     lode_build_inputs_close(&build->inputs);
     lode_writer_close(build->writer);
 }
 
-/* What one member does. */
-static lode_status work(void *context, struct lode_crew *crew, lode_error *error)
+/* What one rank does. */
+static lode_status work(void *context, struct lode_comm *comm, lode_error *error)
 {
     const struct order *order = context;
-    struct lode_build build = {.options = order->options, .crew = crew};
-    lode_build_texts_init(&build.changes);
+    struct lode_build build = {.options = order->options, .comm = comm};
+    lode_build_strings_init(&build.changes);
     lode_status status = run(&build, order, error);
-    /* Members that are threads share one result, which is the same for all. */
-    if (crew->place.rank == 0 || order->options->crew)
+    /* Ranks that are threads share one result, which is the same for all. */
+    if (comm->place.rank == 0 || order->options->comm)
         *order->result = build.result;
     if (status != LODE_OK)
-        lode_crew_raise(crew, status, error);
+        lode_comm_raise(comm, status, error);
     release(&build);
     return status;
 }
 
 static lode_status build_with(struct order *order, lode_error *error)
 {
-    struct lode_crew alone = LODE_CREW_ALONE;
-    struct lode_crew *crew = order->options->crew ? order->options->crew : &alone;
+    struct lode_comm alone = LODE_COMM_SELF;
+    struct lode_comm *comm = order->options->comm ? order->options->comm : &alone;
     lode_error own = {0};
-    if (order->options->crew == NULL && order->options->members > 1)
-        return lode_crew_run(order->options->members, work, order, error);
-    lode_status status = work(order, crew, &own);
-    /* What ended the job is what some member has raised. */
-    if (status != LODE_OK && error && lode_crew_poll(crew, error) == LODE_OK)
+    if (order->options->comm == NULL && order->options->local_ranks > 1)
+        return lode_comm_run(order->options->local_ranks, work, order, error);
+    lode_status status = work(order, comm, &own);
+    /* What ended the job is what some rank has raised. */
+    if (status != LODE_OK && error && lode_comm_poll(comm, error) == LODE_OK)
         *error = own;
     return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Building a database, in steps that leave plain data to the next one. Every member of a crew takes them, with its share of the tracks:
+ * Building a database, in steps that leave plain data to the next one. Every rank of a communicator takes them, with its share of the tracks:
  *   inputs    which tracks there are, what they are called, who reads which
  *   read      tracks are shared out to workers; each has a tree, and spools of what each track has in it
- *   merge     one tree of each member, then one of all at member 0, and the ways back
+ *   merge     one tree of each rank, then one of all at rank 0, and the ways back
  *   describe  the tree is numbered by the writer, and the ways lead to these numbers
  *   values    rows become blocks of values, in the order of ids, at their places
  *   lines     samples go to their places
@@ -31,7 +31,7 @@ enum {
 };
 
 enum {
-    LODE_BUILD_LEVELS = 32 /* of a binomial tree of members */
+    LODE_BUILD_LEVELS = 32 /* of a binomial tree of ranks */
 };
 
 /* What becomes of a profile of the share. */
@@ -43,38 +43,38 @@ struct lode_build_record {
 /* Where a phase began: when, and what had been sent. */
 struct lode_build_lap {
     struct timespec time;
-    struct lode_crew_traffic traffic;
+    struct lode_comm_traffic traffic;
 };
 
 struct lode_build {
     const lode_build_options *options;
-    struct lode_crew *crew;
+    struct lode_comm *comm;
     lode_build_result result;
     struct lode_build_lap lap;
     struct lode_build_inputs inputs;
     unsigned threads; /* workers */
-    struct lode_build_grower *growers;
+    struct lode_build_tree_builder *builders;
     lode_writer *writer;
 
-    /* By worker: from its nodes to those of the member, then to places, at last to ids; from its metrics of changes to all metrics. */
+    /* By worker: from its nodes to those of the rank, then to places, at last to ids; from its metrics of changes to all metrics. */
     uint32_t **nodes, **metrics;
     uint32_t *node_counts; /* by worker */
     uint32_t **parents;    /* by worker: of its nodes */
 
-    /* The tree of the member, then of all that were merged into it, whose nodes are behind its own. */
+    /* The tree of the rank, then of all that were merged into it, whose nodes are behind its own. */
     struct lode_build_tree tree;
     uint32_t own_nodes;
     struct lode_build_branch {
-        uint32_t *map; /* by node of the member that was merged at this level */
+        uint32_t *map; /* by node of the rank that was merged at this level */
         uint32_t count;
     } branches[LODE_BUILD_LEVELS];
     uint32_t *final; /* by node of the tree: its id; LODE_NONE if there is none */
 
-    /* Places: the member's own nodes in the order of their ids. */
+    /* Places: the rank's own nodes in the order of their ids. */
     uint32_t place_count;
     uint32_t *ids, *above; /* by place: its id; the place of its parent */
 
-    struct lode_build_texts changes; /* names of the metrics of changes, in their order */
+    struct lode_build_strings changes; /* names of the metrics of changes, in their order */
     uint32_t metric_count;
     uint16_t (*value_ids)[LODE_BUILD_SCOPES]; /* by metric */
     struct lode_build_record *records;        /* by profile of the share */
@@ -90,7 +90,7 @@ lode_status lode_build_lines(struct lode_build *build, lode_error *error);
 /* A record as profile.db has it, without the id tuple. */
 void lode_build_wire(const struct lode_build_record *record, struct wire_Profile *wire);
 
-/* From nodes of the merged tree to ids, from member 0 to all; then places. Collective; member 0 has `final`. */
+/* From nodes of the merged tree to ids, from rank 0 to all; then places. Collective; rank 0 has `final`. */
 lode_status lode_build_spread(struct lode_build *build, lode_error *error);
 
 /* Notes what the phase took that ends now. */

@@ -18,19 +18,19 @@ struct read {
 
 void lode_build_changes_init(struct lode_build_changes *changes)
 {
-    lode_build_texts_init(&changes->metrics);
+    lode_build_strings_init(&changes->metrics);
     lode_array_init(&changes->items, sizeof(struct lode_build_change), UINT32_MAX - 1);
     lode_map_init(&changes->index);
-    lode_build_texts_init(&changes->kinds);
+    lode_build_strings_init(&changes->kinds);
     lode_array_init(&changes->reads, sizeof(struct lode_array), UINT32_MAX - 1);
 }
 
 void lode_build_changes_free(struct lode_build_changes *changes)
 {
-    lode_build_texts_free(&changes->metrics);
+    lode_build_strings_free(&changes->metrics);
     lode_array_free(&changes->items);
     lode_map_free(&changes->index);
-    lode_build_texts_free(&changes->kinds);
+    lode_build_strings_free(&changes->kinds);
     for (size_t i = 0; i < changes->reads.count; i++)
         lode_array_free(LODE_ARRAY_AT(&changes->reads, struct lode_array, i));
     lode_array_free(&changes->reads);
@@ -57,7 +57,7 @@ static int64_t subtract(int64_t a, int64_t b)
 /* The open calls in which this was read; NULL if there is no memory. */
 static struct lode_array *reads_of(struct lode_build_changes *self, const char *kind)
 {
-    uint32_t number = lode_build_texts_add(&self->kinds, kind);
+    uint32_t number = lode_build_strings_add(&self->kinds, kind);
     if (number == LODE_NONE)
         return NULL;
     if (number == self->reads.count) {
@@ -94,7 +94,7 @@ static lode_status note_read(struct lode_array *reads, uint32_t node, uint32_t d
 static lode_status add_to(struct lode_build_changes *self, const char *name, uint32_t node, int64_t value,
                           lode_error *error)
 {
-    uint32_t metric = lode_build_texts_add(&self->metrics, name);
+    uint32_t metric = lode_build_strings_add(&self->metrics, name);
     uint32_t next = (uint32_t)self->items.count;
     const uint32_t *slot =
         metric == LODE_NONE ? NULL : lode_map_add(&self->index, (uint64_t)metric << 32 | node, next, NULL);

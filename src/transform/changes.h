@@ -21,12 +21,12 @@ struct lode_build_change {
 };
 
 struct lode_build_changes {
-    struct lode_build_texts metrics; /* names of all that were met */
+    struct lode_build_strings metrics; /* names of all that were met */
     /* Of the track. */
-    struct lode_array items;       /* of struct lode_build_change */
-    struct lode_map index;         /* from metric and node to the number of the item */
-    struct lode_build_texts kinds; /* of what is read, by the names of events without the prefix */
-    struct lode_array reads;       /* by kind: a struct lode_array of calls that are open */
+    struct lode_array items;         /* of struct lode_build_change */
+    struct lode_map index;           /* from metric and node to the number of the item */
+    struct lode_build_strings kinds; /* of what is read, by the names of events without the prefix */
+    struct lode_array reads;         /* by kind: a struct lode_array of calls that are open */
 };
 
 void lode_build_changes_init(struct lode_build_changes *changes);

@@ -231,8 +231,8 @@ static bool find_context(const struct conversion *self, uint32_t id, uint32_t *c
     return unlisted != NULL;
 }
 
-static lode_status draft_values(const struct conversion *self, lode_draft *draft, uint32_t profile,
-                                lode_error *error)
+static lode_status builder_values(const struct conversion *self, lode_profile_builder *builder,
+                                  uint32_t profile, lode_error *error)
 {
     lode_block block;
     LODE_TRY(lode_profile_block(self->db, profile, &block, error));
@@ -250,7 +250,8 @@ static lode_status draft_values(const struct conversion *self, lode_draft *draft
                 return lode_fail(error, LODE_ERR_CORRUPT, block.file, LODE_NO_OFFSET,
                                  "profile %u has a value of metric %u, which %s does not list", profile, id,
                                  lode_database_part_file(self->db, LODE_PART_META));
-            LODE_TRY(lode_draft_value(draft, context, self->value_ids[id], block_value(&block, i), error));
+            LODE_TRY(lode_profile_builder_value(builder, context, self->value_ids[id], block_value(&block, i),
+                                                error));
         }
     }
     return LODE_OK;
@@ -258,19 +259,19 @@ static lode_status draft_values(const struct conversion *self, lode_draft *draft
 
 struct recovered {
     const struct conversion *conversion;
-    lode_draft *draft;
+    lode_profile_builder *builder;
 };
 
-static lode_status draft_point(void *user, uint32_t context, uint16_t id, double value, lode_error *error)
+static lode_status builder_point(void *user, uint32_t context, uint16_t id, double value, lode_error *error)
 {
     const struct recovered *self = user;
     const struct conversion *conversion = self->conversion;
-    return lode_draft_value(self->draft, conversion->contexts[context], conversion->value_ids[id], value,
-                            error);
+    return lode_profile_builder_value(self->builder, conversion->contexts[context], conversion->value_ids[id],
+                                      value, error);
 }
 
-static lode_status draft_samples(const struct conversion *self, lode_draft *draft, uint32_t profile,
-                                 lode_error *error)
+static lode_status builder_samples(const struct conversion *self, lode_profile_builder *builder,
+                                   uint32_t profile, lode_error *error)
 {
     lode_trace_line line;
     lode_sample sample;
@@ -288,30 +289,31 @@ static lode_status draft_samples(const struct conversion *self, lode_draft *draf
         if (idle && sample.context_id == 0)
             continue;
         idle = sample.context_id == 0;
-        LODE_TRY(lode_draft_sample(draft, sample.time, context, error));
+        LODE_TRY(lode_profile_builder_sample(builder, sample.time, context, error));
     }
     return LODE_OK;
 }
 
-static lode_status draft_profile(void *context, uint64_t item, lode_draft *draft, lode_error *error)
+static lode_status builder_profile(void *context, uint64_t item, lode_profile_builder *builder,
+                                   lode_error *error)
 {
     const struct conversion *self = context;
     uint32_t profile = self->order[item], count;
     lode_id ids[MAX_IDS];
     LODE_TRY(lode_profile_ids(self->db, profile, ids, MAX_IDS, &count, error));
-    LODE_TRY(lode_draft_begin(draft, ids, count, error));
-    LODE_TRY(draft_values(self, draft, profile, error));
-    struct recovered recovered = {self, draft};
+    LODE_TRY(lode_profile_builder_begin(builder, ids, count, error));
+    LODE_TRY(builder_values(self, builder, profile, error));
+    struct recovered recovered = {self, builder};
     if (self->db->points_lost)
-        LODE_TRY(lode_points_recover(self->db, profile, draft_point, &recovered, error));
-    return draft_samples(self, draft, profile, error);
+        LODE_TRY(lode_points_recover(self->db, profile, builder_point, &recovered, error));
+    return builder_samples(self, builder, profile, error);
 }
 
 static lode_status convert_profiles(struct conversion *self, lode_error *error)
 {
     struct lode_profiles profiles = {.writer = self->writer,
                                      .count = self->profile_count,
-                                     .fill = draft_profile,
+                                     .fill = builder_profile,
                                      .context = self,
                                      .threads = self->options->threads,
                                      .phase = "converting profiles",

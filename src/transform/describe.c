@@ -34,7 +34,7 @@ static lode_status describe_metrics(struct lode_build *build, lode_error *error)
     for (uint32_t m = 0; m < build->metric_count; m++) {
         uint32_t metric;
         const char *name =
-            m < LODE_BUILD_METRICS ? names[m] : lode_build_text(&build->changes, m - LODE_BUILD_METRICS);
+            m < LODE_BUILD_METRICS ? names[m] : lode_build_string(&build->changes, m - LODE_BUILD_METRICS);
         LODE_TRY(lode_writer_add_metric(writer, name, &metric, error));
         for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
             LODE_TRY(
@@ -45,7 +45,7 @@ static lode_status describe_metrics(struct lode_build *build, lode_error *error)
     return LODE_OK;
 }
 
-/* What texts are called in the database, as modules and as files; LODE_NONE: they are none yet. */
+/* What strings are called in the database, as modules and as files; LODE_NONE: they are none yet. */
 struct symbols {
     uint32_t *modules, *files;
     uint32_t *functions;
@@ -55,11 +55,11 @@ struct symbols {
  * A function's name as hpcprof stores it, which viewers show as it is: demangled, and with the module where there is no source, since they
  * take functions of one name for one. Other names than those of C++ stay as they are: different ones must not become the same.
  */
-static const char *stored_name(const struct lode_build_texts *texts,
+static const char *stored_name(const struct lode_build_strings *strings,
                                const struct lode_build_function *function, char buffer[STORED_NAME_MAX])
 {
-    const char *name = lode_build_text(texts, function->name);
-    const char *module = lode_build_text(texts, function->module);
+    const char *name = lode_build_string(strings, function->name);
+    const char *module = lode_build_string(strings, function->module);
     if (name == NULL)
         return NULL;
     bool is_mangled = strncmp(name, "_Z", 2) == 0;
@@ -79,9 +79,9 @@ static lode_status describe_symbol(const struct lode_build *build, struct symbol
                                    const struct lode_build_function *function, uint32_t *out,
                                    lode_error *error)
 {
-    const struct lode_build_texts *texts = &build->tree.names.texts;
+    const struct lode_build_strings *strings = &build->tree.names.strings;
     char name[STORED_NAME_MAX];
-    lode_writer_function wanted = {.name = stored_name(texts, function, name),
+    lode_writer_function wanted = {.name = stored_name(strings, function, name),
                                    .module = LODE_NONE,
                                    .file = LODE_NONE,
                                    .line = function->line,
@@ -89,14 +89,14 @@ static lode_status describe_symbol(const struct lode_build *build, struct symbol
     if (function->module != LODE_NONE) {
         uint32_t *module = &symbols->modules[function->module];
         if (*module == LODE_NONE)
-            LODE_TRY(lode_writer_add_module(build->writer, lode_build_text(texts, function->module), module,
-                                            error));
+            LODE_TRY(lode_writer_add_module(build->writer, lode_build_string(strings, function->module),
+                                            module, error));
         wanted.module = *module;
     }
     if (function->file != LODE_NONE) {
         uint32_t *file = &symbols->files[function->file];
         if (*file == LODE_NONE)
-            LODE_TRY(lode_writer_add_file(build->writer, lode_build_text(texts, function->file), 0, NULL,
+            LODE_TRY(lode_writer_add_file(build->writer, lode_build_string(strings, function->file), 0, NULL,
                                           file, error));
         wanted.file = *file;
     }
@@ -107,13 +107,13 @@ static lode_status describe_symbols(const struct lode_build *build, struct symbo
                                     lode_error *error)
 {
     const struct lode_build_names *names = &build->tree.names;
-    size_t texts = names->texts.items.count, functions = names->functions.count;
-    symbols->modules = calloc(texts + 1, sizeof *symbols->modules);
-    symbols->files = calloc(texts + 1, sizeof *symbols->files);
+    size_t strings = names->strings.items.count, functions = names->functions.count;
+    symbols->modules = calloc(strings + 1, sizeof *symbols->modules);
+    symbols->files = calloc(strings + 1, sizeof *symbols->files);
     symbols->functions = calloc(functions + 1, sizeof *symbols->functions);
     if (symbols->modules == NULL || symbols->files == NULL || symbols->functions == NULL)
         return lode_fail_memory(error);
-    for (size_t i = 0; i < texts; i++)
+    for (size_t i = 0; i < strings; i++)
         symbols->modules[i] = symbols->files[i] = LODE_NONE;
     for (size_t i = 0; i < functions; i++)
         LODE_TRY(describe_symbol(build, symbols,
@@ -157,7 +157,7 @@ static lode_status describe_contexts(const struct lode_build *build, const struc
     return LODE_OK;
 }
 
-/* What is known to member 0 alone: the tree of all. */
+/* What is known to rank 0 alone: the tree of all. */
 static lode_status describe_tree(struct lode_build *build, uint32_t *handles, lode_error *error)
 {
     struct symbols symbols = {0};
@@ -183,7 +183,7 @@ static void number(struct lode_build *build, uint32_t *handles)
 
 lode_status lode_build_describe(struct lode_build *build, lode_error *error)
 {
-    bool is_first = build->crew->place.rank == 0;
+    bool is_first = build->comm->place.rank == 0;
     build->result.metrics = build->metric_count;
     LODE_TRY(describe_metrics(build, error));
     if (is_first) {

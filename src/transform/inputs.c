@@ -14,12 +14,12 @@ enum {
 /* ---- opening and closing ---- */
 
 static lode_status open_input(const struct lode_build_inputs *self, struct lode_build_input *input,
-                              struct lode_keeper *keeper, lode_error *error)
+                              struct lode_finding_buffer *buffer, lode_error *error)
 {
     lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
     options.strict = self->options->strict;
-    options.on_finding = keeper ? lode_keeper_take : NULL;
-    options.user = keeper;
+    options.on_finding = buffer ? lode_finding_buffer_take : NULL;
+    options.user = buffer;
     options.threads = self->options->threads;
     LODE_TRY(lode_recording_open(&input->recording, input->path, &options, error));
     input->has_traces = lode_recording_has_traces(input->recording);
@@ -65,7 +65,7 @@ bool lode_build_input_release(struct lode_build_input *input)
 
 /* ---- the survey ---- */
 
-/* Which of the recordings this member opens first. */
+/* Which of the recordings this rank opens first. */
 struct survey {
     struct lode_build_inputs *inputs;
     size_t first, count;
@@ -139,13 +139,13 @@ static lode_status survey_input(void *context, uint64_t item, unsigned worker, l
 {
     struct survey *self = context;
     struct lode_build_input *input = &self->inputs->items[self->first + item];
-    struct lode_keeper keeper = {0};
+    struct lode_finding_buffer buffer = {0};
     (void)worker;
-    lode_keeper_begin(&keeper, &input->kept);
-    lode_status status = open_input(self->inputs, input, &keeper, error);
-    if (keeper.failed)
+    lode_finding_buffer_begin(&buffer, &input->kept);
+    lode_status status = open_input(self->inputs, input, &buffer, error);
+    if (buffer.failed)
         status = lode_fail_memory(error);
-    lode_keeper_free(&keeper);
+    lode_finding_buffer_free(&buffer);
     if (status == LODE_OK)
         status = look_at(self, input, item, error);
     return lode_build_input_blame(self->inputs, input, status, error);
@@ -158,7 +158,7 @@ static lode_status count_input(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* ---- what members tell each other ---- */
+/* ---- what ranks tell each other ---- */
 
 struct packed_track {
     uint32_t entry;
@@ -172,7 +172,7 @@ static bool pack_inputs(const struct survey *self, struct lode_blob *blob)
     for (size_t i = 0; i < self->count && done; i++) {
         const struct lode_build_input *input = &self->inputs->items[self->first + i];
         const struct lode_array *tracks = &self->tracks[i];
-        done = pack_text(blob, input->host) && pack_number(blob, (uint64_t)input->clock) &&
+        done = pack_string(blob, input->host) && pack_number(blob, (uint64_t)input->clock) &&
                pack_number(blob, tracks->count);
         for (size_t k = 0; k < tracks->count && done; k++) {
             const struct lode_build_track *track = LODE_ARRAY_AT(tracks, struct lode_build_track, k);
@@ -204,7 +204,7 @@ static bool unpack_inputs(struct lode_build_inputs *inputs, const unsigned char 
     uint64_t total = 0;
     for (uint32_t i = 0; i < inputs->count; i++) {
         struct lode_build_input *input = &inputs->items[i];
-        const char *host = unpack_text(&at);
+        const char *host = unpack_string(&at);
         int64_t clock = (int64_t)unpack_number(&at);
         uint64_t count = unpack_number(&at);
         if (inputs->tracks) {
@@ -236,7 +236,7 @@ static lode_status make_table(struct lode_build_inputs *inputs, const unsigned c
     if (inputs->tracks == NULL || !unpack_inputs(inputs, packed))
         return lode_fail_memory(error);
     for (uint32_t i = 0; i < inputs->track_count; i++) {
-        lode_kept_init(&inputs->tracks[i].kept);
+        lode_finding_list_init(&inputs->tracks[i].kept);
         inputs->bytes += inputs->tracks[i].bytes;
         inputs->items[inputs->tracks[i].input].bytes += inputs->tracks[i].bytes;
     }
@@ -250,7 +250,7 @@ static lode_status tell(const struct survey *self, lode_error *error)
     uint64_t size;
     lode_status status = pack_inputs(self, &own) ? LODE_OK : lode_fail_memory(error);
     if (status == LODE_OK)
-        status = lode_crew_gather(self->inputs->crew, own.bytes, own.size, true, &all, &size, NULL, error);
+        status = lode_comm_gather(self->inputs->comm, own.bytes, own.size, true, &all, &size, NULL, error);
     if (status == LODE_OK)
         status = make_table(self->inputs, all, error);
     lode_blob_free(&own);
@@ -260,20 +260,20 @@ static lode_status tell(const struct survey *self, lode_error *error)
 
 static lode_status pass_inputs_on(const struct survey *self, lode_error *error)
 {
-    struct lode_kept **kept = calloc(self->count + 1, sizeof *kept);
+    struct lode_finding_list **kept = calloc(self->count + 1, sizeof *kept);
     for (size_t i = 0; kept && i < self->count; i++)
         kept[i] = &self->inputs->items[self->first + i].kept;
     lode_status status =
         kept ? lode_build_pass_on(self->inputs, kept, self->count, error) : lode_fail_memory(error);
     for (size_t i = 0; kept && i < self->count; i++)
-        lode_kept_free(kept[i]);
+        lode_finding_list_free(kept[i]);
     free(kept);
     return status;
 }
 
 static lode_status survey(struct lode_build_inputs *inputs, lode_error *error)
 {
-    const struct lode_crew_place *place = &inputs->crew->place;
+    const struct lode_comm_place *place = &inputs->comm->place;
     struct survey self = {.inputs = inputs, .first = inputs->count * place->rank / place->size};
     self.count = inputs->count * (place->rank + 1) / place->size - self.first;
     self.progress = lode_build_progress(inputs, "opening", self.count);
@@ -332,11 +332,11 @@ static lode_status order_reading(struct lode_build_inputs *inputs, lode_error *e
 
 /* ---- all of it ---- */
 
-lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_crew *crew,
+lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_comm *comm,
                                    const char *const *paths, size_t count, const lode_build_options *options,
                                    lode_error *error)
 {
-    *inputs = (struct lode_build_inputs){.options = options, .crew = crew};
+    *inputs = (struct lode_build_inputs){.options = options, .comm = comm};
     if (count == 0)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is no recording to read");
     if (count >= UINT32_MAX)
@@ -349,7 +349,7 @@ lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode
         inputs->items[i].path = paths[i];
         inputs->items[i].rank = LODE_NONE;
         pthread_mutex_init(&inputs->items[i].lock, NULL);
-        lode_kept_init(&inputs->items[i].kept);
+        lode_finding_list_init(&inputs->items[i].kept);
     }
     /* What is wrong with a pattern or a table shows before anything is read. */
     LODE_TRY(lode_build_find_ranks(inputs, error));
@@ -365,11 +365,11 @@ void lode_build_inputs_close(struct lode_build_inputs *inputs)
         struct lode_build_input *input = &inputs->items[i];
         close_recording(input);
         pthread_mutex_destroy(&input->lock);
-        lode_kept_free(&input->kept);
+        lode_finding_list_free(&input->kept);
         free(input->host);
     }
     for (uint32_t i = 0; inputs->tracks && i < inputs->track_count; i++)
-        lode_kept_free(&inputs->tracks[i].kept);
+        lode_finding_list_free(&inputs->tracks[i].kept);
     free(inputs->items);
     free(inputs->tracks);
     free(inputs->reading);

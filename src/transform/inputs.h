@@ -3,11 +3,11 @@
 #ifndef LODE_TRANSFORM_INPUTS_H
 #define LODE_TRANSFORM_INPUTS_H
 
-#include "analysis/kept.h"
-#include "base/crew.h"
+#include "analysis/finding_list.h"
+#include "base/comm.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "transform/grow.h"
+#include "transform/tree_builder.h"
 #include <lode/build.h>
 #include <lode/profile.h>
 
@@ -21,9 +21,9 @@ struct lode_build_input {
     uint32_t rank; /* LODE_NONE: that of its processes */
     int64_t clock; /* nanoseconds to add to times */
     uint64_t bytes;
-    uint32_t first, count; /* its tracks, among those of all */
-    uint32_t unread;       /* tracks of this member's share */
-    struct lode_kept kept; /* findings of opening it */
+    uint32_t first, count;         /* its tracks, among those of all */
+    uint32_t unread;               /* tracks of this rank's share */
+    struct lode_finding_list kept; /* findings of opening it */
 };
 
 enum {
@@ -38,14 +38,14 @@ struct lode_build_track {
     uint32_t process;      /* number of the process in the recording, in the order of its tracks */
     uint64_t bytes;
     lode_id ids[LODE_BUILD_IDS];
-    struct lode_build_harvest harvest;
-    struct lode_kept kept;
+    struct lode_track_result track_result;
+    struct lode_finding_list kept;
 };
 
-/* All recordings and tracks, which every member knows, and the share of this one. */
+/* All recordings and tracks, which every rank knows, and the share of this one. */
 struct lode_build_inputs {
     const lode_build_options *options;
-    struct lode_crew *crew;
+    struct lode_comm *comm;
     struct lode_build_input *items;
     size_t count;
     struct lode_build_track *tracks; /* by recording, then as there */
@@ -60,8 +60,8 @@ struct lode_build_inputs {
         reading; /* tracks in the order in which they are read: those of one recording together, the largest first */
 };
 
-/* Each member opens some of the recordings, and tells the others what is in them. Passes findings on. Close it in every case. Collective. */
-lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_crew *crew,
+/* Each rank opens some of the recordings, and tells the others what is in them. Passes findings on. Close it in every case. Collective. */
+lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_comm *comm,
                                    const char *const *paths, size_t count, const lode_build_options *options,
                                    lode_error *error);
 void lode_build_inputs_close(struct lode_build_inputs *inputs);
@@ -70,14 +70,14 @@ static inline struct lode_build_track *build_share(const struct lode_build_input
 {
     return &inputs->tracks[inputs->profiles[inputs->first + item]];
 }
-/* Cuts the profiles into one share of each member, by bytes. */
+/* Cuts the profiles into one share of each rank, by bytes. */
 void lode_build_inputs_cut(struct lode_build_inputs *inputs);
-/* Threads for work on `items`: what was asked for, or this member's part of the machine. */
+/* Threads for work on `items`: what was asked for, or this rank's part of the machine. */
 unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items);
-/* Gives findings to the caller, at member 0, in the order of members; `kept` are this member's. Collective. */
-lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_kept *const *kept,
+/* Gives findings to the caller, at rank 0, in the order of ranks; `kept` are this rank's. Collective. */
+lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_finding_list *const *kept,
                                size_t count, lode_error *error);
-/* Progress of this member: the caller's callback at member 0; ended everywhere if a member fails. */
+/* Progress of this rank: the caller's callback at rank 0; ended everywhere if a rank fails. */
 struct lode_progress lode_build_progress(struct lode_build_inputs *inputs, const char *phase, uint64_t total);
 
 /* Opens a recording if it is not open. MT: any thread. */

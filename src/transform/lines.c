@@ -12,13 +12,13 @@ enum {
 };
 
 /* What one worker has under way. */
-struct desk {
+struct scratch {
     uint8_t *bytes, *samples;
 };
 
 struct drawing {
     struct lode_build *build;
-    struct desk *desks;
+    struct scratch *scratches;
     struct span {
         uint64_t first, last;
     } * spans; /* by profile; first > last: it has no samples */
@@ -80,26 +80,28 @@ static size_t decode(struct line *from, const uint8_t *bytes, size_t size, bool 
 }
 
 static lode_status draw_line(const struct lode_build *build, const struct lode_build_track *track,
-                             uint64_t place, const struct desk *desk, struct span *span, lode_error *error)
+                             uint64_t place, const struct scratch *scratch, struct span *span,
+                             lode_error *error)
 {
-    const struct lode_build_harvest *harvest = &track->harvest;
+    const struct lode_track_result *track_result = &track->track_result;
     const struct lode_output_file *file = &build->writer->files[HPCT_TRACE];
-    struct line line = {.ids = build->nodes[harvest->worker],
-                        .parents = build->parents[harvest->worker],
+    struct line line = {.ids = build->nodes[track_result->worker],
+                        .parents = build->parents[track_result->worker],
                         .clock = build->inputs.items[track->input].clock};
-    uint64_t left = harvest->samples_size;
+    uint64_t left = track_result->samples_size;
     *span = (struct span){UINT64_MAX, 0};
     while (left > 0) {
         size_t size = left < PIECE ? (size_t)left : PIECE, count;
-        uint64_t at = harvest->samples_at + harvest->samples_size - left;
-        LODE_TRY(lode_spool_read(&build->growers[harvest->worker].samples, at, desk->bytes, size, error));
-        left -= decode(&line, desk->bytes, size, size == left, desk->samples, &count);
-        LODE_TRY(lode_output_write_at(file, place, desk->samples, count * WIRE_Sample_SIZE, error));
+        uint64_t at = track_result->samples_at + track_result->samples_size - left;
+        LODE_TRY(
+            lode_spool_read(&build->builders[track_result->worker].samples, at, scratch->bytes, size, error));
+        left -= decode(&line, scratch->bytes, size, size == left, scratch->samples, &count);
+        LODE_TRY(lode_output_write_at(file, place, scratch->samples, count * WIRE_Sample_SIZE, error));
         if (span->first == UINT64_MAX)
-            span->first = get_u64le(desk->samples + WIRE_Sample_timestamp);
+            span->first = get_u64le(scratch->samples + WIRE_Sample_timestamp);
         place += count * WIRE_Sample_SIZE;
     }
-    if (harvest->sample_count > 0)
+    if (track_result->sample_count > 0)
         span->last = move_time(line.time, line.clock);
     return LODE_OK;
 }
@@ -109,7 +111,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     struct drawing *self = context;
     const struct lode_build *build = self->build;
     return draw_line(build, build_share(&build->inputs, item), build->records[item].line_at,
-                     &self->desks[worker], &self->spans[item], error);
+                     &self->scratches[worker], &self->spans[item], error);
 }
 
 static lode_status finish(void *context, uint64_t item, lode_error *error)
@@ -121,37 +123,37 @@ static lode_status finish(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* The bounds of all members. */
+/* The bounds of all ranks. */
 static lode_status agree_on_bounds(struct lode_build *build, lode_error *error)
 {
     uint64_t first = build->writer->trace_min, last = build->writer->trace_max;
-    LODE_TRY(lode_crew_fold(build->crew, &first, 1, LODE_CREW_MIN, error));
-    LODE_TRY(lode_crew_fold(build->crew, &last, 1, LODE_CREW_MAX, error));
+    LODE_TRY(lode_comm_allreduce(build->comm, &first, 1, LODE_COMM_MIN, error));
+    LODE_TRY(lode_comm_allreduce(build->comm, &last, 1, LODE_COMM_MAX, error));
     lode_writer_set_trace_bounds(build->writer, first, last);
     return LODE_OK;
 }
 
 static lode_status open_drawing(struct drawing *self, unsigned threads, lode_error *error)
 {
-    self->desks = calloc(threads, sizeof *self->desks);
+    self->scratches = calloc(threads, sizeof *self->scratches);
     self->spans = calloc((size_t)self->build->inputs.share + 1, sizeof *self->spans);
-    bool enough = self->desks && self->spans;
+    bool enough = self->scratches && self->spans;
     for (unsigned i = 0; i < threads && enough; i++) {
-        self->desks[i].bytes =
+        self->scratches[i].bytes =
             calloc(1, PIECE + sizeof(uint32_t)); /* a node may be read behind the last end */
-        self->desks[i].samples = malloc((size_t)SAMPLES * WIRE_Sample_SIZE);
-        enough = self->desks[i].bytes && self->desks[i].samples;
+        self->scratches[i].samples = malloc((size_t)SAMPLES * WIRE_Sample_SIZE);
+        enough = self->scratches[i].bytes && self->scratches[i].samples;
     }
     return enough ? LODE_OK : lode_fail_memory(error);
 }
 
 static void close_drawing(struct drawing *self, unsigned threads)
 {
-    for (unsigned i = 0; self->desks && i < threads; i++) {
-        free(self->desks[i].bytes);
-        free(self->desks[i].samples);
+    for (unsigned i = 0; self->scratches && i < threads; i++) {
+        free(self->scratches[i].bytes);
+        free(self->scratches[i].samples);
     }
-    free(self->desks);
+    free(self->scratches);
     free(self->spans);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the trees of workers to one of each member, and from these to one of all. Both go pairwise, up a binomial tree: number i is merged
+ * From the trees of workers to one of each rank, and from these to one of all. Both go pairwise, up a binomial tree: number i is merged
  * into i without its lowest bit, so that at each step half of those that are left have something to do.
  */
 #include "base/error.h"
@@ -25,19 +25,19 @@ static lode_status merge_pair(void *context, uint64_t item, unsigned worker, lod
     (void)worker;
     if (from >= build->threads)
         return LODE_OK;
-    struct lode_build_tree *tree = &build->growers[from].tree;
+    struct lode_build_tree *tree = &build->builders[from].tree;
     build->nodes[from] = calloc(tree->count, sizeof *build->nodes[from]);
     if (build->nodes[from] == NULL)
         return lode_fail_memory(error);
     step->counts[from] = tree->count;
-    LODE_TRY(lode_build_tree_merge(&build->growers[to].tree, tree, build->nodes[from], error));
+    LODE_TRY(lode_build_tree_merge(&build->builders[to].tree, tree, build->nodes[from], error));
     lode_build_tree_close(tree);
     return LODE_OK;
 }
 
 static lode_status note_parents(struct lode_build *build, unsigned worker, lode_error *error)
 {
-    const struct lode_build_tree *tree = &build->growers[worker].tree;
+    const struct lode_build_tree *tree = &build->builders[worker].tree;
     build->parents[worker] = calloc(tree->count, sizeof *build->parents[worker]);
     if (build->parents[worker] == NULL)
         return lode_fail_memory(error);
@@ -47,12 +47,12 @@ static lode_status note_parents(struct lode_build *build, unsigned worker, lode_
     return LODE_OK;
 }
 
-/* The tree of worker 0 becomes that of the member. The way of another leads through the one that it was merged into. */
+/* The tree of worker 0 becomes that of the rank. The way of another leads through the one that it was merged into. */
 static lode_status compose(struct lode_build *build, const uint32_t *counts, lode_error *error)
 {
     uint32_t **nodes = build->nodes;
-    build->tree = build->growers[0].tree;
-    build->growers[0].tree = (struct lode_build_tree){0};
+    build->tree = build->builders[0].tree;
+    build->builders[0].tree = (struct lode_build_tree){0};
     nodes[0] = calloc(build->tree.count, sizeof *nodes[0]);
     if (nodes[0] == NULL)
         return lode_fail_memory(error);
@@ -83,21 +83,21 @@ static lode_status merge_workers(struct lode_build *build, lode_error *error)
     return status;
 }
 
-/* ---- the trees of members ---- */
+/* ---- the trees of ranks ---- */
 
-/* Takes over the tree of another member, and remembers the way from its nodes. */
+/* Takes over the tree of another rank, and remembers the way from its nodes. */
 static lode_status take_tree(struct lode_build *build, unsigned level, lode_error *error)
 {
-    uint32_t from = build->crew->place.rank + (UINT32_C(1) << level);
+    uint32_t from = build->comm->place.rank + (UINT32_C(1) << level);
     struct lode_build_branch *branch = &build->branches[level];
     uint64_t size;
-    LODE_TRY(lode_crew_receive(build->crew, from, &size, sizeof size, error));
+    LODE_TRY(lode_comm_receive(build->comm, from, &size, sizeof size, error));
     unsigned char *bytes = malloc((size_t)size);
     if (bytes == NULL)
         return lode_fail_memory(error);
     const unsigned char *at = bytes;
-    lode_status status = lode_crew_receive(build->crew, from, bytes, (size_t)size, error);
-    if (status == LODE_OK && !lode_build_texts_unpack(&build->changes, &at))
+    lode_status status = lode_comm_receive(build->comm, from, bytes, (size_t)size, error);
+    if (status == LODE_OK && !lode_build_strings_unpack(&build->changes, &at))
         status = lode_fail_memory(error);
     if (status == LODE_OK)
         status = lode_build_tree_merge_packed(&build->tree, at, &branch->map, &branch->count, error);
@@ -108,19 +108,19 @@ static lode_status take_tree(struct lode_build *build, unsigned level, lode_erro
 static lode_status give_tree(struct lode_build *build, uint32_t to, lode_error *error)
 {
     struct lode_blob blob = {0};
-    bool done = lode_build_texts_pack(&build->changes, &blob) && lode_build_tree_pack(&build->tree, &blob);
+    bool done = lode_build_strings_pack(&build->changes, &blob) && lode_build_tree_pack(&build->tree, &blob);
     uint64_t size = blob.size;
     lode_status status =
-        done ? lode_crew_send(build->crew, to, &size, sizeof size, error) : lode_fail_memory(error);
+        done ? lode_comm_send(build->comm, to, &size, sizeof size, error) : lode_fail_memory(error);
     if (status == LODE_OK)
-        status = lode_crew_send(build->crew, to, blob.bytes, blob.size, error);
+        status = lode_comm_send(build->comm, to, blob.bytes, blob.size, error);
     lode_blob_free(&blob);
     return status;
 }
 
-static lode_status merge_members(struct lode_build *build, lode_error *error)
+static lode_status merge_ranks(struct lode_build *build, lode_error *error)
 {
-    uint32_t rank = build->crew->place.rank, size = build->crew->place.size;
+    uint32_t rank = build->comm->place.rank, size = build->comm->place.size;
     unsigned level = 0;
     for (; level < LODE_BUILD_LEVELS && !(rank >> level & 1); level++)
         if (rank + (UINT64_C(1) << level) < size)
@@ -133,44 +133,44 @@ static lode_status merge_members(struct lode_build *build, lode_error *error)
 static lode_status list_changes(struct lode_build *build, lode_error *error)
 {
     for (unsigned worker = 0; worker < build->threads; worker++) {
-        const struct lode_build_texts *texts = &build->growers[worker].changes.metrics;
-        for (uint32_t i = 0; i < texts->items.count; i++)
-            if (lode_build_texts_add(&build->changes, lode_build_text(texts, i)) == LODE_NONE)
+        const struct lode_build_strings *strings = &build->builders[worker].changes.metrics;
+        for (uint32_t i = 0; i < strings->items.count; i++)
+            if (lode_build_strings_add(&build->changes, lode_build_string(strings, i)) == LODE_NONE)
                 return lode_fail_memory(error);
     }
     return LODE_OK;
 }
 
-static int compare_texts(const void *left, const void *right)
+static int compare_strings(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* All names, sorted, so that it does not matter who met them first. */
-static bool pack_sorted(struct lode_build_texts *texts, struct lode_blob *blob)
+static bool pack_sorted(struct lode_build_strings *strings, struct lode_blob *blob)
 {
-    if (texts->items.count > 1)
-        qsort(texts->items.items, texts->items.count, sizeof(const char *), compare_texts);
-    return lode_build_texts_pack(texts, blob);
+    if (strings->items.count > 1)
+        qsort(strings->items.items, strings->items.count, sizeof(const char *), compare_strings);
+    return lode_build_strings_pack(strings, blob);
 }
 
-/* Member 0 knows all names; everybody gets them. */
+/* Rank 0 knows all names; everybody gets them. */
 static lode_status agree_on_changes(struct lode_build *build, lode_error *error)
 {
     struct lode_blob blob = {0};
-    bool done = build->crew->place.rank > 0 || pack_sorted(&build->changes, &blob);
+    bool done = build->comm->place.rank > 0 || pack_sorted(&build->changes, &blob);
     uint64_t size = blob.size;
     lode_status status = done ? LODE_OK : lode_fail_memory(error);
     if (status == LODE_OK)
-        status = lode_crew_broadcast(build->crew, &size, sizeof size, error);
+        status = lode_comm_broadcast(build->comm, &size, sizeof size, error);
     if (status == LODE_OK && blob.size == 0 && lode_blob_reserve(&blob, (size_t)size, 1) == LODE_BLOB_FULL)
         status = lode_fail_memory(error);
     if (status == LODE_OK)
-        status = lode_crew_broadcast(build->crew, blob.bytes, (size_t)size, error);
-    lode_build_texts_free(&build->changes);
-    lode_build_texts_init(&build->changes);
+        status = lode_comm_broadcast(build->comm, blob.bytes, (size_t)size, error);
+    lode_build_strings_free(&build->changes);
+    lode_build_strings_init(&build->changes);
     const unsigned char *at = blob.bytes;
-    if (status == LODE_OK && !lode_build_texts_unpack(&build->changes, &at))
+    if (status == LODE_OK && !lode_build_strings_unpack(&build->changes, &at))
         status = lode_fail_memory(error);
     lode_blob_free(&blob);
     return status;
@@ -178,12 +178,12 @@ static lode_status agree_on_changes(struct lode_build *build, lode_error *error)
 
 static lode_status map_changes(struct lode_build *build, unsigned worker, lode_error *error)
 {
-    const struct lode_build_texts *texts = &build->growers[worker].changes.metrics;
-    uint32_t *map = build->metrics[worker] = calloc(texts->items.count + 1, sizeof *map);
+    const struct lode_build_strings *strings = &build->builders[worker].changes.metrics;
+    uint32_t *map = build->metrics[worker] = calloc(strings->items.count + 1, sizeof *map);
     if (map == NULL)
         return lode_fail_memory(error);
-    for (uint32_t i = 0; i < texts->items.count; i++) {
-        uint32_t number = lode_build_texts_add(&build->changes, lode_build_text(texts, i));
+    for (uint32_t i = 0; i < strings->items.count; i++) {
+        uint32_t number = lode_build_strings_add(&build->changes, lode_build_string(strings, i));
         if (number == LODE_NONE)
             return lode_fail_memory(error);
         map[i] = LODE_BUILD_METRICS + number;
@@ -204,7 +204,7 @@ lode_status lode_build_merge(struct lode_build *build, lode_error *error)
     LODE_TRY(merge_workers(build, error));
     build->own_nodes = build->tree.count;
     LODE_TRY(list_changes(build, error));
-    LODE_TRY(merge_members(build, error));
+    LODE_TRY(merge_ranks(build, error));
     LODE_TRY(agree_on_changes(build, error));
     for (unsigned i = 0; i < build->threads; i++)
         LODE_TRY(map_changes(build, i, error));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filling drafts on many threads and appending them in order. */
+/* Filling builders on many threads and appending them in order. */
 #ifndef LODE_TRANSFORM_PROFILES_H
 #define LODE_TRANSFORM_PROFILES_H
 
 #include <lode/writer.h>
 
-/* Begins a draft and fills it with profile number `item`; several threads do so at once. */
-typedef lode_status (*lode_fill_fn)(void *context, uint64_t item, lode_draft *draft, lode_error *error);
+/* Begins a profile builder and fills it with profile number `item`; several threads do so at once. */
+typedef lode_status (*lode_fill_fn)(void *context, uint64_t item, lode_profile_builder *builder,
+                                    lode_error *error);
 
 struct lode_profiles {
     lode_writer *writer;

@@ -12,8 +12,8 @@ enum {
 
 struct reading {
     struct lode_build *build;
-    struct lode_keeper *keepers; /* by worker */
-    pthread_mutex_t lock;        /* of progress */
+    struct lode_finding_buffer *buffers; /* by worker */
+    pthread_mutex_t lock;                /* of progress */
     struct lode_progress progress;
 };
 
@@ -28,15 +28,15 @@ static lode_status report_events(struct reading *self, uint64_t events, uint64_t
     return status;
 }
 
-static lode_status read_events(struct reading *self, struct lode_build_grower *grower, lode_cursor *cursor,
-                               uint64_t bytes, lode_error *error)
+static lode_status read_events(struct reading *self, struct lode_build_tree_builder *builder,
+                               lode_cursor *cursor, uint64_t bytes, lode_error *error)
 {
     uint64_t left = bytes, unreported = 0;
     const lode_event *events;
     size_t count;
     lode_status status;
     while ((status = lode_cursor_next(cursor, &events, &count, error)) == LODE_OK) {
-        LODE_TRY(lode_build_grower_take(grower, events, count, error));
+        LODE_TRY(lode_build_tree_builder_take(builder, events, count, error));
         unreported += count;
         if (unreported < EVENTS_PER_STEP)
             continue;
@@ -49,29 +49,29 @@ static lode_status read_events(struct reading *self, struct lode_build_grower *g
 }
 
 static lode_status read_track(struct reading *self, struct lode_build_track *track,
-                              struct lode_build_grower *grower, lode_error *error)
+                              struct lode_build_tree_builder *builder, lode_error *error)
 {
     struct lode_build_inputs *inputs = &self->build->inputs;
     struct lode_build_input *input = &inputs->items[track->input];
-    struct lode_keeper *keeper = &self->keepers[grower->number];
+    struct lode_finding_buffer *buffer = &self->buffers[builder->number];
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_cursor *cursor = NULL;
     LODE_TRY(lode_build_input_acquire(inputs, input, error));
-    LODE_TRY(lode_build_grower_begin(grower, track->input, input->recording, track->track, track->entry,
-                                     &track->harvest, error));
+    LODE_TRY(lode_build_tree_builder_begin(builder, track->input, input->recording, track->track,
+                                           track->entry, &track->track_result, error));
     options.strict = inputs->options->strict;
     if (inputs->options->on_finding) {
-        lode_keeper_begin(keeper, &track->kept);
-        options.on_finding = lode_keeper_take;
-        options.user = keeper;
+        lode_finding_buffer_begin(buffer, &track->kept);
+        options.on_finding = lode_finding_buffer_take;
+        options.user = buffer;
     }
     lode_status status = lode_cursor_open(&cursor, input->recording, track->track, &options, error);
     if (status == LODE_OK)
-        status = read_events(self, grower, cursor, track->bytes, error);
+        status = read_events(self, builder, cursor, track->bytes, error);
     lode_cursor_close(cursor);
-    if (keeper->failed)
+    if (buffer->failed)
         return lode_fail_memory(error);
-    return status == LODE_OK ? lode_build_grower_end(grower, error) : status;
+    return status == LODE_OK ? lode_build_tree_builder_end(builder, error) : status;
 }
 
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
@@ -80,8 +80,8 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     struct lode_build_inputs *inputs = &self->build->inputs;
     struct lode_build_track *track = &inputs->tracks[inputs->reading[item]];
     struct lode_build_input *input = &inputs->items[track->input];
-    struct lode_build_grower *grower = &self->build->growers[worker];
-    lode_status status = read_track(self, track, grower, error);
+    struct lode_build_tree_builder *builder = &self->build->builders[worker];
+    lode_status status = read_track(self, track, builder, error);
     LODE_TRY(lode_build_input_blame(inputs, input, status, error));
     if (lode_build_input_release(input)) {
         LODE_TRY(
@@ -95,7 +95,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 /* In the order of profiles. */
 static lode_status pass_findings_on(const struct lode_build_inputs *inputs, lode_error *error)
 {
-    struct lode_kept **kept = calloc((size_t)inputs->share + 1, sizeof *kept);
+    struct lode_finding_list **kept = calloc((size_t)inputs->share + 1, sizeof *kept);
     for (uint32_t i = 0; kept && i < inputs->share; i++)
         kept[i] = &build_share(inputs, i)->kept;
     lode_status status =
@@ -107,24 +107,25 @@ static lode_status pass_findings_on(const struct lode_build_inputs *inputs, lode
 static lode_status flush_spools(struct lode_build *build, lode_error *error)
 {
     for (unsigned i = 0; i < build->threads; i++) {
-        struct lode_build_grower *grower = &build->growers[i];
-        LODE_TRY(lode_spool_flush(&grower->rows, error));
-        LODE_TRY(lode_spool_flush(&grower->samples, error));
-        build->result.tree_contexts += grower->tree.count - LODE_BUILD_FIRST;
+        struct lode_build_tree_builder *builder = &build->builders[i];
+        LODE_TRY(lode_spool_flush(&builder->rows, error));
+        LODE_TRY(lode_spool_flush(&builder->samples, error));
+        build->result.tree_contexts += builder->tree.count - LODE_BUILD_FIRST;
     }
     return LODE_OK;
 }
 
-static lode_status open_growers(struct lode_build *build, int directory, lode_error *error)
+static lode_status open_builders(struct lode_build *build, int directory, lode_error *error)
 {
-    build->growers = calloc(build->threads, sizeof *build->growers);
-    if (build->growers == NULL)
+    build->builders = calloc(build->threads, sizeof *build->builders);
+    if (build->builders == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < build->threads; i++)
-        build->growers[i] = (struct lode_build_grower){.rows = LODE_SPOOL_INIT, .samples = LODE_SPOOL_INIT};
+        build->builders[i] =
+            (struct lode_build_tree_builder){.rows = LODE_SPOOL_INIT, .samples = LODE_SPOOL_INIT};
     for (unsigned i = 0; i < build->threads; i++)
-        LODE_TRY(lode_build_grower_open(&build->growers[i], build->crew->place.rank, i, directory,
-                                        build->options->trace, error));
+        LODE_TRY(lode_build_tree_builder_open(&build->builders[i], build->comm->place.rank, i, directory,
+                                              build->options->trace, error));
     return LODE_OK;
 }
 
@@ -134,9 +135,9 @@ lode_status lode_build_read(struct lode_build *build, int directory, lode_error 
     struct reading self = {.build = build,
                            .progress = lode_build_progress(inputs, "reading", inputs->share_bytes)};
     build->threads = lode_build_threads(inputs, inputs->share);
-    LODE_TRY(open_growers(build, directory, error));
-    self.keepers = calloc(build->threads, sizeof *self.keepers);
-    if (self.keepers == NULL)
+    LODE_TRY(open_builders(build, directory, error));
+    self.buffers = calloc(build->threads, sizeof *self.buffers);
+    if (self.buffers == NULL)
         return lode_fail_memory(error);
     pthread_mutex_init(&self.lock, NULL);
     /* A window of all tracks: nothing waits for the first, which is the largest. */
@@ -148,7 +149,7 @@ lode_status lode_build_read(struct lode_build *build, int directory, lode_error 
         status = pass_findings_on(inputs, error);
     pthread_mutex_destroy(&self.lock);
     for (unsigned i = 0; i < build->threads; i++)
-        lode_keeper_free(&self.keepers[i]);
-    free(self.keepers);
+        lode_finding_buffer_free(&self.buffers[i]);
+    free(self.buffers);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From recordings, or slices of them, to one trace store: all are read twice, to note texts and to write. */
+/* From recordings, or slices of them, to one trace store: all are read twice, to note strings and to write. */
 #include "base/error.h"
 #include "base/pool.h"
 #include "format/zorka/write_source.h"
@@ -147,7 +147,7 @@ static lode_status open_all(struct rewriting *self, const char *path, lode_error
     unsigned threads = lode_pool_threads(self->options->threads, tracks);
     LODE_TRY(lode_zor_writer_create(&self->writer, path, layout, self->options->force, threads, error));
     for (size_t i = 0; i < self->count; i++)
-        LODE_TRY(lode_zor_source_open(&self->sources[i], self->recordings[i], &self->writer.texts, threads,
+        LODE_TRY(lode_zor_source_open(&self->sources[i], self->recordings[i], &self->writer.strings, threads,
                                       error));
     return LODE_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What concerns the members of a crew: who reads what, who says what. */
+/* What concerns the ranks of a communicator: who reads what, who says what. */
 #include "base/blob.h"
 #include "transform/inputs.h"
 #include <stdlib.h>
@@ -9,30 +9,30 @@ enum {
 };
 
 /* The share of a track: where its middle lies in all bytes. */
-static uint32_t member_of(uint64_t before, uint64_t weight, uint64_t total, uint32_t size)
+static uint32_t rank_of(uint64_t before, uint64_t weight, uint64_t total, uint32_t size)
 {
     return (uint32_t)(((double)before + (double)weight / 2) / (double)total * size);
 }
 
 void lode_build_inputs_cut(struct lode_build_inputs *inputs)
 {
-    const struct lode_crew_place *place = &inputs->crew->place;
+    const struct lode_comm_place *place = &inputs->comm->place;
     uint64_t total = inputs->bytes + (uint64_t)inputs->track_count * TRACK_BYTES, before = 0;
     inputs->first = inputs->share = 0;
     inputs->share_bytes = 0;
     for (uint32_t i = 0; i < inputs->track_count; i++) {
         uint64_t bytes = inputs->tracks[inputs->profiles[i]].bytes;
-        uint32_t member = member_of(before, bytes + TRACK_BYTES, total, place->size);
-        inputs->first += member < place->rank;
-        inputs->share += member == place->rank;
-        inputs->share_bytes += member == place->rank ? bytes : 0;
+        uint32_t rank = rank_of(before, bytes + TRACK_BYTES, total, place->size);
+        inputs->first += rank < place->rank;
+        inputs->share += rank == place->rank;
+        inputs->share_bytes += rank == place->rank ? bytes : 0;
         before += bytes + TRACK_BYTES;
     }
 }
 
 unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items)
 {
-    unsigned asked = inputs->options->threads, local = inputs->crew->place.local;
+    unsigned asked = inputs->options->threads, local = inputs->comm->place.local;
     if (asked == 0 && local > 1) {
         unsigned processors = lode_pool_processors();
         asked = processors > local ? processors / local : 1;
@@ -42,50 +42,51 @@ unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t ite
 
 /* ---- findings ---- */
 
-static lode_status hand_in(const struct lode_build_inputs *inputs, struct lode_kept *const *kept,
+static lode_status hand_in(const struct lode_build_inputs *inputs, struct lode_finding_list *const *kept,
                            size_t count, lode_error *error)
 {
     struct lode_blob blob = {0};
     bool done = true;
     for (size_t i = 0; i < count && done; i++)
-        done = lode_kept_pack(kept[i], &blob);
+        done = lode_finding_list_pack(kept[i], &blob);
     uint64_t size = blob.size;
     lode_status status =
-        done ? lode_crew_send(inputs->crew, 0, &size, sizeof size, error) : lode_fail_memory(error);
+        done ? lode_comm_send(inputs->comm, 0, &size, sizeof size, error) : lode_fail_memory(error);
     if (status == LODE_OK)
-        status = lode_crew_send(inputs->crew, 0, blob.bytes, blob.size, error);
+        status = lode_comm_send(inputs->comm, 0, blob.bytes, blob.size, error);
     lode_blob_free(&blob);
     return status;
 }
 
-static lode_status take_from(const struct lode_build_inputs *inputs, uint32_t member, lode_error *error)
+static lode_status take_from(const struct lode_build_inputs *inputs, uint32_t rank, lode_error *error)
 {
     const lode_build_options *options = inputs->options;
     uint64_t size;
-    LODE_TRY(lode_crew_receive(inputs->crew, member, &size, sizeof size, error));
+    LODE_TRY(lode_comm_receive(inputs->comm, rank, &size, sizeof size, error));
     unsigned char *bytes = malloc((size_t)size + 1);
     if (bytes == NULL)
         return lode_fail_memory(error);
-    lode_status status = lode_crew_receive(inputs->crew, member, bytes, (size_t)size, error);
+    lode_status status = lode_comm_receive(inputs->comm, rank, bytes, (size_t)size, error);
     if (status == LODE_OK)
-        status = lode_kept_pass_packed(bytes, (size_t)size, options->on_finding, options->user, error);
+        status =
+            lode_finding_list_pass_packed(bytes, (size_t)size, options->on_finding, options->user, error);
     free(bytes);
     return status;
 }
 
-lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_kept *const *kept,
+lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_finding_list *const *kept,
                                size_t count, lode_error *error)
 {
     const lode_build_options *options = inputs->options;
-    const struct lode_crew_place *place = &inputs->crew->place;
+    const struct lode_comm_place *place = &inputs->comm->place;
     if (options->on_finding == NULL)
         return LODE_OK;
     if (place->rank > 0)
         return hand_in(inputs, kept, count, error);
     for (size_t i = 0; i < count; i++)
-        LODE_TRY(lode_kept_pass_on(kept[i], options->on_finding, options->user, error));
-    for (uint32_t member = 1; member < place->size; member++)
-        LODE_TRY(take_from(inputs, member, error));
+        LODE_TRY(lode_finding_list_pass_on(kept[i], options->on_finding, options->user, error));
+    for (uint32_t rank = 1; rank < place->size; rank++)
+        LODE_TRY(take_from(inputs, rank, error));
     return LODE_OK;
 }
 
@@ -96,9 +97,9 @@ static int report_progress(void *user, const char *phase, uint64_t done, uint64_
     const struct lode_build_inputs *inputs = user;
     const lode_build_options *options = inputs->options;
     lode_error raised;
-    if (lode_crew_poll(inputs->crew, &raised) != LODE_OK)
+    if (lode_comm_poll(inputs->comm, &raised) != LODE_OK)
         return 1;
-    if (inputs->crew->place.rank > 0 || options->on_progress == NULL)
+    if (inputs->comm->place.rank > 0 || options->on_progress == NULL)
         return 0;
     return options->on_progress(options->user, phase, done, total);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the ids of all contexts, which member 0 knows, to those that each member has nodes for: down the tree that they were merged up. */
+/* From the ids of all contexts, which rank 0 knows, to those that each rank has nodes for: down the tree that they were merged up. */
 #include "base/error.h"
 #include "transform/build.h"
 #include <stdlib.h>
 
-/* The ids of the nodes of a member that was merged into this one. */
+/* The ids of the nodes of a rank that was merged into this one. */
 static lode_status hand_down(struct lode_build *build, unsigned level, lode_error *error)
 {
     struct lode_build_branch *branch = &build->branches[level];
-    uint32_t to = build->crew->place.rank + (UINT32_C(1) << level);
+    uint32_t to = build->comm->place.rank + (UINT32_C(1) << level);
     if (branch->map == NULL)
         return LODE_OK;
     for (uint32_t i = 0; i < branch->count; i++)
         branch->map[i] = build->final[branch->map[i]];
-    LODE_TRY(lode_crew_send(build->crew, to, branch->map, branch->count * sizeof *branch->map, error));
+    LODE_TRY(lode_comm_send(build->comm, to, branch->map, branch->count * sizeof *branch->map, error));
     free(branch->map);
     branch->map = NULL;
     return LODE_OK;
@@ -21,12 +21,12 @@ static lode_status hand_down(struct lode_build *build, unsigned level, lode_erro
 
 static lode_status pass_ids(struct lode_build *build, lode_error *error)
 {
-    uint32_t rank = build->crew->place.rank, count = build->tree.count;
+    uint32_t rank = build->comm->place.rank, count = build->tree.count;
     if (rank > 0) {
         build->final = calloc(count, sizeof *build->final);
         if (build->final == NULL)
             return lode_fail_memory(error);
-        LODE_TRY(lode_crew_receive(build->crew, rank & (rank - 1), build->final, count * sizeof *build->final,
+        LODE_TRY(lode_comm_receive(build->comm, rank & (rank - 1), build->final, count * sizeof *build->final,
                                    error));
     }
     for (unsigned level = LODE_BUILD_LEVELS; level-- > 0;)
@@ -34,7 +34,7 @@ static lode_status pass_ids(struct lode_build *build, lode_error *error)
     return LODE_OK;
 }
 
-/* Puts the member's own nodes into the order of their ids; `place_of` is by node. */
+/* Puts the rank's own nodes into the order of their ids; `place_of` is by node. */
 static void order_nodes(struct lode_build *build, uint32_t *node_at, uint32_t *place_of)
 {
     for (uint32_t i = 0; i < build->own_nodes; i++)

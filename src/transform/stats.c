@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What building took: counted by each member, then of all. */
+/* What building took: counted by each rank, then of all. */
 #include "transform/build.h"
 
 #include <sys/resource.h>
@@ -17,7 +17,7 @@ void lode_build_end_phase(struct lode_build *build, unsigned number)
 {
     struct lode_build_lap *lap = &build->lap;
     lode_build_phase *phase = &build->result.phases[number];
-    const struct lode_crew_traffic *traffic = &build->crew->traffic;
+    const struct lode_comm_traffic *traffic = &build->comm->traffic;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     phase->seconds =
@@ -27,15 +27,15 @@ void lode_build_end_phase(struct lode_build *build, unsigned number)
     *lap = (struct lode_build_lap){now, *traffic};
 }
 
-/* ---- what a member has done: all of it follows from what it has ---- */
+/* ---- what a rank has done: all of it follows from what it has ---- */
 
 static void count_spools(struct lode_build *build)
 {
     lode_build_phase *phases = build->result.phases;
     uint64_t rows = 0, samples = 0;
     for (unsigned i = 0; i < build->threads; i++) {
-        rows += build->growers[i].rows.size;
-        samples += build->growers[i].samples.size;
+        rows += build->builders[i].rows.size;
+        samples += build->builders[i].samples.size;
     }
     build->result.spooled_bytes = rows + samples;
     phases[LODE_BUILD_READING].read_bytes = build->inputs.share_bytes;
@@ -49,10 +49,10 @@ static void count_records(struct lode_build *build)
     lode_build_result *result = &build->result;
     uint64_t blocks = 0;
     for (uint32_t i = 0; i < build->inputs.share; i++) {
-        const struct lode_build_harvest *harvest = &build_share(&build->inputs, i)->harvest;
+        const struct lode_track_result *track_result = &build_share(&build->inputs, i)->track_result;
         const struct lode_build_record *record = &build->records[i];
-        result->events += harvest->events;
-        result->rows += harvest->row_count;
+        result->events += track_result->events;
+        result->rows += track_result->row_count;
         result->samples += record->samples;
         result->values += record->values;
         blocks += record->values * WIRE_ProfileValue_SIZE + record->contexts * WIRE_ContextIndex_SIZE;
@@ -69,7 +69,7 @@ static void count_inputs(struct lode_build *build)
     const struct lode_build_inputs *inputs = &build->inputs;
     lode_build_result *result = &build->result;
     struct rusage usage;
-    result->members = build->crew->place.size;
+    result->comm_size = build->comm->place.size;
     result->recordings = inputs->count;
     result->tracks = inputs->track_count;
     result->nodes = inputs->nodes;
@@ -84,7 +84,7 @@ enum {
     NUMBERS = 64
 };
 
-/* Numbers that are somewhere in the result, and how those of all members become one. */
+/* Numbers that are somewhere in the result, and how those of all ranks become one. */
 struct list {
     uint64_t *items[NUMBERS];
     size_t count;
@@ -95,13 +95,13 @@ static void add(struct list *list, uint64_t *number)
     list->items[list->count++] = number;
 }
 
-static lode_status fold(struct lode_crew *crew, const struct list *list, enum lode_crew_fold how,
+static lode_status fold(struct lode_comm *comm, const struct list *list, enum lode_comm_op how,
                         lode_error *error)
 {
     uint64_t numbers[NUMBERS];
     for (size_t i = 0; i < list->count; i++)
         numbers[i] = *list->items[i];
-    LODE_TRY(lode_crew_fold(crew, numbers, list->count, how, error));
+    LODE_TRY(lode_comm_allreduce(comm, numbers, list->count, how, error));
     for (size_t i = 0; i < list->count; i++)
         *list->items[i] = numbers[i];
     return LODE_OK;
@@ -134,8 +134,8 @@ lode_status lode_build_add_up(struct lode_build *build, lode_error *error)
         add(&sums, &phase->read_bytes);
         add(&sums, &phase->written_bytes);
     }
-    LODE_TRY(fold(build->crew, &sums, LODE_CREW_SUM, error));
-    LODE_TRY(fold(build->crew, &most, LODE_CREW_MAX, error));
+    LODE_TRY(fold(build->comm, &sums, LODE_COMM_SUM, error));
+    LODE_TRY(fold(build->comm, &most, LODE_COMM_MAX, error));
     for (unsigned i = 0; i < LODE_BUILD_PHASES; i++)
         result->phases[i].seconds = (double)nanoseconds[i] * 1e-9;
     return LODE_OK;

@@ -188,7 +188,7 @@ static lode_status describe_contexts(struct synthesis *self, lode_error *error)
 
 /* ---- profiles ---- */
 
-static lode_status fill_values(const struct synthesis *self, uint64_t item, lode_draft *draft,
+static lode_status fill_values(const struct synthesis *self, uint64_t item, lode_profile_builder *builder,
                                lode_error *error)
 {
     const lode_synth_options *options = self->options;
@@ -201,13 +201,13 @@ static lode_status fill_values(const struct synthesis *self, uint64_t item, lode
             continue;
         for (uint32_t metric = 0; metric < options->metrics; metric++) {
             double value = amount(line->weight * slowness * (0.5 + share(draw(random, 8, metric))));
-            LODE_TRY(lode_draft_point(draft, line->handle, metric, value, error));
+            LODE_TRY(lode_profile_builder_point(builder, line->handle, metric, value, error));
         }
     }
     return LODE_OK;
 }
 
-static lode_status fill_samples(const struct synthesis *self, uint64_t item, lode_draft *draft,
+static lode_status fill_samples(const struct synthesis *self, uint64_t item, lode_profile_builder *builder,
                                 lode_error *error)
 {
     uint64_t time = UINT64_C(1600000000000000000), stream = draw(self->options->seed, 9, item);
@@ -215,12 +215,13 @@ static lode_status fill_samples(const struct synthesis *self, uint64_t item, lod
         uint64_t random = draw(stream, 10, i);
         time += SAMPLE_NANOSECONDS / 2 + random % SAMPLE_NANOSECONDS;
         uint32_t line = self->lines[(random >> 32) % self->line_count];
-        LODE_TRY(lode_draft_sample(draft, time, self->contexts[line].handle, error));
+        LODE_TRY(lode_profile_builder_sample(builder, time, self->contexts[line].handle, error));
     }
     return LODE_OK;
 }
 
-static lode_status fill_profile(void *context, uint64_t item, lode_draft *draft, lode_error *error)
+static lode_status fill_profile(void *context, uint64_t item, lode_profile_builder *builder,
+                                lode_error *error)
 {
     const struct synthesis *self = context;
     uint32_t rank = (uint32_t)(item / THREADS_PER_RANK), thread = (uint32_t)(item % THREADS_PER_RANK);
@@ -228,9 +229,9 @@ static lode_status fill_profile(void *context, uint64_t item, lode_draft *draft,
     lode_id ids[] = {{KIND_NODE, LODE_ID_PHYSICAL, node, UINT64_C(0xc0de0000) + node},
                      {KIND_RANK, 0, rank, rank},
                      {KIND_THREAD, 0, thread, thread}};
-    LODE_TRY(lode_draft_begin(draft, ids, 3, error));
-    LODE_TRY(fill_values(self, item, draft, error));
-    return fill_samples(self, item, draft, error);
+    LODE_TRY(lode_profile_builder_begin(builder, ids, 3, error));
+    LODE_TRY(fill_values(self, item, builder, error));
+    return fill_samples(self, item, builder, error);
 }
 
 /* ---- all of it ---- */
@@ -252,16 +253,16 @@ static lode_status check_options(const lode_synth_options *options, lode_error *
 static lode_status synthesise(struct synthesis *self, const char *path, lode_error *error)
 {
     const lode_synth_options *options = self->options;
-    lode_writer_options wishes = LODE_WRITER_OPTIONS_INIT;
-    wishes.force = options->force;
-    wishes.traces = options->samples > 0;
-    wishes.threads = options->threads;
-    wishes.memory = options->memory;
-    wishes.title = "synthetic";
-    wishes.description = "Made from parameters, not measured";
-    wishes.on_progress = options->on_progress;
-    wishes.user = options->user;
-    LODE_TRY(lode_writer_create(&self->writer, path, &wishes, error));
+    lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
+    writer_options.force = options->force;
+    writer_options.traces = options->samples > 0;
+    writer_options.threads = options->threads;
+    writer_options.memory = options->memory;
+    writer_options.title = "synthetic";
+    writer_options.description = "Made from parameters, not measured";
+    writer_options.on_progress = options->on_progress;
+    writer_options.user = options->user;
+    LODE_TRY(lode_writer_create(&self->writer, path, &writer_options, error));
     LODE_TRY(describe_metrics(self, error));
     LODE_TRY(describe_functions(self, error));
     LODE_TRY(describe_contexts(self, error));

@@ -56,11 +56,11 @@ struct services {
     bool has_memory;
 };
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 static struct zor_entry *make_text(struct services *self, enum zor_mark mark, const char *text)
 {
-    struct zor_entry *entry = lode_zor_string(&self->writer.texts, mark, zor_span(text));
+    struct zor_entry *entry = lode_zor_string(&self->writer.strings, mark, zor_range(text));
     self->has_memory = self->has_memory && entry;
     return entry;
 }
@@ -68,7 +68,7 @@ static struct zor_entry *make_text(struct services *self, enum zor_mark mark, co
 static struct zor_entry *make_tuple(struct services *self, enum zor_mark mark, struct zor_entry *const *parts,
                                     size_t count, uint64_t line)
 {
-    struct zor_entry *entry = lode_zor_tuple(&self->writer.texts, mark, parts, count, line);
+    struct zor_entry *entry = lode_zor_tuple(&self->writer.strings, mark, parts, count, line);
     self->has_memory = self->has_memory && entry;
     return entry;
 }
@@ -97,8 +97,9 @@ static void make_methods(struct services *self)
     char class_name[NAME_SIZE], method[NAME_SIZE];
     for (uint32_t i = 0; i < self->options->functions; i++) {
         name_method(i, class_name, method);
-        self->methods[i] = lode_zor_method(&self->writer.texts, zor_span(class_name), zor_span(method),
-                                           zor_span(PICK(signatures, synth_draw(self->options->seed, 6, i))));
+        self->methods[i] =
+            lode_zor_method(&self->writer.strings, zor_range(class_name), zor_range(method),
+                            zor_range(PICK(signatures, synth_draw(self->options->seed, 6, i))));
         self->has_memory = self->has_memory && self->methods[i];
     }
 }

@@ -14,63 +14,63 @@ enum {
     LARGE_PAGE = 1 << 21
 };
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
-void lode_build_texts_init(struct lode_build_texts *texts)
+void lode_build_strings_init(struct lode_build_strings *strings)
 {
-    lode_arena_init(&texts->arena, SIZE_MAX);
-    lode_array_init(&texts->items, sizeof(const char *), UINT32_MAX - 1);
-    lode_map_init(&texts->index);
+    lode_arena_init(&strings->arena, SIZE_MAX);
+    lode_array_init(&strings->items, sizeof(const char *), UINT32_MAX - 1);
+    lode_map_init(&strings->index);
 }
 
-void lode_build_texts_free(struct lode_build_texts *texts)
+void lode_build_strings_free(struct lode_build_strings *strings)
 {
-    lode_arena_free(&texts->arena);
-    lode_array_free(&texts->items);
-    lode_map_free(&texts->index);
+    lode_arena_free(&strings->arena);
+    lode_array_free(&strings->items);
+    lode_map_free(&strings->index);
 }
 
-const char *lode_build_text(const struct lode_build_texts *texts, uint32_t number)
+const char *lode_build_string(const struct lode_build_strings *strings, uint32_t number)
 {
-    return number == LODE_NONE ? NULL : *LODE_ARRAY_AT(&texts->items, const char *, number);
+    return number == LODE_NONE ? NULL : *LODE_ARRAY_AT(&strings->items, const char *, number);
 }
 
-static uint32_t add_text(struct lode_build_texts *texts, const char *text, size_t size, uint64_t key)
+static uint32_t add_string(struct lode_build_strings *strings, const char *text, size_t size, uint64_t key)
 {
-    uint32_t number = (uint32_t)texts->items.count;
-    char *copy = lode_arena_alloc(&texts->arena, size, 1);
-    const char **item = copy ? lode_array_push(&texts->items) : NULL;
-    if (item == NULL || lode_map_add(&texts->index, key, number, NULL) == NULL)
+    uint32_t number = (uint32_t)strings->items.count;
+    char *copy = lode_arena_alloc(&strings->arena, size, 1);
+    const char **item = copy ? lode_array_push(&strings->items) : NULL;
+    if (item == NULL || lode_map_add(&strings->index, key, number, NULL) == NULL)
         return LODE_NONE;
     *item = memcpy(copy, text, size);
     return number;
 }
 
-uint32_t lode_build_texts_add(struct lode_build_texts *texts, const char *text)
+uint32_t lode_build_strings_add(struct lode_build_strings *strings, const char *text)
 {
     if (text == NULL)
         return LODE_NONE;
     size_t length = strlen(text);
     uint64_t key = lode_hash_bytes(text, length);
-    /* Texts whose hashes are equal though they differ stand one behind the other: key, key + 1, ... */
-    for (const uint32_t *slot; (slot = lode_map_get(&texts->index, key)) != NULL; key++)
-        if (strcmp(lode_build_text(texts, *slot), text) == 0)
+    /* Strings whose hashes are equal though they differ stand one behind the other: key, key + 1, ... */
+    for (const uint32_t *slot; (slot = lode_map_get(&strings->index, key)) != NULL; key++)
+        if (strcmp(lode_build_string(strings, *slot), text) == 0)
             return *slot;
-    return add_text(texts, text, length + 1, key);
+    return add_string(strings, text, length + 1, key);
 }
 
 /* ---- functions ---- */
 
 static void names_init(struct lode_build_names *names)
 {
-    lode_build_texts_init(&names->texts);
+    lode_build_strings_init(&names->strings);
     lode_array_init(&names->functions, sizeof(struct lode_build_function), UINT32_MAX - 1);
     lode_map_init(&names->index);
 }
 
 static void names_free(struct lode_build_names *names)
 {
-    lode_build_texts_free(&names->texts);
+    lode_build_strings_free(&names->strings);
     lode_array_free(&names->functions);
     lode_map_free(&names->index);
 }
@@ -208,14 +208,14 @@ void lode_build_tree_remember(struct lode_build_tree *tree, uint32_t node, uint3
 static bool merge_functions(struct lode_build_names *names, const struct lode_build_names *from,
                             uint32_t *map)
 {
-    const struct lode_build_texts *texts = &from->texts;
+    const struct lode_build_strings *strings = &from->strings;
     for (size_t i = 0; i < from->functions.count; i++) {
         const struct lode_build_function *old =
             LODE_ARRAY_AT(&from->functions, struct lode_build_function, i);
         struct lode_build_function function = *old;
-        function.name = lode_build_texts_add(&names->texts, lode_build_text(texts, old->name));
-        function.module = lode_build_texts_add(&names->texts, lode_build_text(texts, old->module));
-        function.file = lode_build_texts_add(&names->texts, lode_build_text(texts, old->file));
+        function.name = lode_build_strings_add(&names->strings, lode_build_string(strings, old->name));
+        function.module = lode_build_strings_add(&names->strings, lode_build_string(strings, old->module));
+        function.file = lode_build_strings_add(&names->strings, lode_build_string(strings, old->file));
         bool has_all = (function.name == LODE_NONE) == (old->name == LODE_NONE) &&
                        (function.module == LODE_NONE) == (old->module == LODE_NONE) &&
                        (function.file == LODE_NONE) == (old->file == LODE_NONE);
@@ -244,19 +244,19 @@ lode_status lode_build_tree_merge(struct lode_build_tree *tree, const struct lod
 
 /* ---- over the wire ---- */
 
-bool lode_build_texts_pack(const struct lode_build_texts *texts, struct lode_blob *blob)
+bool lode_build_strings_pack(const struct lode_build_strings *strings, struct lode_blob *blob)
 {
-    bool done = pack_number(blob, texts->items.count);
-    for (uint32_t i = 0; i < texts->items.count && done; i++)
-        done = pack_text(blob, lode_build_text(texts, i));
+    bool done = pack_number(blob, strings->items.count);
+    for (uint32_t i = 0; i < strings->items.count && done; i++)
+        done = pack_string(blob, lode_build_string(strings, i));
     return done;
 }
 
-bool lode_build_texts_unpack(struct lode_build_texts *texts, const unsigned char **at)
+bool lode_build_strings_unpack(struct lode_build_strings *strings, const unsigned char **at)
 {
     bool done = true;
     for (uint64_t left = unpack_number(at); left > 0 && done; left--)
-        done = lode_build_texts_add(texts, unpack_text(at)) != LODE_NONE;
+        done = lode_build_strings_add(strings, unpack_string(at)) != LODE_NONE;
     return done;
 }
 
@@ -268,7 +268,7 @@ struct bare_node {
 bool lode_build_tree_pack(const struct lode_build_tree *tree, struct lode_blob *blob)
 {
     const struct lode_array *functions = &tree->names.functions;
-    bool done = lode_build_texts_pack(&tree->names.texts, blob) && pack_number(blob, functions->count) &&
+    bool done = lode_build_strings_pack(&tree->names.strings, blob) && pack_number(blob, functions->count) &&
                 pack_bytes(blob, functions->items, functions->count * functions->item_size) &&
                 pack_number(blob, tree->count);
     size_t at = done ? lode_blob_reserve(blob, tree->count * sizeof(struct bare_node), 1) : LODE_BLOB_FULL;
@@ -283,7 +283,7 @@ bool lode_build_tree_pack(const struct lode_build_tree *tree, struct lode_blob *
 
 static bool unpack_functions(struct lode_build_names *names, const unsigned char **at)
 {
-    bool done = lode_build_texts_unpack(&names->texts, at);
+    bool done = lode_build_strings_unpack(&names->strings, at);
     for (uint64_t left = done ? unpack_number(at) : 0; left > 0 && done; left--) {
         struct lode_build_function function;
         unpack_bytes(at, &function, sizeof function);

@@ -14,29 +14,29 @@
 #include <lode/writer.h>
 #include <stdbool.h>
 
-/* Texts, each once. */
-struct lode_build_texts {
+/* Strings, each once. */
+struct lode_build_strings {
     struct lode_arena arena;
     struct lode_array items; /* of const char * */
     struct lode_map index;
 };
 
-void lode_build_texts_init(struct lode_build_texts *texts);
-void lode_build_texts_free(struct lode_build_texts *texts);
+void lode_build_strings_init(struct lode_build_strings *strings);
+void lode_build_strings_free(struct lode_build_strings *strings);
 /* The number of a text, which is added if it is not there; LODE_NONE for NULL, or if there is no memory. */
-uint32_t lode_build_texts_add(struct lode_build_texts *texts, const char *text);
+uint32_t lode_build_strings_add(struct lode_build_strings *strings, const char *text);
 /* NULL for LODE_NONE. */
-const char *lode_build_text(const struct lode_build_texts *texts, uint32_t number);
+const char *lode_build_string(const struct lode_build_strings *strings, uint32_t number);
 
 /* A function by what it is. */
 struct lode_build_function {
-    uint32_t name, module, file; /* texts, or LODE_NONE */
+    uint32_t name, module, file; /* strings, or LODE_NONE */
     uint32_t line;
     uint64_t offset;
 };
 
 struct lode_build_names {
-    struct lode_build_texts texts;
+    struct lode_build_strings strings;
     struct lode_array functions; /* of struct lode_build_function */
     struct lode_map index;
 };
@@ -108,9 +108,9 @@ bool lode_build_tree_pack(const struct lode_build_tree *tree, struct lode_blob *
 /* Adds what was packed. `*map` is by node of that, `*count` of them, and the caller's to free. */
 lode_status lode_build_tree_merge_packed(struct lode_build_tree *tree, const unsigned char *bytes,
                                          uint32_t **map, uint32_t *count, lode_error *error);
-/* Texts, in their order; behind the others. */
-bool lode_build_texts_pack(const struct lode_build_texts *texts, struct lode_blob *blob);
+/* Strings, in their order; behind the others. */
+bool lode_build_strings_pack(const struct lode_build_strings *strings, struct lode_blob *blob);
 /* Adds what was packed; `at` moves on. */
-bool lode_build_texts_unpack(struct lode_build_texts *texts, const unsigned char **at);
+bool lode_build_strings_unpack(struct lode_build_strings *strings, const unsigned char **at);
 
 #endif

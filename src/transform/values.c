@@ -10,7 +10,7 @@
 #define NANOSECONDS 1e9
 
 /* What one worker works with. Between profiles all bits are 0. */
-struct desk {
+struct scratch {
     uint64_t *bits;    /* by place: the profile has something there or below */
     uint32_t *line_of; /* by place: its line */
     uint32_t *places;  /* by line, rising */
@@ -25,89 +25,91 @@ struct desk {
 /* Two passes over the profiles: sizes, and from these places; then bytes. */
 struct pass {
     struct lode_build *build;
-    struct desk *desks; /* by worker */
+    struct scratch *scratches; /* by worker */
     struct lode_progress progress;
 };
 
-/* ---- desks ---- */
+/* ---- scratch ---- */
 
 static size_t word_count(const struct lode_build *build)
 {
     return (size_t)build->place_count / 64 + 1;
 }
 
-static void close_desk(struct desk *desk)
+static void close_scratch(struct scratch *scratch)
 {
-    free(desk->bits);
-    free(desk->line_of);
-    free(desk->places);
-    free(desk->sums);
-    free(desk->bytes);
-    lode_blob_free(&desk->values);
-    lode_blob_free(&desk->indices);
+    free(scratch->bits);
+    free(scratch->line_of);
+    free(scratch->places);
+    free(scratch->sums);
+    free(scratch->bytes);
+    lode_blob_free(&scratch->values);
+    lode_blob_free(&scratch->indices);
 }
 
-static bool open_desk(struct desk *desk, const struct lode_build *build)
+static bool open_scratch(struct scratch *scratch, const struct lode_build *build)
 {
-    desk->bits = calloc(word_count(build), sizeof *desk->bits);
-    desk->line_of = calloc((size_t)build->place_count + 1, sizeof *desk->line_of);
-    return desk->bits && desk->line_of;
+    scratch->bits = calloc(word_count(build), sizeof *scratch->bits);
+    scratch->line_of = calloc((size_t)build->place_count + 1, sizeof *scratch->line_of);
+    return scratch->bits && scratch->line_of;
 }
 
-static bool make_room(struct desk *desk, size_t lines, size_t columns)
+static bool make_room(struct scratch *scratch, size_t lines, size_t columns)
 {
-    if (lines <= desk->room || lines == 0)
+    if (lines <= scratch->room || lines == 0)
         return true;
-    free(desk->places);
-    free(desk->sums);
-    desk->places = calloc(lines, sizeof *desk->places);
-    desk->sums = calloc(lines, columns * sizeof *desk->sums);
-    desk->room = desk->places && desk->sums ? lines : 0;
-    return desk->room == lines;
+    free(scratch->places);
+    free(scratch->sums);
+    scratch->places = calloc(lines, sizeof *scratch->places);
+    scratch->sums = calloc(lines, columns * sizeof *scratch->sums);
+    scratch->room = scratch->places && scratch->sums ? lines : 0;
+    return scratch->room == lines;
 }
 
 /* ---- one profile ---- */
 
-static lode_status fetch(const struct lode_build *build, const struct lode_build_harvest *harvest,
-                         struct desk *desk, lode_error *error)
+static lode_status fetch(const struct lode_build *build, const struct lode_track_result *track_result,
+                         struct scratch *scratch, lode_error *error)
 {
     /* Both counts are of what was in memory. */
-    size_t size = harvest->row_count * sizeof(struct lode_build_row) +
-                  harvest->change_count * sizeof(struct lode_build_change);
-    if (size > desk->byte_room) {
-        free(desk->bytes);
-        desk->bytes = malloc(size);
-        desk->byte_room = desk->bytes ? size : 0;
-        if (desk->bytes == NULL)
+    size_t size = track_result->row_count * sizeof(struct lode_build_row) +
+                  track_result->change_count * sizeof(struct lode_build_change);
+    if (size > scratch->byte_room) {
+        free(scratch->bytes);
+        scratch->bytes = malloc(size);
+        scratch->byte_room = scratch->bytes ? size : 0;
+        if (scratch->bytes == NULL)
             return lode_fail_memory(error);
     }
-    return lode_spool_read(&build->growers[harvest->worker].rows, harvest->rows_at, desk->bytes, size, error);
+    return lode_spool_read(&build->builders[track_result->worker].rows, track_result->rows_at, scratch->bytes,
+                           size, error);
 }
 
-static const struct lode_build_row *rows_of(const struct desk *desk)
+static const struct lode_build_row *rows_of(const struct scratch *scratch)
 {
-    return (const struct lode_build_row *)(const void *)desk->bytes;
+    return (const struct lode_build_row *)(const void *)scratch->bytes;
 }
 
-static const struct lode_build_change *changes_of(const struct desk *desk,
-                                                  const struct lode_build_harvest *harvest)
+static const struct lode_build_change *changes_of(const struct scratch *scratch,
+                                                  const struct lode_track_result *track_result)
 {
-    return (const struct lode_build_change *)(const void *)(desk->bytes + harvest->row_count *
-                                                                              sizeof(struct lode_build_row));
+    return (const struct lode_build_change *)(const void *)(scratch->bytes +
+                                                            track_result->row_count *
+                                                                sizeof(struct lode_build_row));
 }
 
 /* Marks the contexts of the rows and all above them. Changes are at contexts that have rows. Returns how many there are. */
-static size_t mark(const struct lode_build *build, const struct lode_build_harvest *harvest,
-                   struct desk *desk)
+static size_t mark(const struct lode_build *build, const struct lode_track_result *track_result,
+                   struct scratch *scratch)
 {
-    const uint32_t *places = build->nodes[harvest->worker];
+    const uint32_t *places = build->nodes[track_result->worker];
     size_t count = 0;
-    for (uint64_t i = 0; i < harvest->row_count; i++)
-        for (uint32_t place = places[rows_of(desk)[i].node];; place = build->above[place]) {
+    for (uint64_t i = 0; i < track_result->row_count; i++)
+        for (uint32_t place = places[rows_of(scratch)[i].node];; place = build->above[place]) {
             uint64_t bit = UINT64_C(1) << place % 64;
-            if (desk->bits[place / 64] & bit)
+            if (scratch->bits[place / 64] & bit)
                 break;
-            desk->bits[place / 64] |= bit;
+            scratch->bits[place / 64] |= bit;
             count++;
             if (place == 0)
                 break;
@@ -116,43 +118,44 @@ static size_t mark(const struct lode_build *build, const struct lode_build_harve
 }
 
 /* Lists what is marked in the order of places, and takes the marks away. */
-static void list(const struct lode_build *build, struct desk *desk)
+static void list(const struct lode_build *build, struct scratch *scratch)
 {
     uint32_t line = 0;
     for (size_t word = 0; word < word_count(build); word++) {
-        for (uint64_t bits = desk->bits[word]; bits; bits &= bits - 1) {
+        for (uint64_t bits = scratch->bits[word]; bits; bits &= bits - 1) {
             uint32_t place = (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(bits);
-            desk->line_of[place] = line;
-            desk->places[line++] = place;
+            scratch->line_of[place] = line;
+            scratch->places[line++] = place;
         }
-        desk->bits[word] = 0;
+        scratch->bits[word] = 0;
     }
 }
 
-static void add_up(const struct lode_build *build, const struct lode_build_harvest *harvest,
-                   struct desk *desk, size_t lines)
+static void add_up(const struct lode_build *build, const struct lode_track_result *track_result,
+                   struct scratch *scratch, size_t lines)
 {
     size_t columns = (size_t)build->metric_count * 2;
-    const uint32_t *places = build->nodes[harvest->worker], *metrics = build->metrics[harvest->worker];
-    memset(desk->sums, 0, lines * columns * sizeof *desk->sums);
-    for (uint64_t i = 0; i < harvest->row_count; i++) {
-        const struct lode_build_row *row = &rows_of(desk)[i];
-        uint64_t *sums = desk->sums + desk->line_of[places[row->node]] * columns;
+    const uint32_t *places = build->nodes[track_result->worker],
+                   *metrics = build->metrics[track_result->worker];
+    memset(scratch->sums, 0, lines * columns * sizeof *scratch->sums);
+    for (uint64_t i = 0; i < track_result->row_count; i++) {
+        const struct lode_build_row *row = &rows_of(scratch)[i];
+        uint64_t *sums = scratch->sums + scratch->line_of[places[row->node]] * columns;
         sums[(size_t)LODE_BUILD_TIME * 2] = row->self;
         sums[(size_t)LODE_BUILD_CALLS * 2] = row->calls;
     }
-    for (uint64_t i = 0; i < harvest->change_count; i++) {
-        const struct lode_build_change *change = &changes_of(desk, harvest)[i];
-        uint64_t *sums = desk->sums + desk->line_of[places[change->node]] * columns;
+    for (uint64_t i = 0; i < track_result->change_count; i++) {
+        const struct lode_build_change *change = &changes_of(scratch, track_result)[i];
+        uint64_t *sums = scratch->sums + scratch->line_of[places[change->node]] * columns;
         sums[(size_t)metrics[change->metric] * 2] = (uint64_t)change->value;
     }
     /* A parent's place is below those of its children. */
     for (size_t i = lines; i-- > 0;) {
-        uint64_t *sums = desk->sums + i * columns;
-        uint64_t *above = desk->sums + desk->line_of[build->above[desk->places[i]]] * columns;
+        uint64_t *sums = scratch->sums + i * columns;
+        uint64_t *above = scratch->sums + scratch->line_of[build->above[scratch->places[i]]] * columns;
         for (size_t m = 0; m < columns; m += 2) {
             sums[m + 1] += sums[m];
-            if (desk->places[i] != 0)
+            if (scratch->places[i] != 0)
                 above[m + 1] += sums[m + 1];
         }
     }
@@ -187,49 +190,49 @@ static unsigned put_line(const struct lode_build *build, const uint64_t *sums, u
     return count;
 }
 
-/* The block of a profile, in the desk. */
-static lode_status put_block(const struct lode_build *build, struct desk *desk, size_t lines,
+/* The block of a profile, in the scratch. */
+static lode_status put_block(const struct lode_build *build, struct scratch *scratch, size_t lines,
                              struct lode_build_record *record, lode_error *error)
 {
     size_t columns = (size_t)build->metric_count * 2;
     size_t line_size = (size_t)build->metric_count * LODE_BUILD_SCOPES * WIRE_ProfileValue_SIZE;
-    desk->values.size = desk->indices.size = 0;
+    scratch->values.size = scratch->indices.size = 0;
     record->values = record->contexts = 0;
-    if (lode_blob_reserve(&desk->values, (lines + 1) * line_size, 1) == LODE_BLOB_FULL ||
-        lode_blob_reserve(&desk->indices, lines * WIRE_ContextIndex_SIZE, 1) == LODE_BLOB_FULL)
+    if (lode_blob_reserve(&scratch->values, (lines + 1) * line_size, 1) == LODE_BLOB_FULL ||
+        lode_blob_reserve(&scratch->indices, lines * WIRE_ContextIndex_SIZE, 1) == LODE_BLOB_FULL)
         return lode_fail_memory(error);
     for (size_t i = 0; i < lines; i++) {
-        uint8_t *index = desk->indices.bytes + record->contexts * WIRE_ContextIndex_SIZE;
-        unsigned count = put_line(build, desk->sums + i * columns,
-                                  desk->values.bytes + record->values * WIRE_ProfileValue_SIZE);
+        uint8_t *index = scratch->indices.bytes + record->contexts * WIRE_ContextIndex_SIZE;
+        unsigned count = put_line(build, scratch->sums + i * columns,
+                                  scratch->values.bytes + record->values * WIRE_ProfileValue_SIZE);
         if (count == 0)
             continue;
-        put_u32le(index + WIRE_ContextIndex_ctxId, build->ids[desk->places[i]]);
+        put_u32le(index + WIRE_ContextIndex_ctxId, build->ids[scratch->places[i]]);
         put_u64le(index + WIRE_ContextIndex_startIndex, record->values);
         record->values += count;
         record->contexts++;
     }
     /* What is behind the last value was put there and is nothing. */
-    desk->values.size = record->values * WIRE_ProfileValue_SIZE;
-    desk->indices.size = record->contexts * WIRE_ContextIndex_SIZE;
+    scratch->values.size = record->values * WIRE_ProfileValue_SIZE;
+    scratch->indices.size = record->contexts * WIRE_ContextIndex_SIZE;
     return LODE_OK;
 }
 
-static lode_status make_block(const struct lode_build *build, uint64_t item, struct desk *desk,
+static lode_status make_block(const struct lode_build *build, uint64_t item, struct scratch *scratch,
                               lode_error *error)
 {
-    const struct lode_build_harvest *harvest = &build_share(&build->inputs, item)->harvest;
+    const struct lode_track_result *track_result = &build_share(&build->inputs, item)->track_result;
     struct lode_build_record *record = &build->records[item];
-    record->samples = harvest->sample_count;
-    if (harvest->row_count == 0)
-        return put_block(build, desk, 0, record, error);
-    LODE_TRY(fetch(build, harvest, desk, error));
-    size_t lines = mark(build, harvest, desk);
-    if (!make_room(desk, lines, (size_t)build->metric_count * 2))
+    record->samples = track_result->sample_count;
+    if (track_result->row_count == 0)
+        return put_block(build, scratch, 0, record, error);
+    LODE_TRY(fetch(build, track_result, scratch, error));
+    size_t lines = mark(build, track_result, scratch);
+    if (!make_room(scratch, lines, (size_t)build->metric_count * 2))
         return lode_fail_memory(error);
-    list(build, desk);
-    add_up(build, harvest, desk, lines);
-    return put_block(build, desk, lines, record, error);
+    list(build, scratch);
+    add_up(build, track_result, scratch, lines);
+    return put_block(build, scratch, lines, record, error);
 }
 
 /* ---- the passes ---- */
@@ -237,11 +240,11 @@ static lode_status make_block(const struct lode_build *build, uint64_t item, str
 static lode_status measure(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     const struct pass *pass = context;
-    struct desk *desk = &pass->desks[worker];
-    LODE_TRY(make_block(pass->build, item, desk, error));
+    struct scratch *scratch = &pass->scratches[worker];
+    LODE_TRY(make_block(pass->build, item, scratch, error));
     const struct lode_build_record *record = &pass->build->records[item];
     for (uint64_t i = 0; i < record->contexts; i++) {
-        const uint8_t *index = desk->indices.bytes + i * WIRE_ContextIndex_SIZE;
+        const uint8_t *index = scratch->indices.bytes + i * WIRE_ContextIndex_SIZE;
         uint64_t end = i + 1 < record->contexts
                            ? get_u64le(index + WIRE_ContextIndex_SIZE + WIRE_ContextIndex_startIndex)
                            : record->values;
@@ -276,16 +279,16 @@ static uint64_t line_size(const struct lode_build_record *record)
 static lode_status write_block(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     const struct pass *pass = context;
-    struct desk *desk = &pass->desks[worker];
+    struct scratch *scratch = &pass->scratches[worker];
     const struct lode_build_record *record = &pass->build->records[item];
-    LODE_TRY(make_block(pass->build, item, desk, error));
-    size_t at = lode_blob_reserve(&desk->values, desk->indices.size, 4);
+    LODE_TRY(make_block(pass->build, item, scratch, error));
+    size_t at = lode_blob_reserve(&scratch->values, scratch->indices.size, 4);
     if (at == LODE_BLOB_FULL)
         return lode_fail_memory(error);
-    if (desk->indices.size > 0)
-        memcpy(desk->values.bytes + at, desk->indices.bytes, desk->indices.size);
+    if (scratch->indices.size > 0)
+        memcpy(scratch->values.bytes + at, scratch->indices.bytes, scratch->indices.size);
     return lode_output_write_at(&pass->build->writer->files[HPCT_PROFILE], record->block_at,
-                                desk->values.bytes, desk->values.size, error);
+                                scratch->values.bytes, scratch->values.size, error);
 }
 
 static lode_status count_item(void *context, uint64_t item, lode_error *error)
@@ -297,7 +300,7 @@ static lode_status count_item(void *context, uint64_t item, lode_error *error)
 
 /* ---- places ---- */
 
-/* Blocks and lines of all members follow each other; the files end behind the last. */
+/* Blocks and lines of all ranks follow each other; the files end behind the last. */
 static lode_status place_records(struct lode_build *build, lode_error *error)
 {
     struct lode_output_file *files = build->writer->files;
@@ -306,7 +309,7 @@ static lode_status place_records(struct lode_build *build, lode_error *error)
         at[0] += block_size(&build->records[i]);
         at[1] += line_size(&build->records[i]);
     }
-    LODE_TRY(lode_crew_scan(build->crew, at, totals, 2, error));
+    LODE_TRY(lode_comm_exscan(build->comm, at, totals, 2, error));
     if (totals[0] > INT64_MAX / 2 || totals[1] > INT64_MAX / 2)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "larger than a file can be");
     at[0] += files[HPCT_PROFILE].size;
@@ -326,7 +329,7 @@ static lode_status place_records(struct lode_build *build, lode_error *error)
     return LODE_OK;
 }
 
-/* Tells the writer of member 0 where everything is. */
+/* Tells the writer of rank 0 where everything is. */
 static lode_status note_records(struct lode_build *build, const struct lode_build_record *records,
                                 lode_error *error)
 {
@@ -346,7 +349,7 @@ static lode_status gather_records(struct lode_build *build, lode_error *error)
 {
     void *all;
     uint64_t size;
-    LODE_TRY(lode_crew_gather(build->crew, build->records, build->inputs.share * sizeof *build->records,
+    LODE_TRY(lode_comm_gather(build->comm, build->records, build->inputs.share * sizeof *build->records,
                               false, &all, &size, NULL, error));
     lode_status status = all ? note_records(build, all, error) : LODE_OK;
     free(all);
@@ -363,37 +366,39 @@ void lode_build_wire(const struct lode_build_record *record, struct wire_Profile
 
 /* ---- all of it ---- */
 
-static lode_status run_pass(struct lode_build *build, struct desk *desks, unsigned threads, const char *phase,
-                            lode_status (*work)(void *, uint64_t, unsigned, lode_error *), lode_error *error)
+static lode_status run_pass(struct lode_build *build, struct scratch *scratches, unsigned threads,
+                            const char *phase, lode_status (*work)(void *, uint64_t, unsigned, lode_error *),
+                            lode_error *error)
 {
     uint32_t count = build->inputs.share;
-    struct pass pass = {
-        .build = build, .desks = desks, .progress = lode_build_progress(&build->inputs, phase, count)};
+    struct pass pass = {.build = build,
+                        .scratches = scratches,
+                        .progress = lode_build_progress(&build->inputs, phase, count)};
     struct lode_job job = {.items = count, .work = work, .finish = count_item, .context = &pass};
     return lode_pool_run(threads, &job, error);
 }
 
-static lode_status run_passes(struct lode_build *build, struct desk *desks, unsigned threads,
+static lode_status run_passes(struct lode_build *build, struct scratch *scratches, unsigned threads,
                               lode_error *error)
 {
     for (unsigned i = 0; i < threads; i++)
-        if (!open_desk(&desks[i], build))
+        if (!open_scratch(&scratches[i], build))
             return lode_fail_memory(error);
-    LODE_TRY(run_pass(build, desks, threads, "measuring profiles", measure, error));
+    LODE_TRY(run_pass(build, scratches, threads, "measuring profiles", measure, error));
     LODE_TRY(place_records(build, error));
-    LODE_TRY(run_pass(build, desks, threads, "writing profiles", write_block, error));
+    LODE_TRY(run_pass(build, scratches, threads, "writing profiles", write_block, error));
     return gather_records(build, error);
 }
 
 lode_status lode_build_values(struct lode_build *build, lode_error *error)
 {
     unsigned threads = lode_build_threads(&build->inputs, build->inputs.share);
-    struct desk *desks = calloc(threads, sizeof *desks);
+    struct scratch *scratches = calloc(threads, sizeof *scratches);
     build->records = calloc((size_t)build->inputs.share + 1, sizeof *build->records);
     lode_status status =
-        desks && build->records ? run_passes(build, desks, threads, error) : lode_fail_memory(error);
-    for (unsigned i = 0; desks && i < threads; i++)
-        close_desk(&desks[i]);
-    free(desks);
+        scratches && build->records ? run_passes(build, scratches, threads, error) : lode_fail_memory(error);
+    for (unsigned i = 0; scratches && i < threads; i++)
+        close_scratch(&scratches[i]);
+    free(scratches);
     return status;
 }

@@ -170,7 +170,7 @@ static void what_is_not_found_in_a_recording_is_said(void **state)
     EXPECT_LEFT_ALONE(LODE_OK, lode_calltree_compute(&tree, recording, NULL, NULL, &error));
     EXPECT_WRITTEN(LODE_NOT_FOUND,
                    lode_neighbours_compute(&neighbours, tree, "no such function", LODE_CALLERS, &error));
-    EXPECT_LEFT_ALONE(LODE_OK, lode_track_span(recording, 0, &begin, &end, &error));
+    EXPECT_LEFT_ALONE(LODE_OK, lode_track_interval(recording, 0, &begin, &end, &error));
     assert_int_equal(lode_cursor_open(&cursor, recording, 0, NULL, NULL), LODE_OK);
     while (lode_cursor_next(cursor, &events, &count, NULL) == LODE_OK)
         continue;
@@ -205,7 +205,7 @@ static void a_track_without_events_is_said(void **state)
     assert_non_null(emptied);
     fclose(emptied);
     assert_int_equal(lode_recording_open(&recording, path, NULL, NULL), LODE_OK);
-    EXPECT_WRITTEN(LODE_ABSENT, lode_track_span(recording, 0, &begin, &end, &error));
+    EXPECT_WRITTEN(LODE_ABSENT, lode_track_interval(recording, 0, &begin, &end, &error));
     lode_recording_close(recording);
 }
 
@@ -250,7 +250,7 @@ static void names_of_symbols_are_safe_to_print(void **state)
 static lode_database *write_nasty_names(const char *path)
 {
     lode_writer *writer;
-    lode_draft *draft;
+    lode_profile_builder *builder;
     lode_database *db;
     uint32_t scope, metric, module, file, function, entry, context;
     unsigned kind;
@@ -281,15 +281,15 @@ static lode_database *write_nasty_names(const char *path)
         assert_int_equal(lode_writer_add_context(writer, &node, &context, NULL), LODE_OK);
     }
     assert_int_equal(lode_writer_seal(writer, NULL), LODE_OK);
-    assert_int_equal(lode_draft_create(&draft, writer, NULL), LODE_OK);
+    assert_int_equal(lode_profile_builder_create(&builder, writer, NULL), LODE_OK);
     lode_id ids[] = {{kind, 0, 3, 3}};
-    assert_int_equal(lode_draft_begin(draft, ids, 1, NULL), LODE_OK);
+    assert_int_equal(lode_profile_builder_begin(builder, ids, 1, NULL), LODE_OK);
     const uint32_t contexts[] = {LODE_NONE, entry, context};
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(lode_draft_value(draft, contexts[i], id, 5, NULL), LODE_OK);
-    assert_int_equal(lode_draft_end(draft, NULL), LODE_OK);
-    assert_int_equal(lode_writer_append(writer, draft, NULL), LODE_OK);
-    lode_draft_free(draft);
+        assert_int_equal(lode_profile_builder_value(builder, contexts[i], id, 5, NULL), LODE_OK);
+    assert_int_equal(lode_profile_builder_end(builder, NULL), LODE_OK);
+    assert_int_equal(lode_writer_append(writer, builder, NULL), LODE_OK);
+    lode_profile_builder_free(builder);
     assert_int_equal(lode_writer_finish(writer, NULL), LODE_OK);
     lode_writer_close(writer);
     assert_int_equal(lode_database_open(&db, path, NULL), LODE_OK);

@@ -51,7 +51,7 @@ static int tear_down(void **state)
 
 static void point(struct bench *bench, uint32_t node, uint64_t name, int64_t value)
 {
-    lode_event event = {.kind = LODE_EVENT_POINT, .id = name, .data = &value, .data_size = sizeof value};
+    lode_event event = {.kind = LODE_EVENT_INSTANT, .id = name, .data = &value, .data_size = sizeof value};
     assert_int_equal(
         lode_build_changes_take(&bench->changes, &bench->tree, node, &bench->recording, 0, &event, NULL),
         LODE_OK);
@@ -63,7 +63,7 @@ static int64_t sum(const struct bench *bench, uint32_t node, const char *metric)
     for (size_t i = 0; i < bench->changes.items.count; i++) {
         const struct lode_build_change *change =
             LODE_ARRAY_AT(&bench->changes.items, struct lode_build_change, i);
-        bool is_it = strcmp(lode_build_text(&bench->changes.metrics, change->metric), metric) == 0;
+        bool is_it = strcmp(lode_build_string(&bench->changes.metrics, change->metric), metric) == 0;
         total += is_it && change->node == node ? change->value : 0;
     }
     return total;
@@ -141,8 +141,8 @@ static void test_trees_merge_by_content(void **state)
         for (unsigned k = 0; k < 2; k++) {
             unsigned which = k ^ i;
             struct lode_build_function function = {.line = which, .offset = which, .file = LODE_NONE};
-            function.name = lode_build_texts_add(&names->texts, which ? "f" : "g");
-            function.module = lode_build_texts_add(&names->texts, "/bin/app");
+            function.name = lode_build_strings_add(&names->strings, which ? "f" : "g");
+            function.module = lode_build_strings_add(&names->strings, "/bin/app");
             numbers[which] = lode_build_names_add(names, &function);
         }
         nodes[i][0] = lode_build_tree_child(trees[i], LODE_BUILD_MAIN, numbers[0]);

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from building import Lode, Tap, corpus_recordings, corpus_stores, fingerprints, parse_arguments
 
-WAYS = (["--threads", "1"], ["--threads", "2"], ["--threads", "7"], ["--crew", "2"], ["--crew", "3", "--threads", "2"])
+WAYS = (["--threads", "1"], ["--threads", "2"], ["--threads", "7"], ["--local-ranks", "2"], ["--local-ranks", "3", "--threads", "2"])
 NANOSECONDS = 1e9
 
 

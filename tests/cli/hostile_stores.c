@@ -147,22 +147,22 @@ static void add_formulas(struct description *d)
 
 static void add_profiles(struct description *d)
 {
-    lode_draft *draft;
-    must(lode_draft_create(&draft, d->writer, &d->error), &d->error);
+    lode_profile_builder *builder;
+    must(lode_profile_builder_create(&builder, d->writer, &d->error), &d->error);
     for (uint32_t i = 0; i < 3; i++) {
         lode_id id = {.kind = 0, .logical = i, .physical = i};
-        must(lode_draft_begin(draft, &id, 1, &d->error), &d->error);
-        must(lode_draft_point(draft, d->contexts[3], d->metric, 1 + i, &d->error), &d->error);
+        must(lode_profile_builder_begin(builder, &id, 1, &d->error), &d->error);
+        must(lode_profile_builder_point(builder, d->contexts[3], d->metric, 1 + i, &d->error), &d->error);
         for (int k = 0; k < FORMULAS; k++)
-            must(lode_draft_point(draft, d->formulas[k], d->metric, 1, &d->error), &d->error);
+            must(lode_profile_builder_point(builder, d->formulas[k], d->metric, 1, &d->error), &d->error);
         for (uint64_t time = 1; time < 9; time++)
-            must(lode_draft_sample(draft, UINT64_C(1700000000000000000) + time * 1000, d->contexts[time % 4],
-                                   &d->error),
+            must(lode_profile_builder_sample(builder, UINT64_C(1700000000000000000) + time * 1000,
+                                             d->contexts[time % 4], &d->error),
                  &d->error);
-        must(lode_draft_end(draft, &d->error), &d->error);
-        must(lode_writer_append(d->writer, draft, &d->error), &d->error);
+        must(lode_profile_builder_end(builder, &d->error), &d->error);
+        must(lode_writer_append(d->writer, builder, &d->error), &d->error);
     }
-    lode_draft_free(draft);
+    lode_profile_builder_free(builder);
 }
 
 static void make_database(const char *folder)

@@ -19,7 +19,7 @@ import cli
 TABLES = {"info": "tasks", "check": "findings", "top": "rows", "tree": "rows", "profiles": "rows", "search": "rows",
           "replay": "rows"}
 THREADS, ARGUMENTS, EXCEPTIONS, FORKS = "mt", "pg_args", "exc", "forkexec"
-BEGIN, END = ("enter", "out"), ("leave", "in")
+BEGIN, END = ("enter", "sched_out"), ("leave", "sched_in")
 
 
 def names(program):

@@ -56,7 +56,7 @@ WRONG_USAGE = {
     "convert --to noon x -o y": r"--to is hpctoolkit, .*, or TIME, not 'noon' \(see 'lode help convert'\)",
     "convert --to 3x x -o y": r"--to takes a time such as .*, not '3x' \(see 'lode help convert'\)",
     "build --trace some x -o y": r"--trace is full or none, or TIME, not 'some' \(see 'lode help build'\)",
-    "build --crew some x -o y": r"--crew is auto, alone, openmpi or mpich, or N, not 'some' \(see 'lode help build'\)",
+    "build --mpi some x -o y": r"--mpi is auto, off, openmpi or mpich, not 'some' \(see 'lode help build'\)",
     "synth": r"missing argument: database\|recording \(see 'lode help synth'\)",
     "synth profile": r"'profile' cannot be made; 'database' and 'recording' can \(see 'lode help synth'\)",
     "synth recording": r"missing option: -o/--output \(see 'lode help synth'\)",

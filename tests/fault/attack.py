@@ -48,7 +48,7 @@ def commands(made):
         "convert recording": ["convert", made["recording"], "--threads", "1"],
         "convert traces": ["convert", made["traces"], "--threads", "1"],
         "build": ["build", made["recording"], "--threads", "1"],
-        "build as a crew": ["build", made["recording"], made["recording"], "--crew", "2"],
+        "build as a comm": ["build", made["recording"], made["recording"], "--local-ranks", "2"],
         "dump": ["dump", made["database"]],
     }
 

@@ -34,8 +34,8 @@ TRIES = 20
 
 def phase(situation):
     """What a killed run was doing, by what it left."""
-    holder = os.path.join(situation.parent, PARTIAL)
-    new = os.path.join(holder, "new")
+    staging = os.path.join(situation.parent, PARTIAL)
+    new = os.path.join(staging, "new")
 
     def size(name):
         path = os.path.join(new, name)
@@ -48,8 +48,8 @@ def phase(situation):
             return stream.read(1) != b"\0"
 
     if fingerprint(situation.target) == situation.expected:
-        return "clearing" if os.path.exists(holder) else "complete"
-    if not os.path.exists(holder):
+        return "clearing" if os.path.exists(staging) else "complete"
+    if not os.path.exists(staging):
         return "before it began"
     if has_header("meta.db"):
         return "committing"

@@ -61,7 +61,7 @@ def cases(made):
         Case("convert recording", ["convert", made["recording"], "--threads", "2"]),
         Case("convert traces", ["convert", made["traces"], "--threads", "1"]),
         Case("build", ["build", made["recording"], "--threads", "1"]),
-        Case("build as a crew", ["build", made["recording"], made["recording"], "--crew", "2"]),
+        Case("build as a comm", ["build", made["recording"], made["recording"], "--local-ranks", "2"]),
         Case("dump -o FILE", ["dump", made["database"]]),
     ]
 

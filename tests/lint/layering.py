@@ -7,7 +7,7 @@ The dependency law between the folders of src/, read off the #include lines:
 
 Everybody may include the public headers. What stands on the public API (cli, sql, view) includes nothing of the library
 but them, and headers of its own folder with paths that begin there ("text/label.h" in src/cli). One format knows
-nothing of another, but for drafts: they know the format that they are drafts of. Only crew_mpi.c knows MPI; it is a plug-in, which knows the interface that it implements and nothing else.
+nothing of another, but for drafts: they know the format that they are drafts of. Only comm_mpi.c knows MPI; it is a plug-in, which knows the interface that it implements and nothing else.
 """
 
 import argparse
@@ -37,7 +37,7 @@ BELOW = {
     "mpi": set(),
 }
 ON_THE_API = {"cli", "sql", "view"}
-OF_PLUGINS = {"base/crew.h"}
+OF_PLUGINS = {"base/comm.h"}
 # Formats that may know another.
 DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
 GENERATED = {"lode_version.h"}
@@ -62,8 +62,8 @@ def complaint(source, path, written):
     if not match:
         return "an include that is computed"
     if match.group(1):
-        if match.group(1) == "mpi.h" and path.name != "crew_mpi.c":
-            return "only crew_mpi.c may include mpi.h"
+        if match.group(1) == "mpi.h" and path.name != "comm_mpi.c":
+            return "only comm_mpi.c may include mpi.h"
         return None
     target = Path(match.group(2))
     layer = path.parts[0]
@@ -116,9 +116,9 @@ SOUND_TREE = {
     "format/hpctoolkit_drafts/wire.h": '#include "format/hpctoolkit/wire.h"\n',
     "format/uftrace/wire.h": '#  include "base/arena.h"\n#include "wire.h"\n',
     "analysis/diff.h": '#include "model/context.h"\n',
-    "base/crew.h": '#include "base/arena.h"\n',
-    "transform/build.h": '#include "base/crew.h"\n#include "format/format.h"\n',
-    "mpi/crew_mpi.c": '#include <mpi.h>\n#include "base/crew.h"\n',
+    "base/comm.h": '#include "base/arena.h"\n',
+    "transform/build.h": '#include "base/comm.h"\n#include "format/format.h"\n',
+    "mpi/comm_mpi.c": '#include <mpi.h>\n#include "base/comm.h"\n',
     "export/pprof.h": '#include "analysis/diff.h"\n',
     "api/open.c": '#include "transform/build.h"\n#include "lode_version.h"\n',
     "cli/options.h": "#include <lode/lode.h>\n",
@@ -142,7 +142,7 @@ BROKEN = [
     ("the commands that name themselves by layer", "cli/bad.c", '#include "cli/options.h"\n'),
     ("the commands that know a generated header", "cli/bad.c", '#include "lode_version.h"\n'),
     ("a viewer that knows the inside", "view/bad.c", '#include "base/arena.h"\n'),
-    ("mpi.h outside crew_mpi.c", "transform/bad.c", "#include <mpi.h>\n"),
+    ("mpi.h outside comm_mpi.c", "transform/bad.c", "#include <mpi.h>\n"),
     ("a plug-in that knows more than its interface", "mpi/bad.c", '#include "base/arena.h"\n'),
     ("a way around by ..", "format/uftrace/bad.c", '#include "../hpctoolkit/wire.h"\n'),
     ("a public header in quotes", "api/bad.c", '#include "lode/lode.h"\n'),

@@ -113,7 +113,7 @@ def same_bytes(tap, lode, network, folder):
     arguments = ["--threads", "1", "--json", *recordings, large, "-o"]
     alone = Path(folder) / "alone" / "db"  # the name of a database is in it
     alone.parent.mkdir()
-    lode.must("build", "--crew", "alone", *arguments, alone)
+    lode.must("build", "--mpi", "off", *arguments, alone)
     for mpi, hosts, slots in ((OPENMPI, 2, 2), (OPENMPI, HOSTS, 1), (MPICH, 2, 1)):
         name = f"{hosts * slots} ranks of {mpi.name} on {hosts} hosts"
         if reason := missing(mpi, lode.program):

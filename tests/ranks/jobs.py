@@ -64,7 +64,7 @@ def missing(mpi, lode):
     """Why jobs of an MPI cannot run here; None if they can."""
     if shutil.which(mpi.launcher) is None:
         return f"there is no {mpi.launcher}"
-    plugin = plugins(lode) / f"lode-crew-{mpi.name}.so"
+    plugin = plugins(lode) / f"lode-mpi-{mpi.name}.so"
     return None if plugin.exists() else f"{plugin.name} was not built"
 
 

@@ -59,7 +59,7 @@ def look_at(tap, lode, mpi, folder):
     judge(tap, lode, mpi, database)
     alone = Path(folder) / "alone" / "db"  # the name of a database is in it
     alone.parent.mkdir()
-    lode.must("build", "--crew", "alone", "--rank-from", "rank-([0-9]+)", *recordings, "-o", alone)
+    lode.must("build", "--mpi", "off", "--rank-from", "rank-([0-9]+)", *recordings, "-o", alone)
     tap.check(fingerprints(alone) == fingerprints(database), f"{mpi.name}: one process builds the same bytes")
 
 

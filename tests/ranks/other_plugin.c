@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plug-in that was made for another version of the library. */
-#include "base/crew.h"
+#include "base/comm.h"
 
-LODE_API extern const struct lode_crew_ops lode_crew_plugin;
-const struct lode_crew_ops lode_crew_plugin = {.version = LODE_CREW_VERSION + 1, .name = "other"};
+LODE_API extern const struct lode_comm_ops lode_comm_plugin;
+const struct lode_comm_ops lode_comm_plugin = {.version = LODE_COMM_VERSION + 1, .name = "other"};

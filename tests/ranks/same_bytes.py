@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The same recordings give the same bytes whoever builds: threads, crews of threads, ranks of Open MPI and of MPICH. The numbers are those
+The same recordings give the same bytes whoever builds: threads, comms of threads, ranks of Open MPI and of MPICH. The numbers are those
 of the recordings, and a full check is clean.
 
 Usage: same_bytes.py --lode PROGRAM [--only TEXT] [--mpi yes|no]
@@ -21,7 +21,7 @@ from building import FILES, Lode, Tap, corpus_recordings, fingerprints, made_rec
 numbers = load("build/numbers.py")
 
 # What depends on who did the work.
-VARYING = ("members", "worker_contexts", "rounds", "spooled_bytes", "memory_bytes")
+VARYING = ("ranks", "worker_contexts", "rounds", "spooled_bytes", "memory_bytes")
 
 
 class Way(NamedTuple):
@@ -30,11 +30,11 @@ class Way(NamedTuple):
     name: str
     options: tuple
     mpi: object = None
-    members: int = 1
+    ranks: int = 1
 
     def command(self, lode, *arguments):
         command = [lode, "build", *self.options, *arguments]
-        return self.mpi.job(self.members, *command) if self.mpi else command
+        return self.mpi.job(self.ranks, *command) if self.mpi else command
 
 
 def counted(count, noun):
@@ -42,11 +42,11 @@ def counted(count, noun):
 
 
 def threads(count, *options):
-    return Way(" ".join((counted(count, "thread"), *options)), ("--crew", "alone", "--threads", str(count), *options))
+    return Way(" ".join((counted(count, "thread"), *options)), ("--mpi", "off", "--threads", str(count), *options))
 
 
-def crew(count, *options):
-    return Way(" ".join((f"a crew of {count}", *options)), ("--crew", str(count), *options), members=count)
+def comm(count, *options):
+    return Way(" ".join((f"a comm of {count}", *options)), ("--local-ranks", str(count), *options), ranks=count)
 
 
 def ranks(mpi, count, *options):
@@ -56,7 +56,7 @@ def ranks(mpi, count, *options):
 LITTLE = ("--memory", "100K")
 ONE, TWO = ("--threads", "1"), ("--threads", "2")
 JOINTLY = ("--write", "jointly")
-ALONE = (threads(1), threads(2), threads(7), threads(2, *LITTLE), crew(2, *ONE), crew(3, *TWO), crew(7, *ONE, *LITTLE))
+ALONE = (threads(1), threads(2), threads(7), threads(2, *LITTLE), comm(2, *ONE), comm(3, *TWO), comm(7, *ONE, *LITTLE))
 OF_MPI = {
     OPENMPI: (ranks(OPENMPI, 1), ranks(OPENMPI, 2, *TWO), ranks(OPENMPI, 5, *ONE, *LITTLE), ranks(OPENMPI, 16, *ONE),
               ranks(OPENMPI, 3, *ONE, *JOINTLY)),
@@ -107,7 +107,7 @@ class Bench:
                 self.judge(name, paths)
                 first = said, prints
                 continue
-            problems = [] if said["members"] == way.members else [f"{said['members']} members built it"]
+            problems = [] if said["ranks"] == way.ranks else [f"{said['ranks']} ranks built it"]
             problems += [f"{file} differs" for file in files if prints.get(file) != first[1].get(file)]
             problems += [f"{key} is {said.get(key)}, not {value}" for key, value in first[0].items()
                          if key not in VARYING and said.get(key) != value]

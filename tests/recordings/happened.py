@@ -37,7 +37,7 @@ SCHEDULE = Function("", 0, "linux:schedule")
 PREEMPTED = Function("", 1, "linux:schedule (pre-empted)")
 JUMPS = ("longjmp", "siglongjmp", "_longjmp", "__longjmp_chk")
 
-ENTER, LEAVE, OUT, IN, POINT, GAP = "enter", "leave", "out", "in", "point", "lost"
+ENTER, LEAVE, OUT, IN, POINT, GAP = "enter", "leave", "sched_out", "sched_in", "instant", "lost"
 
 
 class Happening(NamedTuple):

@@ -18,7 +18,7 @@ struct call {
 struct printer {
     const lode_recording *recording;
     const struct zor_trace *trace;
-    const struct zor_texts *texts;
+    const struct zor_strings *strings;
     struct call calls[256]; /* of a trace, in the order in which they begin */
     size_t count;
     size_t open[64];
@@ -27,8 +27,8 @@ struct printer {
 
 static uint64_t method_of(const struct printer *p, const lode_function *function)
 {
-    for (size_t i = 0; i < p->texts->items.count; i++) {
-        const struct zor_text *text = LODE_ARRAY_AT(&p->texts->items, struct zor_text, i);
+    for (size_t i = 0; i < p->strings->items.count; i++) {
+        const struct zor_text *text = LODE_ARRAY_AT(&p->strings->items, struct zor_text, i);
         if (text->function == function)
             return text->id;
     }
@@ -81,7 +81,7 @@ static void take_arguments(const struct printer *p, struct call *call, const lod
 
 static void take_point(struct call *call, const lode_event *event)
 {
-    struct zor_input in = zor_input((struct lode_span){event->data, event->data_size});
+    struct zor_input in = zor_input((struct lode_range){event->data, event->data_size});
     struct zor_item item;
     if (event->id & ZOR_POINT_SPECIAL) {
         if (lode_zor_head(&in, &item))
@@ -109,7 +109,7 @@ static void take(struct printer *p, const lode_event *event)
         p->calls[p->count++] = (struct call){.start = tick, .depth = event->depth};
     }
     struct call *call = &p->calls[p->open[p->depth - 1]];
-    if (event->kind == LODE_EVENT_POINT) {
+    if (event->kind == LODE_EVENT_INSTANT) {
         take_point(call, event);
         return;
     }
@@ -125,7 +125,7 @@ static void take(struct printer *p, const lode_event *event)
 static void print_call(const struct printer *p, const struct call *call)
 {
     char name[1024];
-    lode_zor_method_name(p->texts, call->method, name, sizeof name);
+    lode_zor_method_name(p->strings, call->method, name, sizeof name);
     printf("%*s%s mid=%llu tstart=%llu tstop=%llu dur=%llu calls=%lld flags=%lld tstamp=%lld span=%lld "
            "parent=%lld eid=%llu attrs=%s%s%s\n",
            2 + 2 * (int)call->depth, "", name, (unsigned long long)call->method,
@@ -139,17 +139,17 @@ static void print_call(const struct printer *p, const struct call *call)
 static void print_thrown(const struct printer *p, const struct call *call)
 {
     uint64_t parts[4] = {0}, items[16], of_item[4];
-    const struct zor_text *text = lode_zor_text(p->texts, call->thrown);
+    const struct zor_text *text = lode_zor_text(p->strings, call->thrown);
     if (text == NULL || lode_zor_ids(text, parts, 4) < 4)
         return;
-    struct lode_span class = lode_zor_plain(lode_zor_text(p->texts, parts[0]));
-    struct lode_span message = lode_zor_plain(lode_zor_text(p->texts, parts[1]));
+    struct lode_range class = lode_zor_plain(lode_zor_text(p->strings, parts[0]));
+    struct lode_range message = lode_zor_plain(lode_zor_text(p->strings, parts[1]));
     printf("%*s!! %.*s: %.*s cause=%llu stack=[", 4 + 2 * (int)call->depth, "", (int)class.size,
            (const char *)class.data, (int)message.size, (const char *)message.data,
            (unsigned long long)parts[3]);
-    size_t count = lode_zor_ids(lode_zor_text(p->texts, parts[2]), items, 16);
+    size_t count = lode_zor_ids(lode_zor_text(p->strings, parts[2]), items, 16);
     for (size_t i = 0; i < count; i++) {
-        lode_zor_ids(lode_zor_text(p->texts, items[i]), of_item, 4);
+        lode_zor_ids(lode_zor_text(p->strings, items[i]), of_item, 4);
         printf("%s[c=%llu, m=%llu, f=%llu, l=%llu]", i ? ", " : "", (unsigned long long)of_item[0],
                (unsigned long long)of_item[1], (unsigned long long)of_item[2],
                (unsigned long long)of_item[3]);
@@ -163,7 +163,7 @@ static void print_track(struct printer *p, uint32_t track)
     const lode_event *events;
     size_t count;
     p->trace = LODE_ARRAY_AT(&zor_of(p->recording)->traces, struct zor_trace, track);
-    p->texts = &zor_of(p->recording)->stores[p->trace->store].texts;
+    p->strings = &zor_of(p->recording)->stores[p->trace->store].strings;
     p->count = p->depth = 0;
     if (lode_cursor_open(&cursor, p->recording, track, NULL, NULL) != LODE_OK)
         exit(1);
@@ -184,11 +184,11 @@ static void print_track(struct printer *p, uint32_t track)
     }
 }
 
-static void print_texts(const struct zor_texts *texts)
+static void print_texts(const struct zor_strings *strings)
 {
     printf("== text index\n");
-    for (size_t i = 0; i < texts->items.count; i++) {
-        const struct zor_text *text = LODE_ARRAY_AT(&texts->items, struct zor_text, i);
+    for (size_t i = 0; i < strings->items.count; i++) {
+        const struct zor_text *text = LODE_ARRAY_AT(&strings->items, struct zor_text, i);
         printf("%u\t", text->id);
         for (uint32_t k = 0; k < text->length; k++) {
             unsigned char byte = (unsigned char)text->text[k];
@@ -214,7 +214,7 @@ int main(int count, char **arguments)
     for (uint32_t i = 0; i < lode_recording_track_count(recording); i++)
         print_track(&printer, i);
     for (uint32_t i = 0; i < zor_of(recording)->store_count; i++)
-        print_texts(&zor_of(recording)->stores[i].texts);
+        print_texts(&zor_of(recording)->stores[i].strings);
     lode_recording_close(recording);
     return 0;
 }

@@ -270,7 +270,7 @@ def check_events(tap, lode, folder):
         made.files["events.txt"] = f"EVENT: 1000000 prog:event{number}\n".encode()
         paths.append(made.write(Path(folder) / f"events {number}"))
     target = convert(lode, Path(folder) / "events", *paths)
-    found = {(row["tid"], row["name"]) for row in rows(lode, "replay", target, "--limit", "0") if row["kind"] == "point"}
+    found = {(row["tid"], row["name"]) for row in rows(lode, "replay", target, "--limit", "0") if row["kind"] == "instant"}
     tap.check(found == {(100, "prog:event0"), (200, "prog:event1")}, "events of one id and two names", [found])
     tap.check((target / "events.txt").read_text() == "EVENT: 1000000 prog:event0\nEVENT: 1000001 prog:event1\n", "events: both named")
 

@@ -74,8 +74,8 @@ static const lode_event *event_at(const struct made_track *track, size_t index)
 
 /* ---- what a format provides ---- */
 
-static lode_status track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
-                              lode_error *error)
+static lode_status track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                  uint64_t *end, lode_error *error)
 {
     const struct made_track *made = &made_of(recording)->tracks[track];
     (void)error;
@@ -192,7 +192,7 @@ static lode_status arguments(const lode_recording *recording, uint32_t track, co
     const char *text = event->data;
     (void)recording, (void)track, (void)error;
     *count = 0;
-    if (event->kind != LODE_EVENT_POINT || event->id == ID_OTHER)
+    if (event->kind != LODE_EVENT_INSTANT || event->id == ID_OTHER)
         return LODE_OK;
     if (event->id >= ID_ATTRIBUTE) {
         put_text(values, capacity, count, "", text);
@@ -215,12 +215,12 @@ static const char *event_name(const lode_recording *recording, uint64_t id)
     return "made:point";
 }
 
-static lode_point point(const lode_recording *recording, uint64_t id)
+static lode_instant point(const lode_recording *recording, uint64_t id)
 {
     (void)recording;
-    return id >= ID_ATTRIBUTE   ? LODE_POINT_ATTRIBUTE
-           : id == ID_EXCEPTION ? LODE_POINT_EXCEPTION
-                                : LODE_POINT_OTHER;
+    return id >= ID_ATTRIBUTE   ? LODE_INSTANT_ATTRIBUTE
+           : id == ID_EXCEPTION ? LODE_INSTANT_EXCEPTION
+                                : LODE_INSTANT_OTHER;
 }
 
 static void made_close(lode_recording *recording)
@@ -237,7 +237,7 @@ static void made_close(lode_recording *recording)
     free(made);
 }
 
-static const struct lode_recording_ops made_ops = {.track_span = track_span,
+static const struct lode_recording_ops made_ops = {.track_interval = track_interval,
                                                    .cursor_open = cursor_open,
                                                    .cursor_next = cursor_next,
                                                    .cursor_close = cursor_close,
@@ -329,8 +329,8 @@ const lode_function *made_function(lode_recording *recording, const char *module
 void made_event(lode_recording *recording, uint32_t index, const lode_event *event)
 {
     struct made_track *track = &made_of(recording)->tracks[index];
-    bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
-    bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT;
+    bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
+    bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
     lode_event *added = lode_array_push(&track->events);
     assert(added && track->depth < DEPTH_MAX);
     *added = *event;
@@ -359,12 +359,12 @@ void made_leave(lode_recording *recording, uint32_t track, uint64_t time, const 
 
 void made_out(lode_recording *recording, uint32_t track, uint64_t time)
 {
-    add_call_event(recording, track, time, LODE_EVENT_OUT, made_function(recording, NULL, "off"));
+    add_call_event(recording, track, time, LODE_EVENT_SCHED_OUT, made_function(recording, NULL, "off"));
 }
 
 void made_in(lode_recording *recording, uint32_t track, uint64_t time)
 {
-    add_call_event(recording, track, time, LODE_EVENT_IN, made_function(recording, NULL, "off"));
+    add_call_event(recording, track, time, LODE_EVENT_SCHED_IN, made_function(recording, NULL, "off"));
 }
 
 static void add_point(lode_recording *recording, uint32_t track, uint64_t time, uint64_t id,
@@ -375,7 +375,7 @@ static void add_point(lode_recording *recording, uint32_t track, uint64_t time, 
     made_event(recording, track,
                &(lode_event){.time = time,
                              .id = id,
-                             .kind = LODE_EVENT_POINT,
+                             .kind = LODE_EVENT_INSTANT,
                              .data = memcpy(copy, bytes, size),
                              .data_size = (uint16_t)size});
 }
@@ -409,7 +409,7 @@ void made_message(lode_recording *recording, uint64_t time, uint64_t id)
     struct made *made = made_of(recording);
     lode_event *message = lode_array_push(&made->messages);
     assert(message);
-    *message = (lode_event){.time = time, .id = id, .kind = LODE_EVENT_POINT};
+    *message = (lode_event){.time = time, .id = id, .kind = LODE_EVENT_INSTANT};
     recording->messages = made->messages.items;
     recording->message_count = made->messages.count;
 }
@@ -446,7 +446,7 @@ static void add_word(lode_recording *recording, uint32_t index, uint64_t *time, 
     } else if (strcmp(word, "]") == 0) {
         made_in(recording, index, *time);
     } else if (strcmp(word, "!") == 0 || strcmp(word, "?") == 0) {
-        uint8_t kind = word[0] == '!' ? LODE_EVENT_POINT : LODE_EVENT_LOST;
+        uint8_t kind = word[0] == '!' ? LODE_EVENT_INSTANT : LODE_EVENT_LOST;
         made_event(recording, index, &(lode_event){.time = *time, .id = ID_OTHER, .kind = kind});
     } else if (word[length - 1] == '(') {
         word[length - 1] = '\0';

@@ -26,7 +26,7 @@ static void put_event(FILE *out, const lode_recording *recording, uint32_t track
 {
     unsigned long long time = event->time - begin;
     fprintf(out, "%*s", 2 * (int)event->depth, "");
-    if (event->kind == LODE_EVENT_POINT)
+    if (event->kind == LODE_EVENT_INSTANT)
         fputs(lode_event_name(recording, event), out);
     else if (event->kind == LODE_EVENT_ENTER)
         fprintf(out, "%s %llu", lode_function_name(event->function), time);
@@ -47,7 +47,7 @@ char *story_of(const lode_recording *recording, uint32_t track)
     lode_cursor *cursor;
     const lode_event *events;
     FILE *out = open_memstream(&text, &size);
-    if (out == NULL || lode_track_span(recording, track, &begin, &end, NULL) != LODE_OK ||
+    if (out == NULL || lode_track_interval(recording, track, &begin, &end, NULL) != LODE_OK ||
         lode_cursor_open(&cursor, recording, track, NULL, NULL) != LODE_OK)
         abort();
     while (lode_cursor_next(cursor, &events, &count, NULL) == LODE_OK)

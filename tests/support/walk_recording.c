@@ -105,7 +105,7 @@ static bool leave(struct recording_walk *walk, struct nesting *nesting, const lo
 
 static bool go(struct recording_walk *walk, struct nesting *nesting, const lode_event *event)
 {
-    bool is_out = event->kind == LODE_EVENT_OUT;
+    bool is_out = event->kind == LODE_EVENT_SCHED_OUT;
     nesting->outs += is_out;
     if (is_out ? nesting->out != NULL : nesting->out != event->function)
         return wrong(walk, "a thread goes off its processor twice, or comes back from nowhere");
@@ -120,10 +120,10 @@ static bool is_nested(struct recording_walk *walk, struct nesting *nesting, cons
         return enter(walk, nesting, event);
     case LODE_EVENT_LEAVE:
         return leave(walk, nesting, event);
-    case LODE_EVENT_OUT:
-    case LODE_EVENT_IN:
+    case LODE_EVENT_SCHED_OUT:
+    case LODE_EVENT_SCHED_IN:
         return go(walk, nesting, event);
-    case LODE_EVENT_POINT:
+    case LODE_EVENT_INSTANT:
     case LODE_EVENT_LOST:
         return true;
     default:
@@ -151,7 +151,7 @@ static void walk_event(struct walker *self, uint32_t track, const lode_event *ev
     char label[128];
     mix(self->walk, event->time);
     mix(self->walk, event->depth + ((uint64_t)event->kind << 32) + ((uint64_t)event->flags << 40));
-    if (event->kind == LODE_EVENT_POINT) {
+    if (event->kind == LODE_EVENT_INSTANT) {
         mix_text(self->walk, lode_event_name(self->recording, event));
     } else if (event->kind != LODE_EVENT_LOST) {
         lode_function_label(event->function, label, sizeof label);
@@ -257,7 +257,7 @@ static bool read_window(struct walker *self, uint32_t track, uint64_t from, uint
 static bool walk_windows(struct walker *self, uint32_t track, const struct nesting *nesting)
 {
     uint64_t begin, end;
-    lode_status status = lode_track_span(self->recording, track, &begin, &end, NULL);
+    lode_status status = lode_track_interval(self->recording, track, &begin, &end, NULL);
     if (status == LODE_ABSENT)
         return nesting->events == 0 || wrong(self->walk, "a track with events has no span");
     if (status != LODE_OK || begin > end || (nesting->events > 0 && begin > nesting->first))

@@ -45,7 +45,7 @@ static inline void add_event(struct text *text, const lode_recording *recording,
 {
     static const char *const kinds[] = {">", "<", "[", "]", "!", "?"};
     add(text, "%llu %s ", (unsigned long long)(event->time - MINIREC_START), kinds[event->kind]);
-    if (event->kind == LODE_EVENT_POINT)
+    if (event->kind == LODE_EVENT_INSTANT)
         add(text, "%s", lode_event_name(recording, event));
     else if (event->kind == LODE_EVENT_LOST)
         add(text, "%llu", (unsigned long long)event->id);

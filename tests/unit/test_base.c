@@ -53,19 +53,19 @@ static void spans_never_reach_outside(void **state)
 {
     (void)state;
     const uint8_t bytes[16] = {0};
-    struct lode_span whole = {bytes, sizeof bytes}, part;
-    assert_true(lode_span_part(whole, 0, 16, &part));
-    assert_true(lode_span_part(whole, 16, 0, &part));
-    assert_false(lode_span_part(whole, 17, 0, &part));
-    assert_false(lode_span_part(whole, 8, 9, &part));
-    assert_false(lode_span_part(whole, UINT64_MAX, 2, &part));
-    assert_false(lode_span_part(whole, 2, UINT64_MAX, &part));
-    assert_true(lode_span_array(whole, 4, 3, 4, &part));
+    struct lode_range whole = {bytes, sizeof bytes}, part;
+    assert_true(lode_range_part(whole, 0, 16, &part));
+    assert_true(lode_range_part(whole, 16, 0, &part));
+    assert_false(lode_range_part(whole, 17, 0, &part));
+    assert_false(lode_range_part(whole, 8, 9, &part));
+    assert_false(lode_range_part(whole, UINT64_MAX, 2, &part));
+    assert_false(lode_range_part(whole, 2, UINT64_MAX, &part));
+    assert_true(lode_range_array(whole, 4, 3, 4, &part));
     assert_ptr_equal(part.data, bytes + 4);
     assert_int_equal(part.size, 12);
-    assert_false(lode_span_array(whole, 4, 4, 4, &part));
+    assert_false(lode_range_array(whole, 4, 4, 4, &part));
     /* The product of count and stride wraps around to something small. */
-    assert_false(lode_span_array(whole, 0, UINT64_C(1) << 61, 8, &part));
+    assert_false(lode_range_array(whole, 0, UINT64_C(1) << 61, 8, &part));
 }
 
 static void arena_memory_is_zeroed_aligned_and_bounded(void **state)

@@ -150,11 +150,11 @@ static void spans_reach_from_the_first_trace_to_the_last(void **state)
     made_track(inner, 1, 105, "b( 10 )");
     made_track(inner, 3, 7, "c( 1 )");
     lode_recording *recording = by_thread(inner);
-    assert_int_equal(lode_track_span(recording, 0, &begin, &end, NULL), LODE_OK);
+    assert_int_equal(lode_track_interval(recording, 0, &begin, &end, NULL), LODE_OK);
     assert_int_equal(begin, 100);
     assert_int_equal(end, 121);
-    assert_int_equal(lode_track_span(recording, 1, &begin, &end, NULL), LODE_ABSENT);
-    assert_int_equal(lode_track_span(recording, 2, &begin, &end, NULL), LODE_OK);
+    assert_int_equal(lode_track_interval(recording, 1, &begin, &end, NULL), LODE_ABSENT);
+    assert_int_equal(lode_track_interval(recording, 2, &begin, &end, NULL), LODE_OK);
     assert_int_equal(end, 8);
     check_thread(recording, inner, 1, "");
     lode_recording_close(recording);
@@ -211,10 +211,10 @@ static lode_status say_track(const lode_recording *recording, uint32_t track, co
     return LODE_OK;
 }
 
-static lode_point say_attribute(const lode_recording *recording, uint64_t id)
+static lode_instant say_attribute(const lode_recording *recording, uint64_t id)
 {
     (void)recording;
-    return id == 7 ? LODE_POINT_ATTRIBUTE : LODE_POINT_OTHER;
+    return id == 7 ? LODE_INSTANT_ATTRIBUTE : LODE_INSTANT_OTHER;
 }
 
 /* Every value is asked of the trace that the event is in, at the time that it has there. */
@@ -236,7 +236,7 @@ static void values_are_those_of_the_trace(void **state)
             made_event(inner, i,
                        &(lode_event){.time = begins[i] + 5u * k,
                                      .id = 7,
-                                     .kind = LODE_EVENT_POINT,
+                                     .kind = LODE_EVENT_INSTANT,
                                      .data = "x",
                                      .data_size = 1});
     lode_recording *recording = by_thread(inner);
@@ -250,7 +250,7 @@ static void values_are_those_of_the_trace(void **state)
             assert_int_equal(values, 2);
             assert_int_equal(arguments[0].unsigned_value, order[seen / 2]);
             assert_int_equal(arguments[1].unsigned_value, begins[order[seen / 2]] + 5 * (seen % 2));
-            assert_int_equal(lode_event_point(recording, &events[i]), LODE_POINT_ATTRIBUTE);
+            assert_int_equal(lode_event_instant(recording, &events[i]), LODE_INSTANT_ATTRIBUTE);
             assert_string_equal(lode_event_name(recording, &events[i]), "made:point");
         }
     }
@@ -352,7 +352,7 @@ static void a_recording_that_cannot_be_read_is_closed(void **state)
     lode_recording *inner = traces("12"), *recording;
     struct lode_recording_ops ops = *inner->ops;
     (void)state;
-    ops.track_span = no_span;
+    ops.track_interval = no_span;
     inner->ops = &ops;
     assert_int_equal(lode_by_thread(&recording, inner, NULL), LODE_ERR_IO);
     assert_null(recording);

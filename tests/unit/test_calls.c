@@ -502,7 +502,7 @@ struct plain {
 
 static void count_plainly(struct plain *plain, const lode_event *event, const lode_function *asked)
 {
-    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT) {
+    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT) {
         plain->stack[plain->depth] = event->function;
         plain->begin[plain->depth] = event->time;
         plain->inside[plain->depth++] = 0;

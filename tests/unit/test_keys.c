@@ -65,18 +65,18 @@ static uint32_t add_called(struct place *place, lode_writer *writer, uint32_t pa
 static lode_cost *finish(struct place *place, lode_writer *writer, uint32_t metric, const uint32_t *contexts,
                          const double *values, size_t count, lode_database **db)
 {
-    lode_draft *draft = NULL;
+    lode_profile_builder *builder = NULL;
     lode_id id = {1, 0, 0, 0};
     lode_cost *cost = NULL;
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     DONE(place, lode_writer_seal(writer, &place->error));
-    DONE(place, lode_draft_create(&draft, writer, &place->error));
-    DONE(place, lode_draft_begin(draft, &id, 1, &place->error));
+    DONE(place, lode_profile_builder_create(&builder, writer, &place->error));
+    DONE(place, lode_profile_builder_begin(builder, &id, 1, &place->error));
     for (size_t i = 0; i < count; i++)
-        DONE(place, lode_draft_point(draft, contexts[i], metric, values[i], &place->error));
-    DONE(place, lode_draft_end(draft, &place->error));
-    DONE(place, lode_writer_append(writer, draft, &place->error));
-    lode_draft_free(draft);
+        DONE(place, lode_profile_builder_point(builder, contexts[i], metric, values[i], &place->error));
+    DONE(place, lode_profile_builder_end(builder, &place->error));
+    DONE(place, lode_writer_append(writer, builder, &place->error));
+    lode_profile_builder_free(builder);
     finish_writer(place, writer);
     DONE(place, lode_database_open(db, place->target, &place->error));
     DONE(place, lode_cost_compute(&cost, *db, &options, &place->error));

@@ -138,7 +138,7 @@ static void random_tracks_stay_in_order(void **state)
     }
     assert_int_equal(lode_merge_open(&merge, recording, NULL, NULL, NULL), LODE_OK);
     while (lode_merge_next(merge, &event, &track, NULL) == LODE_OK) {
-        bool is_scheduling = event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN;
+        bool is_scheduling = event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN;
         assert_true(event->time >= before);
         if (event->time == before && !was_scheduling)
             assert_true(is_scheduling || track >= track_before);

@@ -112,7 +112,7 @@ static void spans_are_the_times_of_the_first_and_last_event(void **state)
     uint64_t begin, end;
     (void)state;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(lode_track_span(recording, i, &begin, &end, NULL), LODE_OK);
+        assert_int_equal(lode_track_interval(recording, i, &begin, &end, NULL), LODE_OK);
         assert_int_equal(begin - MINIREC_START, spans[i][0]);
         /* Of a thread that perf saw end, that is the end. */
         assert_true(end - MINIREC_START >= (i == 1 ? 1100 : spans[i][1]));
@@ -133,7 +133,7 @@ static void the_span_of_a_track_whose_last_record_is_cut_ends_before_that(void *
     static const char tasks[] = "TASK timestamp=0.0 tid=7 pid=7\n";
     const lode_memory_file files[] = {{"task.txt", tasks, sizeof tasks - 1}, {"7.dat", records, 2 * 16 + 9}};
     assert_int_equal(lode_recording_open_memory(&recording, files, 2, NULL, NULL), LODE_OK);
-    assert_int_equal(lode_track_span(recording, 0, &begin, &end, NULL), LODE_OK);
+    assert_int_equal(lode_track_interval(recording, 0, &begin, &end, NULL), LODE_OK);
     assert_int_equal(begin, 1000);
     assert_int_equal(end, 1010);
     lode_recording_close(recording);
@@ -436,7 +436,7 @@ static void what_is_not_there_is_refused(void **state)
     (void)state;
     assert_int_equal(lode_cursor_open(&cursor, recording, 3, NULL, NULL), LODE_ERR_ARGUMENT);
     assert_null(cursor);
-    assert_int_equal(lode_track_span(recording, 3, &begin, &end, NULL), LODE_ERR_ARGUMENT);
+    assert_int_equal(lode_track_interval(recording, 3, &begin, &end, NULL), LODE_ERR_ARGUMENT);
     assert_int_equal(lode_recording_open_memory(&none, &other, 1, NULL, NULL), LODE_ERR_UNSUPPORTED);
     assert_int_equal(lode_recording_open_memory(&none, NULL, 0, NULL, NULL), LODE_ERR_UNSUPPORTED);
     assert_null(none);

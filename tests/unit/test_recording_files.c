@@ -102,7 +102,7 @@ static void enter_work(struct minirec *rec, uint64_t time, const char *text)
     minirec_record_with(rec, "101.dat", time, MINIREC_ENTRY, MINIREC_WORK, 0, &payload);
 }
 
-/* Looking for the next record behind damage moves the piece from which the texts of the batch are borrowed. */
+/* Looking for the next record behind damage moves the piece from which the strings of the batch are borrowed. */
 static void damage_does_not_spoil_what_was_read_before_it(void **state)
 {
     enum {

@@ -505,14 +505,14 @@ static void parts_are_found_as_a_plain_search_does(void **state)
     (void)state;
     for (unsigned i = 0; i < 20000; i++) {
         char part[8] = "", text[24] = "";
-        struct lode_phrase made;
+        struct lode_substring made;
         for (size_t k = made_random(&seed) % sizeof part; k-- > 0;)
             part[k] = "aAbB"[made_random(&seed) % 4];
         for (size_t k = made_random(&seed) % sizeof text; k-- > 0;)
             text[k] = "aAbB"[made_random(&seed) % 4];
-        assert_true(lode_phrase_init(&made, part));
-        assert_int_equal(lode_phrase_is_in(&made, text, strlen(text)), is_in_plainly(part, text));
-        lode_phrase_free(&made);
+        assert_true(lode_substring_init(&made, part));
+        assert_int_equal(lode_substring_is_in(&made, text, strlen(text)), is_in_plainly(part, text));
+        lode_substring_free(&made);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TEXTS(...) (&(const struct lode_uft_spec_texts){.pattern_type = "regex", __VA_ARGS__})
+#define TEXTS(...) (&(const struct lode_uft_spec_strings){.pattern_type = "regex", __VA_ARGS__})
 
 static const struct lode_uft_spec *find(const struct specs *specs, const char *name)
 {
@@ -108,7 +108,7 @@ static void reals_of_all_sizes_are_read(void **state)
     assert_string_equal(SHOW_BIG("fparg1/80", 0x40, 0, 0x90, 0, 0, 0, 0, 0, 0, 0), "2.250000");
 }
 
-static void texts_are_quoted_and_safe(void **state)
+static void strings_are_quoted_and_safe(void **state)
 {
     (void)state;
     assert_string_equal(SHOW("arg1/s", 2, 0, 'a', 'b'), "\"ab\"");
@@ -203,10 +203,10 @@ static void a_payload_that_is_cut_has_no_size(void **state)
     specs_open(&specs, TEXTS(.word = 8, .argspec = "f@arg1/s,arg2,arg3/i8"));
     const struct lode_uft_spec *spec = find(&specs, "f");
     for (size_t length = 0; length < sizeof bytes; length++) {
-        assert_false(lode_uft_payload_size(specs.specs, spec, (struct lode_span){bytes, length}, &size));
+        assert_false(lode_uft_payload_size(specs.specs, spec, (struct lode_range){bytes, length}, &size));
         assert_string_equal(specs_show(&specs, spec, bytes, length), "cut");
     }
-    assert_true(lode_uft_payload_size(specs.specs, spec, (struct lode_span){bytes, sizeof bytes}, &size));
+    assert_true(lode_uft_payload_size(specs.specs, spec, (struct lode_range){bytes, sizeof bytes}, &size));
     assert_int_equal(size, sizeof bytes);
     assert_string_equal(specs_show(&specs, spec, bytes, sizeof bytes), "\"abc\", 1, 7");
     specs_close(&specs);
@@ -222,7 +222,7 @@ static void absurd_sizes_are_refused(void **state)
     specs_open(&specs,
                TEXTS(.word = 8,
                      .argspec = "f@arg1/s;g@arg1/t1024,arg2/t4;h@arg1/t1025;i@arg1/t99999999999999999999"));
-    struct lode_span all = {bytes, sizeof bytes};
+    struct lode_range all = {bytes, sizeof bytes};
     /* A text of 0x7878 bytes, though they are there, is longer than a record. */
     assert_false(lode_uft_payload_size(specs.specs, find(&specs, "f"), all, &size));
     assert_false(lode_uft_payload_size(specs.specs, find(&specs, "g"), all, &size));
@@ -240,7 +240,7 @@ static void a_count_is_told_though_there_is_no_room(void **state)
     size_t count;
     (void)state;
     specs_open(&specs, TEXTS(.word = 8, .argspec = "f@arg1/i32,arg2/i32"));
-    struct lode_span payload = {bytes, sizeof bytes};
+    struct lode_range payload = {bytes, sizeof bytes};
     const struct lode_uft_spec *spec = find(&specs, "f");
     assert_int_equal(lode_uft_payload_decode(specs.specs, spec, payload, NULL, 0, &count, NULL), LODE_OK);
     assert_int_equal(count, 2);
@@ -258,7 +258,7 @@ static void known_events_have_fields(void **state)
     char text[32];
     size_t count;
     const uint8_t memory[24] = {0x84, 0x3c, [8] = 0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, [17] = 1};
-    struct lode_span bytes = {memory, sizeof memory};
+    struct lode_range bytes = {memory, sizeof memory};
     (void)state;
     specs_open(&specs, TEXTS(.word = 8));
     assert_int_equal(lode_uft_event_decode(specs.specs, 100003, bytes, fields, 4, &count, NULL), LODE_OK);
@@ -293,7 +293,7 @@ int main(void)
         cmocka_unit_test(numbers_of_no_format_are_decimal_while_they_are_small),
         cmocka_unit_test(byte_order_and_word_are_those_of_the_recording),
         cmocka_unit_test(reals_of_all_sizes_are_read),
-        cmocka_unit_test(texts_are_quoted_and_safe),
+        cmocka_unit_test(strings_are_quoted_and_safe),
         cmocka_unit_test(every_value_is_padded_to_four_bytes),
         cmocka_unit_test(enumerations_are_shown_by_name),
         cmocka_unit_test(an_enumeration_may_come_later_or_twice),

@@ -78,14 +78,14 @@ static const char *info_line(struct replay *self, const char *key)
 
 static void open_specs(struct replay *self)
 {
-    struct lode_uft_spec_texts texts = {.word = 8};
+    struct lode_uft_spec_strings strings = {.word = 8};
     const char *keys[] = {"pattern_type:", "enumauto:", "retauto:", "argauto:", "retspec:", "argspec:"};
-    const char **lines[] = {&texts.pattern_type, &texts.enumauto, &texts.retauto,
-                            &texts.argauto,      &texts.retspec,  &texts.argspec};
+    const char **lines[] = {&strings.pattern_type, &strings.enumauto, &strings.retauto,
+                            &strings.argauto,      &strings.retspec,  &strings.argspec};
     /* From the last line to the first: finding one hides those behind it. */
     for (size_t i = 0; i < 6; i++)
         *lines[i] = info_line(self, keys[i]);
-    specs_open(&self->specs, &texts);
+    specs_open(&self->specs, &strings);
     assert_int_equal(self->specs.findings, 0);
 }
 
@@ -143,7 +143,7 @@ static void open_replay(struct replay *self, const char *name, bool has_debug)
         return;
     snprintf(pattern, sizeof pattern, "uftrace.data/%s.dbg", strrchr(self->program, '/') + 1);
     self->debug_text = load(name, pattern);
-    struct lode_span text = {(const uint8_t *)self->debug_text.data, self->debug_text.size};
+    struct lode_range text = {(const uint8_t *)self->debug_text.data, self->debug_text.size};
     assert_int_equal(lode_uft_debug_read(&self->debug, text, "x.dbg", self->specs.specs, &self->specs.arena,
                                          &self->specs.report),
                      LODE_OK);
@@ -180,30 +180,30 @@ struct record {
     bool has_payload;
     unsigned depth;
     uint64_t address;
-    struct lode_span payload; /* with its padding */
+    struct lode_range payload; /* with its padding */
     struct call call;
 };
 
 /* The values of the payload, and how many bytes it takes. */
-static void take_payload(const struct replay *self, struct record *record, struct lode_span rest)
+static void take_payload(const struct replay *self, struct record *record, struct lode_range rest)
 {
     uint64_t size;
     if (record->kind == 3) {
         size = get_u16le(rest.data);
-        assert_true(lode_span_part(rest, 2, size, &record->payload));
+        assert_true(lode_range_part(rest, 2, size, &record->payload));
         size += 2;
     } else {
         const struct lode_uft_spec *spec = record->kind == 0 ? record->call.arguments : record->call.result;
         assert_non_null(spec);
         assert_true(lode_uft_payload_size(self->specs.specs, spec, rest, &size));
-        assert_true(lode_span_part(rest, 0, size, &record->payload));
+        assert_true(lode_range_part(rest, 0, size, &record->payload));
     }
 }
 
 static bool next_record(const struct replay *self, uint64_t *at, struct record *record)
 {
-    struct lode_span data = {(const uint8_t *)self->data.data, self->data.size}, rest;
-    if (!lode_span_part(data, *at, data.size - *at, &rest) || rest.size < 16)
+    struct lode_range data = {(const uint8_t *)self->data.data, self->data.size}, rest;
+    if (!lode_range_part(data, *at, data.size - *at, &rest) || rest.size < 16)
         return false;
     uint64_t word = get_u64le(rest.data + 8);
     assert_int_equal(word >> 3 & 7, 5);
@@ -214,7 +214,7 @@ static bool next_record(const struct replay *self, uint64_t *at, struct record *
     *at += 16;
     if (!record->has_payload)
         return true;
-    rest = (struct lode_span){rest.data + 16, rest.size - 16};
+    rest = (struct lode_range){rest.data + 16, rest.size - 16};
     take_payload(self, record, rest);
     uint64_t size = record->payload.size + (record->kind == 3 ? 2 : 0);
     *at += (size + 7) / 8 * 8;

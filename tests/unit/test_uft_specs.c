@@ -12,7 +12,8 @@ static const uint8_t payload[64] = {1, [8] = 2, [16] = 3, [24] = 4};
 
 static void open_line(struct specs *specs, const char *type, const char *line)
 {
-    specs_open(specs, &(const struct lode_uft_spec_texts){.argspec = line, .pattern_type = type, .word = 8});
+    specs_open(specs,
+               &(const struct lode_uft_spec_strings){.argspec = line, .pattern_type = type, .word = 8});
 }
 
 static const char *show(const struct specs *specs, const char *name, const char *module)
@@ -212,12 +213,12 @@ static void what_was_asked_for_goes_before_debug_before_automatic(void **state)
 {
     struct specs specs;
     (void)state;
-    specs_open(&specs, &(const struct lode_uft_spec_texts){.argspec = "f@arg1/x,retval/i32",
-                                                           .retspec = "g@retval/x,arg1",
-                                                           .argauto = "f@arg1;malloc@arg1/u;_Znwm@arg1/u",
-                                                           .retauto = "f@retval;malloc@retval/p",
-                                                           .word = 8,
-                                                           .has_auto = true});
+    specs_open(&specs, &(const struct lode_uft_spec_strings){.argspec = "f@arg1/x,retval/i32",
+                                                             .retspec = "g@retval/x,arg1",
+                                                             .argauto = "f@arg1;malloc@arg1/u;_Znwm@arg1/u",
+                                                             .retauto = "f@retval;malloc@retval/p",
+                                                             .word = 8,
+                                                             .has_auto = true});
     const struct lode_uft_spec *debug = lode_uft_spec_parse(specs.specs, &specs.arena, "@arg1,arg2", 10);
     assert_non_null(debug);
     const struct lode_uft_spec *asked = lode_uft_specs_find(specs.specs, "f", "p", false);
@@ -460,7 +461,7 @@ static void a_function_has_no_more_values_than_a_record_holds(void **state)
 static struct lode_uft_debug read_debug(struct specs *specs, const char *text)
 {
     struct lode_uft_debug debug;
-    struct lode_span bytes = {(const uint8_t *)text, strlen(text)};
+    struct lode_range bytes = {(const uint8_t *)text, strlen(text)};
     open_line(specs, "regex", NULL);
     assert_int_equal(
         lode_uft_debug_read(&debug, bytes, "prog.dbg", specs->specs, &specs->arena, &specs->report), LODE_OK);

@@ -31,12 +31,12 @@ static void points_propagate_to_all_scopes(void **state)
     lode_writer *writer = begin_writer(&place, NULL);
     describe_tree(&place, writer, &tree);
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
-    DONE(&place, begin_thread(&place, draft, 0));
+    lode_profile_builder *builder = begin_builder(&place, writer);
+    DONE(&place, begin_thread(&place, builder, 0));
     for (unsigned i = 0; i < 8; i++)
-        DONE(&place, lode_draft_point(draft, tree.lines[i], tree.metric, 1u << i, &place.error));
-    append_draft(&place, writer, draft);
-    lode_draft_free(draft);
+        DONE(&place, lode_profile_builder_point(builder, tree.lines[i], tree.metric, 1u << i, &place.error));
+    append_builder(&place, writer, builder);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
 
     check_target(&place, 1);
@@ -75,12 +75,12 @@ static void loops_without_inner_loops_are_exact(void **state)
             add_inside(&place, writer, add_inside(&place, writer, outer, LODE_LEXICAL_LOOP, file, 20 + i),
                        LODE_LEXICAL_LINE, file, 30 + i);
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
-    DONE(&place, begin_thread(&place, draft, 0));
+    lode_profile_builder *builder = begin_builder(&place, writer);
+    DONE(&place, begin_thread(&place, builder, 0));
     for (uint32_t i = 0; i < 3; i++)
-        DONE(&place, lode_draft_point(draft, lines[i], metric, 0.1 * (i + 1), &place.error));
-    append_draft(&place, writer, draft);
-    lode_draft_free(draft);
+        DONE(&place, lode_profile_builder_point(builder, lines[i], metric, 0.1 * (i + 1), &place.error));
+    append_builder(&place, writer, builder);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
 
     check_target(&place, 1);
@@ -153,14 +153,14 @@ static void statistics_are_computed(void **state)
     lines[1] = add_inside(&place, writer, lines[0], LODE_LEXICAL_LINE, file, 11);
     lines[2] = add_inside(&place, writer, thread, LODE_LEXICAL_LINE, file, 12);
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
+    lode_profile_builder *builder = begin_builder(&place, writer);
     for (uint32_t p = 0; p < 3; p++) {
-        DONE(&place, begin_thread(&place, draft, p));
+        DONE(&place, begin_thread(&place, builder, p));
         for (unsigned i = 0; i < 3; i++)
-            DONE(&place, lode_draft_point(draft, lines[i], metric, points[p][i], &place.error));
-        append_draft(&place, writer, draft);
+            DONE(&place, lode_profile_builder_point(builder, lines[i], metric, points[p][i], &place.error));
+        append_builder(&place, writer, builder);
     }
-    lode_draft_free(draft);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
 
     check_target(&place, 1);
@@ -227,14 +227,14 @@ static void profiles_are_sorted_by_id_tuple(void **state)
     uint32_t metric = add_time(&place, writer);
     add_entry(&place, writer, LODE_ENTRY_MAIN_THREAD);
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
+    lode_profile_builder *builder = begin_builder(&place, writer);
     for (unsigned p = 0; p < 7; p++) {
-        DONE(&place, lode_draft_begin(draft, tuples[p], lengths[p], &place.error));
-        DONE(&place, lode_draft_point(draft, 0, metric, p + 1.0, &place.error));
-        DONE(&place, lode_draft_sample(draft, 1000 + p, 0, &place.error));
-        append_draft(&place, writer, draft);
+        DONE(&place, lode_profile_builder_begin(builder, tuples[p], lengths[p], &place.error));
+        DONE(&place, lode_profile_builder_point(builder, 0, metric, p + 1.0, &place.error));
+        DONE(&place, lode_profile_builder_sample(builder, 1000 + p, 0, &place.error));
+        append_builder(&place, writer, builder);
     }
-    lode_draft_free(draft);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
 
     check_target(&place, 0);
@@ -279,18 +279,18 @@ static void write_in_order(struct place *place, unsigned step)
     for (unsigned k = 0, i = 0; k < THINGS; k++, i = (i + step) % THINGS)
         contexts[i] = add_call(place, writer, threads[i % 2], LODE_RELATION_CALL, functions[i]);
     DONE(place, lode_writer_seal(writer, &place->error));
-    lode_draft *draft = begin_draft(place, writer);
-    DONE(place, begin_thread(place, draft, 0));
+    lode_profile_builder *builder = begin_builder(place, writer);
+    DONE(place, begin_thread(place, builder, 0));
     for (unsigned k = 0, i = 0; k < THINGS; k++, i = (i + step) % THINGS) {
-        DONE(place, lode_draft_value(draft, contexts[i], EXECUTION, i + 1.0, &place->error));
-        DONE(place, lode_draft_value(draft, contexts[i], POINT, i + 1.0, &place->error));
-        DONE(place, lode_draft_value(draft, contexts[i], FUNCTION, i + 1.0, &place->error));
+        DONE(place, lode_profile_builder_value(builder, contexts[i], EXECUTION, i + 1.0, &place->error));
+        DONE(place, lode_profile_builder_value(builder, contexts[i], POINT, i + 1.0, &place->error));
+        DONE(place, lode_profile_builder_value(builder, contexts[i], FUNCTION, i + 1.0, &place->error));
     }
-    DONE(place, lode_draft_value(draft, threads[0], EXECUTION, 36, &place->error));
-    DONE(place, lode_draft_value(draft, LODE_NONE, EXECUTION, 78, &place->error));
-    DONE(place, lode_draft_value(draft, threads[1], EXECUTION, 42, &place->error));
-    append_draft(place, writer, draft);
-    lode_draft_free(draft);
+    DONE(place, lode_profile_builder_value(builder, threads[0], EXECUTION, 36, &place->error));
+    DONE(place, lode_profile_builder_value(builder, LODE_NONE, EXECUTION, 78, &place->error));
+    DONE(place, lode_profile_builder_value(builder, threads[1], EXECUTION, 42, &place->error));
+    append_builder(place, writer, builder);
+    lode_profile_builder_free(builder);
     finish_writer(place, writer);
 }
 
@@ -350,20 +350,20 @@ static void unlisted_contexts_come_last(void **state)
     uint32_t line = add_inside(&place, writer, mainly, LODE_LEXICAL_LINE, file, 10);
     DONE(&place, lode_writer_add_unlisted(writer, &unlisted[1], error));
     DONE(&place, lode_writer_seal(writer, error));
-    lode_draft *draft = begin_draft(&place, writer);
-    DONE(&place, begin_thread(&place, draft, 0));
+    lode_profile_builder *builder = begin_builder(&place, writer);
+    DONE(&place, begin_thread(&place, builder, 0));
     /* What they are below is not known, so that their values cannot be propagated. */
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_point(draft, unlisted[0], metric, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_point(builder, unlisted[0], metric, 1.0, error));
     for (uint16_t id = POINT; id <= (uint16_t)EXECUTION; id++) {
-        DONE(&place, lode_draft_value(draft, unlisted[1], id, 2.0, error));
-        DONE(&place, lode_draft_value(draft, unlisted[0], id, 1.0, error));
-        DONE(&place, lode_draft_value(draft, line, id, id == POINT ? 0.0 : 3.0, error));
-        DONE(&place, lode_draft_value(draft, mainly, id, id == POINT ? 0.0 : 3.0, error));
+        DONE(&place, lode_profile_builder_value(builder, unlisted[1], id, 2.0, error));
+        DONE(&place, lode_profile_builder_value(builder, unlisted[0], id, 1.0, error));
+        DONE(&place, lode_profile_builder_value(builder, line, id, id == POINT ? 0.0 : 3.0, error));
+        DONE(&place, lode_profile_builder_value(builder, mainly, id, id == POINT ? 0.0 : 3.0, error));
     }
-    DONE(&place, lode_draft_value(draft, thread, EXECUTION, 3.0, error));
-    DONE(&place, lode_draft_value(draft, LODE_NONE, EXECUTION, 3.0, error));
-    append_draft(&place, writer, draft);
-    lode_draft_free(draft);
+    DONE(&place, lode_profile_builder_value(builder, thread, EXECUTION, 3.0, error));
+    DONE(&place, lode_profile_builder_value(builder, LODE_NONE, EXECUTION, 3.0, error));
+    append_builder(&place, writer, builder);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
 
     check_target(&place, 2);

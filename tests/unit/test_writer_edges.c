@@ -18,12 +18,12 @@ static void a_database_may_be_empty(void **state)
             add_time(&place, writer);
         }
         DONE(&place, lode_writer_seal(writer, &place.error));
-        lode_draft *draft = begin_draft(&place, writer);
+        lode_profile_builder *builder = begin_builder(&place, writer);
         for (uint32_t p = 0; p < profiles; p++) {
-            DONE(&place, begin_thread(&place, draft, p));
-            append_draft(&place, writer, draft);
+            DONE(&place, begin_thread(&place, builder, p));
+            append_builder(&place, writer, builder);
         }
-        lode_draft_free(draft);
+        lode_profile_builder_free(builder);
         finish_writer(&place, writer);
         check_target(&place, 0);
         lode_database *db = open_target(&place);
@@ -51,18 +51,18 @@ static void zeros_are_left_out_and_points_add_up(void **state)
     lode_writer *writer = begin_writer(&place, NULL);
     describe_tree(&place, writer, &tree);
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
-    DONE(&place, begin_thread(&place, draft, 0));
-    DONE(&place, lode_draft_value(draft, tree.lines[0], POINT, 0.0, &place.error));
-    DONE(&place, lode_draft_value(draft, tree.lines[0], POINT, -0.0, &place.error));
-    DONE(&place, lode_draft_point(draft, tree.lines[1], tree.metric, 0.0, &place.error));
-    append_draft(&place, writer, draft);
-    DONE(&place, begin_thread(&place, draft, 1));
-    DONE(&place, lode_draft_point(draft, tree.lines[0], tree.metric, 1.5, &place.error));
-    DONE(&place, lode_draft_point(draft, tree.lines[6], tree.metric, 4.0, &place.error));
-    DONE(&place, lode_draft_point(draft, tree.lines[0], tree.metric, 2.5, &place.error));
-    append_draft(&place, writer, draft);
-    lode_draft_free(draft);
+    lode_profile_builder *builder = begin_builder(&place, writer);
+    DONE(&place, begin_thread(&place, builder, 0));
+    DONE(&place, lode_profile_builder_value(builder, tree.lines[0], POINT, 0.0, &place.error));
+    DONE(&place, lode_profile_builder_value(builder, tree.lines[0], POINT, -0.0, &place.error));
+    DONE(&place, lode_profile_builder_point(builder, tree.lines[1], tree.metric, 0.0, &place.error));
+    append_builder(&place, writer, builder);
+    DONE(&place, begin_thread(&place, builder, 1));
+    DONE(&place, lode_profile_builder_point(builder, tree.lines[0], tree.metric, 1.5, &place.error));
+    DONE(&place, lode_profile_builder_point(builder, tree.lines[6], tree.metric, 4.0, &place.error));
+    DONE(&place, lode_profile_builder_point(builder, tree.lines[0], tree.metric, 2.5, &place.error));
+    append_builder(&place, writer, builder);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
 
     check_target(&place, 1);
@@ -99,15 +99,15 @@ static void profiles_are_counted_in_all_of_many_scopes(void **state)
     }
     DONE(&place, lode_writer_add_statistic(writer, metric, scopes[0], "1", LODE_COMBINE_SUM, &place.error));
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
+    lode_profile_builder *builder = begin_builder(&place, writer);
     for (uint32_t p = 0; p < 3; p++) {
-        DONE(&place, begin_thread(&place, draft, p));
+        DONE(&place, begin_thread(&place, builder, p));
         if (p < 2)
-            DONE(&place,
-                 lode_draft_value(draft, LODE_NONE, ids[p == 0 ? 0 : MANY_SCOPES - 1], 2.5, &place.error));
-        append_draft(&place, writer, draft);
+            DONE(&place, lode_profile_builder_value(builder, LODE_NONE, ids[p == 0 ? 0 : MANY_SCOPES - 1],
+                                                    2.5, &place.error));
+        append_builder(&place, writer, builder);
     }
-    lode_draft_free(draft);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
     lode_database *db = open_target(&place);
     assert_int_equal(lode_metric_statistic_at(lode_database_metric(db, 0), 0, &statistic), LODE_OK);
@@ -130,18 +130,18 @@ static void write_samples(struct place *place, const uint64_t *times, unsigned c
     DONE(place, lode_writer_seal(writer, &place->error));
     if (bounds && !late)
         lode_writer_set_trace_bounds(writer, (*bounds)[0], (*bounds)[1]);
-    lode_draft *draft = begin_draft(place, writer);
+    lode_profile_builder *builder = begin_builder(place, writer);
     for (uint32_t p = 0; p < 2; p++) {
-        DONE(place, begin_thread(place, draft, p));
+        DONE(place, begin_thread(place, builder, p));
         /* All in the second profile; the first has an empty line. */
         for (unsigned i = 0; p == 1 && i < count; i++)
-            DONE(place,
-                 lode_draft_sample(draft, times[i], i % 2 ? LODE_NONE : tree.lines[i % 8], &place->error));
-        append_draft(place, writer, draft);
+            DONE(place, lode_profile_builder_sample(builder, times[i], i % 2 ? LODE_NONE : tree.lines[i % 8],
+                                                    &place->error));
+        append_builder(place, writer, builder);
     }
     if (bounds && late)
         lode_writer_set_trace_bounds(writer, (*bounds)[0], (*bounds)[1]);
-    lode_draft_free(draft);
+    lode_profile_builder_free(builder);
     finish_writer(place, writer);
 }
 

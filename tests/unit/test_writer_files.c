@@ -108,11 +108,11 @@ static void nothing_is_left_of_what_is_not_finished(void **state)
         if (phase > 0)
             DONE(&place, lode_writer_seal(writer, &place.error));
         if (phase > 1) {
-            lode_draft *draft = begin_draft(&place, writer);
-            DONE(&place, begin_thread(&place, draft, 0));
-            DONE(&place, lode_draft_sample(draft, 5, 1, &place.error));
-            append_draft(&place, writer, draft);
-            lode_draft_free(draft);
+            lode_profile_builder *builder = begin_builder(&place, writer);
+            DONE(&place, begin_thread(&place, builder, 0));
+            DONE(&place, lode_profile_builder_sample(builder, 5, 1, &place.error));
+            append_builder(&place, writer, builder);
+            lode_profile_builder_free(builder);
         }
         give_up(&place, writer);
     }

@@ -57,21 +57,21 @@ static void duplicates_are_refused(void **state)
             lode_writer_add_statistic(writer, 0, 0, "$$", LODE_COMBINE_SUM, &place.error));
     DONE(&place, lode_writer_add_statistic(writer, 0, 0, "$$", LODE_COMBINE_MAX, &place.error));
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
+    lode_profile_builder *builder = begin_builder(&place, writer);
     /* Side by side, apart, and as a value beside a point. */
     for (unsigned i = 0; i < 3; i++) {
-        DONE(&place, begin_thread(&place, draft, 0));
-        DONE(&place, lode_draft_value(draft, 1, 0, 1.0, &place.error));
+        DONE(&place, begin_thread(&place, builder, 0));
+        DONE(&place, lode_profile_builder_value(builder, 1, 0, 1.0, &place.error));
         if (i == 1)
-            DONE(&place, lode_draft_value(draft, 0, 0, 1.0, &place.error));
+            DONE(&place, lode_profile_builder_value(builder, 0, 0, 1.0, &place.error));
         if (i == 2)
-            DONE(&place, lode_draft_point(draft, 1, 0, 1.0, &place.error));
+            DONE(&place, lode_profile_builder_point(builder, 1, 0, 1.0, &place.error));
         else
-            DONE(&place, lode_draft_value(draft, 1, 0, 1.0, &place.error));
-        REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_end(draft, &place.error));
-        REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, draft, &place.error));
+            DONE(&place, lode_profile_builder_value(builder, 1, 0, 1.0, &place.error));
+        REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_end(builder, &place.error));
+        REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, builder, &place.error));
     }
-    lode_draft_free(draft);
+    lode_profile_builder_free(builder);
     give_up(&place, writer);
 }
 
@@ -99,11 +99,11 @@ static void points_need_known_scopes(void **state)
     lode_writer *writer = describe(&place, 0);
     add_instance(&place, writer, 0, add_scope(&place, writer, "my own", LODE_SCOPE_CUSTOM));
     DONE(&place, lode_writer_seal(writer, &place.error));
-    lode_draft *draft = begin_draft(&place, writer);
-    DONE(&place, begin_thread(&place, draft, 0));
-    REFUSED(&place, LODE_ERR_UNSUPPORTED, lode_draft_point(draft, 1, 0, 1.0, &place.error));
-    DONE(&place, lode_draft_value(draft, 1, 1, 1.0, &place.error));
-    lode_draft_free(draft);
+    lode_profile_builder *builder = begin_builder(&place, writer);
+    DONE(&place, begin_thread(&place, builder, 0));
+    REFUSED(&place, LODE_ERR_UNSUPPORTED, lode_profile_builder_point(builder, 1, 0, 1.0, &place.error));
+    DONE(&place, lode_profile_builder_value(builder, 1, 1, 1.0, &place.error));
+    lode_profile_builder_free(builder);
     give_up(&place, writer);
 }
 
@@ -120,25 +120,25 @@ static void wrong_profiles_are_refused(void **state)
     lode_error *error = &place.error;
     DONE(&place, lode_writer_add_unlisted(writer, &unlisted, error));
     DONE(&place, lode_writer_seal(writer, error));
-    lode_draft *draft = begin_draft(&place, writer);
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_begin(draft, NULL, 0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_begin(draft, &unknown, 1, error));
+    lode_profile_builder *builder = begin_builder(&place, writer);
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_begin(builder, NULL, 0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_begin(builder, &unknown, 1, error));
     lode_id *many = calloc(UINT16_MAX + 1, sizeof *many);
-    REFUSED(&place, LODE_ERR_LIMIT, lode_draft_begin(draft, many, UINT16_MAX + 1, error));
+    REFUSED(&place, LODE_ERR_LIMIT, lode_profile_builder_begin(builder, many, UINT16_MAX + 1, error));
     free(many);
-    DONE(&place, begin_thread(&place, draft, 0));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_value(draft, 3, 0, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_value(draft, 1, 1, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_point(draft, 3, 0, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_point(draft, 1, 1, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_sample(draft, 5, 3, error));
-    DONE(&place, lode_draft_sample(draft, 5, 1, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_sample(draft, 4, 1, error));
+    DONE(&place, begin_thread(&place, builder, 0));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_value(builder, 3, 0, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_value(builder, 1, 1, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_point(builder, 3, 0, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_point(builder, 1, 1, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_sample(builder, 5, 3, error));
+    DONE(&place, lode_profile_builder_sample(builder, 5, 1, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_sample(builder, 4, 1, error));
     /* Viewers look up samples in the tree. */
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_sample(draft, 6, unlisted, error));
-    DONE(&place, lode_draft_sample(draft, 5, LODE_NONE, error));
-    append_draft(&place, writer, draft);
-    lode_draft_free(draft);
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_sample(builder, 6, unlisted, error));
+    DONE(&place, lode_profile_builder_sample(builder, 5, LODE_NONE, error));
+    append_builder(&place, writer, builder);
+    lode_profile_builder_free(builder);
     finish_writer(&place, writer);
     /* What was refused left no trace. */
     check_target(&place, 0);
@@ -172,47 +172,47 @@ static void nothing_is_described_after_the_seal(struct place *place, lode_writer
 static void calls_in_the_wrong_phase_are_refused(void **state)
 {
     struct place place, elsewhere;
-    lode_draft *draft = NULL, *foreign;
+    lode_profile_builder *builder = NULL, *foreign;
     (void)state;
     enter_place(&place);
     enter_place(&elsewhere);
     lode_error *error = &place.error;
     lode_writer *writer = describe(&place, 0), *other = describe(&elsewhere, 0);
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_create(&draft, writer, error));
-    assert_null(draft);
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_create(&builder, writer, error));
+    assert_null(builder);
     REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_finish(writer, error));
     DONE(&place, lode_writer_seal(writer, error));
     DONE(&elsewhere, lode_writer_seal(other, &elsewhere.error));
     nothing_is_described_after_the_seal(&place, writer);
 
-    draft = begin_draft(&place, writer);
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_value(draft, 1, 0, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_point(draft, 1, 0, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_sample(draft, 1, 1, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_end(draft, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, draft, error));
-    DONE(&place, begin_thread(&place, draft, 0));
-    DONE(&place, lode_draft_value(draft, 1, 0, 1.0, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, draft, error));
-    DONE(&place, lode_draft_end(draft, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_end(draft, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_value(draft, 0, 0, 1.0, error));
-    foreign = begin_draft(&elsewhere, other);
+    builder = begin_builder(&place, writer);
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_value(builder, 1, 0, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_point(builder, 1, 0, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_sample(builder, 1, 1, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_end(builder, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, builder, error));
+    DONE(&place, begin_thread(&place, builder, 0));
+    DONE(&place, lode_profile_builder_value(builder, 1, 0, 1.0, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, builder, error));
+    DONE(&place, lode_profile_builder_end(builder, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_end(builder, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_value(builder, 0, 0, 1.0, error));
+    foreign = begin_builder(&elsewhere, other);
     DONE(&elsewhere, begin_thread(&elsewhere, foreign, 0));
-    DONE(&elsewhere, lode_draft_end(foreign, &elsewhere.error));
+    DONE(&elsewhere, lode_profile_builder_end(foreign, &elsewhere.error));
     REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, foreign, error));
-    DONE(&place, lode_writer_append(writer, draft, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, draft, error));
-    lode_draft_free(foreign);
+    DONE(&place, lode_writer_append(writer, builder, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, builder, error));
+    lode_profile_builder_free(foreign);
     give_up(&elsewhere, other);
 
     DONE(&place, lode_writer_finish(writer, error));
     REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_finish(writer, error));
-    DONE(&place, begin_thread(&place, draft, 1));
-    DONE(&place, lode_draft_end(draft, error));
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, draft, error));
-    lode_draft_free(draft);
-    REFUSED(&place, LODE_ERR_ARGUMENT, lode_draft_create(&draft, writer, error));
+    DONE(&place, begin_thread(&place, builder, 1));
+    DONE(&place, lode_profile_builder_end(builder, error));
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_writer_append(writer, builder, error));
+    lode_profile_builder_free(builder);
+    REFUSED(&place, LODE_ERR_ARGUMENT, lode_profile_builder_create(&builder, writer, error));
     lode_writer_close(writer);
     check_target(&place, 1);
     lode_database *db = open_target(&place);
@@ -226,7 +226,7 @@ static void null_may_be_closed(void **state)
 {
     (void)state;
     lode_writer_close(NULL);
-    lode_draft_free(NULL);
+    lode_profile_builder_free(NULL);
 }
 
 /* ---- sizes ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What trace stores are made of when they are written: names of functions in parts, and texts with their ids. */
+/* What trace stores are made of when they are written: names of functions in parts, and strings with their ids. */
 #include "format/zorka/write_source.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static void assert_parts(const char *name, const char *class_name, const char *method, const char *signature)
 {
-    struct lode_span parts[3] = {zor_span("module"), zor_span(""), zor_span("()")};
+    struct lode_range parts[3] = {zor_range("module"), zor_range(""), zor_range("()")};
     const char *wanted[3] = {class_name, method, signature};
     lode_zor_split_name(name, parts);
     for (unsigned i = 0; i < 3; i++)
@@ -57,48 +57,49 @@ static void any_bytes_are_a_name(void **state)
                                         "a b", "a b::", "operator", "::(::", "<",    " ",    "operator <"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct lode_span parts[3] = {zor_span("module"), zor_span(""), zor_span("()")};
+        struct lode_range parts[3] = {zor_range("module"), zor_range(""), zor_range("()")};
         lode_zor_split_name(names[i], parts);
         assert_true(parts[1].size <= strlen(names[i]));
     }
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
-static void texts_are_there_once(void **state)
+static void strings_are_there_once(void **state)
 {
-    struct zor_dictionary texts;
+    struct zor_dictionary strings;
     (void)state;
-    lode_zor_dictionary_init(&texts);
-    struct zor_entry *method = lode_zor_method(&texts, zor_span("a.B"), zor_span("c"), zor_span("()"));
-    assert_ptr_equal(method, lode_zor_method(&texts, zor_span("a.B"), zor_span("c"), zor_span("()")));
-    assert_ptr_not_equal(method, lode_zor_method(&texts, zor_span("a"), zor_span("B.c"), zor_span("()")));
-    assert_ptr_not_equal(lode_zor_string(&texts, ZOR_MARK_NONE, zor_span("c")),
-                         lode_zor_string(&texts, ZOR_MARK_METHOD_NAME, zor_span("c")));
-    lode_zor_dictionary_free(&texts);
+    lode_zor_dictionary_init(&strings);
+    struct zor_entry *method = lode_zor_method(&strings, zor_range("a.B"), zor_range("c"), zor_range("()"));
+    assert_ptr_equal(method, lode_zor_method(&strings, zor_range("a.B"), zor_range("c"), zor_range("()")));
+    assert_ptr_not_equal(method,
+                         lode_zor_method(&strings, zor_range("a"), zor_range("B.c"), zor_range("()")));
+    assert_ptr_not_equal(lode_zor_string(&strings, ZOR_MARK_NONE, zor_range("c")),
+                         lode_zor_string(&strings, ZOR_MARK_METHOD_NAME, zor_range("c")));
+    lode_zor_dictionary_free(&strings);
 }
 
 static void ids_are_in_the_order_of_use_and_parts_come_first(void **state)
 {
-    struct zor_dictionary texts;
+    struct zor_dictionary strings;
     (void)state;
-    lode_zor_dictionary_init(&texts);
-    struct zor_entry *unused = lode_zor_string(&texts, ZOR_MARK_NONE, zor_span("unused"));
-    struct zor_entry *method = lode_zor_method(&texts, zor_span("a"), zor_span("b"), zor_span("()"));
-    struct zor_entry *first = lode_zor_string(&texts, ZOR_MARK_NONE, zor_span("first"));
-    struct zor_entry *nothing = lode_zor_string(&texts, ZOR_MARK_NONE, zor_span(""));
+    lode_zor_dictionary_init(&strings);
+    struct zor_entry *unused = lode_zor_string(&strings, ZOR_MARK_NONE, zor_range("unused"));
+    struct zor_entry *method = lode_zor_method(&strings, zor_range("a"), zor_range("b"), zor_range("()"));
+    struct zor_entry *first = lode_zor_string(&strings, ZOR_MARK_NONE, zor_range("first"));
+    struct zor_entry *nothing = lode_zor_string(&strings, ZOR_MARK_NONE, zor_range(""));
     atomic_store(&method->first, 7);
     atomic_store(&first->first, 3);
     atomic_store(&nothing->first, 1);
-    assert_int_equal(lode_zor_dictionary_number(&texts, NULL), LODE_OK);
-    assert_int_equal(texts.count, 5);
+    assert_int_equal(lode_zor_dictionary_number(&strings, NULL), LODE_OK);
+    assert_int_equal(strings.count, 5);
     assert_int_equal(nothing->id, 0);
     assert_int_equal(unused->id, 0);
     assert_int_equal(first->id, 1);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(method->parts[i]->id, 2 + i);
     assert_int_equal(method->id, 5);
-    lode_zor_dictionary_free(&texts);
+    lode_zor_dictionary_free(&strings);
 }
 
 int main(void)
@@ -108,7 +109,7 @@ int main(void)
         cmocka_unit_test(what_looks_like_parameters_may_be_none),
         cmocka_unit_test(types_of_results_are_no_part),
         cmocka_unit_test(any_bytes_are_a_name),
-        cmocka_unit_test(texts_are_there_once),
+        cmocka_unit_test(strings_are_there_once),
         cmocka_unit_test(ids_are_in_the_order_of_use_and_parts_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks, texts and failures of trace stores: files that the original program wrote and judged. */
+/* Chunks, strings and failures of trace stores: files that the original program wrote and judged. */
 #include "format/zorka/zorka.h"
 #include "minizor.h"
 #include "story.h"
@@ -46,9 +46,9 @@ static void scan(struct unpacked *self, const char *name)
     assert_int_equal(lode_zor_scan(&self->data, &self->chunks, 0, &self->report), LODE_OK);
 }
 
-static struct lode_span unpack(struct unpacked *self, size_t index, int *rule)
+static struct lode_range unpack(struct unpacked *self, size_t index, int *rule)
 {
-    struct lode_span payload;
+    struct lode_range payload;
     struct zor_damage damage;
     assert_true(lode_zor_unpack(&self->unpacker, &self->data,
                                 LODE_ARRAY_AT(&self->chunks, struct zor_chunk, index), &payload, &damage));
@@ -79,7 +79,7 @@ static void all_flags_give_the_same_payloads(void **state)
         assert_int_equal(other.report.result.errors, 0);
         assert_int_equal(other.chunks.count, plain.chunks.count);
         for (size_t k = 0; k < plain.chunks.count; k++) {
-            struct lode_span expected = unpack(&plain, k, &rule), payload = unpack(&other, k, &rule);
+            struct lode_range expected = unpack(&plain, k, &rule), payload = unpack(&other, k, &rule);
             assert_int_equal(rule, -1);
             assert_int_equal(payload.size, expected.size);
             assert_memory_equal(payload.data, expected.data, expected.size);
@@ -90,16 +90,16 @@ static void all_flags_give_the_same_payloads(void **state)
 }
 
 /* What is read of a file, or the rule that says why it is not. */
-static struct lode_span read_file(struct unpacked *self, const char *name, int *rule)
+static struct lode_range read_file(struct unpacked *self, const char *name, int *rule)
 {
     char path[128];
     snprintf(path, sizeof path, "zorka/interop/%s", name);
     scan(self, path);
     *rule = lode_report_seen(&self->report, ZOR_DATA_FLAGS) ? ZOR_DATA_FLAGS : ZOR_CHUNK_CUT;
-    return self->chunks.count > 0 ? unpack(self, 0, rule) : (struct lode_span){0};
+    return self->chunks.count > 0 ? unpack(self, 0, rule) : (struct lode_range){0};
 }
 
-static void expect_bytes(struct lode_span bytes, const char *digits)
+static void expect_bytes(struct lode_range bytes, const char *digits)
 {
     struct minizor_bytes expected = {0};
     minizor_hex(&expected, digits);
@@ -130,7 +130,7 @@ static void expect_verdict(char *line)
             expected = refused[i].rule;
     bool is_read = expected < 0 || expected == ZOR_CHUNK_SIZE;
     assert_true(is_read == is_ok || strcmp(line, "lsize-short.dat") == 0);
-    struct lode_span payload = read_file(&self, line, &rule);
+    struct lode_range payload = read_file(&self, line, &rule);
     if (rule != expected)
         fail_msg("%s: rule %d, not %d", line, rule, expected);
     if (is_read)
@@ -154,7 +154,7 @@ static void verdicts_are_those_of_the_original(void **state)
     free(results.bytes);
 }
 
-/* The texts were made by number: every 97th has all bytes that are escaped. */
+/* The strings were made by number: every 97th has all bytes that are escaped. */
 static void expect_text(const struct zor_text *text, size_t number)
 {
     char expected[64] = "esc\0\1\2\3\4 \xc3\xbf ";
@@ -173,22 +173,22 @@ static void merged_texts_are_what_they_were(void **state)
                   expected = load("zorka/text-merged/expected.txt");
     struct lode_report report;
     struct lode_arena arena;
-    struct zor_texts texts;
+    struct zor_strings strings;
     size_t count = 0;
     (void)state;
     lode_arena_init(&arena, SIZE_MAX);
-    lode_zor_texts_init(&texts, &arena);
+    lode_zor_texts_init(&strings, &arena);
     assert_int_equal(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, 0, NULL, NULL, NULL), LODE_OK);
-    assert_int_equal(lode_zor_read_fmi(&texts, (struct lode_span){fmi.bytes, fmi.size}, "fmi", &report),
+    assert_int_equal(lode_zor_read_fmi(&strings, (struct lode_range){fmi.bytes, fmi.size}, "fmi", &report),
                      LODE_OK);
-    assert_int_equal(lode_zor_read_wal(&texts, (struct lode_span){wal.bytes, wal.size}, "wal", &report),
+    assert_int_equal(lode_zor_read_wal(&strings, (struct lode_range){wal.bytes, wal.size}, "wal", &report),
                      LODE_OK);
     assert_int_equal(report.result.errors + report.result.warnings, 0);
     expected.bytes[expected.size] = '\0';
     for (const char *line = strtok((char *)expected.bytes, "\n"); line; line = strtok(NULL, "\n")) {
         /* The id of a text with bytes ff is written apart; all others are said to be what they were. */
         bool is_apart = strncmp(line, "ffid=", 5) == 0;
-        const struct zor_text *text = lode_zor_text(&texts, strtoul(line + (is_apart ? 5 : 0), NULL, 10));
+        const struct zor_text *text = lode_zor_text(&strings, strtoul(line + (is_apart ? 5 : 0), NULL, 10));
         if (text == NULL)
             fail_msg("id %s", line);
         else if (is_apart)
@@ -199,9 +199,9 @@ static void merged_texts_are_what_they_were(void **state)
         }
     }
     assert_int_equal(count, 600);
-    assert_int_equal(texts.items.count, count + 1);
+    assert_int_equal(strings.items.count, count + 1);
     lode_report_close(&report);
-    lode_zor_texts_free(&texts);
+    lode_zor_texts_free(&strings);
     lode_arena_free(&arena);
     free(fmi.bytes);
     free(wal.bytes);
@@ -225,7 +225,7 @@ static void failures_of_real_stores_are_those_of_their_readers(void **state)
     static const struct {
         const char *name;
         unsigned
-            failed[5]; /* of each trace: calls with an exception or an error flag in the expected texts */
+            failed[5]; /* of each trace: calls with an exception or an error flag in the expected strings */
     } stores[] = {{"zorka/stores/first", {0, 0, 2, 0, 0}}, {"zorka/stores/master", {0, 0, 3, 0, 0}}};
     (void)state;
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {

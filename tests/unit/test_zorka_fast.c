@@ -21,7 +21,7 @@ static uint64_t next_random(uint64_t *state)
 
 /* ---- events ---- */
 
-static void assert_same_span(struct lode_span a, struct lode_span b)
+static void assert_same_span(struct lode_range a, struct lode_range b)
 {
     assert_int_equal(a.size, b.size);
     assert_true(a.size == 0 || a.data == b.data);
@@ -58,7 +58,7 @@ static bool takes_number(struct zor_events events, const struct zor_event *plain
 /* Reads bytes in both ways; returns how many events there are, and adds to `common` those that were read fast. */
 static unsigned compare_events(const struct minizor_bytes *bytes, unsigned *common, unsigned *numbers)
 {
-    struct lode_span payload = {bytes->bytes, bytes->size};
+    struct lode_range payload = {bytes->bytes, bytes->size};
     struct zor_events plain, fast;
     struct zor_event plain_event, fast_event;
     unsigned count = 0;
@@ -164,7 +164,7 @@ static bool inflates_alike(struct zor_inflater *inflater, const uint8_t *packed,
                            uint32_t size)
 {
     uint8_t fast[512] = {0}, slow[512] = {0};
-    struct lode_span span = {packed, packed_size};
+    struct lode_range span = {packed, packed_size};
     bool is_sound = lode_zor_inflate(inflater, span, slow, size) == ZOR_INFLATED;
     const char *message = inflater->stream->msg;
     bool is_repeat = message && strcmp(message, "invalid bit length repeat") == 0;
@@ -220,7 +220,7 @@ static void checksums_are_those_of_zlib(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (uint8_t)next_random(&random);
-        assert_int_equal(lode_zor_crc32((struct lode_span){bytes, i}), crc32(0, bytes, (uInt)i));
+        assert_int_equal(lode_zor_crc32((struct lode_range){bytes, i}), crc32(0, bytes, (uInt)i));
     }
 }
 

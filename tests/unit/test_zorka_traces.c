@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What traces of trace stores say: calls that failed, values, threads. Expected texts are worked out by hand from the bytes. */
+/* What traces of trace stores say: calls that failed, values, threads. Expected strings are worked out by hand from the bytes. */
 #include "writing.h"
 #include "zor_expect.h"
 #include <limits.h>
@@ -33,7 +33,7 @@ static void a_call_that_was_cut_off_behind_its_stop_ends_then(void **state)
     lode_recording *recording = open_store(&store);
     expect_story(recording, 0, ENTER "end 262144 made\n");
     /* What a search would say, too. */
-    assert_int_equal(lode_track_span(recording, 0, &begin, &end, NULL), LODE_OK);
+    assert_int_equal(lode_track_interval(recording, 0, &begin, &end, NULL), LODE_OK);
     assert_int_equal(end - begin, 262144);
     lode_recording_close(recording);
     minizor_free(&store);
@@ -137,7 +137,7 @@ static void deep_and_long_values_are_bounded(void **state)
 
 /* ---- threads ---- */
 
-/* pid and tid of each trace of a store with this payload; texts 10 and 11 are the names of the attributes. */
+/* pid and tid of each trace of a store with this payload; strings 10 and 11 are the names of the attributes. */
 static void expect_threads(const char *digits, size_t count, const int32_t (*expected)[2])
 {
     struct minizor store;

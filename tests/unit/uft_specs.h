@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Specifications for tests: opened from texts, and payloads shown as text. */
+/* Specifications for tests: opened from strings, and payloads shown as text. */
 #ifndef LODE_TESTS_UFT_SPECS_H
 #define LODE_TESTS_UFT_SPECS_H
 
@@ -24,7 +24,7 @@ static inline int on_spec_finding(void *user, const lode_finding *finding)
     return 0;
 }
 
-static inline void specs_open(struct specs *self, const struct lode_uft_spec_texts *texts)
+static inline void specs_open(struct specs *self, const struct lode_uft_spec_strings *strings)
 {
     self->findings = 0;
     self->last[0] = '\0';
@@ -32,7 +32,7 @@ static inline void specs_open(struct specs *self, const struct lode_uft_spec_tex
     assert_int_equal(
         lode_report_open(&self->report, lode_uft_rules, UFT_RULE_COUNT, 0, on_spec_finding, self, NULL),
         LODE_OK);
-    assert_int_equal(lode_uft_specs_open(&self->specs, &self->arena, texts, &self->report), LODE_OK);
+    assert_int_equal(lode_uft_specs_open(&self->specs, &self->arena, strings, &self->report), LODE_OK);
 }
 
 static inline void specs_close(struct specs *self)
@@ -49,7 +49,7 @@ static inline const char *specs_show(const struct specs *self, const struct lode
     static char text[4096];
     lode_argument arguments[64];
     size_t count, at = 0;
-    struct lode_span payload = {bytes, size};
+    struct lode_range payload = {bytes, size};
     if (lode_uft_payload_decode(self->specs, spec, payload, arguments, 64, &count, NULL) != LODE_OK)
         return "cut";
     text[0] = '\0';

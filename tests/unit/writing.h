@@ -195,23 +195,23 @@ static inline void add_kinds(struct place *place, lode_writer *writer)
     assert_int_equal(kind, 1);
 }
 
-static inline lode_draft *begin_draft(struct place *place, lode_writer *writer)
+static inline lode_profile_builder *begin_builder(struct place *place, lode_writer *writer)
 {
-    lode_draft *draft = NULL;
-    DONE(place, lode_draft_create(&draft, writer, &place->error));
-    return draft;
+    lode_profile_builder *builder = NULL;
+    DONE(place, lode_profile_builder_create(&builder, writer, &place->error));
+    return builder;
 }
 
-static inline lode_status begin_thread(struct place *place, lode_draft *draft, uint32_t thread)
+static inline lode_status begin_thread(struct place *place, lode_profile_builder *builder, uint32_t thread)
 {
     const lode_id id = {.kind = 1, .logical = thread, .physical = thread};
-    return lode_draft_begin(draft, &id, 1, &place->error);
+    return lode_profile_builder_begin(builder, &id, 1, &place->error);
 }
 
-static inline void append_draft(struct place *place, lode_writer *writer, lode_draft *draft)
+static inline void append_builder(struct place *place, lode_writer *writer, lode_profile_builder *builder)
 {
-    DONE(place, lode_draft_end(draft, &place->error));
-    DONE(place, lode_writer_append(writer, draft, &place->error));
+    DONE(place, lode_profile_builder_end(builder, &place->error));
+    DONE(place, lode_writer_append(writer, builder, &place->error));
 }
 
 /* A writer with one metric, a file, a function, a module and two contexts: handle 0 of each, an entry point and a line. */

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define RECORDINGS_MAX SIZE_MAX
-#define MEMBERS_MAX    1024
+#define RECORDINGS_MAX  SIZE_MAX
+#define LOCAL_RANKS_MAX 1024
 
 typedef struct build_options {
     shared_options shared;
@@ -21,8 +21,8 @@ typedef struct build_options {
     uint64_t resolution;
     const char *rank_pattern, *rank_table, *title;
     uint64_t memory;
-    int crew; /* job_kind */
-    uint64_t members;
+    int mpi; /* job_kind */
+    uint64_t local_ranks;
     int writing; /* WRITE_... */
     int per;     /* PER_... */
 } build_options;
@@ -68,26 +68,26 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return progress_report(&b->progress, phase, done, total);
 }
 
-static lode_build_options wishes_of(const build_options *options, building *b)
+static lode_build_options settings_of(const build_options *options, building *b)
 {
-    lode_build_options wishes = LODE_BUILD_OPTIONS_INIT;
-    wishes.force = options->force;
-    wishes.strict = options->shared.strict;
-    wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
-    wishes.memory = options->memory;
-    wishes.trace = options->trace == TRACE_NONE ? LODE_TRACE_NONE : LODE_TRACE_FULL;
+    lode_build_options settings = LODE_BUILD_OPTIONS_INIT;
+    settings.force = options->force;
+    settings.strict = options->shared.strict;
+    settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    settings.memory = options->memory;
+    settings.trace = options->trace == TRACE_NONE ? LODE_TRACE_NONE : LODE_TRACE_FULL;
     if (options->resolution > 0)
-        wishes.trace = options->resolution;
-    wishes.rank_pattern = options->rank_pattern;
-    wishes.rank_table = options->rank_table;
-    wishes.title = options->title;
-    wishes.members = (uint32_t)options->members;
-    wishes.joint = options->writing == WRITE_JOINTLY;
-    wishes.per_thread = options->per == PER_THREAD;
-    wishes.on_finding = on_finding;
-    wishes.on_progress = on_progress;
-    wishes.user = b;
-    return wishes;
+        settings.trace = options->resolution;
+    settings.rank_pattern = options->rank_pattern;
+    settings.rank_table = options->rank_table;
+    settings.title = options->title;
+    settings.local_ranks = (uint32_t)options->local_ranks;
+    settings.joint = options->writing == WRITE_JOINTLY;
+    settings.per_thread = options->per == PER_THREAD;
+    settings.on_finding = on_finding;
+    settings.on_progress = on_progress;
+    settings.user = b;
+    return settings;
 }
 
 /* ---- what it took ---- */
@@ -101,7 +101,7 @@ typedef struct quantity {
 static void write_quantities(out *o, const lode_build_result *r)
 {
     const quantity quantities[] = {
-        {"members", "Members", r->members, 0},
+        {"comm_size", "Communicator size", r->comm_size, 0},
         {"recordings", "Recordings", r->recordings, 0},
         {"nodes", "Nodes", r->nodes, 0},
         {"ranks", "Ranks", r->ranks, 0},
@@ -190,25 +190,25 @@ static int check_kinds(const invocation *call)
     return EXIT_DONE;
 }
 
-/* What one member does; the first one speaks. */
-static int build_with(const invocation *call, lode_crew *crew)
+/* What one rank does; the first one speaks. */
+static int build_with(const invocation *call, lode_comm *comm)
 {
     const build_options *options = call->options;
     building b = {.findings = {.cap = 100}};
-    lode_build_options wishes = wishes_of(options, &b);
+    lode_build_options settings = settings_of(options, &b);
     lode_build_result result;
     lode_error error = {0};
-    int is_first = job_is_first(crew), status = EXIT_DONE;
+    int is_first = job_is_first(comm), status = EXIT_DONE;
     if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
-    wishes.crew = crew;
+    settings.comm = comm;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";
     /* The first process has the output; the others have nothing to clear away. */
     if (is_first)
         interrupt_hold();
     lode_status done =
-        lode_build(call->operands, call->operand_count, options->target, &wishes, &result, &error);
+        lode_build(call->operands, call->operand_count, options->target, &settings, &result, &error);
     progress_clear(&b.progress);
     if (done != LODE_OK) {
         status = report_unwritten(options->target, &error);
@@ -224,13 +224,13 @@ static int build_with(const invocation *call, lode_crew *crew)
 static int run_build(const invocation *call)
 {
     const build_options *options = call->options;
-    lode_crew *crew;
+    lode_comm *comm;
     if (options->writing == WRITE_JOINTLY)
         job_prepare_files();
-    int status = job_join(&crew, options->members ? JOB_ALONE : (job_kind)options->crew);
+    int status = job_join(&comm, options->local_ranks ? JOB_OFF : (job_kind)options->mpi);
     if (status != EXIT_DONE)
         return status;
-    return job_leave(crew, build_with(call, crew));
+    return job_leave(comm, build_with(call, comm));
 }
 
 static int build_usage(const invocation *call)
@@ -240,8 +240,8 @@ static int build_usage(const invocation *call)
         return report("missing option: -o/--output (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
-    if (options->members > MEMBERS_MAX)
-        return report("--crew: at most %d members in one process", MEMBERS_MAX);
+    if (options->local_ranks > LOCAL_RANKS_MAX)
+        return report("--local-ranks: at most %d ranks in one process", LOCAL_RANKS_MAX);
     return EXIT_DONE;
 }
 
@@ -263,11 +263,10 @@ static const option_spec build_own[] = {
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, memory),
      "memory for work on values, such as 500M or 2G (default a quarter of the machine's, shared by the ranks "
      "on it)"},
-    {"crew", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, crew),
-     "who builds: auto, the default, joins the MPI job that the program was started in, if it was; alone "
-     "does not"},
-    {"crew", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, members),
-     "build as N members of a crew inside this process, each with its threads, as a job of N ranks would"},
+    {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, mpi),
+     "auto, the default, joins the MPI job that started the program, if any; off ignores it"},
+    {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, local_ranks),
+     "run N ranks inside this process, each with its own threads, as an MPI job of N ranks would"},
     {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing),
      "how the ranks of an MPI job write: each for itself, the default; or jointly, through MPI, for file "
      "systems that want few and "

@@ -201,14 +201,15 @@ static void find_sum(const session *s, const lode_scope *scope, context_question
 }
 
 /* The id of the metric's values under the scope that was asked for, or under the execution scope. */
-static int find_scope(const session *s, const char *wish, target *t)
+static int find_scope(const session *s, const char *wanted, target *t)
 {
     lode_metric_scope scope;
     char names[256] = "";
     size_t used = 0;
     for (uint32_t i = 0; lode_metric_scope_at(s->metric, i, &scope) == LODE_OK; i++) {
         const char *name = lode_scope_name(scope.scope);
-        int is_it = wish ? strcasecmp(name, wish) == 0 : lode_scope_kind(scope.scope) == LODE_SCOPE_EXECUTION;
+        int is_it =
+            wanted ? strcasecmp(name, wanted) == 0 : lode_scope_kind(scope.scope) == LODE_SCOPE_EXECUTION;
         if (is_it) {
             t->scope = name;
             t->question.metric_id = scope.id;
@@ -219,7 +220,7 @@ static int find_scope(const session *s, const char *wish, target *t)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
     }
     return report("%s: metric '%s' has no scope '%s'; it has %s", s->path, lode_metric_name(s->metric),
-                  wish ? wish : "execution", names[0] ? names : "none");
+                  wanted ? wanted : "execution", names[0] ? names : "none");
 }
 
 /* Ids that the metadata does not list may have values nevertheless. */

@@ -106,21 +106,21 @@ static int convert(session *s, const convert_options *options, out *o)
     conversion c = {s, o};
     lode_error error = {0};
     uint64_t errors;
-    lode_convert_options wishes = LODE_CONVERT_OPTIONS_INIT;
-    wishes.force = options->force;
-    wishes.drop_unlisted = options->drop_unlisted;
-    wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
-    wishes.memory = options->memory;
-    wishes.sources = s->path;
-    wishes.on_progress = on_conversion;
-    wishes.on_finding = on_remark;
-    wishes.user = &c;
-    wishes.to = options->to == TO_SAME ? NULL : to_choices[options->to];
+    lode_convert_options settings = LODE_CONVERT_OPTIONS_INIT;
+    settings.force = options->force;
+    settings.drop_unlisted = options->drop_unlisted;
+    settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    settings.memory = options->memory;
+    settings.sources = s->path;
+    settings.on_progress = on_conversion;
+    settings.on_finding = on_remark;
+    settings.user = &c;
+    settings.to = options->to == TO_SAME ? NULL : to_choices[options->to];
     /* Before anything is written: a source that cannot be read any more leaves nothing. */
     if (count_damage(s, &errors, &error) != LODE_OK)
         return session_error(s, &error);
     interrupt_hold();
-    if (lode_convert(s->db, options->target, &wishes, &error) == LODE_OK) {
+    if (lode_convert(s->db, options->target, &settings, &error) == LODE_OK) {
         progress_clear(&s->progress);
         say_damage(s, errors, o);
         return EXIT_DONE;
@@ -205,15 +205,15 @@ static int rewrite(merger *m, const convert_options *options)
 {
     rec_session *s = &m->sessions[0];
     lode_error error = {0};
-    lode_rewrite_options wishes = LODE_REWRITE_OPTIONS_INIT;
-    wishes.force = options->force;
-    wishes.threads = rec_threads(s);
-    wishes.on_finding = on_finding;
-    wishes.on_progress = on_progress;
-    wishes.user = m;
-    wishes.to = target_of(m, options);
+    lode_rewrite_options settings = LODE_REWRITE_OPTIONS_INIT;
+    settings.force = options->force;
+    settings.threads = rec_threads(s);
+    settings.on_finding = on_finding;
+    settings.on_progress = on_progress;
+    settings.user = m;
+    settings.to = target_of(m, options);
     interrupt_hold();
-    lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &wishes, &error);
+    lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &settings, &error);
     progress_clear(&s->progress);
     if (m->is_refused)
         return EXIT_TROUBLE;

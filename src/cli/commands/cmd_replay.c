@@ -20,7 +20,7 @@ enum {
 static const out_column columns[COLUMN_COUNT] = {
     {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},   {"tid", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"track", "", OUT_NUMBER, OUT_DATA_ONLY},     {"kind", "", OUT_STRING, OUT_DATA_ONLY},
-    {"point", "", OUT_STRING, OUT_DATA_ONLY},     {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"instant", "", OUT_STRING, OUT_DATA_ONLY},   {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"duration_ns", "", OUT_TIME, OUT_DATA_ONLY}, {"name", "", OUT_STRING, OUT_DATA_ONLY},
     {"values", "", OUT_STRING, OUT_DATA_ONLY},    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
     {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"failed", "", OUT_BOOL, OUT_DATA_ONLY},
@@ -39,15 +39,15 @@ typedef struct replay_job {
 
 static void function_cells(out *o, const lode_event *event)
 {
-    int has_function = event->kind != LODE_EVENT_POINT && event->kind != LODE_EVENT_LOST;
+    int has_function = event->kind != LODE_EVENT_INSTANT && event->kind != LODE_EVENT_LOST;
     out_cell_text(o, has_function ? lode_function_name(event->function) : NULL);
     out_cell_text(o, has_function ? path_of_module(lode_function_module(event->function)) : NULL);
 }
 
 static void write_row(void *user, const replay_event *shown)
 {
-    static const char *const kinds[] = {"enter", "leave", "out", "in", "point", "lost"};
-    static const char *const points[] = {NULL, "attribute", "exception", "numbers"};
+    static const char *const kinds[] = {"enter", "leave", "sched_out", "sched_in", "instant", "lost"};
+    static const char *const instants[] = {NULL, "attribute", "exception", "numbers"};
     replay_job *job = user;
     const lode_event *event = &shown->event;
     const lode_track *track = lode_recording_track(job->session->recording, shown->track);
@@ -65,7 +65,7 @@ static void write_row(void *user, const replay_event *shown)
         out_cell_none(o);
     }
     out_cell_text(o, kinds[event->kind]);
-    out_cell_text(o, points[lode_event_point(job->session->recording, event)]);
+    out_cell_text(o, instants[lode_event_instant(job->session->recording, event)]);
     out_cell_u64(o, shown->level);
     if (shown->has_duration)
         out_cell_u64(o, shown->duration);
@@ -105,7 +105,7 @@ static int read_events(replay_job *job, replay *r)
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     const lode_event *event;
     uint32_t track;
-    int shows_progress = !out_is_terminal(job->out) && s->has_span;
+    int shows_progress = !out_is_terminal(job->out) && s->has_interval;
     options.strict = s->shared->strict;
     options.on_finding = rec_on_finding;
     options.user = s;
@@ -125,8 +125,8 @@ static int read_events(replay_job *job, replay *r)
 static int replay_into(replay_job *job, replay_sink sink, void *user)
 {
     const lode_slice *slice = &job->session->slice;
-    replay_wishes wishes = {slice->from, slice->to, slice->depth, slice->min_time};
-    replay *r = replay_open(lode_recording_track_count(job->session->recording), &wishes, sink, user);
+    replay_limits settings = {slice->from, slice->to, slice->depth, slice->min_time};
+    replay *r = replay_open(lode_recording_track_count(job->session->recording), &settings, sink, user);
     int status = read_events(job, r);
     if (!is_over(job))
         replay_finish(r);
@@ -168,13 +168,13 @@ static int replay_as_rows(replay_job *job)
 static int replay_as(replay_job *job, const replay_options *options)
 {
     int has_traces = lode_recording_has_traces(job->session->recording);
-    replay_trace_wishes wishes = {options->min_fraction, options->times, job->limit};
+    replay_trace_options settings = {options->min_fraction, options->times, job->limit};
     if (options->min_fraction > 0 && !has_traces)
         return report("%s has no traces; --min-percent is for recordings of traces", job->session->path);
     if (out_format_of(job->out) != OUT_TEXT)
         return replay_as_rows(job);
     if (has_traces)
-        return replay_traces(job->out, job->session, &job->words, &wishes);
+        return replay_traces(job->out, job->session, &job->words, &settings);
     return replay_as_text(job, options->times);
 }
 
@@ -184,7 +184,7 @@ static int run_replay(const invocation *call)
     rec_session s;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = rec_find_span(&s);
+        status = rec_find_interval(&s);
     if (status == EXIT_DONE) {
         replay_job job = {.out = call->out, .session = &s, .limit = call->shared->limit};
         replay_words_init(&job.words, s.recording, call->shared->names);

@@ -61,43 +61,43 @@ static int search_usage(const invocation *call)
     return EXIT_DONE;
 }
 
-static lode_search_options wishes_of(rec_session *s, const search_options *options)
+static lode_search_options settings_of(rec_session *s, const search_options *options)
 {
     lode_calls_options common = rec_calls_options(s);
-    lode_search_options wishes = LODE_SEARCH_OPTIONS_INIT;
-    wishes.min_duration = options->min_duration;
-    wishes.max_duration = options->max_duration;
-    wishes.from = s->slice.from;
-    wishes.to = s->slice.to;
-    wishes.tracks = s->slice.tracks;
-    wishes.track_count = s->slice.track_count;
-    wishes.errors_only = options->errors;
-    wishes.method = options->method;
-    wishes.text = options->text;
-    wishes.sort = (lode_search_sort)options->shared.sort;
-    wishes.limit = options->shared.limit;
-    wishes.threads = common.threads;
-    wishes.strict = common.strict;
-    wishes.on_finding = common.on_finding;
-    wishes.on_progress = common.on_progress;
-    wishes.user = common.user;
-    return wishes;
+    lode_search_options settings = LODE_SEARCH_OPTIONS_INIT;
+    settings.min_duration = options->min_duration;
+    settings.max_duration = options->max_duration;
+    settings.from = s->slice.from;
+    settings.to = s->slice.to;
+    settings.tracks = s->slice.tracks;
+    settings.track_count = s->slice.track_count;
+    settings.errors_only = options->errors;
+    settings.method = options->method;
+    settings.text = options->text;
+    settings.sort = (lode_search_sort)options->shared.sort;
+    settings.limit = options->shared.limit;
+    settings.threads = common.threads;
+    settings.strict = common.strict;
+    settings.on_finding = common.on_finding;
+    settings.on_progress = common.on_progress;
+    settings.user = common.user;
+    return settings;
 }
 
 static int search_recording(const invocation *call, rec_session *s)
 {
     const search_options *options = call->options;
     lode_search_attribute *attributes = parse_attributes(&options->attributes);
-    lode_search_options wishes = wishes_of(s, options);
+    lode_search_options settings = settings_of(s, options);
     lode_search *search = NULL;
     lode_error error = {0};
     int result = EXIT_DONE;
-    wishes.attributes = attributes;
-    wishes.attribute_count = options->attributes.count;
-    lode_status status = lode_search_run(&search, s->recording, &wishes, &error);
+    settings.attributes = attributes;
+    settings.attribute_count = options->attributes.count;
+    lode_status status = lode_search_run(&search, s->recording, &settings, &error);
     progress_clear(&s->progress);
     if (status == LODE_OK)
-        search_print(call->out, s, search, &wishes);
+        search_print(call->out, s, search, &settings);
     else
         result = rec_error(s, &error);
     lode_search_free(search);
@@ -110,7 +110,7 @@ static int run_search(const invocation *call)
     rec_session s;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = rec_find_span(&s);
+        status = rec_find_interval(&s);
     if (status == EXIT_DONE)
         status = search_recording(call, &s);
     rec_close(&s);

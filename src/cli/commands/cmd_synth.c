@@ -46,23 +46,23 @@ static int make_database(const synth_options *options)
 {
     progress shown;
     lode_error error = {0};
-    lode_synth_options wishes = LODE_SYNTH_OPTIONS_INIT;
+    lode_synth_options settings = LODE_SYNTH_OPTIONS_INIT;
     progress_init(&shown);
-    wishes.profiles = at_most(options->profiles);
-    wishes.contexts = at_most(options->contexts);
-    wishes.depth = options->depth ? at_most(options->depth) : wishes.depth;
-    wishes.metrics = at_most(options->metrics);
-    wishes.density = options->density;
-    wishes.skew = options->skew;
-    wishes.samples = at_most(options->samples);
-    wishes.seed = options->seed;
-    wishes.force = options->force;
-    wishes.threads = threads_of(options);
-    wishes.memory = options->memory;
-    wishes.on_progress = progress_report;
-    wishes.user = &shown;
+    settings.profiles = at_most(options->profiles);
+    settings.contexts = at_most(options->contexts);
+    settings.depth = options->depth ? at_most(options->depth) : settings.depth;
+    settings.metrics = at_most(options->metrics);
+    settings.density = options->density;
+    settings.skew = options->skew;
+    settings.samples = at_most(options->samples);
+    settings.seed = options->seed;
+    settings.force = options->force;
+    settings.threads = threads_of(options);
+    settings.memory = options->memory;
+    settings.on_progress = progress_report;
+    settings.user = &shown;
     interrupt_hold();
-    lode_status status = lode_synth_database(options->target, &wishes, &error);
+    lode_status status = lode_synth_database(options->target, &settings, &error);
     progress_clear(&shown);
     return status == LODE_OK ? EXIT_DONE : report_unwritten(options->target, &error);
 }
@@ -71,24 +71,24 @@ static int make_recording(const synth_options *options)
 {
     progress shown;
     lode_error error = {0};
-    lode_synth_recording_options wishes = LODE_SYNTH_RECORDING_OPTIONS_INIT;
+    lode_synth_recording_options settings = LODE_SYNTH_RECORDING_OPTIONS_INIT;
     progress_init(&shown);
-    wishes.tasks = at_most(options->tasks);
-    wishes.records = options->records;
-    wishes.functions = at_most(options->functions);
-    wishes.depth = options->depth ? at_most(options->depth) : wishes.depth;
-    wishes.seed = options->seed;
-    wishes.arguments = options->arguments;
-    wishes.calls_per_trace = options->calls_per_trace;
-    wishes.to = options->format != FORMAT_ZORKA  ? "uftrace"
-                : options->layout == LAYOUT_ZICO ? "zorka-zico"
-                                                 : "zorka";
-    wishes.force = options->force;
-    wishes.threads = threads_of(options);
-    wishes.on_progress = progress_report;
-    wishes.user = &shown;
+    settings.tasks = at_most(options->tasks);
+    settings.records = options->records;
+    settings.functions = at_most(options->functions);
+    settings.depth = options->depth ? at_most(options->depth) : settings.depth;
+    settings.seed = options->seed;
+    settings.arguments = options->arguments;
+    settings.calls_per_trace = options->calls_per_trace;
+    settings.to = options->format != FORMAT_ZORKA  ? "uftrace"
+                  : options->layout == LAYOUT_ZICO ? "zorka-zico"
+                                                   : "zorka";
+    settings.force = options->force;
+    settings.threads = threads_of(options);
+    settings.on_progress = progress_report;
+    settings.user = &shown;
     interrupt_hold();
-    lode_status status = lode_synth_recording(options->target, &wishes, &error);
+    lode_status status = lode_synth_recording(options->target, &settings, &error);
     progress_clear(&shown);
     return status == LODE_OK ? EXIT_DONE : report_unwritten(options->target, &error);
 }

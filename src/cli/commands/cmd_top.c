@@ -155,10 +155,10 @@ static int top_usage(const invocation *call)
 static int run_top(const invocation *call)
 {
     const top_options *options = call->options;
-    top_wishes wishes = {sort_orders[call->shared->sort].recording, options->callers, options->callees};
+    top_settings settings = {sort_orders[call->shared->sort].recording, options->callers, options->callees};
     if (call->kind == LODE_STORE_DATABASE)
         return top_database(call);
-    return top_recording(call, &wishes);
+    return top_recording(call, &settings);
 }
 
 static const option_spec top_own[] = {

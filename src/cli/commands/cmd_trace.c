@@ -105,24 +105,24 @@ static uint64_t absolute(const time_point *moment, uint64_t start, uint64_t othe
 static int compute(session *s, const trace_options *options, unsigned columns, uint64_t *start,
                    lode_timeline **timeline)
 {
-    lode_timeline_options wishes = LODE_TIMELINE_OPTIONS_INIT;
+    lode_timeline_options settings = LODE_TIMELINE_OPTIONS_INIT;
     lode_error error = {0};
     uint64_t end = 0;
     if (lode_database_trace_bounds(s->db, start, &end) != LODE_OK)
         return report("%s: the database has no traces", s->path);
-    wishes.from = absolute(&options->shared.from, *start, *start);
-    wishes.to = absolute(&options->shared.to, *start, end < UINT64_MAX ? end + 1 : end);
-    if (wishes.from >= wishes.to && (options->shared.from.is_given || options->shared.to.is_given))
+    settings.from = absolute(&options->shared.from, *start, *start);
+    settings.to = absolute(&options->shared.to, *start, end < UINT64_MAX ? end + 1 : end);
+    if (settings.from >= settings.to && (options->shared.from.is_given || options->shared.to.is_given))
         return report("%s: --from must be before --to and before the end of the traces", s->path);
     if (!options->shared.from.is_given && !options->shared.to.is_given)
-        wishes.from = wishes.to = 0;
-    wishes.columns = columns;
-    wishes.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : UINT32_MAX);
-    wishes.selection = s->selection;
-    wishes.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
-    wishes.on_progress = progress_report;
-    wishes.user = &s->progress;
-    lode_status status = lode_timeline_compute(timeline, s->db, &wishes, &error);
+        settings.from = settings.to = 0;
+    settings.columns = columns;
+    settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : UINT32_MAX);
+    settings.selection = s->selection;
+    settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    settings.on_progress = progress_report;
+    settings.user = &s->progress;
+    lode_status status = lode_timeline_compute(timeline, s->db, &settings, &error);
     progress_clear(&s->progress);
     return status == LODE_OK ? EXIT_DONE : session_error(s, &error);
 }

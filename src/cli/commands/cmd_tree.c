@@ -212,16 +212,16 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
 /* NULL after a message. */
 static lode_view *build_view(const char *path, const lode_cost *cost, const tree_options *options)
 {
-    lode_view_options wishes = LODE_VIEW_OPTIONS_INIT;
+    lode_view_options settings = LODE_VIEW_OPTIONS_INIT;
     lode_view *view = NULL;
     lode_error error = {0};
-    wishes.mode = options->callers ? LODE_VIEW_CALLERS : LODE_VIEW_TOP_DOWN;
-    wishes.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
-    wishes.min_fraction = options->min_fraction;
-    wishes.focus = options->focus;
-    wishes.lines = options->lines;
-    wishes.max_rows = (size_t)options->shared.limit;
-    lode_status status = lode_view_build(&view, cost, &wishes, &error);
+    settings.mode = options->callers ? LODE_VIEW_CALLERS : LODE_VIEW_TOP_DOWN;
+    settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
+    settings.min_fraction = options->min_fraction;
+    settings.focus = options->focus;
+    settings.lines = options->lines;
+    settings.max_rows = (size_t)options->shared.limit;
+    lode_status status = lode_view_build(&view, cost, &settings, &error);
     if (status == LODE_NOT_FOUND)
         report("%s: no function's name contains '%s'", path, options->focus);
     else if (status != LODE_OK)

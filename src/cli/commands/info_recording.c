@@ -180,8 +180,8 @@ static int write_task(out *o, rec_session *s, uint32_t index)
     const lode_track *track = lode_recording_track(s->recording, index);
     lode_error error = {0};
     uint64_t begin = 0, end = 0;
-    lode_status status = lode_track_span(s->recording, index, &begin, &end, &error);
-    int has_span = status == LODE_OK;
+    lode_status status = lode_track_interval(s->recording, index, &begin, &end, &error);
+    int has_interval = status == LODE_OK;
     if (status < 0)
         return rec_error(s, &error);
     out_row(o, STYLE_PLAIN);
@@ -190,10 +190,10 @@ static int write_task(out *o, rec_session *s, uint32_t index)
     out_cell_u64(o, (uint64_t)track->tid);
     cell_or_none(o, track->parent != 0, (uint64_t)track->parent);
     out_cell_u64(o, track->bytes);
-    cell_or_none(o, has_span, begin);
-    cell_or_none(o, has_span, end);
-    cell_or_none(o, has_span, begin - s->begin);
-    cell_or_none(o, has_span, end - begin);
+    cell_or_none(o, has_interval, begin);
+    cell_or_none(o, has_interval, end);
+    cell_or_none(o, has_interval, begin - s->begin);
+    cell_or_none(o, has_interval, end - begin);
     out_cell_text(o, track->id[0] ? track->id : NULL);
     out_cell_text(o, track->name);
     out_cell_text(o, track->program[0] ? track->program : NULL);
@@ -269,7 +269,7 @@ int info_recording(const invocation *call, int is_verbose)
     rec_session s;
     int status = rec_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = rec_find_span(&s);
+        status = rec_find_interval(&s);
     if (status == EXIT_DONE) {
         track_sum sum = add_up(s.recording);
         out_begin(o, "info", s.path);

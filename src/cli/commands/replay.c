@@ -34,7 +34,7 @@ typedef struct track_state {
 } track_state;
 
 struct replay {
-    replay_wishes wishes;
+    replay_limits settings;
     replay_sink sink;
     void *user;
     track_state *tracks;
@@ -54,10 +54,10 @@ void kept_event_set(kept_event *to, const replay_event *from)
     to->shown.event.data = to->bytes;
 }
 
-replay *replay_open(uint32_t track_count, const replay_wishes *wishes, replay_sink sink, void *user)
+replay *replay_open(uint32_t track_count, const replay_limits *settings, replay_sink sink, void *user)
 {
     replay *r = alloc_array(1, sizeof *r);
-    *r = (replay){.wishes = *wishes, .sink = sink, .user = user, .track_count = track_count};
+    *r = (replay){.settings = *settings, .sink = sink, .user = user, .track_count = track_count};
     r->tracks = alloc_array(track_count, sizeof *r->tracks);
     return r;
 }
@@ -121,7 +121,7 @@ static void flush(replay *r)
 {
     while (r->first) {
         held *item = r->first;
-        int is_long = r->now - item->event.shown.event.time >= r->wishes.min_time;
+        int is_long = r->now - item->event.shown.event.time >= r->settings.min_time;
         if (item->is_undecided && !is_long)
             return;
         if (item->is_undecided)
@@ -143,7 +143,7 @@ static void leave_out(replay *r, frame *f)
 
 static void show(replay *r, const replay_event *shown)
 {
-    if (r->wishes.min_time)
+    if (r->settings.min_time)
         append(r, shown);
     else
         r->sink(r->user, shown);
@@ -153,7 +153,8 @@ static void show(replay *r, const replay_event *shown)
 static int is_too_deep(const replay *r, const track_state *t, uint32_t level)
 {
     int is_inside_hidden = t->visible < t->count;
-    return is_inside_hidden || (r->wishes.depth && (r->wishes.from ? level : t->count) >= r->wishes.depth);
+    return is_inside_hidden ||
+           (r->settings.depth && (r->settings.from ? level : t->count) >= r->settings.depth);
 }
 
 static void begin_call(replay *r, track_state *t, replay_event *shown)
@@ -171,7 +172,7 @@ static void begin_call(replay *r, track_state *t, replay_event *shown)
         return;
     t->visible = t->count;
     show(r, shown);
-    if (r->wishes.min_time) {
+    if (r->settings.min_time) {
         f->waiting = r->last;
         f->waiting->is_undecided = 1;
         f->waiting->frame = t->count - 1;
@@ -184,8 +185,8 @@ static void end_early_call(replay *r, track_state *t, replay_event *shown)
     shown->level = shown->event.kind == LODE_EVENT_LEAVE || !t->is_known ? shown->event.depth : t->level;
     t->level = shown->level;
     t->is_known = 1;
-    int is_hidden = r->wishes.depth && shown->level >= r->wishes.depth;
-    if (!is_hidden && shown->event.time - r->wishes.from >= r->wishes.min_time)
+    int is_hidden = r->settings.depth && shown->level >= r->settings.depth;
+    if (!is_hidden && shown->event.time - r->settings.from >= r->settings.min_time)
         show(r, shown);
 }
 
@@ -203,7 +204,7 @@ static void end_call(replay *r, track_state *t, replay_event *shown)
         t->visible = t->count;
     else
         return;
-    if (f->waiting && shown->duration < r->wishes.min_time) {
+    if (f->waiting && shown->duration < r->settings.min_time) {
         leave_out(r, f);
         return;
     }
@@ -216,7 +217,7 @@ static void point(replay *r, track_state *t, replay_event *shown)
 {
     frame *f = t->count ? &t->frames[t->count - 1] : NULL;
     shown->level = t->is_known ? t->level : shown->event.depth;
-    if (f ? t->visible < t->count : r->wishes.depth && shown->level > r->wishes.depth)
+    if (f ? t->visible < t->count : r->settings.depth && shown->level > r->settings.depth)
         return;
     show(r, shown);
     if (f && f->waiting) {
@@ -248,14 +249,14 @@ void replay_push(replay *r, const lode_event *event, uint32_t track)
     track_state *t = &r->tracks[track];
     switch ((lode_event_kind)event->kind) {
     case LODE_EVENT_ENTER:
-    case LODE_EVENT_OUT:
+    case LODE_EVENT_SCHED_OUT:
         begin_call(r, t, &shown);
         break;
     case LODE_EVENT_LEAVE:
-    case LODE_EVENT_IN:
+    case LODE_EVENT_SCHED_IN:
         end_call(r, t, &shown);
         break;
-    case LODE_EVENT_POINT:
+    case LODE_EVENT_INSTANT:
         point(r, t, &shown);
         break;
     case LODE_EVENT_LOST:
@@ -267,14 +268,14 @@ void replay_push(replay *r, const lode_event *event, uint32_t track)
 
 void replay_finish(replay *r)
 {
-    uint64_t end = r->wishes.to ? r->wishes.to : r->now;
+    uint64_t end = r->settings.to ? r->settings.to : r->now;
     for (uint32_t i = 0; i < r->track_count; i++) {
         track_state *t = &r->tracks[i];
         while (t->count > 0) {
             frame *f = &t->frames[--t->count];
             if (!f->waiting)
                 continue;
-            if (end - f->time < r->wishes.min_time)
+            if (end - f->time < r->settings.min_time)
                 leave_out(r, f);
             else
                 f->waiting->is_undecided = 0;

@@ -19,15 +19,15 @@ typedef struct replay_event {
 /* Takes what is to be shown, in the order of time; valid during the call. */
 typedef void (*replay_sink)(void *user, const replay_event *shown);
 
-typedef struct replay_wishes {
+typedef struct replay_limits {
     uint64_t from, to; /* the window; 0 where it has no bound */
     uint32_t depth;    /* levels that are shown; 0: all */
     uint64_t min_time;
-} replay_wishes;
+} replay_limits;
 
 typedef struct replay replay;
 
-replay *replay_open(uint32_t track_count, const replay_wishes *wishes, replay_sink sink, void *user);
+replay *replay_open(uint32_t track_count, const replay_limits *settings, replay_sink sink, void *user);
 /* Takes the next event, in the order of time. */
 void replay_push(replay *r, const lode_event *event, uint32_t track);
 /* Passes on what waits. */

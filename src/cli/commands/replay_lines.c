@@ -273,15 +273,15 @@ static void write_other(replay_lines *t, const replay_event *shown)
 
 void replay_lines_point(replay_lines *t, const replay_event *shown)
 {
-    switch (lode_event_point(t->words->recording, &shown->event)) {
-    case LODE_POINT_ATTRIBUTE:
+    switch (lode_event_instant(t->words->recording, &shown->event)) {
+    case LODE_INSTANT_ATTRIBUTE:
         write_attribute(t, shown);
         break;
-    case LODE_POINT_EXCEPTION:
+    case LODE_INSTANT_EXCEPTION:
         write_exception(t, shown);
         break;
-    case LODE_POINT_NUMBERS:
-    case LODE_POINT_OTHER:
+    case LODE_INSTANT_NUMBERS:
+    case LODE_INSTANT_OTHER:
         write_other(t, shown);
         break;
     }

@@ -161,7 +161,7 @@ static const char *made_mark(const lode_event *event, const char *words)
 static void write_leaf(replay_text *t, const replay_event *begin, const replay_event *end)
 {
     begin_line(t, begin, DURATION_KNOWN, end->duration);
-    if (begin->event.kind == LODE_EVENT_OUT) {
+    if (begin->event.kind == LODE_EVENT_SCHED_OUT) {
         int is_preempted = begin->event.flags & LODE_EVENT_PREEMPTED;
         end_line(t, comment(t, is_preempted ? "linux:schedule (pre-empted)" : "linux:schedule", NULL,
                             made_mark(&end->event, ", end not recorded")));
@@ -181,7 +181,7 @@ static void write_leaf(replay_text *t, const replay_event *begin, const replay_e
 static void write_begin(replay_text *t, const replay_event *shown)
 {
     begin_line(t, shown, DURATION_NONE, 0);
-    if (shown->event.kind == LODE_EVENT_OUT) {
+    if (shown->event.kind == LODE_EVENT_SCHED_OUT) {
         int is_preempted = shown->event.flags & LODE_EVENT_PREEMPTED;
         end_line(t, comment(t, is_preempted ? "linux:sched-out (pre-empted)" : "linux:sched-out", NULL,
                             made_mark(&shown->event, ", not recorded")));
@@ -201,7 +201,7 @@ static void write_end(replay_text *t, const replay_event *shown)
 {
     begin_line(t, shown, shown->has_duration ? DURATION_KNOWN : DURATION_EARLY, shown->duration);
     const char *mark = made_mark(&shown->event, ", end not recorded");
-    if (shown->event.kind == LODE_EVENT_IN) {
+    if (shown->event.kind == LODE_EVENT_SCHED_IN) {
         end_line(t, comment(t, "linux:sched-in", NULL, made_mark(&shown->event, ", not recorded")));
         return;
     }
@@ -233,13 +233,13 @@ static void write_loss(replay_text *t, const replay_event *shown)
 
 static int is_begin(const replay_event *shown)
 {
-    return shown->event.kind == LODE_EVENT_ENTER || shown->event.kind == LODE_EVENT_OUT;
+    return shown->event.kind == LODE_EVENT_ENTER || shown->event.kind == LODE_EVENT_SCHED_OUT;
 }
 
 /* Whether an event is the end of the beginning that came just before it. */
 static int is_its_end(const replay_event *begin, const replay_event *shown)
 {
-    int end = begin->event.kind == LODE_EVENT_ENTER ? LODE_EVENT_LEAVE : LODE_EVENT_IN;
+    int end = begin->event.kind == LODE_EVENT_ENTER ? LODE_EVENT_LEAVE : LODE_EVENT_SCHED_IN;
     return shown->event.kind == end && shown->track == begin->track && shown->level == begin->level;
 }
 
@@ -266,7 +266,7 @@ void replay_text_add(void *user, const replay_event *shown)
     if (is_begin(shown)) {
         kept_event_set(&t->held, shown);
         t->is_held = 1;
-    } else if (shown->event.kind == LODE_EVENT_POINT) {
+    } else if (shown->event.kind == LODE_EVENT_INSTANT) {
         write_point(t, shown);
     } else if (shown->event.kind == LODE_EVENT_LOST) {
         write_loss(t, shown);

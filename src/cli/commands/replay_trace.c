@@ -24,7 +24,7 @@ typedef struct open_call {
 typedef struct tracing {
     out *out;
     rec_session *session;
-    replay_trace_wishes wishes;
+    replay_trace_options settings;
     replay_lines lines;
     trace_heading heading;
     int has_events, has_shown; /* of the trace, in the window */
@@ -39,12 +39,12 @@ typedef struct tracing {
 
 static int is_begin(const lode_event *event)
 {
-    return event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT;
+    return event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
 }
 
 static int is_end(const lode_event *event)
 {
-    return event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
+    return event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
 }
 
 /* ---- the first time: what calls took ---- */
@@ -109,7 +109,7 @@ static void print_begin(tracing *t, const replay_event *shown)
     uint64_t duration = noted.duration & CALL_DURATION;
     int is_open = (noted.duration & CALL_OPEN) != 0;
     t->next_call++;
-    if (t->folded > 0 || (!is_open && share_of(t, duration) < t->wishes.min_fraction)) {
+    if (t->folded > 0 || (!is_open && share_of(t, duration) < t->settings.min_fraction)) {
         if (t->fold.calls == 0)
             t->fold = (trace_fold){.time = shown->event.time, .level = shown->level};
         if (t->folded++ == 0)
@@ -198,8 +198,8 @@ static lode_status read_trace(tracing *t, reading what, lode_error *error)
     lode_status status = lode_cursor_open(&cursor, s->recording, t->heading.track->index, &options, error);
     if (status != LODE_OK)
         return status;
-    replay_wishes wishes = {slice->from, slice->to, slice->depth, slice->min_time};
-    replay *r = replay_open(1, &wishes, what == NOTING ? note : print, t);
+    replay_limits settings = {slice->from, slice->to, slice->depth, slice->min_time};
+    replay *r = replay_open(1, &settings, what == NOTING ? note : print, t);
     status = read_events(t, cursor, r, what, error);
     if (status == LODE_OK && !is_over(t))
         replay_finish(r);
@@ -245,7 +245,7 @@ static lode_status place_traces(const rec_session *s, placed *traces, uint32_t *
     for (uint32_t i = 0; i < rec_track_count(s); i++) {
         uint32_t track = s->slice.tracks ? s->slice.tracks[i] : i;
         uint64_t begin, end;
-        lode_status status = lode_track_span(s->recording, track, &begin, &end, error);
+        lode_status status = lode_track_interval(s->recording, track, &begin, &end, error);
         if (status < 0)
             return status;
         if (status == LODE_OK && end >= s->slice.from && (s->slice.to == 0 || begin < s->slice.to))
@@ -271,20 +271,20 @@ static lode_status show_traces(tracing *t, lode_error *error)
     return status;
 }
 
-int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trace_wishes *wishes)
+int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trace_options *settings)
 {
-    tracing t = {.out = o, .session = s, .wishes = *wishes};
+    tracing t = {.out = o, .session = s, .settings = *settings};
     lode_error error = {0};
     t.lines = (replay_lines){.out = o,
                              .words = words,
-                             .origin = wishes->shows_times ? s->begin : LODE_NO_OFFSET,
-                             .limit = wishes->limit};
+                             .origin = settings->shows_times ? s->begin : LODE_NO_OFFSET,
+                             .limit = settings->limit};
     lode_status status = show_traces(&t, &error);
     int is_cut = replay_lines_are_full(&t.lines);
     if (status == LODE_OK && t.lines.count == 0)
         out_say(o, "There are no events here.");
     if (is_cut)
-        out_say(o, "\nThe first %llu lines (--limit 0 shows all)", (unsigned long long)wishes->limit);
+        out_say(o, "\nThe first %llu lines (--limit 0 shows all)", (unsigned long long)settings->limit);
     replay_lines_free(&t.lines);
     free(t.calls);
     free(t.open);

@@ -11,12 +11,12 @@
 #include "commands/replay_words.h"
 #include "rec_session.h"
 
-typedef struct replay_trace_wishes {
+typedef struct replay_trace_options {
     double min_fraction; /* calls with a smaller share of their trace are folded; 0: none are */
     int shows_times;
     uint64_t limit; /* of lines; 0: none */
-} replay_trace_wishes;
+} replay_trace_options;
 
-int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trace_wishes *wishes);
+int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trace_options *settings);
 
 #endif

@@ -63,7 +63,7 @@ static const char *function_name(replay_words *w, const lode_function *function)
 const char *replay_name(replay_words *w, const lode_event *event)
 {
     switch ((lode_event_kind)event->kind) {
-    case LODE_EVENT_POINT:
+    case LODE_EVENT_INSTANT:
         free(w->point);
         w->point = copy_of(lode_event_name(w->recording, event));
         return w->point;
@@ -71,8 +71,8 @@ const char *replay_name(replay_words *w, const lode_event *event)
         return "lost";
     case LODE_EVENT_ENTER:
     case LODE_EVENT_LEAVE:
-    case LODE_EVENT_OUT:
-    case LODE_EVENT_IN:
+    case LODE_EVENT_SCHED_OUT:
+    case LODE_EVENT_SCHED_IN:
         break;
     }
     return function_name(w, event->function);
@@ -156,7 +156,7 @@ static void add_message(replay_words *w, const lode_event *event)
 
 const char *replay_values(replay_words *w, const replay_event *shown)
 {
-    int is_point = shown->event.kind == LODE_EVENT_POINT;
+    int is_point = shown->event.kind == LODE_EVENT_INSTANT;
     size_t count = shown->event.data ? decode(w, shown) : 0;
     w->used = 0;
     w->text[0] = '\0';

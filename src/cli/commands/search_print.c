@@ -17,7 +17,7 @@
 #define DAY_SIZE    10 /* of a date as RFC 3339 has it */
 #define CLOCK_SIZE  12 /* and of a time, with milliseconds */
 
-/* ---- texts that are put together ---- */
+/* ---- strings that are put together ---- */
 
 /* Starts as all zero. */
 typedef struct sentence {

@@ -222,16 +222,16 @@ static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighb
     return result;
 }
 
-int top_recording(const invocation *call, const top_wishes *wishes)
+int top_recording(const invocation *call, const top_settings *settings)
 {
     rec_session s;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE && wishes->callers)
-        status = find_neighbours(call->out, &s, wishes->callers, LODE_CALLERS);
-    else if (status == EXIT_DONE && wishes->callees)
-        status = find_neighbours(call->out, &s, wishes->callees, LODE_CALLEES);
+    if (status == EXIT_DONE && settings->callers)
+        status = find_neighbours(call->out, &s, settings->callers, LODE_CALLERS);
+    else if (status == EXIT_DONE && settings->callees)
+        status = find_neighbours(call->out, &s, settings->callees, LODE_CALLEES);
     else if (status == EXIT_DONE)
-        status = print_top(call->out, &s, wishes->sort);
+        status = print_top(call->out, &s, settings->sort);
     rec_close(&s);
     return status;
 }

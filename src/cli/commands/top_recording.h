@@ -5,11 +5,11 @@
 
 #include "command.h"
 
-typedef struct top_wishes {
+typedef struct top_settings {
     lode_calls_sort sort;
     const char *callers, *callees; /* of a function; NULL: not asked for */
-} top_wishes;
+} top_settings;
 
-int top_recording(const invocation *call, const top_wishes *wishes);
+int top_recording(const invocation *call, const top_settings *settings);
 
 #endif

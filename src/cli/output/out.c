@@ -35,8 +35,8 @@ static void find_terminal(out *o, int color)
     int is_terminal = isatty(o->fd);
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
     int is_dumb = terminal && strcmp(terminal, "dumb") == 0;
-    int is_wished = color == COLOR_AUTO && is_terminal && !(no_color && no_color[0]) && !is_dumb;
-    o->has_color = color == COLOR_ALWAYS || is_wished;
+    int is_wanted = color == COLOR_AUTO && is_terminal && !(no_color && no_color[0]) && !is_dumb;
+    o->has_color = color == COLOR_ALWAYS || is_wanted;
     o->is_utf8 = escape_has_utf8();
     if (is_terminal && ioctl(o->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         o->width = size.ws_col;

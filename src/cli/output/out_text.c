@@ -322,8 +322,8 @@ static size_t fit_columns(out *o, size_t *last)
     for (size_t i = o->column_count; i-- > 0;) {
         size_t most = is_optional(&o->columns[*last]) ? LAST_MINIMUM + LAST_MINIMUM / 2 : LAST_COMFORT;
         size_t comfort = o->width / 2 < most ? o->width / 2 : most;
-        size_t wish = table->widths[*last] < comfort ? table->widths[*last] : comfort;
-        if (fixed + wish <= o->width)
+        size_t wanted = table->widths[*last] < comfort ? table->widths[*last] : comfort;
+        if (fixed + wanted <= o->width)
             break;
         if (table->is_shown[i] && is_optional(&o->columns[i])) {
             table->is_shown[i] = 0;

@@ -208,7 +208,7 @@ static lode_status check_tuple(struct hpct_check *check, uint32_t index, const s
     /* A section that is not there was reported with the header. */
     if (check->db->files[HPCT_PROFILE].sections[1].bytes.size == 0)
         return LODE_OK;
-    struct lode_span ids;
+    struct lode_range ids;
     if (!lode_hpct_id_tuple(check->db, profile->pIdTuple, &ids))
         return lode_report_add(report, RULE_TUPLE_BOUNDS, file, offset + WIRE_Profile_pIdTuple,
                                "the id tuple of profile %" PRIu32 " at 0x%" PRIx64
@@ -310,7 +310,7 @@ static lode_status check_tuples(struct hpct_check *check)
     uint64_t left = section->bytes.size * 2;
     for (uint32_t i = 0; i < check->db->profiles.count; i++) {
         struct wire_Profile profile;
-        struct lode_span ids;
+        struct lode_range ids;
         lode_hpct_profile(check->db, i, &profile);
         if (!lode_hpct_id_tuple(check->db, profile.pIdTuple, &ids))
             continue;

@@ -85,7 +85,7 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
     lode_hpct_profile(db, profile, &wire);
     if (wire.pIdTuple == 0)
         return LODE_OK;
-    struct lode_span bytes;
+    struct lode_range bytes;
     if (!lode_hpct_id_tuple(db, wire.pIdTuple, &bytes))
         return lode_fail(error, LODE_ERR_CORRUPT, lode_hpct_specs[HPCT_PROFILE].name, wire.pIdTuple,
                          "the id tuple of profile %" PRIu32 " is not inside its section", profile);

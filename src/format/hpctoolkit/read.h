@@ -13,9 +13,9 @@
 #include "model/finding.h"
 
 struct hpct_section {
-    struct lode_span bytes; /* empty if the section is unusable */
-    uint64_t offset;        /* of the section in its file */
-    uint64_t string_end;    /* strings that begin below this end inside the section */
+    struct lode_range bytes; /* empty if the section is unusable */
+    uint64_t offset;         /* of the section in its file */
+    uint64_t string_end;     /* strings that begin below this end inside the section */
 };
 
 struct hpct_file {
@@ -117,7 +117,7 @@ bool lode_hpct_context_block(const struct hpct_database *db, const struct wire_C
 bool lode_hpct_trace_line(const struct hpct_database *db, const struct wire_Trace *trace,
                           lode_trace_line *out);
 /* The elements of an id tuple, or false if it is not inside its section. */
-bool lode_hpct_id_tuple(const struct hpct_database *db, uint64_t pointer, struct lode_span *ids);
+bool lode_hpct_id_tuple(const struct hpct_database *db, uint64_t pointer, struct lode_range *ids);
 
 /* A new, empty database. */
 struct hpct_database *lode_hpct_new(const struct hpct_layout *layout);

@@ -9,9 +9,9 @@
 
 /* An array of sibling contexts that is being read. */
 struct siblings {
-    struct lode_span rest; /* what has not been read of it */
-    uint64_t offset;       /* of the rest, in the file */
-    uint32_t parent;       /* index */
+    struct lode_range rest; /* what has not been read of it */
+    uint64_t offset;        /* of the rest, in the file */
+    uint32_t parent;        /* index */
 };
 
 struct tree_reader {
@@ -51,9 +51,9 @@ static lode_status push_children(struct tree_reader *reader, uint64_t size, uint
         return LODE_OK;
     }
     const struct hpct_section *section = reader->section;
-    struct lode_span bytes;
+    struct lode_range bytes;
     if (pointer % 8 != 0 || pointer < section->offset ||
-        !lode_span_part(section->bytes, pointer - section->offset, size, &bytes))
+        !lode_range_part(section->bytes, pointer - section->offset, size, &bytes))
         return lode_report_add(reader->report, RULE_CONTEXT_BOUNDS, meta_name(), offset,
                                "children: %" PRIu64 " bytes at 0x%" PRIx64
                                " are not inside their section (%" PRIu64 " bytes at 0x%" PRIx64
@@ -197,7 +197,7 @@ static lode_status read_context(struct tree_reader *reader)
         return lode_report_add(reader->report, RULE_CONTEXT_SHARED, meta_name(), offset,
                                "context %" PRIu32 " is reached more than once", wire.ctxId);
     }
-    siblings->rest = (struct lode_span){bytes + size, available - size};
+    siblings->rest = (struct lode_range){bytes + size, available - size};
     siblings->offset += size;
     lode_context *node = add_node(reader, wire.ctxId, siblings->parent);
     if (node == NULL)

@@ -16,7 +16,7 @@ static lode_status unsupported(lode_status status)
     return status == LODE_ERR_CORRUPT ? LODE_ERR_UNSUPPORTED : status;
 }
 
-static lode_status check_identity(const struct hpct_file_spec *spec, struct lode_span bytes, bool *sound,
+static lode_status check_identity(const struct hpct_file_spec *spec, struct lode_range bytes, bool *sound,
                                   struct lode_report *report)
 {
     const char *start = (const char *)bytes.data;
@@ -36,7 +36,7 @@ static lode_status check_identity(const struct hpct_file_spec *spec, struct lode
 }
 
 static lode_status check_version(const struct hpct_file_spec *spec, struct lode_part_info *info,
-                                 struct lode_span bytes, bool *sound, struct lode_report *report)
+                                 struct lode_range bytes, bool *sound, struct lode_report *report)
 {
     struct wire_FileHeader header;
     lode_wire_read_FileHeader(&header, bytes.data, bytes.size);
@@ -53,7 +53,7 @@ static lode_status check_version(const struct hpct_file_spec *spec, struct lode_
     return LODE_OK;
 }
 
-static lode_status check_footer(const struct hpct_file_spec *spec, struct lode_span bytes,
+static lode_status check_footer(const struct hpct_file_spec *spec, struct lode_range bytes,
                                 struct lode_report *report)
 {
     uint64_t offset = bytes.size - HPCT_FOOTER_SIZE;
@@ -64,7 +64,7 @@ static lode_status check_footer(const struct hpct_file_spec *spec, struct lode_s
                            spec->footer);
 }
 
-static uint64_t find_string_end(struct lode_span bytes)
+static uint64_t find_string_end(struct lode_range bytes)
 {
     const uint8_t *last = bytes.size ? memrchr(bytes.data, '\0', (size_t)bytes.size) : NULL;
     return last ? (uint64_t)(last - bytes.data) + 1 : 0;
@@ -73,15 +73,15 @@ static uint64_t find_string_end(struct lode_span bytes)
 static lode_status find_section(struct hpct_file *file, const struct hpct_file_spec *spec, unsigned index,
                                 struct lode_report *report)
 {
-    struct lode_span bytes = file->source.bytes;
+    struct lode_range bytes = file->source.bytes;
     uint64_t at = WIRE_FileHeader_SIZE + (uint64_t)index * WIRE_Section_SIZE;
     struct wire_Section header;
     lode_wire_read_Section(&header, bytes.data + at, WIRE_Section_SIZE);
     const char *name = spec->sections[index].name;
     if (header.sz == 0 && spec->sections[index].header_size == 0)
         return LODE_OK;
-    struct lode_span body = {bytes.data, bytes.size - HPCT_FOOTER_SIZE}, part;
-    if (header.p < header_size(spec) || !lode_span_part(body, header.p, header.sz, &part))
+    struct lode_range body = {bytes.data, bytes.size - HPCT_FOOTER_SIZE}, part;
+    if (header.p < header_size(spec) || !lode_range_part(body, header.p, header.sz, &part))
         return lode_report_add(report, RULE_SECTION_BOUNDS, spec->name, at,
                                "section %s: %" PRIu64 " bytes at 0x%" PRIx64 " in a file of %" PRIu64
                                " bytes",
@@ -136,7 +136,7 @@ static lode_status check_cct_header(const struct hpct_file *file, struct lode_re
 static lode_status read_header(struct hpct_file *file, const struct hpct_file_spec *spec,
                                struct lode_part_info *info, struct lode_report *report)
 {
-    struct lode_span bytes = file->source.bytes;
+    struct lode_range bytes = file->source.bytes;
     info->size = bytes.size;
     if (bytes.size < header_size(spec) + HPCT_FOOTER_SIZE)
         return lode_report_add(report, RULE_FILE_SHORT, spec->name, 0,

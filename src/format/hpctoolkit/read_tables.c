@@ -34,9 +34,9 @@ lode_status lode_hpct_table(struct hpct_table *table, enum hpct_file_id file,
         return lode_report_add(report, RULE_RECORD_SIZE, name, section->offset,
                                "records of %s have %" PRIu64 " bytes; version 4.0 needs %" PRIu64, what,
                                stride, least);
-    struct lode_span bytes;
+    struct lode_range bytes;
     if (pointer < section->offset ||
-        !lode_span_array(section->bytes, pointer - section->offset, count, stride, &bytes))
+        !lode_range_array(section->bytes, pointer - section->offset, count, stride, &bytes))
         return lode_report_add(report, RULE_RECORD_BOUNDS, name, section->offset,
                                "%" PRIu64 " %s of %" PRIu64 " bytes at 0x%" PRIx64
                                " are not inside their section (%" PRIu64 " bytes at 0x%" PRIx64 ")",

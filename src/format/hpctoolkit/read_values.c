@@ -21,9 +21,9 @@ void lode_hpct_trace(const struct hpct_database *db, uint32_t index, struct wire
 }
 
 /* What may hold values: all of a file but its footer. */
-static struct lode_span file_body(const struct hpct_database *db, enum hpct_file_id id)
+static struct lode_range file_body(const struct hpct_database *db, enum hpct_file_id id)
 {
-    struct lode_span bytes = db->files[id].source.bytes;
+    struct lode_range bytes = db->files[id].source.bytes;
     bytes.size -= bytes.size < HPCT_FOOTER_SIZE ? bytes.size : HPCT_FOOTER_SIZE;
     return bytes;
 }
@@ -32,15 +32,15 @@ static struct lode_span file_body(const struct hpct_database *db, enum hpct_file
 static bool place_block(const struct hpct_database *db, enum hpct_file_id id, uint64_t values,
                         uint64_t groups, lode_block *block)
 {
-    struct lode_span body = file_body(db, id), value_bytes = {body.data, 0}, group_bytes = {body.data, 0};
+    struct lode_range body = file_body(db, id), value_bytes = {body.data, 0}, group_bytes = {body.data, 0};
     block->file = lode_hpct_specs[id].name;
     block->groups_offset = groups;
     /* Pointers of empty arrays mean nothing. */
-    if (block->value_count &&
-        !lode_span_array(body, values, block->value_count, (uint64_t)block->value_key_size + 8, &value_bytes))
+    if (block->value_count && !lode_range_array(body, values, block->value_count,
+                                                (uint64_t)block->value_key_size + 8, &value_bytes))
         return false;
-    if (block->group_count &&
-        !lode_span_array(body, groups, block->group_count, (uint64_t)block->group_key_size + 8, &group_bytes))
+    if (block->group_count && !lode_range_array(body, groups, block->group_count,
+                                                (uint64_t)block->group_key_size + 8, &group_bytes))
         return false;
     block->values = value_bytes.data;
     block->groups = group_bytes.data;
@@ -70,27 +70,27 @@ bool lode_hpct_context_block(const struct hpct_database *db, const struct wire_C
 bool lode_hpct_trace_line(const struct hpct_database *db, const struct wire_Trace *trace,
                           lode_trace_line *out)
 {
-    struct lode_span body = file_body(db, HPCT_TRACE), bytes = {body.data, 0};
+    struct lode_range body = file_body(db, HPCT_TRACE), bytes = {body.data, 0};
     *out = (lode_trace_line){.profile = trace->profIndex, .idle_id = db->idle_id, .samples = body.data};
     if (trace->pStart == trace->pEnd)
         return true;
     if (trace->pEnd < trace->pStart || (trace->pEnd - trace->pStart) % WIRE_Sample_SIZE != 0 ||
-        !lode_span_part(body, trace->pStart, trace->pEnd - trace->pStart, &bytes))
+        !lode_range_part(body, trace->pStart, trace->pEnd - trace->pStart, &bytes))
         return false;
     out->samples = bytes.data;
     out->sample_count = bytes.size / WIRE_Sample_SIZE;
     return true;
 }
 
-bool lode_hpct_id_tuple(const struct hpct_database *db, uint64_t pointer, struct lode_span *ids)
+bool lode_hpct_id_tuple(const struct hpct_database *db, uint64_t pointer, struct lode_range *ids)
 {
     const struct hpct_section *section = &db->files[HPCT_PROFILE].sections[1];
-    struct lode_span head;
+    struct lode_range head;
     if (pointer < section->offset ||
-        !lode_span_part(section->bytes, pointer - section->offset, WIRE_IdTuple_SIZE, &head))
+        !lode_range_part(section->bytes, pointer - section->offset, WIRE_IdTuple_SIZE, &head))
         return false;
     struct wire_IdTuple tuple;
     lode_wire_read_IdTuple(&tuple, head.data, head.size);
-    return lode_span_array(section->bytes, pointer - section->offset + WIRE_IdTuple_SIZE, tuple.nIds,
-                           WIRE_Id_SIZE, ids);
+    return lode_range_array(section->bytes, pointer - section->offset + WIRE_IdTuple_SIZE, tuple.nIds,
+                            WIRE_Id_SIZE, ids);
 }

@@ -71,10 +71,10 @@ static void init_lists(lode_writer *writer)
         writer->files[id].fd = -1;
 }
 
-/* The files, which member 0 creates and the others open. */
+/* The files, which rank 0 creates and the others open. */
 static lode_status open_files(lode_writer *writer, lode_error *error)
 {
-    bool is_first = writer->crew == NULL || writer->crew->place.rank == 0;
+    bool is_first = writer->comm == NULL || writer->comm->place.rank == 0;
     for (unsigned id = 0; id < HPCT_FILES; id++) {
         if (id == HPCT_TRACE && !writer->options.traces)
             continue;
@@ -88,7 +88,7 @@ static lode_status open_files(lode_writer *writer, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const lode_writer_options *options,
+static lode_status make_writer(lode_writer **out, struct lode_comm *comm, const lode_writer_options *options,
                                lode_error *error)
 {
     lode_writer *writer = *out = calloc(1, sizeof *writer);
@@ -96,10 +96,10 @@ static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const 
         return lode_fail_memory(error);
     writer->output = (struct lode_output)LODE_OUTPUT_INIT;
     writer->origin.directory = -1;
-    writer->crew = crew;
+    writer->comm = comm;
     writer->options = *options;
     if (writer->options.memory == 0)
-        writer->options.memory = default_memory() / (crew ? crew->place.local : 1);
+        writer->options.memory = default_memory() / (comm ? comm->place.local : 1);
     writer->trace_min = UINT64_MAX;
     init_lists(writer);
     if (options->title)
@@ -109,31 +109,31 @@ static lode_status make_writer(lode_writer **out, struct lode_crew *crew, const 
     return LODE_OK;
 }
 
-static lode_status create_with(lode_writer **out, struct lode_crew *crew, const char *path,
+static lode_status create_with(lode_writer **out, struct lode_comm *comm, const char *path,
                                const lode_writer_options *options, lode_error *error)
 {
-    LODE_TRY(make_writer(out, crew, options, error));
+    LODE_TRY(make_writer(out, comm, options, error));
     struct lode_output *output = &(*out)->output;
-    bool is_first = crew == NULL || crew->place.rank == 0;
+    bool is_first = comm == NULL || comm->place.rank == 0;
     uint64_t identity = 0;
     if (is_first) {
         LODE_TRY(lode_output_create(output, path, options->force ? &lode_replace_database : NULL, error));
         LODE_TRY(open_files(*out, error));
         identity = lode_output_identity(output);
     }
-    if (crew)
-        LODE_TRY(lode_crew_broadcast(crew, &identity, sizeof identity, error));
+    if (comm)
+        LODE_TRY(lode_comm_broadcast(comm, &identity, sizeof identity, error));
     if (is_first)
         return LODE_OK;
     LODE_TRY(lode_output_join(output, path, identity, error));
     return open_files(*out, error);
 }
 
-lode_status lode_writer_create_with(lode_writer **out, struct lode_crew *crew, const char *path,
+lode_status lode_writer_create_with(lode_writer **out, struct lode_comm *comm, const char *path,
                                     const lode_writer_options *options, lode_error *error)
 {
     *out = NULL;
-    lode_status status = create_with(out, crew, path, options, error);
+    lode_status status = create_with(out, comm, path, options, error);
     if (status != LODE_OK) {
         lode_writer_close(*out);
         *out = NULL;
@@ -189,10 +189,10 @@ lode_status lode_writer_seal(lode_writer *writer, lode_error *error)
 
 lode_status lode_writer_seal_with(lode_writer *writer, lode_error *error)
 {
-    bool is_first = writer->crew->place.rank == 0;
+    bool is_first = writer->comm->place.rank == 0;
     if (is_first)
         LODE_TRY(lode_writer_seal(writer, error));
-    LODE_TRY(lode_crew_broadcast(writer->crew, &writer->id_count, sizeof writer->id_count, error));
+    LODE_TRY(lode_comm_broadcast(writer->comm, &writer->id_count, sizeof writer->id_count, error));
     if (is_first)
         return LODE_OK;
     writer->values_of = calloc(writer->id_count, sizeof *writer->values_of);
@@ -368,7 +368,7 @@ lode_status lode_writer_finish(lode_writer *writer, lode_error *error)
     return status;
 }
 
-/* ---- as a crew ---- */
+/* ---- as a communicator ---- */
 
 lode_status lode_writer_note_profile(lode_writer *writer, const lode_id *ids, uint32_t id_count,
                                      const struct written_profile *profile, lode_error *error)
@@ -391,7 +391,7 @@ lode_status lode_writer_write_jointly(lode_writer *writer, lode_error *error)
         char *path = lode_output_file_path(&writer->output, lode_hpct_specs[ids[i]].name);
         if (path == NULL)
             return lode_fail_memory(error);
-        lode_status status = lode_crew_open_file(writer->crew, &writer->joint[ids[i]], path, error);
+        lode_status status = lode_comm_open_file(writer->comm, &writer->joint[ids[i]], path, error);
         free(path);
         if (status != LODE_OK && status != LODE_ABSENT)
             return status;
@@ -405,12 +405,12 @@ static lode_status close_joint_files(lode_writer *writer, lode_error *error)
         void *file = writer->joint[id];
         writer->joint[id] = NULL;
         if (file)
-            LODE_TRY(lode_crew_close_file(writer->crew, file, error));
+            LODE_TRY(lode_comm_close_file(writer->comm, file, error));
     }
     return LODE_OK;
 }
 
-/* What a member wrote is on the disk before member 0 says that all is. */
+/* What a rank wrote is on the disk before rank 0 says that all is. */
 static lode_status close_files(lode_writer *writer, lode_error *error)
 {
     for (unsigned id = 0; id < HPCT_FILES; id++)
@@ -423,12 +423,12 @@ lode_status lode_writer_finish_with(lode_writer *writer, const struct written_sh
 {
     struct wire_Section cct;
     struct wire_Profile summary;
-    bool is_first = writer->crew->place.rank == 0;
+    bool is_first = writer->comm->place.rank == 0;
     LODE_TRY(lode_writer_transpose(writer, share, &summary, &cct, error));
     LODE_TRY(close_joint_files(writer, error));
     if (!is_first)
         LODE_TRY(close_files(writer, error));
-    LODE_TRY(lode_crew_meet(writer->crew, error));
+    LODE_TRY(lode_comm_barrier(writer->comm, error));
     if (is_first) {
         uint32_t *order = order_profiles(writer);
         lode_status status =
@@ -437,5 +437,5 @@ lode_status lode_writer_finish_with(lode_writer *writer, const struct written_sh
         LODE_TRY(status);
     }
     /* Nobody is done before it is in place. */
-    return lode_crew_meet(writer->crew, error);
+    return lode_comm_barrier(writer->comm, error);
 }

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/blob.h"
-#include "base/crew.h"
+#include "base/comm.h"
 #include "base/output.h"
 #include "format/hpctoolkit/wire.h"
 #include "model/metric.h"
@@ -102,7 +102,7 @@ struct written_profile {
     uint64_t trace_start, trace_end;
 };
 
-/* What a member's part of the transpose took. */
+/* What a rank's part of the transpose took. */
 struct written_traffic {
     uint64_t rounds, exchanges, sent_bytes, received_bytes, written_bytes;
 };
@@ -115,11 +115,11 @@ struct written_origin {
 };
 
 struct lode_writer {
-    struct lode_crew *crew;    /* that writes the database together; NULL: nobody else */
-    struct lode_output output; /* member 0's */
+    struct lode_comm *comm;    /* that writes the database together; NULL: nobody else */
+    struct lode_output output; /* rank 0's */
     struct lode_output_file files[HPCT_FILES];
-    void *
-        joint[HPCT_FILES]; /* of the crew, for files that all members write together; NULL: each for itself */
+    void *joint
+        [HPCT_FILES]; /* of the communicator, for files that all ranks write together; NULL: each for itself */
     lode_writer_options options;
     struct written_origin origin;
     struct lode_arena arena; /* of strings and id tuples */
@@ -153,14 +153,14 @@ lode_status lode_writer_text(lode_writer *writer, const char *text, const char *
 lode_status lode_writer_number(lode_writer *writer, lode_error *error);
 /* Writes meta.db, all but its header. */
 lode_status lode_writer_put_meta(lode_writer *writer, struct wire_Section *sections, lode_error *error);
-/* The blocks in profile.db that this member wrote: those of profiles `first`, `first` + 1 and so on, in the order that they have there. */
+/* The blocks in profile.db that this rank wrote: those of profiles `first`, `first` + 1 and so on, in the order that they have there. */
 struct written_share {
     uint32_t first, count;
     const struct wire_Profile *records; /* where the blocks are, and what they hold */
 };
 /*
- * Makes cct.db and the summary profile, whose record it fills in. All members of the crew take part, each with what it wrote;
- * values_of has what is in these blocks, and then what is in all. profile.db has the same size for all members, and ends behind the last
+ * Makes cct.db and the summary profile, whose record it fills in. All ranks of the communicator take part, each with what it wrote;
+ * values_of has what is in these blocks, and then what is in all. profile.db has the same size for all ranks, and ends behind the last
  * block; then, behind the summary.
  */
 lode_status lode_writer_transpose(lode_writer *writer, const struct written_share *share,
@@ -186,7 +186,7 @@ lode_status lode_writer_copy_source(struct lode_output *output, const struct wri
 lode_status lode_writer_take_taxonomy(lode_writer *writer, lode_error *error);
 /*
  * From now on, the summary of scope lex_aware at loops is computed from scope function (loops.h), since profiles are appended that may have
- * hpcprof's values. For a sealed writer without a crew, whose metrics were described one after the other.
+ * hpcprof's values. For a sealed writer without a communicator, whose metrics were described one after the other.
  */
 lode_status lode_writer_sum_loops(lode_writer *writer, lode_error *error);
 void lode_writer_free_loops(lode_writer *writer);
@@ -205,11 +205,11 @@ bool lode_writer_loop_statistic(const lode_writer *writer, uint32_t context, uin
 lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error);
 
 /*
- * Writing as a crew. Every member has a writer and describes the same kinds of ids, scopes and metrics; member 0 alone describes the rest,
- * notes all profiles, and ends up with the database. Members put blocks and trace lines where they belong themselves. All are collective
+ * Writing as a communicator. Every rank has a writer and describes the same kinds of ids, scopes and metrics; rank 0 alone describes the rest,
+ * notes all profiles, and ends up with the database. Ranks put blocks and trace lines where they belong themselves. All are collective
  * but the third.
  */
-lode_status lode_writer_create_with(lode_writer **out, struct lode_crew *crew, const char *path,
+lode_status lode_writer_create_with(lode_writer **out, struct lode_comm *comm, const char *path,
                                     const lode_writer_options *options, lode_error *error);
 lode_status lode_writer_seal_with(lode_writer *writer, lode_error *error);
 /* Instead of appending it, in the order of ids: of `profile`, `wire` and the trace line's place count. */
@@ -217,7 +217,7 @@ lode_status lode_writer_note_profile(lode_writer *writer, const lode_id *ids, ui
                                      const struct written_profile *profile, lode_error *error);
 lode_status lode_writer_finish_with(lode_writer *writer, const struct written_share *share,
                                     lode_error *error);
-/* From now on what is computed together is written together, if the crew can: values by context, and the summary. Collective. */
+/* From now on what is computed together is written together, if the communicator can: values by context, and the summary. Collective. */
 lode_status lode_writer_write_jointly(lode_writer *writer, lode_error *error);
 
 /* Appends the header of a section to a file, and remembers where the section is. */

@@ -11,23 +11,23 @@ enum {
     PIECE_HEADER = 16
 };
 
-lode_status lode_exchange_begin(struct exchange *exchange, lode_writer *writer, struct window_piece *own,
+lode_status lode_exchange_begin(struct exchange *exchange, lode_writer *writer, struct batch_piece *own,
                                 uint32_t own_count, uint64_t memory, lode_error *error)
 {
-    uint32_t members = writer->crew->place.size, others = members > 1 ? members - 1 : 1;
+    uint32_t ranks = writer->comm->place.size, others = ranks > 1 ? ranks - 1 : 1;
     uint64_t least =
         PIECE_HEADER + WIRE_ContextIndex_SIZE + (uint64_t)writer->value_ids * WIRE_ProfileValue_SIZE;
     uint64_t room = (memory < EXCHANGE_MOST ? memory : EXCHANGE_MOST) / others;
-    *exchange = (struct exchange){.crew = writer->crew,
+    *exchange = (struct exchange){.comm = writer->comm,
                                   .own = own,
                                   .own_count = own_count,
                                   .room = room > least ? room : least,
                                   .traffic = &writer->traffic};
     lode_array_init(&exchange->arrived, sizeof(void *), SIZE_MAX);
-    lode_array_init(&exchange->pieces, sizeof(struct window_piece), SIZE_MAX);
-    exchange->places = calloc(members, sizeof *exchange->places);
-    exchange->out_sizes = calloc(members, sizeof *exchange->out_sizes);
-    exchange->in_sizes = calloc(members, sizeof *exchange->in_sizes);
+    lode_array_init(&exchange->pieces, sizeof(struct batch_piece), SIZE_MAX);
+    exchange->places = calloc(ranks, sizeof *exchange->places);
+    exchange->out_sizes = calloc(ranks, sizeof *exchange->out_sizes);
+    exchange->in_sizes = calloc(ranks, sizeof *exchange->in_sizes);
     if (exchange->places == NULL || exchange->out_sizes == NULL || exchange->in_sizes == NULL)
         return lode_fail_memory(error);
     return LODE_OK;
@@ -58,7 +58,7 @@ void lode_exchange_end(struct exchange *exchange)
 static uint64_t bytes_of(const lode_block *block, uint32_t first, uint32_t end)
 {
     return (uint64_t)(end - first) * WIRE_ContextIndex_SIZE +
-           (window_value(block, end) - window_value(block, first)) * WIRE_ProfileValue_SIZE;
+           (batch_value(block, end) - batch_value(block, first)) * WIRE_ProfileValue_SIZE;
 }
 
 /* Where groups from `first` on, but not beyond `end`, no longer fit into `room` bytes. */
@@ -75,11 +75,11 @@ static uint32_t fitting(const lode_block *block, uint32_t first, uint32_t end, u
     return low;
 }
 
-static lode_status put_piece(struct exchange *exchange, const struct window_piece *piece, uint32_t first,
+static lode_status put_piece(struct exchange *exchange, const struct batch_piece *piece, uint32_t first,
                              uint32_t end, lode_error *error)
 {
     const lode_block *block = &piece->block;
-    uint64_t start = window_value(block, first), values = window_value(block, end) - start;
+    uint64_t start = batch_value(block, first), values = batch_value(block, end) - start;
     size_t at = lode_blob_reserve(&exchange->outgoing, PIECE_HEADER + (size_t)bytes_of(block, first, end), 1);
     if (at == LODE_BLOB_FULL)
         return lode_fail_memory(error);
@@ -97,13 +97,13 @@ static lode_status put_piece(struct exchange *exchange, const struct window_piec
     return LODE_OK;
 }
 
-/* Adds what there is in a member's range, up to what there is room for; else sets `more`. */
+/* Adds what there is in a rank's range, up to what there is room for; else sets `more`. */
 static lode_status put_pieces(struct exchange *exchange, struct exchange_place *place,
-                              const struct window_range *range, uint64_t *more, lode_error *error)
+                              const struct context_range *range, uint64_t *more, lode_error *error)
 {
     uint64_t limit = exchange->outgoing.size + exchange->room;
     for (; place->piece < exchange->own_count; place->piece++, place->context = range->first) {
-        const struct window_piece *piece = &exchange->own[place->piece];
+        const struct batch_piece *piece = &exchange->own[place->piece];
         const lode_block *block = &piece->block;
         uint32_t first = lode_block_seek(block, piece->from, place->context);
         uint32_t end = lode_block_seek(block, first, range->end);
@@ -122,15 +122,15 @@ static lode_status put_pieces(struct exchange *exchange, struct exchange_place *
     return LODE_OK;
 }
 
-static lode_status put_all(struct exchange *exchange, const struct window_range *ranges, uint64_t *more,
+static lode_status put_all(struct exchange *exchange, const struct context_range *ranges, uint64_t *more,
                            lode_error *error)
 {
     exchange->outgoing.size = 0;
-    for (uint32_t member = 0; member < exchange->crew->place.size; member++) {
+    for (uint32_t rank = 0; rank < exchange->comm->place.size; rank++) {
         size_t before = exchange->outgoing.size;
-        if (member != exchange->crew->place.rank)
-            LODE_TRY(put_pieces(exchange, &exchange->places[member], &ranges[member], more, error));
-        exchange->out_sizes[member] = exchange->outgoing.size - before;
+        if (rank != exchange->comm->place.rank)
+            LODE_TRY(put_pieces(exchange, &exchange->places[rank], &ranges[rank], more, error));
+        exchange->out_sizes[rank] = exchange->outgoing.size - before;
     }
     return LODE_OK;
 }
@@ -139,7 +139,7 @@ static lode_status put_all(struct exchange *exchange, const struct window_range 
 
 static lode_status take_piece(struct exchange *exchange, const uint8_t **bytes, lode_error *error)
 {
-    struct window_piece *piece = lode_array_push(&exchange->pieces);
+    struct batch_piece *piece = lode_array_push(&exchange->pieces);
     if (piece == NULL)
         return lode_fail_memory(error);
     const uint8_t *at = *bytes;
@@ -162,10 +162,10 @@ static lode_status swap(struct exchange *exchange, lode_error *error)
     void **slot = lode_array_push(&exchange->arrived);
     if (slot == NULL)
         return lode_fail_memory(error);
-    LODE_TRY(lode_crew_exchange(exchange->crew, exchange->outgoing.bytes, exchange->out_sizes, slot, &room,
-                                exchange->in_sizes, error));
-    for (uint32_t member = 0; member < exchange->crew->place.size; member++)
-        size += exchange->in_sizes[member];
+    LODE_TRY(lode_comm_alltoallv(exchange->comm, exchange->outgoing.bytes, exchange->out_sizes, slot, &room,
+                                 exchange->in_sizes, error));
+    for (uint32_t rank = 0; rank < exchange->comm->place.size; rank++)
+        size += exchange->in_sizes[rank];
     exchange->traffic->exchanges++;
     exchange->traffic->sent_bytes += exchange->outgoing.size;
     exchange->traffic->received_bytes += size;
@@ -175,15 +175,15 @@ static lode_status swap(struct exchange *exchange, lode_error *error)
     return LODE_OK;
 }
 
-/* What this member has for itself stays where it is. */
-static lode_status take_own(struct exchange *exchange, const struct window_range *range, lode_error *error)
+/* What this rank has for itself stays where it is. */
+static lode_status take_own(struct exchange *exchange, const struct context_range *range, lode_error *error)
 {
     for (uint32_t i = 0; i < exchange->own_count; i++) {
-        const struct window_piece *own = &exchange->own[i];
+        const struct batch_piece *own = &exchange->own[i];
         uint32_t from = lode_block_seek(&own->block, own->from, range->first);
         if (from == own->block.group_count || block_group_key(&own->block, from) >= range->end)
             continue;
-        struct window_piece *piece = lode_array_push(&exchange->pieces);
+        struct batch_piece *piece = lode_array_push(&exchange->pieces);
         if (piece == NULL)
             return lode_fail_memory(error);
         *piece = *own;
@@ -196,14 +196,14 @@ static lode_status take_own(struct exchange *exchange, const struct window_range
 
 static int compare_pieces(const void *left, const void *right)
 {
-    const struct window_piece *a = left, *b = right;
+    const struct batch_piece *a = left, *b = right;
     if (a->profile != b->profile)
         return a->profile < b->profile ? -1 : 1;
     uint32_t x = block_group_key(&a->block, a->from), y = block_group_key(&b->block, b->from);
     return x < y ? -1 : x > y;
 }
 
-lode_status lode_exchange_round(struct exchange *exchange, const struct window_range *ranges,
+lode_status lode_exchange_round(struct exchange *exchange, const struct context_range *ranges,
                                 lode_error *error)
 {
     uint64_t more;
@@ -211,16 +211,16 @@ lode_status lode_exchange_round(struct exchange *exchange, const struct window_r
     for (uint32_t i = 0; i < exchange->own_count; i++)
         exchange->own[i].from =
             lode_block_seek(&exchange->own[i].block, exchange->own[i].from, ranges[0].first);
-    for (uint32_t member = 0; member < exchange->crew->place.size; member++)
-        exchange->places[member] = (struct exchange_place){0, ranges[member].first};
+    for (uint32_t rank = 0; rank < exchange->comm->place.size; rank++)
+        exchange->places[rank] = (struct exchange_place){0, ranges[rank].first};
     do {
         more = 0;
         LODE_TRY(put_all(exchange, ranges, &more, error));
         LODE_TRY(swap(exchange, error));
-        LODE_TRY(lode_crew_fold(exchange->crew, &more, 1, LODE_CREW_MAX, error));
+        LODE_TRY(lode_comm_allreduce(exchange->comm, &more, 1, LODE_COMM_MAX, error));
     } while (more);
-    LODE_TRY(take_own(exchange, &ranges[exchange->crew->place.rank], error));
+    LODE_TRY(take_own(exchange, &ranges[exchange->comm->place.rank], error));
     if (exchange->pieces.count > 1)
-        qsort(exchange->pieces.items, exchange->pieces.count, sizeof(struct window_piece), compare_pieces);
+        qsort(exchange->pieces.items, exchange->pieces.count, sizeof(struct batch_piece), compare_pieces);
     return LODE_OK;
 }

@@ -217,39 +217,39 @@ static lode_status add_text(struct meta_writer *self, struct section_blob *secti
 }
 
 static lode_status fill_strings(struct meta_writer *self, struct section_blob *section,
-                                struct text_pointers *texts)
+                                struct text_pointers *strings)
 {
     const lode_writer *writer = self->writer;
     /* In the order of the tables, which is canonical: by rank. */
     for (uint32_t i = 0; i < writer->modules.count; i++)
-        texts->modules[WRITTEN(writer, modules, module, i)->rank] = i;
+        strings->modules[WRITTEN(writer, modules, module, i)->rank] = i;
     for (uint32_t i = 0; i < writer->modules.count; i++)
-        LODE_TRY(add_text(self, section, WRITTEN(writer, modules, module, texts->modules[i])->path,
-                          &texts->modules[i]));
+        LODE_TRY(add_text(self, section, WRITTEN(writer, modules, module, strings->modules[i])->path,
+                          &strings->modules[i]));
     for (uint32_t i = 0; i < writer->sources.count; i++)
-        texts->files[WRITTEN(writer, sources, file, i)->rank] = i;
+        strings->files[WRITTEN(writer, sources, file, i)->rank] = i;
     for (uint32_t i = 0; i < writer->sources.count; i++)
-        LODE_TRY(
-            add_text(self, section, WRITTEN(writer, sources, file, texts->files[i])->path, &texts->files[i]));
+        LODE_TRY(add_text(self, section, WRITTEN(writer, sources, file, strings->files[i])->path,
+                          &strings->files[i]));
     for (uint32_t i = 0; i < writer->functions.count; i++)
-        texts->functions[WRITTEN(writer, functions, function, i)->rank] = i;
+        strings->functions[WRITTEN(writer, functions, function, i)->rank] = i;
     for (uint32_t i = 0; i < writer->functions.count; i++) {
-        const char *name = WRITTEN(writer, functions, function, texts->functions[i])->name;
-        texts->functions[i] = 0;
+        const char *name = WRITTEN(writer, functions, function, strings->functions[i])->name;
+        strings->functions[i] = 0;
         if (name)
-            LODE_TRY(add_text(self, section, name, &texts->functions[i]));
+            LODE_TRY(add_text(self, section, name, &strings->functions[i]));
     }
     uint32_t entries = 0;
     for (uint32_t id = 1; id <= writer->listed; id++) {
         const struct written_context *context = WRITTEN(writer, contexts, context, writer->handle_of[id]);
         if (context->parent == LODE_NONE)
-            LODE_TRY(add_text(self, section, context->entry_name, &texts->entries[entries++]));
+            LODE_TRY(add_text(self, section, context->entry_name, &strings->entries[entries++]));
     }
     return LODE_OK;
 }
 
 static lode_status fill_modules(struct meta_writer *self, struct section_blob *section,
-                                const struct text_pointers *texts)
+                                const struct text_pointers *strings)
 {
     size_t count = self->writer->modules.count;
     size_t header = lode_blob_reserve(&section->blob, WIRE_Modules_SIZE, 8);
@@ -261,14 +261,14 @@ static lode_status fill_modules(struct meta_writer *self, struct section_blob *s
         .pModules = self->modules, .nModules = (uint32_t)count, .szModule = WIRE_Module_SIZE};
     lode_wire_write_Modules(&wire, section->blob.bytes + header);
     for (size_t i = 0; i < count; i++) {
-        struct wire_Module module = {.pPath = texts->modules[i]};
+        struct wire_Module module = {.pPath = strings->modules[i]};
         lode_wire_write_Module(&module, section->blob.bytes + table + i * WIRE_Module_SIZE);
     }
     return LODE_OK;
 }
 
 static lode_status fill_files(struct meta_writer *self, struct section_blob *section,
-                              const struct text_pointers *texts)
+                              const struct text_pointers *strings)
 {
     size_t count = self->writer->sources.count;
     size_t header = lode_blob_reserve(&section->blob, WIRE_Files_SIZE, 8);
@@ -281,7 +281,7 @@ static lode_status fill_files(struct meta_writer *self, struct section_blob *sec
     for (uint32_t i = 0; i < count; i++) {
         const struct written_file *source = WRITTEN(self->writer, sources, file, i);
         struct wire_File record = {.flags = source->copied ? HPCT_FILE_COPIED : 0,
-                                   .pPath = texts->files[source->rank]};
+                                   .pPath = strings->files[source->rank]};
         lode_wire_write_File(&record, section->blob.bytes + table + (size_t)source->rank * WIRE_File_SIZE);
     }
     return LODE_OK;
@@ -308,7 +308,7 @@ static uint64_t function_pointer(const struct meta_writer *self, uint32_t functi
 }
 
 static lode_status fill_functions(struct meta_writer *self, struct section_blob *section,
-                                  const struct text_pointers *texts)
+                                  const struct text_pointers *strings)
 {
     size_t count = self->writer->functions.count;
     size_t header = lode_blob_reserve(&section->blob, WIRE_Functions_SIZE, 8);
@@ -321,7 +321,7 @@ static lode_status fill_functions(struct meta_writer *self, struct section_blob 
     lode_wire_write_Functions(&wire, section->blob.bytes + header);
     for (uint32_t i = 0; i < count; i++) {
         const struct written_function *function = WRITTEN(self->writer, functions, function, i);
-        struct wire_Function record = {.pName = texts->functions[function->rank],
+        struct wire_Function record = {.pName = strings->functions[function->rank],
                                        .pModule = module_pointer(self, function->module),
                                        .offset = function->offset,
                                        .pFile = file_pointer(self, function->file),
@@ -384,7 +384,7 @@ static lode_status lay_out(struct meta_writer *self, struct layout *layout)
 }
 
 static lode_status put_entries(struct meta_writer *self, const struct layout *layout,
-                               const struct text_pointers *texts)
+                               const struct text_pointers *strings)
 {
     const lode_writer *writer = self->writer;
     struct lode_output_file *file = &self->writer->files[HPCT_META];
@@ -404,7 +404,7 @@ static lode_status put_entries(struct meta_writer *self, const struct layout *la
                                         .pChildren = layout->offset[id],
                                         .ctxId = id,
                                         .entryPoint = context->entry,
-                                        .pPrettyName = texts->entries[index++]};
+                                        .pPrettyName = strings->entries[index++]};
         lode_wire_write_EntryPoint(&entry, bytes);
         LODE_TRY(lode_output_write(file, bytes, sizeof bytes, self->error));
     }
@@ -453,7 +453,7 @@ static lode_status put_children(struct meta_writer *self, const struct layout *l
     return LODE_OK;
 }
 
-static lode_status put_tree(struct meta_writer *self, const struct text_pointers *texts)
+static lode_status put_tree(struct meta_writer *self, const struct text_pointers *strings)
 {
     lode_writer *writer = self->writer;
     struct lode_output_file *file = &writer->files[HPCT_META];
@@ -471,7 +471,7 @@ static lode_status put_tree(struct meta_writer *self, const struct text_pointers
             subtree_end[parent] = subtree_end[id];
     }
     if (status == LODE_OK)
-        status = put_entries(self, &layout, texts);
+        status = put_entries(self, &layout, strings);
     if (status == LODE_OK)
         status = put_children(self, &layout, subtree_end);
     self->sections[META_CONTEXT] = (struct wire_Section){.sz = layout.end - layout.base, .p = layout.base};
@@ -483,26 +483,26 @@ static lode_status put_tree(struct meta_writer *self, const struct text_pointers
 
 /* ---- all of it ---- */
 
-static lode_status put_named_tables(struct meta_writer *self, struct text_pointers *texts)
+static lode_status put_named_tables(struct meta_writer *self, struct text_pointers *strings)
 {
     struct section_blob section;
     begin_section(self, &section);
-    lode_status status = fill_strings(self, &section, texts);
+    lode_status status = fill_strings(self, &section, strings);
     lode_status ended = end_section(self, &section, META_STRINGS);
     LODE_TRY(status == LODE_OK ? ended : status);
     begin_section(self, &section);
-    status = fill_modules(self, &section, texts);
+    status = fill_modules(self, &section, strings);
     ended = end_section(self, &section, META_MODULES);
     LODE_TRY(status == LODE_OK ? ended : status);
     begin_section(self, &section);
-    status = fill_files(self, &section, texts);
+    status = fill_files(self, &section, strings);
     ended = end_section(self, &section, META_FILES);
     LODE_TRY(status == LODE_OK ? ended : status);
     begin_section(self, &section);
-    status = fill_functions(self, &section, texts);
+    status = fill_functions(self, &section, strings);
     ended = end_section(self, &section, META_FUNCTIONS);
     LODE_TRY(status == LODE_OK ? ended : status);
-    return put_tree(self, texts);
+    return put_tree(self, strings);
 }
 
 lode_status lode_writer_put_meta(lode_writer *writer, struct wire_Section *sections, lode_error *error)
@@ -518,16 +518,16 @@ lode_status lode_writer_put_meta(lode_writer *writer, struct wire_Section *secti
     status = fill_metrics(&self, &section);
     ended = end_section(&self, &section, META_METRICS);
     LODE_TRY(status == LODE_OK ? ended : status);
-    struct text_pointers texts = {.modules = calloc(writer->modules.count + 1, sizeof(uint64_t)),
-                                  .files = calloc(writer->sources.count + 1, sizeof(uint64_t)),
-                                  .functions = calloc(writer->functions.count + 1, sizeof(uint64_t)),
-                                  .entries = calloc((size_t)writer->listed + 1, sizeof(uint64_t))};
-    status = texts.modules && texts.files && texts.functions && texts.entries
-                 ? put_named_tables(&self, &texts)
+    struct text_pointers strings = {.modules = calloc(writer->modules.count + 1, sizeof(uint64_t)),
+                                    .files = calloc(writer->sources.count + 1, sizeof(uint64_t)),
+                                    .functions = calloc(writer->functions.count + 1, sizeof(uint64_t)),
+                                    .entries = calloc((size_t)writer->listed + 1, sizeof(uint64_t))};
+    status = strings.modules && strings.files && strings.functions && strings.entries
+                 ? put_named_tables(&self, &strings)
                  : lode_fail_memory(error);
-    free(texts.modules);
-    free(texts.files);
-    free(texts.functions);
-    free(texts.entries);
+    free(strings.modules);
+    free(strings.files);
+    free(strings.functions);
+    free(strings.entries);
     return status;
 }

@@ -12,7 +12,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int compare_texts(const char *a, const char *b)
+static int compare_strings(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "");
 }
@@ -38,14 +38,14 @@ static uint32_t function_rank(const lode_writer *writer, uint32_t function)
 
 static int compare_modules(const lode_writer *writer, uint32_t a, uint32_t b)
 {
-    return compare_texts(WRITTEN(writer, modules, module, a)->path,
-                         WRITTEN(writer, modules, module, b)->path);
+    return compare_strings(WRITTEN(writer, modules, module, a)->path,
+                           WRITTEN(writer, modules, module, b)->path);
 }
 
 static int compare_files(const lode_writer *writer, uint32_t a, uint32_t b)
 {
     const struct written_file *x = WRITTEN(writer, sources, file, a), *y = WRITTEN(writer, sources, file, b);
-    int order = compare_texts(x->path, y->path);
+    int order = compare_strings(x->path, y->path);
     return order ? order : compare_numbers(x->copied, y->copied);
 }
 
@@ -53,7 +53,7 @@ static int compare_functions(const lode_writer *writer, uint32_t a, uint32_t b)
 {
     const struct written_function *x = WRITTEN(writer, functions, function, a);
     const struct written_function *y = WRITTEN(writer, functions, function, b);
-    int order = compare_texts(x->name, y->name);
+    int order = compare_strings(x->name, y->name);
     if (order == 0)
         order = compare_numbers(module_rank(writer, x->module), module_rank(writer, y->module));
     if (order == 0)
@@ -119,7 +119,7 @@ static int compare_contexts(const lode_writer *writer, uint32_t a, uint32_t b)
     const struct written_context *y = WRITTEN(writer, contexts, context, b);
     int order = compare_numbers(x->entry, y->entry);
     if (order == 0 && x->parent == LODE_NONE)
-        order = compare_texts(x->entry_name, y->entry_name);
+        order = compare_strings(x->entry_name, y->entry_name);
     if (order == 0)
         order = compare_numbers(x->lexical, y->lexical);
     if (order == 0)

@@ -2,17 +2,17 @@
 /*
  * cct.db out of profile.db, and the summary on the way.
  *
- * Contexts are cut into windows whose part of cct.db fits into the memory that a thread may use. For a window, each profile's
+ * Contexts are cut into batches whose part of cct.db fits into the memory that a thread may use. For a batch, each profile's
  * values of these contexts (one piece of its block) are read twice: to count, and to put each value where it belongs in the
- * window's part of cct.db, which is then written in one piece. Profiles are visited in their order, so that
+ * batch's part of cct.db, which is then written in one piece. Profiles are visited in their order, so that
  * the values of a context and metric come out in the order of profiles, and statistics are computed in that order.
  *
- * With V values, P profiles and memory M: 12 V / M windows; all of profile.db is read once in pieces of about 10 M / 12 P bytes
+ * With V values, P profiles and memory M: 12 V / M batches; all of profile.db is read once in pieces of about 10 M / 12 P bytes
  * (the second reading finds it in the page cache), cct.db is written once, sequentially.
  *
- * A crew works in rounds. In each a member has as many windows as it has threads, one behind the other, and these lie behind those of the
- * member before it. It gets what other members' profiles have there, fills them, and when all know the sizes they write to their places.
- * Neither where windows end nor whose they are shows in the bytes.
+ * A communicator works in rounds. In each a rank has as many batches as it has threads, one behind the other, and these lie behind those of the
+ * rank before it. It gets what other ranks' profiles have there, fills them, and when all know the sizes they write to their places.
+ * Neither where batches end nor whose they are shows in the bytes.
  */
 #include "base/pool.h"
 #include "base/progress.h"
@@ -22,18 +22,18 @@
 
 enum {
     WINDOWS_PER_THREAD = 2, /* one that is worked on, and one that waits for an earlier one */
-    SENT_PART = 3,          /* of a member's memory, one in as many parts is for what it sends */
-    FOLDED = 1 << 16        /* numbers that are added up over all members at once */
+    SENT_PART = 3,          /* of a rank's memory, one in as many parts is for what it sends */
+    FOLDED = 1 << 16        /* numbers that are added up over all ranks at once */
 };
 
-/* Where the next window goes. */
+/* Where the next batch goes. */
 struct position {
     uint64_t region;     /* offset in cct.db */
     uint64_t statistics; /* values of the summary before it */
     uint64_t contexts;   /* and contexts of the summary */
 };
 
-/* Contexts of the summary that this member has to write, from one round. */
+/* Contexts of the summary that this rank has to write, from one round. */
 struct summary_part {
     uint64_t first; /* its number in the summary */
     size_t at;      /* in summary_indices */
@@ -41,24 +41,23 @@ struct summary_part {
 
 struct transpose {
     lode_writer *writer;
-    uint32_t rank, size; /* in the crew */
-    uint64_t memory;     /* the same for all members, as is the number of threads */
+    uint32_t rank, size; /* in the communicator */
+    uint64_t memory;     /* the same for all ranks, as is the number of threads */
     unsigned threads;
 
     uint8_t *mapped; /* profile.db, to be read */
     size_t mapped_size;
-    struct window_piece *own; /* the blocks of this member, in the order of profiles */
+    struct batch_piece *own; /* the blocks of this rank, in the order of profiles */
     uint32_t own_count;
-    uint64_t profiles; /* of all members */
+    uint64_t profiles; /* of all ranks */
 
-    struct lode_array ranges; /* of struct window_range: all windows */
-    uint64_t first;           /* of the windows that are worked on now */
-    struct window *slots;     /* for these, by number % slot_count */
+    struct lode_array ranges; /* of struct window_range: all batches */
+    uint64_t first;           /* of the batches that are worked on now */
+    struct batch *slots;      /* for these, by number % slot_count */
     unsigned slot_count;
-    const struct window_piece *pieces; /* with what belongs into them */
+    const struct batch_piece *pieces; /* with what belongs into them */
     size_t piece_count;
-    uint32_t
-        *starts; /* [worker][piece]: the first group of the worker's window; its next window lies behind */
+    uint32_t *starts; /* [worker][piece]: the first group of the worker's batch; its next batch lies behind */
 
     uint64_t table; /* where context records are in cct.db */
     struct position next;
@@ -68,12 +67,12 @@ struct transpose {
     struct lode_progress progress;
 };
 
-/* ---- windows ---- */
+/* ---- batches ---- */
 
-/* What a context takes in a window, with what arrives from other members, which is at most one group for each profile. */
+/* What a context takes in a batch, with what arrives from other ranks, which is at most one group for each profile. */
 static uint64_t context_bytes(const struct transpose *self, uint32_t id)
 {
-    uint64_t bytes = lode_window_context_bytes(self->writer, id);
+    uint64_t bytes = lode_batch_context_bytes(self->writer, id);
     if (self->size == 1)
         return bytes;
     uint64_t values = atomic_load_explicit(&self->writer->values_of[id], memory_order_relaxed);
@@ -82,10 +81,10 @@ static uint64_t context_bytes(const struct transpose *self, uint32_t id)
 }
 
 /*
- * How large windows are: such that every thread of every member has its part of each round. `limit` is what memory allows. Greedy cuts
- * fill a window up to the next context, so that with the largest one added there are no more windows than wanted.
+ * How large batches are: such that every thread of every rank has its part of each round. `limit` is what memory allows. Greedy cuts
+ * fill a batch up to the next context, so that with the largest one added there are no more batches than wanted.
  */
-static uint64_t window_bytes(const struct transpose *self, uint64_t limit)
+static uint64_t batch_bytes(const struct transpose *self, uint64_t limit)
 {
     uint64_t total = 0, largest = 0, at_once = (uint64_t)self->size * self->threads;
     if (at_once == 0 || limit == 0)
@@ -100,10 +99,10 @@ static uint64_t window_bytes(const struct transpose *self, uint64_t limit)
     return bytes < limit ? bytes : limit;
 }
 
-static lode_status cut_windows(struct transpose *self, uint64_t limit, lode_error *error)
+static lode_status cut_batches(struct transpose *self, uint64_t limit, lode_error *error)
 {
-    struct window_range *range = NULL;
-    uint64_t bytes = window_bytes(self, limit), used = 0;
+    struct context_range *range = NULL;
+    uint64_t bytes = batch_bytes(self, limit), used = 0;
     for (uint32_t id = 0; id < self->writer->id_count; id++) {
         uint64_t needed = context_bytes(self, id);
         if (range == NULL || needed > bytes - used) {
@@ -119,24 +118,24 @@ static lode_status cut_windows(struct transpose *self, uint64_t limit, lode_erro
     return LODE_OK;
 }
 
-static lode_status fill_window(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status fill_batch(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct transpose *self = context;
-    struct window *window = &self->slots[item % self->slot_count];
-    window->range = *LODE_ARRAY_AT(&self->ranges, struct window_range, self->first + item);
-    return lode_window_fill(window, self->writer, self->pieces, self->piece_count,
-                            self->starts + (size_t)worker * self->piece_count, error);
+    struct batch *batch = &self->slots[item % self->slot_count];
+    batch->range = *LODE_ARRAY_AT(&self->ranges, struct context_range, self->first + item);
+    return lode_batch_fill(batch, self->writer, self->pieces, self->piece_count,
+                           self->starts + (size_t)worker * self->piece_count, error);
 }
 
 static lode_status tell(struct transpose *self, lode_error *error)
 {
-    if (self->writer->crew)
-        LODE_TRY(lode_crew_poll(self->writer->crew, error));
+    if (self->writer->comm)
+        LODE_TRY(lode_comm_poll(self->writer->comm, error));
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* Each worker finds what it needs of a piece where the piece says, or where its last window left it. */
-static lode_status begin_pieces(struct transpose *self, const struct window_piece *pieces, size_t count,
+/* Each worker finds what it needs of a piece where the piece says, or where its last batch left it. */
+static lode_status begin_pieces(struct transpose *self, const struct batch_piece *pieces, size_t count,
                                 lode_error *error)
 {
     uint32_t *starts = realloc(self->starts, (count * self->threads + 1) * sizeof *starts);
@@ -154,7 +153,7 @@ static lode_status begin_pieces(struct transpose *self, const struct window_piec
 /* ---- writing ---- */
 
 /*
- * Bytes at their place. All members of a crew come here equally often and in the same order, with nothing where they have nothing, so that a file
+ * Bytes at their place. All ranks of a communicator come here equally often and in the same order, with nothing where they have nothing, so that a file
  * can be written by all together.
  */
 static lode_status write_region(lode_writer *writer, enum hpct_file_id id, uint64_t offset, const void *bytes,
@@ -162,54 +161,54 @@ static lode_status write_region(lode_writer *writer, enum hpct_file_id id, uint6
 {
     writer->traffic.written_bytes += size;
     if (writer->joint[id])
-        return lode_crew_write_file(writer->crew, writer->joint[id], offset, bytes, size, error);
+        return lode_comm_write_file(writer->comm, writer->joint[id], offset, bytes, size, error);
     return lode_output_write_at(&writer->files[id], offset, bytes, size, error);
 }
 
-static void move_infos(struct window *window, uint64_t base)
+static void move_infos(struct batch *batch, uint64_t base)
 {
-    for (size_t at = 0; at < window->infos.size; at += WIRE_ContextInfo_SIZE) {
+    for (size_t at = 0; at < batch->infos.size; at += WIRE_ContextInfo_SIZE) {
         struct wire_ContextInfo info;
-        lode_wire_read_ContextInfo(&info, window->infos.bytes + at, WIRE_ContextInfo_SIZE);
+        lode_wire_read_ContextInfo(&info, batch->infos.bytes + at, WIRE_ContextInfo_SIZE);
         info.pValues += base;
         info.pMetricIndices += base;
-        lode_wire_write_ContextInfo(&info, window->infos.bytes + at);
+        lode_wire_write_ContextInfo(&info, batch->infos.bytes + at);
     }
 }
 
 /* They lie behind all values of the summary, and nobody knows yet where these end. */
-static lode_status keep_indices(struct transpose *self, const struct window *window, lode_error *error)
+static lode_status keep_indices(struct transpose *self, const struct batch *batch, lode_error *error)
 {
-    size_t at = lode_blob_reserve(&self->summary_indices, window->indices.size, 1);
+    size_t at = lode_blob_reserve(&self->summary_indices, batch->indices.size, 1);
     if (at == LODE_BLOB_FULL)
         return lode_fail_memory(error);
-    for (size_t i = 0; i < window->indices.size; i += WIRE_ContextIndex_SIZE) {
+    for (size_t i = 0; i < batch->indices.size; i += WIRE_ContextIndex_SIZE) {
         struct wire_ContextIndex index;
-        lode_wire_read_ContextIndex(&index, window->indices.bytes + i, WIRE_ContextIndex_SIZE);
+        lode_wire_read_ContextIndex(&index, batch->indices.bytes + i, WIRE_ContextIndex_SIZE);
         index.startIndex += self->next.statistics;
         lode_wire_write_ContextIndex(&index, self->summary_indices.bytes + at + i);
     }
     return LODE_OK;
 }
 
-/* Writes a window to where it belongs, and empties it. */
-static lode_status put_window(struct transpose *self, struct window *window, lode_error *error)
+/* Writes a batch to where it belongs, and empties it. */
+static lode_status put_batch(struct transpose *self, struct batch *batch, lode_error *error)
 {
     lode_writer *writer = self->writer;
     struct position *next = &self->next;
-    move_infos(window, next->region);
-    LODE_TRY(write_region(writer, HPCT_CCT, next->region, window->region.bytes, window->region.size, error));
+    move_infos(batch, next->region);
+    LODE_TRY(write_region(writer, HPCT_CCT, next->region, batch->region.bytes, batch->region.size, error));
     LODE_TRY(write_region(writer, HPCT_CCT,
-                          self->table + (uint64_t)window->range.first * WIRE_ContextInfo_SIZE,
-                          window->infos.bytes, window->infos.size, error));
+                          self->table + (uint64_t)batch->range.first * WIRE_ContextInfo_SIZE,
+                          batch->infos.bytes, batch->infos.size, error));
     LODE_TRY(write_region(writer, HPCT_PROFILE,
                           self->summary->pValues + next->statistics * WIRE_ProfileValue_SIZE,
-                          window->statistics.bytes, window->statistics.size, error));
-    LODE_TRY(keep_indices(self, window, error));
-    next->region += window->region.size;
-    next->statistics += window->statistic_count;
-    next->contexts += window->indices.size / WIRE_ContextIndex_SIZE;
-    lode_window_release(window);
+                          batch->statistics.bytes, batch->statistics.size, error));
+    LODE_TRY(keep_indices(self, batch, error));
+    next->region += batch->region.size;
+    next->statistics += batch->statistic_count;
+    next->contexts += batch->indices.size / WIRE_ContextIndex_SIZE;
+    lode_batch_release(batch);
     return LODE_OK;
 }
 
@@ -237,19 +236,19 @@ static lode_status write_parts(struct transpose *self, lode_error *error)
 
 /* ---- alone ---- */
 
-static lode_status finish_window(void *context, uint64_t item, lode_error *error)
+static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
 {
     struct transpose *self = context;
-    LODE_TRY(put_window(self, &self->slots[item % self->slot_count], error));
+    LODE_TRY(put_batch(self, &self->slots[item % self->slot_count], error));
     return tell(self, error);
 }
 
-/* One round, in which windows are written while others are filled. */
+/* One round, in which batches are written while others are filled. */
 static lode_status run_alone(struct transpose *self, lode_error *error)
 {
     struct lode_job job = {.items = self->ranges.count,
-                           .work = fill_window,
-                           .finish = finish_window,
+                           .work = fill_batch,
+                           .finish = finish_batch,
                            .context = self,
                            .window = self->slot_count};
     self->progress.total = self->ranges.count;
@@ -258,23 +257,23 @@ static lode_status run_alone(struct transpose *self, lode_error *error)
     return lode_pool_run(self->threads, &job, error);
 }
 
-/* ---- as a crew ---- */
+/* ---- as a communicator ---- */
 
-/* The windows that a member has in a round. */
-static uint64_t windows_of(const struct transpose *self, uint64_t round, uint32_t member, uint64_t *first)
+/* The batches that a rank has in a round. */
+static uint64_t batches_of(const struct transpose *self, uint64_t round, uint32_t rank, uint64_t *first)
 {
-    uint64_t begin = (round * self->size + member) * self->threads, count = self->ranges.count;
+    uint64_t begin = (round * self->size + rank) * self->threads, count = self->ranges.count;
     *first = begin < count ? begin : count;
     return count - *first < self->threads ? count - *first : self->threads;
 }
 
-static void member_ranges(const struct transpose *self, uint64_t round, struct window_range *out)
+static void rank_ranges(const struct transpose *self, uint64_t round, struct context_range *out)
 {
-    for (uint32_t member = 0; member < self->size; member++) {
-        uint64_t first, count = windows_of(self, round, member, &first);
-        const struct window_range *ranges = LODE_ARRAY_AT(&self->ranges, struct window_range, first);
-        out[member] =
-            count ? (struct window_range){ranges->first, ranges[count - 1].end} : (struct window_range){0, 0};
+    for (uint32_t rank = 0; rank < self->size; rank++) {
+        uint64_t first, count = batches_of(self, round, rank, &first);
+        const struct context_range *ranges = LODE_ARRAY_AT(&self->ranges, struct context_range, first);
+        out[rank] = count ? (struct context_range){ranges->first, ranges[count - 1].end}
+                          : (struct context_range){0, 0};
     }
 }
 
@@ -284,7 +283,7 @@ static lode_status finish_filling(void *context, uint64_t item, lode_error *erro
     return tell(context, error);
 }
 
-/* All members' windows of a round, `end` being where they begin and then where they end. */
+/* All ranks' batches of a round, `end` being where they begin and then where they end. */
 static lode_status put_round(struct transpose *self, struct position *end, lode_error *error)
 {
     uint64_t sizes[3] = {0}, totals[3];
@@ -293,29 +292,29 @@ static lode_status put_round(struct transpose *self, struct position *end, lode_
         sizes[1] += self->slots[i].statistic_count;
         sizes[2] += self->slots[i].indices.size / WIRE_ContextIndex_SIZE;
     }
-    LODE_TRY(lode_crew_scan(self->writer->crew, sizes, totals, 3, error));
+    LODE_TRY(lode_comm_exscan(self->writer->comm, sizes, totals, 3, error));
     self->next =
         (struct position){end->region + sizes[0], end->statistics + sizes[1], end->contexts + sizes[2]};
     LODE_TRY(begin_part(self, error));
     for (unsigned i = 0; i < self->slot_count; i++)
-        LODE_TRY(put_window(self, &self->slots[i], error));
+        LODE_TRY(put_batch(self, &self->slots[i], error));
     *end = (struct position){end->region + totals[0], end->statistics + totals[1], end->contexts + totals[2]};
     return LODE_OK;
 }
 
-static lode_status run_rounds(struct transpose *self, struct exchange *exchange, struct window_range *ranges,
+static lode_status run_rounds(struct transpose *self, struct exchange *exchange, struct context_range *ranges,
                               lode_error *error)
 {
     struct position end = self->next;
     struct lode_job job = {
-        .work = fill_window, .finish = finish_filling, .context = self, .window = self->slot_count};
-    for (uint64_t round = 0; windows_of(self, round, 0, &self->first) > 0; round++)
-        self->progress.total += windows_of(self, round, self->rank, &self->first);
-    for (uint64_t round = 0; windows_of(self, round, 0, &self->first) > 0; round++) {
-        member_ranges(self, round, ranges);
+        .work = fill_batch, .finish = finish_filling, .context = self, .window = self->slot_count};
+    for (uint64_t round = 0; batches_of(self, round, 0, &self->first) > 0; round++)
+        self->progress.total += batches_of(self, round, self->rank, &self->first);
+    for (uint64_t round = 0; batches_of(self, round, 0, &self->first) > 0; round++) {
+        rank_ranges(self, round, ranges);
         LODE_TRY(lode_exchange_round(exchange, ranges, error));
         LODE_TRY(begin_pieces(self, exchange->pieces.items, exchange->pieces.count, error));
-        job.items = windows_of(self, round, self->rank, &self->first);
+        job.items = batches_of(self, round, self->rank, &self->first);
         LODE_TRY(lode_pool_run(self->threads, &job, error));
         LODE_TRY(put_round(self, &end, error));
         self->writer->traffic.rounds++;
@@ -324,10 +323,10 @@ static lode_status run_rounds(struct transpose *self, struct exchange *exchange,
     return LODE_OK;
 }
 
-static lode_status run_crew(struct transpose *self, lode_error *error)
+static lode_status run_comm(struct transpose *self, lode_error *error)
 {
     struct exchange exchange;
-    struct window_range *ranges = calloc((size_t)self->size + 1, sizeof *ranges);
+    struct context_range *ranges = calloc((size_t)self->size + 1, sizeof *ranges);
     lode_status status = lode_exchange_begin(&exchange, self->writer, self->own, self->own_count,
                                              self->memory / SENT_PART, error);
     if (status == LODE_OK)
@@ -337,19 +336,19 @@ static lode_status run_crew(struct transpose *self, lode_error *error)
     return status;
 }
 
-/* What members must agree on. */
+/* What ranks must agree on. */
 static lode_status agree(struct transpose *self, lode_error *error)
 {
-    struct lode_crew *crew = self->writer->crew;
+    struct lode_comm *comm = self->writer->comm;
     uint64_t least[2] = {self->memory, self->threads};
-    LODE_TRY(lode_crew_fold(crew, least, 2, LODE_CREW_MIN, error));
-    LODE_TRY(lode_crew_fold(crew, &self->profiles, 1, LODE_CREW_SUM, error));
+    LODE_TRY(lode_comm_allreduce(comm, least, 2, LODE_COMM_MIN, error));
+    LODE_TRY(lode_comm_allreduce(comm, &self->profiles, 1, LODE_COMM_SUM, error));
     self->memory = least[0];
     self->threads = (unsigned)least[1];
     return LODE_OK;
 }
 
-/* From what this member has in each context to what all have. */
+/* From what this rank has in each context to what all have. */
 static lode_status add_up_values(const struct transpose *self, lode_error *error)
 {
     _Atomic uint64_t *values_of = self->writer->values_of;
@@ -360,7 +359,7 @@ static lode_status add_up_values(const struct transpose *self, lode_error *error
         size_t count = contexts - first < FOLDED ? contexts - first : FOLDED;
         for (size_t i = 0; i < count; i++)
             numbers[i] = atomic_load_explicit(&values_of[first + i], memory_order_relaxed);
-        status = lode_crew_fold(self->writer->crew, numbers, count, LODE_CREW_SUM, error);
+        status = lode_comm_allreduce(self->writer->comm, numbers, count, LODE_COMM_SUM, error);
         for (size_t i = 0; i < count; i++)
             atomic_store_explicit(&values_of[first + i], numbers[i], memory_order_relaxed);
     }
@@ -391,7 +390,7 @@ static lode_status map_profiles(struct transpose *self, const struct written_sha
     return LODE_OK;
 }
 
-/* The section with the context records, which are filled in as windows are done. */
+/* The section with the context records, which are filled in as batches are done. */
 static lode_status begin_section(struct transpose *self, struct wire_Section *section, lode_error *error)
 {
     struct lode_output_file *file = &self->writer->files[HPCT_CCT];
@@ -408,7 +407,7 @@ static lode_status begin_section(struct transpose *self, struct wire_Section *se
     return lode_output_flush(file, error);
 }
 
-static lode_status run_windows(struct transpose *self, lode_error *error)
+static lode_status run_batches(struct transpose *self, lode_error *error)
 {
     bool alone = self->size == 1;
     uint64_t memory = alone ? self->memory : self->memory - self->memory / SENT_PART;
@@ -416,12 +415,12 @@ static lode_status run_windows(struct transpose *self, lode_error *error)
     self->slots = calloc(self->slot_count, sizeof *self->slots);
     if (self->slots == NULL)
         return lode_fail_memory(error);
-    /* Windows that wait to be written hold their memory. */
-    LODE_TRY(cut_windows(self, memory / self->slot_count, error));
-    return alone ? run_alone(self, error) : run_crew(self, error);
+    /* Batches that wait to be written hold their memory. */
+    LODE_TRY(cut_batches(self, memory / self->slot_count, error));
+    return alone ? run_alone(self, error) : run_comm(self, error);
 }
 
-/* Both files end where the last window does; the summary has its contexts behind all its values. */
+/* Both files end where the last batch does; the summary has its contexts behind all its values. */
 static lode_status end_files(struct transpose *self, lode_error *error)
 {
     struct wire_Profile *summary = self->summary;
@@ -448,14 +447,14 @@ static lode_status transpose(struct transpose *self, const struct written_share 
         LODE_TRY(agree(self, error));
         LODE_TRY(add_up_values(self, error));
     }
-    LODE_TRY(run_windows(self, error));
+    LODE_TRY(run_batches(self, error));
     return end_files(self, error);
 }
 
 static void release(struct transpose *self)
 {
     for (unsigned i = 0; self->slots && i < self->slot_count; i++)
-        lode_window_release(&self->slots[i]);
+        lode_batch_release(&self->slots[i]);
     free(self->slots);
     free(self->starts);
     if (self->mapped)
@@ -469,12 +468,12 @@ lode_status lode_writer_transpose(lode_writer *writer, const struct written_shar
                                   struct wire_Profile *summary, struct wire_Section *section,
                                   lode_error *error)
 {
-    struct window_piece *own = calloc((size_t)share->count + 1, sizeof *own);
+    struct batch_piece *own = calloc((size_t)share->count + 1, sizeof *own);
     if (own == NULL)
         return lode_fail_memory(error);
     struct transpose self = {.writer = writer,
-                             .rank = writer->crew ? writer->crew->place.rank : 0,
-                             .size = writer->crew ? writer->crew->place.size : 1,
+                             .rank = writer->comm ? writer->comm->place.rank : 0,
+                             .size = writer->comm ? writer->comm->place.size : 1,
                              .memory = writer->options.memory,
                              .threads = lode_pool_threads(writer->options.threads, UINT64_MAX),
                              .own = own,
@@ -484,7 +483,7 @@ lode_status lode_writer_transpose(lode_writer *writer, const struct written_shar
                              .progress = {.report = writer->options.on_progress,
                                           .user = writer->options.user,
                                           .phase = "transposing"}};
-    lode_array_init(&self.ranges, sizeof(struct window_range), SIZE_MAX);
+    lode_array_init(&self.ranges, sizeof(struct context_range), SIZE_MAX);
     lode_array_init(&self.parts, sizeof(struct summary_part), SIZE_MAX);
     *summary = (struct wire_Profile){0};
     lode_status status = transpose(&self, share, section, error);

@@ -55,7 +55,7 @@ struct drafts_database {
     const struct drafts_meta *meta;
     struct drafts_file files[HPCT_FILES];
     struct drafts_table profiles, contexts, traces;
-    struct lode_span tuples; /* the section of id tuples */
+    struct lode_range tuples; /* the section of id tuples */
     uint64_t tuples_offset;
     uint32_t idle_id; /* of the context whose samples say that nothing ran; 0 if there is none besides 0 */
 };
@@ -112,6 +112,6 @@ enum drafts_fault lode_drafts_context_block(const struct drafts_database *db,
 bool lode_drafts_trace_line(const struct drafts_database *db, const struct drafts_Trace *trace,
                             lode_trace_line *out);
 /* The ids of a tuple, or false if it is not inside its section. */
-bool lode_drafts_id_tuple(const struct drafts_database *db, uint64_t pointer, struct lode_span *ids);
+bool lode_drafts_id_tuple(const struct drafts_database *db, uint64_t pointer, struct lode_range *ids);
 
 #endif

@@ -97,7 +97,7 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
 {
     const struct drafts_database *db = drafts_of(base);
     struct drafts_Profile record;
-    struct lode_span bytes;
+    struct lode_range bytes;
     *count = 0;
     if (profile >= db->profiles.count)
         return no_profile(profile, db, error);

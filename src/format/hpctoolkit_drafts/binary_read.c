@@ -57,7 +57,7 @@ static bool find_magic(const struct file_spec *spec, struct drafts_file *file)
 
 static void find_footer(const struct file_spec *spec, struct drafts_file *file)
 {
-    struct lode_span bytes = file->source.bytes;
+    struct lode_range bytes = file->source.bytes;
     char backwards[DRAFTS_FOOTER_SIZE];
     for (size_t i = 0; i < DRAFTS_FOOTER_SIZE; i++)
         backwards[i] = spec->footer[DRAFTS_FOOTER_SIZE - 1 - i];
@@ -81,12 +81,12 @@ static lode_status report_variant(const struct file_spec *spec, const struct dra
 
 /* A section, and whether it is inside the file. */
 static lode_status find_section(const struct file_spec *spec, const struct drafts_file *file,
-                                const char *what, uint64_t offset, uint64_t size, struct lode_span *out,
+                                const char *what, uint64_t offset, uint64_t size, struct lode_range *out,
                                 struct lode_report *report)
 {
-    struct lode_span body = {file->source.bytes.data, file->end};
-    *out = (struct lode_span){body.data, 0};
-    if (size == 0 || (offset >= spec->header && lode_span_part(body, offset, size, out)))
+    struct lode_range body = {file->source.bytes.data, file->end};
+    *out = (struct lode_range){body.data, 0};
+    if (size == 0 || (offset >= spec->header && lode_range_part(body, offset, size, out)))
         return LODE_OK;
     return lode_report_add(report, DRAFTS_RULE_SECTION_BOUNDS, spec->name, DRAFTS_Header_size,
                            "the section of %s: %" PRIu64 " bytes at 0x%" PRIx64 " in a file of %" PRIu64,
@@ -97,7 +97,7 @@ static lode_status find_table(const struct file_spec *spec, const struct drafts_
                               const struct drafts_Header *header, struct drafts_table *table,
                               struct lode_report *report)
 {
-    struct lode_span section;
+    struct lode_range section;
     uint64_t errors = report->result.errors;
     *table = (struct drafts_table){.offset = header->ptr, .stride = spec->stride};
     LODE_TRY(find_section(spec, file, spec->what, header->ptr, header->size, &section, report));
@@ -289,7 +289,7 @@ static enum drafts_fault place_block(const struct drafts_database *db, enum hpct
                                      uint32_t marker, lode_block *block, uint64_t *size)
 {
     const struct drafts_file *file = &db->files[id];
-    struct lode_span body = {file->source.bytes.data, file->end}, values, groups;
+    struct lode_range body = {file->source.bytes.data, file->end}, values, groups;
     block->layout = LODE_LAYOUT_BIG;
     block->file = specs[id].name;
     block->values = block->groups = body.data;
@@ -299,8 +299,9 @@ static enum drafts_fault place_block(const struct drafts_database *db, enum hpct
     if (block->value_count == 0 && block->group_count == 0)
         return DRAFTS_SOUND;
     uint64_t group_stride = block_group_stride(block);
-    if (!lode_span_array(body, offset, block->value_count, block_value_stride(block), &values) ||
-        !lode_span_array(body, offset + values.size, (uint64_t)block->group_count + 1, group_stride, &groups))
+    if (!lode_range_array(body, offset, block->value_count, block_value_stride(block), &values) ||
+        !lode_range_array(body, offset + values.size, (uint64_t)block->group_count + 1, group_stride,
+                          &groups))
         return DRAFTS_OUTSIDE;
     block->values = values.data;
     block->groups = groups.data;
@@ -339,7 +340,7 @@ bool lode_drafts_trace_line(const struct drafts_database *db, const struct draft
                             lode_trace_line *out)
 {
     const struct drafts_file *file = &db->files[HPCT_TRACE];
-    struct lode_span body = {file->source.bytes.data, file->end}, bytes;
+    struct lode_range body = {file->source.bytes.data, file->end}, bytes;
     *out = (lode_trace_line){.profile = trace->prof_info_idx,
                              .idle_id = db->idle_id,
                              .layout = LODE_LAYOUT_BIG,
@@ -347,7 +348,7 @@ bool lode_drafts_trace_line(const struct drafts_database *db, const struct draft
     if (trace->line_ptr == trace->line_end)
         return true;
     if (trace->line_end < trace->line_ptr || (trace->line_end - trace->line_ptr) % WIRE_Sample_SIZE != 0 ||
-        !lode_span_part(body, trace->line_ptr, trace->line_end - trace->line_ptr, &bytes))
+        !lode_range_part(body, trace->line_ptr, trace->line_end - trace->line_ptr, &bytes))
         return false;
     /* Samples of metrics are not samples of contexts. */
     if (trace->trace_type != 0)
@@ -357,14 +358,14 @@ bool lode_drafts_trace_line(const struct drafts_database *db, const struct draft
     return true;
 }
 
-bool lode_drafts_id_tuple(const struct drafts_database *db, uint64_t pointer, struct lode_span *ids)
+bool lode_drafts_id_tuple(const struct drafts_database *db, uint64_t pointer, struct lode_range *ids)
 {
-    struct lode_span head;
+    struct lode_range head;
     if (pointer < db->tuples_offset ||
-        !lode_span_part(db->tuples, pointer - db->tuples_offset, DRAFTS_IdTuple_SIZE, &head))
+        !lode_range_part(db->tuples, pointer - db->tuples_offset, DRAFTS_IdTuple_SIZE, &head))
         return false;
     struct drafts_IdTuple tuple;
     lode_drafts_read_IdTuple(&tuple, head.data);
-    return lode_span_array(db->tuples, pointer - db->tuples_offset + DRAFTS_IdTuple_SIZE, tuple.len,
-                           DRAFTS_Id_SIZE, ids);
+    return lode_range_array(db->tuples, pointer - db->tuples_offset + DRAFTS_IdTuple_SIZE, tuple.len,
+                            DRAFTS_Id_SIZE, ids);
 }

@@ -116,7 +116,7 @@ static lode_status check_profile_values(struct block_check *self)
     return LODE_OK;
 }
 
-static lode_status check_ids(struct drafts_check *check, uint32_t profile, struct lode_span ids,
+static lode_status check_ids(struct drafts_check *check, uint32_t profile, struct lode_range ids,
                              uint64_t offset)
 {
     const char *file = check->db->base.parts[HPCT_PROFILE].file;
@@ -140,7 +140,7 @@ static lode_status check_tuple(struct drafts_check *check, uint32_t profile,
 {
     const char *file = check->db->base.parts[HPCT_PROFILE].file;
     uint64_t offset = drafts_record_offset(&check->db->profiles, profile);
-    struct lode_span ids;
+    struct lode_range ids;
     if (record->idt_ptr == 0 && profile == 0)
         return LODE_OK;
     if (record->idt_ptr == 0)

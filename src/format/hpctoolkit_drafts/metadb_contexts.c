@@ -9,7 +9,7 @@
 
 /* A block of siblings that is being read. */
 struct siblings {
-    struct lode_span rest;
+    struct lode_range rest;
     uint64_t offset; /* of the rest, in the file */
     uint32_t parent; /* index */
 };
@@ -39,10 +39,10 @@ static lode_status push_children(struct tree_reader *self, uint64_t pointer, uin
                                  uint32_t parent)
 {
     const struct metadb_part *part = self->part;
-    struct lode_span bytes;
+    struct lode_range bytes;
     if (size == 0)
         return LODE_OK;
-    if (pointer < part->offset || !lode_span_part(part->bytes, pointer - part->offset, size, &bytes))
+    if (pointer < part->offset || !lode_range_part(part->bytes, pointer - part->offset, size, &bytes))
         return lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_BOUNDS, offset,
                                    "children: %" PRIu64 " bytes at 0x%" PRIx64
                                    " are not inside the section of contexts",
@@ -185,7 +185,7 @@ static lode_status take_node(struct tree_reader *self, struct siblings *siblings
     }
     uint64_t needed = *size, offset = siblings->offset;
     if (needed <= available && mark_visited(self, offset, needed)) {
-        siblings->rest = (struct lode_span){siblings->rest.data + needed, available - needed};
+        siblings->rest = (struct lode_range){siblings->rest.data + needed, available - needed};
         siblings->offset += needed;
         return LODE_OK;
     }

@@ -90,12 +90,12 @@ static lode_status find_part(struct metadb_reader *reader, unsigned place, const
     const struct drafts_file *file = &reader->db->files[HPCT_META];
     uint64_t at = DRAFTS_MetaHeader_SIZE + (uint64_t)place * DRAFTS_MetaSection_SIZE;
     struct drafts_MetaSection section;
-    struct lode_span body = {file->source.bytes.data, file->end};
+    struct lode_range body = {file->source.bytes.data, file->end};
     lode_drafts_read_MetaSection(&section, file->source.bytes.data + at);
     part->offset = section.ptr;
     if (section.size == 0)
         return LODE_OK;
-    if (section.ptr >= METADB_HEADER_SIZE && lode_span_part(body, section.ptr, section.size, &part->bytes))
+    if (section.ptr >= METADB_HEADER_SIZE && lode_range_part(body, section.ptr, section.size, &part->bytes))
         return LODE_OK;
     return lode_metadb_finding(reader, DRAFTS_RULE_SECTION_BOUNDS, at,
                                "the section %s: %" PRIu64 " bytes at 0x%" PRIx64 " in a file of %" PRIu64,
@@ -149,7 +149,7 @@ static lode_status check_footer(struct metadb_reader *reader, const struct draft
 
 static lode_status read_header(struct metadb_reader *reader, bool *usable)
 {
-    struct lode_span bytes = reader->db->files[HPCT_META].source.bytes;
+    struct lode_range bytes = reader->db->files[HPCT_META].source.bytes;
     struct lode_part_info *info = &reader->db->base.parts[HPCT_META];
     struct drafts_MetaHeader header;
     *usable = false;

@@ -7,7 +7,7 @@
 #include "format/hpctoolkit_drafts/metadb.h"
 
 struct metadb_part {
-    struct lode_span bytes; /* empty if it is unusable */
+    struct lode_range bytes; /* empty if it is unusable */
     uint64_t offset;
 };
 
@@ -29,7 +29,7 @@ struct metadb_reader {
 
 /* Something that is read from front to back. What comes behind its end is zeros and empty strings, and `short` says so. */
 struct metadb_cursor {
-    struct lode_span rest;
+    struct lode_range rest;
     uint64_t offset;
     bool is_short;
 };

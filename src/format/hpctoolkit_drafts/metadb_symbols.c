@@ -26,7 +26,7 @@ static lode_status find_table(struct metadb_reader *reader, enum metadb_section 
 {
     const struct metadb_part *part = &reader->parts[section];
     struct drafts_MetaTable header;
-    struct lode_span bytes;
+    struct lode_range bytes;
     *table = (struct metadb_table){.stride = least};
     if (part->bytes.size == 0)
         return LODE_OK;
@@ -38,7 +38,7 @@ static lode_status find_table(struct metadb_reader *reader, enum metadb_section 
         return lode_metadb_finding(reader, DRAFTS_RULE_METADB_SIZE, part->offset + DRAFTS_MetaTable_size,
                                    "specifications of %s have %u bytes; %u are needed", what, header.size,
                                    least);
-    if (!lode_span_array(part->bytes, DRAFTS_MetaTable_SIZE, header.count, header.size, &bytes))
+    if (!lode_range_array(part->bytes, DRAFTS_MetaTable_SIZE, header.count, header.size, &bytes))
         return lode_metadb_finding(reader, DRAFTS_RULE_METADB_BOUNDS, part->offset,
                                    "%" PRIu32 " %s of %u bytes are not inside their section", header.count,
                                    what, header.size);
@@ -70,7 +70,7 @@ static lode_status find_string(struct metadb_reader *reader, uint64_t pointer, c
 /* What is behind the last NUL is no string. */
 static void trim_strings(struct metadb_reader *reader)
 {
-    struct lode_span *bytes = &reader->parts[METADB_STRINGS].bytes;
+    struct lode_range *bytes = &reader->parts[METADB_STRINGS].bytes;
     const uint8_t *last = bytes->size ? memrchr(bytes->data, '\0', (size_t)bytes->size) : NULL;
     bytes->size = last ? (uint64_t)(last - bytes->data) + 1 : 0;
 }

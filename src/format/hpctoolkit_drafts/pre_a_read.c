@@ -45,14 +45,14 @@ bool lode_drafts_is_pre_a(const struct lode_folder *folder)
     struct lode_source source;
     struct wire_Section section = {0};
     struct wire_Metrics metrics = {0};
-    struct lode_span part;
+    struct lode_range part;
     if (lode_source_open(&source, folder, meta_name(), NULL) != LODE_OK)
         return false;
     bool is_meta = source.bytes.size >= AT + WIRE_Section_SIZE &&
                    memcmp(source.bytes.data, HPCT_MAGIC "meta", HPCT_MAGIC_SIZE + HPCT_FORMAT_SIZE) == 0;
     if (is_meta)
         lode_wire_read_Section(&section, source.bytes.data + AT, WIRE_Section_SIZE);
-    if (is_meta && lode_span_part(source.bytes, section.p, section.sz, &part))
+    if (is_meta && lode_range_part(source.bytes, section.p, section.sz, &part))
         lode_wire_read_Metrics(&metrics, part.data, part.size);
     lode_source_close(&source);
     return is_pre_a(&metrics);
@@ -119,7 +119,7 @@ static lode_status scopes_of(struct metrics_reader *reader, uint32_t metric, str
 }
 
 /*
- * What identifies a scope. Names that mean something are compared; others are the same if they are in the same place, since texts of
+ * What identifies a scope. Names that mean something are compared; others are the same if they are in the same place, since strings of
  * a hostile file are too long to compare them all.
  */
 static lode_status identify_scope(struct metrics_reader *reader, uint64_t pointer, struct lode_scope *scope,

@@ -16,7 +16,7 @@ enum formula {
     FORMULA_SQUARE
 };
 
-static const char *const formula_texts[] = {"$$", "1", "($$^2)"};
+static const char *const formula_strings[] = {"$$", "1", "($$^2)"};
 
 /* ---- names ---- */
 
@@ -199,7 +199,7 @@ static int by_position(const void *left, const void *right)
 static const char *formula_of(const struct xml_reader *reader, const struct xml_column *column)
 {
     const uint32_t *said = lode_map_get(&reader->formulas, column->id);
-    return formula_texts[said && column->combine == LODE_COMBINE_SUM ? *said : FORMULA_VALUE];
+    return formula_strings[said && column->combine == LODE_COMBINE_SUM ? *said : FORMULA_VALUE];
 }
 
 static void add_instance(struct xml_reader *reader, struct lode_metric *metric,

@@ -297,7 +297,7 @@ static lode_status not_xml(struct xml_reader *reader)
 
 static lode_status parse(struct xml_reader *reader)
 {
-    struct lode_span rest = reader->db->files[HPCT_META].source.bytes;
+    struct lode_range rest = reader->db->files[HPCT_META].source.bytes;
     do {
         int size = rest.size > MAX_PIECE ? MAX_PIECE : (int)rest.size;
         bool last = (uint64_t)size == rest.size;
@@ -308,7 +308,7 @@ static lode_status parse(struct xml_reader *reader)
             return XML_GetErrorCode(reader->parser) == XML_ERROR_NO_MEMORY
                        ? lode_fail_memory(reader->report->error)
                        : not_xml(reader);
-        rest = (struct lode_span){rest.data + size, rest.size - (uint64_t)size};
+        rest = (struct lode_range){rest.data + size, rest.size - (uint64_t)size};
     } while (rest.size > 0);
     return LODE_OK;
 }

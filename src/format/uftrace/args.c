@@ -8,29 +8,29 @@
 
 /* A value where it lies. A text is without its length. */
 struct piece {
-    struct lode_span bytes;
+    struct lode_range bytes;
     uint64_t end; /* of its padding */
 };
 
 static bool find_piece(const struct lode_uft_specs *specs, const struct lode_uft_value *value,
-                       struct lode_span payload, uint64_t at, struct piece *piece)
+                       struct lode_range payload, uint64_t at, struct piece *piece)
 {
-    struct lode_span head;
+    struct lode_range head;
     uint64_t start = at, size = value->size;
     if (value->kind == LODE_VALUE_TEXT) {
-        if (!lode_span_part(payload, at, 2, &head))
+        if (!lode_range_part(payload, at, 2, &head))
             return false;
         size = lode_uft_number(head, specs->big_endian);
         start += 2;
     }
-    if (!lode_span_part(payload, start, size, &piece->bytes))
+    if (!lode_range_part(payload, start, size, &piece->bytes))
         return false;
     piece->end = (start + size + 3) & ~UINT64_C(3);
     return piece->end <= UFT_PAYLOAD_MAX;
 }
 
 bool lode_uft_payload_size(const struct lode_uft_specs *specs, const struct lode_uft_spec *spec,
-                           struct lode_span bytes, uint64_t *size)
+                           struct lode_range bytes, uint64_t *size)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < spec->count; i++) {
@@ -47,10 +47,10 @@ bool lode_uft_payload_size(const struct lode_uft_specs *specs, const struct lode
 /* ---- decoding ---- */
 
 /* The format of the x87: a sign, 15 bits of exponent, and 64 bits of which none is implied. */
-static double real_of_80_bits(struct lode_span bytes, bool big_endian)
+static double real_of_80_bits(struct lode_range bytes, bool big_endian)
 {
-    struct lode_span high = {bytes.data + (big_endian ? 0 : 8), 2};
-    struct lode_span low = {bytes.data + (big_endian ? 2 : 0), 8};
+    struct lode_range high = {bytes.data + (big_endian ? 0 : 8), 2};
+    struct lode_range low = {bytes.data + (big_endian ? 2 : 0), 8};
     uint64_t top = lode_uft_number(high, big_endian), mantissa = lode_uft_number(low, big_endian);
     int exponent = (int)(top & 0x7fff);
     double value;
@@ -61,7 +61,7 @@ static double real_of_80_bits(struct lode_span bytes, bool big_endian)
     return top & 0x8000 ? -value : value;
 }
 
-static double real_of(struct lode_span bytes, bool big_endian)
+static double real_of(struct lode_range bytes, bool big_endian)
 {
     if (bytes.size == 10)
         return real_of_80_bits(bytes, big_endian);
@@ -85,7 +85,7 @@ static int64_t enumerator_of(const struct lode_uft_value *value, int64_t number)
     return most > INT32_MAX ? (int64_t)(uint32_t)number : (int64_t)(int32_t)(uint32_t)number;
 }
 
-static void decode_bytes(const struct lode_uft_value *value, struct lode_span bytes, lode_argument *argument)
+static void decode_bytes(const struct lode_uft_value *value, struct lode_range bytes, lode_argument *argument)
 {
     static const uint8_t none[4] = {0xff, 0xff, 0xff, 0xff};
     bool is_null = value->kind == LODE_VALUE_TEXT && bytes.size == 4 && memcmp(bytes.data, none, 4) == 0;
@@ -94,7 +94,7 @@ static void decode_bytes(const struct lode_uft_value *value, struct lode_span by
 }
 
 static lode_argument decode(const struct lode_uft_specs *specs, const struct lode_uft_value *value,
-                            struct lode_span bytes)
+                            struct lode_range bytes)
 {
     lode_argument argument = {
         .name = "", .kind = value->kind, .bits = (unsigned)bytes.size * 8, .label = value->label};
@@ -130,7 +130,7 @@ static lode_argument decode(const struct lode_uft_specs *specs, const struct lod
 }
 
 lode_status lode_uft_payload_decode(const struct lode_uft_specs *specs, const struct lode_uft_spec *spec,
-                                    struct lode_span bytes, lode_argument *arguments, size_t capacity,
+                                    struct lode_range bytes, lode_argument *arguments, size_t capacity,
                                     size_t *count, lode_error *error)
 {
     uint64_t at = 0;

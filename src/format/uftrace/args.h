@@ -7,7 +7,7 @@
 #define LODE_UFTRACE_ARGS_H
 
 #include "base/arena.h"
-#include "base/span.h"
+#include "base/range.h"
 #include "model/finding.h"
 #include <lode/event.h>
 
@@ -17,7 +17,7 @@ struct lode_uft_spec;
 struct lode_uft_specs;
 
 /* The lines of the info file, as they are behind the colon; NULL where there is none. */
-struct lode_uft_spec_texts {
+struct lode_uft_spec_strings {
     const char *argspec, *retspec, *argauto, *retauto, *enumauto;
     const char *pattern_type; /* "regex", "glob", "simple" */
     unsigned word;            /* bytes of a long: 4 or 8 */
@@ -27,7 +27,7 @@ struct lode_uft_spec_texts {
 
 /* Damaged pieces are findings and left out. All memory is the arena's but what close gives back. */
 lode_status lode_uft_specs_open(struct lode_uft_specs **out, struct lode_arena *arena,
-                                const struct lode_uft_spec_texts *texts, struct lode_report *report);
+                                const struct lode_uft_spec_strings *strings, struct lode_report *report);
 void lode_uft_specs_close(struct lode_uft_specs *specs);
 
 /*
@@ -55,13 +55,13 @@ bool lode_uft_enum_parse(struct lode_uft_specs *specs, struct lode_arena *arena,
  * make no sense.
  */
 bool lode_uft_payload_size(const struct lode_uft_specs *specs, const struct lode_uft_spec *spec,
-                           struct lode_span bytes, uint64_t *size);
+                           struct lode_range bytes, uint64_t *size);
 /* Decodes a payload; as lode_event_arguments does. Pointers get no label here. */
 lode_status lode_uft_payload_decode(const struct lode_uft_specs *specs, const struct lode_uft_spec *spec,
-                                    struct lode_span bytes, lode_argument *arguments, size_t capacity,
+                                    struct lode_range bytes, lode_argument *arguments, size_t capacity,
                                     size_t *count, lode_error *error);
 /* The same for what a known point event carries; none for another. */
-lode_status lode_uft_event_decode(const struct lode_uft_specs *specs, uint64_t id, struct lode_span bytes,
+lode_status lode_uft_event_decode(const struct lode_uft_specs *specs, uint64_t id, struct lode_range bytes,
                                   lode_argument *arguments, size_t capacity, size_t *count,
                                   lode_error *error);
 /* The name of an event that every uftrace knows, such as "read:page-fault"; NULL for another. */

@@ -3,10 +3,10 @@
 #ifndef LODE_UFTRACE_ARGS_NUMBER_H
 #define LODE_UFTRACE_ARGS_NUMBER_H
 
-#include "base/span.h"
+#include "base/range.h"
 
 /* Of at most 8 bytes. */
-static inline uint64_t lode_uft_number(struct lode_span bytes, bool big_endian)
+static inline uint64_t lode_uft_number(struct lode_range bytes, bool big_endian)
 {
     uint64_t value = 0;
     for (uint64_t i = 0; i < bytes.size && i < 8; i++)
@@ -14,7 +14,7 @@ static inline uint64_t lode_uft_number(struct lode_span bytes, bool big_endian)
     return value;
 }
 
-static inline int64_t lode_uft_signed_number(struct lode_span bytes, bool big_endian)
+static inline int64_t lode_uft_signed_number(struct lode_range bytes, bool big_endian)
 {
     uint64_t value = lode_uft_number(bytes, big_endian);
     if (bytes.size > 0 && bytes.size < 8) {

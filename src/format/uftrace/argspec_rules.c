@@ -167,16 +167,16 @@ static lode_status read_enums(struct reader *self, const char *line)
     return status == LODE_OK ? LODE_OK : complain(self, text, "a malformed enumeration");
 }
 
-static lode_status read_texts(struct reader *self, const struct lode_uft_spec_texts *texts)
+static lode_status read_strings(struct reader *self, const struct lode_uft_spec_strings *strings)
 {
-    const char *type = texts->pattern_type ? texts->pattern_type : "regex";
+    const char *type = strings->pattern_type ? strings->pattern_type : "regex";
     self->is_glob = strcmp(type, "glob") == 0;
     self->has_patterns = strcmp(type, "simple") != 0;
-    LODE_TRY(read_enums(self, texts->enumauto));
-    LODE_TRY(read_rules(self, texts->argspec, UFT_RULES_ARGUMENTS));
-    LODE_TRY(read_rules(self, texts->retspec, UFT_RULES_RESULTS));
-    LODE_TRY(read_rules(self, texts->argauto, UFT_RULES_AUTO_ARGUMENTS));
-    return read_rules(self, texts->retauto, UFT_RULES_AUTO_RESULTS);
+    LODE_TRY(read_enums(self, strings->enumauto));
+    LODE_TRY(read_rules(self, strings->argspec, UFT_RULES_ARGUMENTS));
+    LODE_TRY(read_rules(self, strings->retspec, UFT_RULES_RESULTS));
+    LODE_TRY(read_rules(self, strings->argauto, UFT_RULES_AUTO_ARGUMENTS));
+    return read_rules(self, strings->retauto, UFT_RULES_AUTO_RESULTS);
 }
 
 static struct lode_uft_merged *make_merged(void)
@@ -193,21 +193,21 @@ static struct lode_uft_merged *make_merged(void)
 }
 
 lode_status lode_uft_specs_open(struct lode_uft_specs **out, struct lode_arena *arena,
-                                const struct lode_uft_spec_texts *texts, struct lode_report *report)
+                                const struct lode_uft_spec_strings *strings, struct lode_report *report)
 {
     struct lode_uft_specs *specs = lode_arena_alloc(arena, 1, sizeof *specs);
     *out = NULL;
     if (specs == NULL)
         return lode_fail_memory(report->error);
-    specs->word = texts->word;
-    specs->big_endian = texts->big_endian;
+    specs->word = strings->word;
+    specs->big_endian = strings->big_endian;
     lode_array_init(&specs->enums, sizeof(struct lode_uft_enum *), ENUMS_MAX);
     lode_map_init(&specs->enum_index);
     for (unsigned i = 0; i < UFT_RULES_KINDS; i++)
         lode_map_init(&specs->rules[i].by_name);
     specs->merged = make_merged();
     struct reader reader = {.specs = specs, .arena = arena, .report = report, .budget = PATTERN_BUDGET};
-    lode_status status = specs->merged ? read_texts(&reader, texts) : lode_fail_memory(report->error);
+    lode_status status = specs->merged ? read_strings(&reader, strings) : lode_fail_memory(report->error);
     if (status == LODE_OK)
         *out = specs;
     else

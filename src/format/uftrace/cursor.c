@@ -286,7 +286,7 @@ static __attribute__((noinline)) size_t take_plain_be(struct uft_cursor *self, c
 }
 
 /* How many records may be taken at once: each is an event, and may be a call. */
-static size_t most_plain(const struct uft_cursor *self, struct lode_span bytes)
+static size_t most_plain(const struct uft_cursor *self, struct lode_range bytes)
 {
     uint64_t most = bytes.size / UFT_RECORD_SIZE;
     size_t events = self->event_capacity - self->event_count;
@@ -308,7 +308,7 @@ static uint64_t next_stop(const struct uft_cursor *self)
 
 static lode_status take_plain_records(struct uft_cursor *self)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     uint64_t stop = next_stop(self);
     if (stop == 0)
         return LODE_OK;
@@ -332,7 +332,7 @@ static bool can_go_on(const struct uft_cursor *self)
 
 static lode_status fill(struct uft_cursor *self)
 {
-    struct lode_span ahead;
+    struct lode_range ahead;
     self->event_count = 0;
     /* Room for many records with payloads, unless pieces are small. */
     if (self->has_payload && self->stream.wanted > 2 * (size_t)RECORD_MAX)

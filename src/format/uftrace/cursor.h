@@ -34,7 +34,7 @@ struct uft_record {
     bool is_unknown; /* it has a payload, and nothing says how long that is */
     uint64_t offset;
     uint64_t next; /* offset of the next record, or of the unknown payload */
-    struct lode_span payload;
+    struct lode_range payload;
 };
 
 /* An address and what it means. */

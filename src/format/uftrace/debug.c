@@ -167,7 +167,7 @@ static lode_status sort_entries(struct reader *self, struct lode_uft_debug *out)
     return LODE_OK;
 }
 
-lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_span text, const char *name,
+lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_range text, const char *name,
                                 struct lode_uft_specs *specs, struct lode_arena *arena,
                                 struct lode_report *report)
 {

@@ -21,7 +21,7 @@ struct lode_uft_debug {
  * Reads the text of one file, of which `name` is used in findings. What its "# path name:" and "# build-id:" lines say is compared
  * by the caller. All memory is the arena's.
  */
-lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_span text, const char *name,
+lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_range text, const char *name,
                                 struct lode_uft_specs *specs, struct lode_arena *arena,
                                 struct lode_report *report);
 /* The entry at exactly this offset, or NULL. */

@@ -71,7 +71,7 @@ static void put(struct sink *sink, lode_argument argument)
 }
 
 static lode_argument number(const struct lode_uft_specs *specs, const char *name, lode_value_kind kind,
-                            struct lode_span bytes)
+                            struct lode_range bytes)
 {
     lode_argument argument = {.name = name, .kind = kind, .bits = (unsigned)bytes.size * 8};
     if (kind == LODE_VALUE_UNSIGNED || kind == LODE_VALUE_POINTER)
@@ -82,11 +82,11 @@ static lode_argument number(const struct lode_uft_specs *specs, const char *name
 }
 
 /* The address of a variable, then what it holds now. */
-static bool decode_variable(const struct lode_uft_specs *specs, struct lode_span bytes, struct sink *sink)
+static bool decode_variable(const struct lode_uft_specs *specs, struct lode_range bytes, struct sink *sink)
 {
-    struct lode_span address, value;
-    if (!lode_span_part(bytes, 0, specs->word, &address) ||
-        !lode_span_part(bytes, specs->word, bytes.size - specs->word, &value))
+    struct lode_range address, value;
+    if (!lode_range_part(bytes, 0, specs->word, &address) ||
+        !lode_range_part(bytes, specs->word, bytes.size - specs->word, &value))
         return false;
     put(sink, number(specs, "address", LODE_VALUE_POINTER, address));
     bool is_number = value.size == 1 || value.size == 2 || value.size == 4 || value.size == 8;
@@ -101,11 +101,11 @@ static bool decode_variable(const struct lode_uft_specs *specs, struct lode_span
 }
 
 static bool decode_fields(const struct lode_uft_specs *specs, const struct event *event,
-                          struct lode_span bytes, struct sink *sink)
+                          struct lode_range bytes, struct sink *sink)
 {
     for (size_t i = 0; i < FIELDS_MAX && event->fields[i]; i++) {
-        struct lode_span part;
-        if (!lode_span_part(bytes, i * event->size, event->size, &part))
+        struct lode_range part;
+        if (!lode_range_part(bytes, i * event->size, event->size, &part))
             return false;
         lode_argument argument = number(specs, event->fields[i], event->kind, part);
         argument.label = event->unit;
@@ -114,7 +114,7 @@ static bool decode_fields(const struct lode_uft_specs *specs, const struct event
     return true;
 }
 
-lode_status lode_uft_event_decode(const struct lode_uft_specs *specs, uint64_t id, struct lode_span bytes,
+lode_status lode_uft_event_decode(const struct lode_uft_specs *specs, uint64_t id, struct lode_range bytes,
                                   lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
 {
     struct sink sink = {arguments, capacity, 0};

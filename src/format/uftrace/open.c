@@ -125,7 +125,7 @@ static lode_status arguments_of(const lode_recording *recording, uint32_t track,
                                 lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
 {
     const struct uft_recording *rec = uft_of(recording);
-    struct lode_span bytes = {event->data, event->data_size};
+    struct lode_range bytes = {event->data, event->data_size};
     if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_LEAVE) {
         const struct uft_function *function = (const struct uft_function *)event->function;
         const struct lode_uft_spec *spec =
@@ -133,7 +133,7 @@ static lode_status arguments_of(const lode_recording *recording, uint32_t track,
         if (spec == NULL)
             return LODE_OK;
         LODE_TRY(lode_uft_payload_decode(rec->specs, spec, bytes, arguments, capacity, count, error));
-    } else if (event->kind == LODE_EVENT_POINT) {
+    } else if (event->kind == LODE_EVENT_INSTANT) {
         LODE_TRY(lode_uft_event_decode(rec->specs, event->id, bytes, arguments, capacity, count, error));
     }
     if (track < rec->base.track_count)
@@ -143,7 +143,7 @@ static lode_status arguments_of(const lode_recording *recording, uint32_t track,
 }
 
 static const struct lode_recording_ops ops = {
-    .track_span = lode_uft_track_span,
+    .track_interval = lode_uft_track_interval,
     .cursor_open = lode_uft_cursor_open,
     .cursor_next = lode_uft_cursor_next,
     .cursor_close = lode_uft_cursor_close,

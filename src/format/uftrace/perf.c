@@ -32,7 +32,7 @@ struct item {
     uint64_t time;
     int32_t tid;
     enum lode_uft_perf_kind kind;
-    struct lode_span name;
+    struct lode_range name;
 };
 
 /* A file that is being read. */
@@ -85,7 +85,7 @@ static uint64_t least_size(uint32_t type)
 }
 
 /* What a sound record says; false if it is of no interest. */
-static bool read_item(const struct reader *self, struct lode_span record, struct item *item)
+static bool read_item(const struct reader *self, struct lode_range record, struct item *item)
 {
     const uint8_t *bytes = record.data;
     uint32_t type = read32(self, bytes), misc = read16(self, bytes + 4);
@@ -106,7 +106,7 @@ static bool read_item(const struct reader *self, struct lode_span record, struct
         item->kind = UFT_PERF_NAME;
         item->tid = (int32_t)read32(self, bytes + 12);
         item->time = read64(self, bytes + record.size - 8);
-        item->name = (struct lode_span){bytes + 16, record.size - 16 - SAMPLE_ID};
+        item->name = (struct lode_range){bytes + 16, record.size - 16 - SAMPLE_ID};
         item->name.size = strnlen((const char *)item->name.data, (size_t)item->name.size);
         return true;
     default:
@@ -133,7 +133,7 @@ static bool next_item(const struct reader *self, struct stream *stream, size_t *
 {
     const uint8_t *bytes = stream->file->bytes.data;
     while (stream->at < stream->end) {
-        struct lode_span record = {bytes + stream->at, read16(self, bytes + stream->at + 6)};
+        struct lode_range record = {bytes + stream->at, read16(self, bytes + stream->at + 6)};
         stream->at += record.size;
         if (!read_item(self, record, &stream->item))
             continue;
@@ -149,14 +149,14 @@ static bool next_item(const struct reader *self, struct stream *stream, size_t *
 /* Finds out how far the records of a file can be read. */
 static lode_status find_end(struct reader *self, struct stream *stream)
 {
-    struct lode_span bytes = stream->file->bytes, header, record;
-    while (lode_span_part(bytes, stream->end, RECORD_HEADER, &header)) {
+    struct lode_range bytes = stream->file->bytes, header, record;
+    while (lode_range_part(bytes, stream->end, RECORD_HEADER, &header)) {
         uint32_t type = read32(self, header.data);
         uint64_t size = read16(self, header.data + 6);
         if (size < least_size(type))
             return lode_report_add(self->report, UFT_PERF_RECORD, stream->file->name, stream->end,
                                    "a record of type %u has %u bytes", type, (unsigned)size);
-        if (!lode_span_part(bytes, stream->end, size, &record))
+        if (!lode_range_part(bytes, stream->end, size, &record))
             break;
         stream->end += size;
     }

@@ -4,7 +4,7 @@
 #define LODE_UFTRACE_PERF_H
 
 #include "base/arena.h"
-#include "base/span.h"
+#include "base/range.h"
 #include "model/finding.h"
 
 enum lode_uft_perf_kind {
@@ -39,7 +39,7 @@ struct lode_uft_perf {
 
 struct lode_uft_perf_file {
     const char *name;
-    struct lode_span bytes;
+    struct lode_range bytes;
     uint32_t cpu;
 };
 

@@ -96,8 +96,8 @@ struct lode_report *lode_uft_cursor_report(lode_cursor *cursor);
 lode_status lode_uft_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count,
                                  lode_error *error);
 void lode_uft_cursor_close(lode_cursor *cursor);
-lode_status lode_uft_track_span(const lode_recording *recording, uint32_t track, uint64_t *begin,
-                                uint64_t *end, lode_error *error);
+lode_status lode_uft_track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                    uint64_t *end, lode_error *error);
 
 lode_status lode_uft_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
                           lode_error *error);

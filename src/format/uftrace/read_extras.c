@@ -15,7 +15,7 @@ struct table {
     int (*compare)(const void *left, const void *right);
 };
 
-static lode_status parse_table(struct uft_opening *opening, const struct table *table, struct lode_span text,
+static lode_status parse_table(struct uft_opening *opening, const struct table *table, struct lode_range text,
                                struct lode_array *items)
 {
     struct uft_lines lines = {.text = text};
@@ -84,7 +84,7 @@ static bool parse_message(struct uft_opening *opening, struct uft_text line, voi
     if (!lode_uft_take_time(&line, &event->time))
         return false;
     uft_skip_blanks(&line);
-    event->kind = LODE_EVENT_POINT;
+    event->kind = LODE_EVENT_INSTANT;
     event->id = EXTERN_EVENT;
     size_t length = uft_length(line) < UINT16_MAX ? uft_length(line) : UINT16_MAX;
     event->data_size = (uint16_t)length;

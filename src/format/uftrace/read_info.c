@@ -132,7 +132,7 @@ static lode_status check_header(struct uft_opening *opening, const uint8_t *head
     return LODE_OK;
 }
 
-static lode_status read_header(struct uft_opening *opening, struct lode_span file)
+static lode_status read_header(struct uft_opening *opening, struct lode_range file)
 {
     struct uft_info *info = &opening->rec->info;
     const uint8_t *header = file.data;
@@ -147,7 +147,7 @@ static lode_status read_header(struct uft_opening *opening, struct lode_span fil
     info->lines = header_number(info, header + 24, 8);
     if (info->features & UFT_FEATURE_MAX_STACK)
         info->max_stack = (uint16_t)header_number(info, header + 32, 2);
-    info->text = (struct lode_span){file.data + UFT_HEADER_SIZE, file.size - UFT_HEADER_SIZE};
+    info->text = (struct lode_range){file.data + UFT_HEADER_SIZE, file.size - UFT_HEADER_SIZE};
     return check_header(opening, header);
 }
 
@@ -178,7 +178,7 @@ static lode_status read_tids(struct uft_opening *opening, struct uft_text list, 
 
 static lode_status read_spec_line(struct uft_opening *opening, struct uft_text line)
 {
-    struct lode_uft_spec_texts *specs = &opening->rec->info.specs;
+    struct lode_uft_spec_strings *specs = &opening->rec->info.specs;
     const struct {
         const char *prefix;
         const char **where;
@@ -296,7 +296,7 @@ lode_status lode_uft_read_info(struct uft_opening *opening)
     lode_status status = lode_source_open(&rec->info_source, &rec->folder, info_name, opening->error);
     if (status < 0)
         return status;
-    struct lode_span file = rec->info_source.bytes;
+    struct lode_range file = rec->info_source.bytes;
     if (status == LODE_ABSENT)
         LODE_TRY(lode_report_add(opening->report, UFT_INFO_MISSING, info_name, LODE_NO_OFFSET,
                                  "there is no info file: the recorder did not end by itself"));

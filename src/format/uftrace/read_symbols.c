@@ -206,7 +206,7 @@ static uint32_t finish_symbols(struct uft_symbol *items, uint32_t count)
     return kept;
 }
 
-static lode_status check_count(struct uft_opening *opening, const char *file, struct lode_span text,
+static lode_status check_count(struct uft_opening *opening, const char *file, struct lode_range text,
                                uint64_t count)
 {
     struct uft_lines lines = {.text = text};

@@ -152,7 +152,7 @@ static lode_status read_dlopen(struct uft_opening *opening, struct uft_text line
     return LODE_OK;
 }
 
-static lode_status read_text(struct uft_opening *opening, struct lode_span text)
+static lode_status read_text(struct uft_opening *opening, struct lode_range text)
 {
     struct uft_lines lines = {.text = text};
     struct uft_text line;
@@ -185,7 +185,7 @@ static lode_status bad_message(struct uft_opening *opening, uint64_t offset)
 }
 
 static lode_status read_session_message(struct uft_opening *opening, const struct message *message,
-                                        struct lode_span body, uint64_t offset)
+                                        struct lode_range body, uint64_t offset)
 {
     const uint8_t *at = body.data + MESSAGE_TASK;
     bool big = opening->rec->info.big_endian;
@@ -199,7 +199,7 @@ static lode_status read_session_message(struct uft_opening *opening, const struc
     return add_session(opening, &session);
 }
 
-static lode_status read_message(struct uft_opening *opening, unsigned type, struct lode_span body,
+static lode_status read_message(struct uft_opening *opening, unsigned type, struct lode_range body,
                                 uint64_t offset)
 {
     bool big = opening->rec->info.big_endian;
@@ -222,18 +222,18 @@ static lode_status read_message(struct uft_opening *opening, unsigned type, stru
     return add_fork(opening, message.time, message.tid, message.pid);
 }
 
-static lode_status read_messages(struct uft_opening *opening, struct lode_span file)
+static lode_status read_messages(struct uft_opening *opening, struct lode_range file)
 {
     bool big = opening->rec->info.big_endian;
     uint64_t at = 0;
     while (at < file.size) {
-        struct lode_span head, body;
-        if (!lode_span_part(file, at, MESSAGE_HEADER, &head))
+        struct lode_range head, body;
+        if (!lode_range_part(file, at, MESSAGE_HEADER, &head))
             return bad_message(opening, at);
         unsigned magic = big ? get_u16be(head.data) : get_u16le(head.data);
         unsigned type = big ? get_u16be(head.data + 2) : get_u16le(head.data + 2);
         uint32_t length = big ? get_u32be(head.data + 4) : get_u32le(head.data + 4);
-        if (magic != MESSAGE_MAGIC || !lode_span_part(file, at + MESSAGE_HEADER, length, &body))
+        if (magic != MESSAGE_MAGIC || !lode_range_part(file, at + MESSAGE_HEADER, length, &body))
             return bad_message(opening, at);
         LODE_TRY(read_message(opening, type, body, at));
         at += MESSAGE_HEADER + (uint64_t)length;
@@ -244,7 +244,7 @@ static lode_status read_messages(struct uft_opening *opening, struct lode_span f
 /* ---- either ---- */
 
 static lode_status read_source(struct uft_opening *opening, const char *name, bool *is_there,
-                               lode_status (*read)(struct uft_opening *opening, struct lode_span file))
+                               lode_status (*read)(struct uft_opening *opening, struct lode_range file))
 {
     struct lode_source source;
     lode_status status = lode_source_open(&source, &opening->rec->folder, name, opening->error);

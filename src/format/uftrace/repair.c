@@ -102,7 +102,7 @@ static lode_status come_back(struct uft_cursor *self, uint64_t time, unsigned fl
     return lode_uft_emit(self, &(lode_event){.time = time,
                                              .function = state,
                                              .depth = self->due,
-                                             .kind = LODE_EVENT_IN,
+                                             .kind = LODE_EVENT_SCHED_IN,
                                              .flags = (uint8_t)(self->out_flags | flags)});
 }
 
@@ -130,7 +130,7 @@ static lode_status go_off(struct uft_cursor *self, uint64_t time)
     return lode_uft_emit(self, &(lode_event){.time = time,
                                              .function = self->out_of,
                                              .depth = self->due,
-                                             .kind = LODE_EVENT_OUT,
+                                             .kind = LODE_EVENT_SCHED_OUT,
                                              .flags = (uint8_t)self->out_flags});
 }
 
@@ -140,7 +140,7 @@ static lode_status emit_point(struct uft_cursor *self, uint64_t time, uint64_t i
     return lode_uft_emit(self, &(lode_event){.time = time,
                                              .id = id,
                                              .depth = self->due,
-                                             .kind = LODE_EVENT_POINT,
+                                             .kind = LODE_EVENT_INSTANT,
                                              .data_size = (uint16_t)length,
                                              .data = length ? text : NULL});
 }
@@ -374,7 +374,7 @@ static lode_status point(struct uft_cursor *self, const struct uft_record *recor
     return lode_uft_emit(self, &(lode_event){.time = record->time,
                                              .id = record->address,
                                              .depth = self->due,
-                                             .kind = LODE_EVENT_POINT,
+                                             .kind = LODE_EVENT_INSTANT,
                                              .flags = (uint8_t)flags,
                                              .data_size = (uint16_t)record->payload.size,
                                              .data = record->payload.data});

@@ -41,11 +41,11 @@ static const struct lode_uft_spec *spec_of(const struct uft_cursor *self, const 
 }
 
 /* Where the payload ends, padded to 8; the last one of a file need not be. */
-static bool set_payload(struct uft_cursor *self, struct uft_record *record, struct lode_span rest,
+static bool set_payload(struct uft_cursor *self, struct uft_record *record, struct lode_range rest,
                         uint64_t skipped, uint64_t size)
 {
     uint64_t start = record->offset + UFT_RECORD_SIZE, end = start + skipped + size;
-    if (size > UINT16_MAX || !lode_span_part(rest, skipped, size, &record->payload))
+    if (size > UINT16_MAX || !lode_range_part(rest, skipped, size, &record->payload))
         return false;
     end += (start - end) & 7;
     record->next = end < self->stream.size ? end : self->stream.size;
@@ -54,7 +54,7 @@ static bool set_payload(struct uft_cursor *self, struct uft_record *record, stru
 
 static lode_status read_event_payload(struct uft_cursor *self, struct uft_record *record)
 {
-    struct lode_span rest;
+    struct lode_range rest;
     uint64_t start = record->offset + UFT_RECORD_SIZE;
     LODE_TRY(lode_stream_at(&self->stream, start, 2, &rest, self->error));
     if (rest.size >= 2) {
@@ -68,7 +68,7 @@ static lode_status read_event_payload(struct uft_cursor *self, struct uft_record
 static lode_status read_arguments(struct uft_cursor *self, struct uft_record *record)
 {
     const struct lode_uft_spec *spec = spec_of(self, record);
-    struct lode_span rest;
+    struct lode_range rest;
     uint64_t size;
     if (spec == NULL)
         return LODE_OK;
@@ -82,14 +82,14 @@ static lode_status read_arguments(struct uft_cursor *self, struct uft_record *re
 /* A length that does not lead to a record is not to be trusted. */
 static lode_status check_next(struct uft_cursor *self, struct uft_record *record)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     if (record->is_unknown || self->stream.size - record->next < UFT_RECORD_SIZE)
         return LODE_OK;
     /* From the record on, so that the payload is in the piece. */
     size_t length = (size_t)(record->next - record->offset);
     LODE_TRY(lode_stream_at(&self->stream, record->offset, length + UFT_RECORD_SIZE, &bytes, self->error));
     uint64_t skipped = record->type == UFT_EVENT ? 2 : 0;
-    bool is_there = lode_span_part(bytes, UFT_RECORD_SIZE + skipped, record->payload.size, &record->payload);
+    bool is_there = lode_range_part(bytes, UFT_RECORD_SIZE + skipped, record->payload.size, &record->payload);
     record->is_unknown = !is_there || bytes.size < length + UFT_RECORD_SIZE ||
                          !is_record(word_at(self, bytes.data + length + 8));
     return LODE_OK;
@@ -98,7 +98,7 @@ static lode_status check_next(struct uft_cursor *self, struct uft_record *record
 static void forget_payload(struct uft_record *record)
 {
     record->is_unknown = true;
-    record->payload = (struct lode_span){NULL, 0};
+    record->payload = (struct lode_range){NULL, 0};
     record->next = record->offset + UFT_RECORD_SIZE;
 }
 
@@ -118,7 +118,7 @@ static lode_status read_payload(struct uft_cursor *self, struct uft_record *reco
 /* Reads what looks like a record. */
 static lode_status look_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     if (offset >= self->stream.size)
         return LODE_END;
     LODE_TRY(lode_stream_at(&self->stream, offset, UFT_RECORD_SIZE, &bytes, self->error));
@@ -178,7 +178,7 @@ static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned l
 /* Whether what stands behind a payload can be a record: at once if its time is near, else by what follows it. */
 static lode_status is_likely(struct uft_cursor *self, const struct uft_record *record, bool *out)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     struct uft_record first;
     LODE_TRY(lode_stream_at(&self->stream, record->next, UFT_RECORD_SIZE, &bytes, self->error));
     *out = bytes.size < UFT_RECORD_SIZE;
@@ -198,7 +198,7 @@ static lode_status is_likely(struct uft_cursor *self, const struct uft_record *r
 
 lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     bool is_sound;
     LODE_TRY(look_at(self, offset, out));
     if (out->is_unknown || out->next == offset + UFT_RECORD_SIZE)
@@ -206,7 +206,7 @@ lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct 
     LODE_TRY(is_likely(self, out, &is_sound));
     LODE_TRY(lode_stream_at(&self->stream, offset, (size_t)(out->next - offset), &bytes, self->error));
     uint64_t skipped = out->type == UFT_EVENT ? 2 : 0;
-    if (!is_sound || !lode_span_part(bytes, UFT_RECORD_SIZE + skipped, out->payload.size, &out->payload))
+    if (!is_sound || !lode_range_part(bytes, UFT_RECORD_SIZE + skipped, out->payload.size, &out->payload))
         forget_payload(out);
     return LODE_OK;
 }
@@ -350,8 +350,8 @@ static lode_status find_span(struct uft_cursor *self, uint64_t *begin, uint64_t 
     return LODE_OK;
 }
 
-lode_status lode_uft_track_span(const lode_recording *recording, uint32_t track, uint64_t *begin,
-                                uint64_t *end, lode_error *error)
+lode_status lode_uft_track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                    uint64_t *end, lode_error *error)
 {
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_cursor *cursor;

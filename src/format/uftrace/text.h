@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/span.h"
+#include "base/range.h"
 #include <string.h>
 
 /* What is left of a line. */
@@ -15,7 +15,7 @@ struct uft_text {
 
 /* All lines of a file, one after the other. */
 struct uft_lines {
-    struct lode_span text;
+    struct lode_range text;
     uint64_t next;   /* offset of the next line */
     uint64_t offset; /* of the current one */
 };

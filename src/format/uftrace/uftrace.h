@@ -63,11 +63,11 @@ struct uft_info {
     uint16_t max_stack; /* 1024 if it is not said */
     uint64_t features, lines;
     bool big_endian;
-    unsigned word;         /* bytes of an address: 4 or 8 */
-    struct lode_span text; /* all lines behind the header */
-    int32_t *tids;         /* in the order of the file */
+    unsigned word;          /* bytes of an address: 4 or 8 */
+    struct lode_range text; /* all lines behind the header */
+    int32_t *tids;          /* in the order of the file */
     uint32_t tid_count;
-    struct lode_uft_spec_texts specs;
+    struct lode_uft_spec_strings specs;
 };
 
 /* A symbol of a module. Names lie in the file's text: they are not terminated. */

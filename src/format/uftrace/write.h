@@ -74,7 +74,7 @@ struct uft_written_module {
     const char *file;     /* name of its files, without what is behind the last dot; NULL: it has none */
     const struct uft_symbol *symbols; /* by rising address */
     uint32_t symbol_count;
-    struct lode_span debug; /* text of the .dbg file; empty: there is none */
+    struct lode_range debug; /* text of the .dbg file; empty: there is none */
 };
 
 /*
@@ -115,7 +115,7 @@ struct uft_description {
     size_t message_count;
     const struct uft_written_perf *perf;
     size_t perf_count;
-    struct lode_span note;
+    struct lode_range note;
 };
 
 /* Writes the description and puts everything in place. */

@@ -221,10 +221,10 @@ static lode_status gather_messages(struct describing *self, uint64_t from, uint6
 }
 
 /* All notes, one behind the other. */
-static lode_status gather_notes(struct describing *self, struct lode_span *out, lode_error *error)
+static lode_status gather_notes(struct describing *self, struct lode_range *out, lode_error *error)
 {
     uint8_t *bytes = NULL;
-    *out = (struct lode_span){NULL, 0};
+    *out = (struct lode_range){NULL, 0};
     for (size_t i = 0; i < self->merge->count; i++) {
         struct lode_source note;
         lode_status status = lode_source_open(&note, &self->merge->sources[i].rec->folder, "note.txt", error);
@@ -237,7 +237,7 @@ static lode_status gather_notes(struct describing *self, struct lode_span *out, 
             if (out->size > 0)
                 memcpy(bytes, out->data, (size_t)out->size);
             memcpy(bytes + out->size, note.bytes.data, (size_t)note.bytes.size);
-            *out = (struct lode_span){bytes, out->size + note.bytes.size};
+            *out = (struct lode_range){bytes, out->size + note.bytes.size};
         }
         bool failed = note.bytes.size > 0 && bytes == NULL;
         lode_source_close(&note);

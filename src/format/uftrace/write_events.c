@@ -324,9 +324,9 @@ static lode_status take(struct uft_event_writer *self, const lode_event *event, 
             return hold(self, event, error);
         LODE_TRY(settle(self, event, error));
         return leave(self, event, error);
-    case LODE_EVENT_OUT:
+    case LODE_EVENT_SCHED_OUT:
         return put_perf(self, event->time, is_preempted ? UFT_PERF_OUT_PREEMPTED : UFT_PERF_OUT, 0, error);
-    case LODE_EVENT_IN:
+    case LODE_EVENT_SCHED_IN:
         return put_perf(self, event->time, UFT_PERF_IN, 0, error);
     case LODE_EVENT_LOST:
         LODE_TRY(settle(self, event, error));

@@ -69,7 +69,7 @@ static void add_line(struct text *text, const char *key, const char *value, size
 /* ---- lines of a run ---- */
 
 /* The value of the first line with this prefix. A byte of zero would end it for readers. */
-static bool find_line(struct lode_span info, const char *prefix, struct uft_text *value)
+static bool find_line(struct lode_range info, const char *prefix, struct uft_text *value)
 {
     struct uft_lines lines = {.text = info};
     while (uft_next_line(&lines, value))
@@ -91,7 +91,7 @@ static bool is_acceptable(unsigned kind, struct uft_text value)
     return uft_length(value) == BUILD_ID_LENGTH && digits.at == digits.end;
 }
 
-static lode_status carry(struct lode_span info, size_t which, const char **line, struct lode_arena *arena,
+static lode_status carry(struct lode_range info, size_t which, const char **line, struct lode_arena *arena,
                          lode_error *error)
 {
     struct text text = {.arena = arena};
@@ -115,7 +115,7 @@ static lode_status carry(struct lode_span info, size_t which, const char **line,
 static lode_status carry_arguments(const struct uft_info *info, const char **lines, struct lode_arena *arena,
                                    lode_error *error)
 {
-    const struct lode_uft_spec_texts *specs = &info->specs;
+    const struct lode_uft_spec_strings *specs = &info->specs;
     const struct {
         const char *key, *value;
     } parts[] = {{"argspec:", specs->argspec},   {"retspec:", specs->retspec},

@@ -164,12 +164,12 @@ static bool has_debug_specs(const struct uft_recording *rec)
 
 static bool has_specs(const struct uft_recording *rec)
 {
-    const struct lode_uft_spec_texts *texts = &rec->info.specs;
-    return has_text(texts->argspec) || has_text(texts->retspec) || has_text(texts->argauto) ||
-           has_text(texts->retauto) || texts->has_auto || has_debug_specs(rec);
+    const struct lode_uft_spec_strings *strings = &rec->info.specs;
+    return has_text(strings->argspec) || has_text(strings->retspec) || has_text(strings->argauto) ||
+           has_text(strings->retauto) || strings->has_auto || has_debug_specs(rec);
 }
 
-static bool same_specs(const struct lode_uft_spec_texts *a, const struct lode_uft_spec_texts *b)
+static bool same_specs(const struct lode_uft_spec_strings *a, const struct lode_uft_spec_strings *b)
 {
     return same_text(a->argspec, b->argspec) && same_text(a->retspec, b->retspec) &&
            same_text(a->argauto, b->argauto) && same_text(a->retauto, b->retauto) &&

@@ -46,7 +46,7 @@ static void put_value(uint8_t *out, const lode_argument *value, const uint8_t *i
 }
 
 /* Copies values one by one; what is between and behind them may be anything in the source, and is zero here. */
-static bool put_values(const struct uft_recording *rec, struct lode_span data, const lode_argument *values,
+static bool put_values(const struct uft_recording *rec, struct lode_range data, const lode_argument *values,
                        size_t count, uint8_t *out, size_t room, size_t *used)
 {
     bool big_endian = rec->info.big_endian;
@@ -71,7 +71,7 @@ bool lode_uft_write_values(const struct uft_recording *rec, const lode_event *ev
     const struct uft_function *function = (const struct uft_function *)event->function;
     const struct lode_uft_spec *spec =
         event->kind == LODE_EVENT_ENTER ? function->arguments : function->result;
-    struct lode_span data = {event->data, event->data_size};
+    struct lode_range data = {event->data, event->data_size};
     lode_argument values[VALUES];
     size_t count;
     *size = 0;
@@ -101,7 +101,7 @@ bool lode_uft_point_needs(uint64_t id, unsigned word, size_t *size)
 bool lode_uft_write_point(const struct uft_recording *rec, const lode_event *event, uint8_t *out,
                           size_t *size)
 {
-    struct lode_span data = {event->data, event->data_size};
+    struct lode_range data = {event->data, event->data_size};
     lode_argument values[VALUES];
     size_t needed, count, used;
     *size = 0;

@@ -52,10 +52,10 @@ bool lode_zor_head(struct zor_input *in, struct zor_item *item)
     return true;
 }
 
-bool lode_zor_content(struct zor_input *in, const struct zor_item *item, struct lode_span *content)
+bool lode_zor_content(struct zor_input *in, const struct zor_item *item, struct lode_range *content)
 {
-    struct lode_span whole = {in->data, in->size};
-    if (item->is_open || !lode_span_part(whole, in->at, item->value, content))
+    struct lode_range whole = {in->data, in->size};
+    if (item->is_open || !lode_range_part(whole, in->at, item->value, content))
         return false;
     in->at += item->value;
     return true;
@@ -77,7 +77,7 @@ static bool is_break(const struct zor_item *item)
 static bool enter_item(struct zor_input *in, const struct zor_item *item, struct level *levels,
                        unsigned *depth)
 {
-    struct lode_span content;
+    struct lode_range content;
     bool is_string = item->major == ZOR_BYTES || item->major == ZOR_TEXT;
     if (is_string && !item->is_open)
         return lode_zor_content(in, item, &content);

@@ -6,7 +6,7 @@
 #ifndef LODE_ZORKA_CBOR_H
 #define LODE_ZORKA_CBOR_H
 
-#include "base/span.h"
+#include "base/range.h"
 
 enum {
     ZOR_UNSIGNED,
@@ -41,7 +41,7 @@ struct zor_input {
     uint64_t size, at;
 };
 
-static inline struct zor_input zor_input(struct lode_span bytes)
+static inline struct zor_input zor_input(struct lode_range bytes)
 {
     return (struct zor_input){bytes.data, bytes.size, 0};
 }
@@ -54,6 +54,6 @@ bool lode_zor_head(struct zor_input *in, struct zor_item *item);
  */
 bool lode_zor_skip(struct zor_input *in);
 /* The content of a string of definite length whose head was just read. */
-bool lode_zor_content(struct zor_input *in, const struct zor_item *item, struct lode_span *content);
+bool lode_zor_content(struct zor_input *in, const struct zor_item *item, struct lode_range *content);
 
 #endif

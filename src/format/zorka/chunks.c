@@ -29,7 +29,7 @@ struct scan {
     uint64_t searched;
 };
 
-static bool has_magic(struct lode_span bytes, uint64_t at)
+static bool has_magic(struct lode_range bytes, uint64_t at)
 {
     return bytes.size >= 4 && at <= bytes.size - 4 && memcmp(bytes.data + at, chunk_magic, 4) == 0;
 }
@@ -37,7 +37,7 @@ static bool has_magic(struct lode_span bytes, uint64_t at)
 /* The first identifier of a chunk from `from` on; the end if there is none. `from` must not go back: all calls take one pass. */
 static uint64_t find_magic(struct scan *scan, uint64_t from)
 {
-    struct lode_span bytes = scan->data->bytes;
+    struct lode_range bytes = scan->data->bytes;
     if (from <= scan->next_magic && scan->searched > 0)
         return scan->next_magic;
     scan->searched = from + 1;
@@ -72,8 +72,8 @@ static lode_status add_chunk(struct scan *scan, const uint8_t *header)
  */
 static lode_status take_chunk(struct scan *scan)
 {
-    struct lode_span bytes = scan->data->bytes, header;
-    if (lode_span_part(bytes, scan->at, ZOR_CHUNK_HEADER_SIZE, &header)) {
+    struct lode_range bytes = scan->data->bytes, header;
+    if (lode_range_part(bytes, scan->at, ZOR_CHUNK_HEADER_SIZE, &header)) {
         uint64_t end = scan->at + ZOR_CHUNK_HEADER_SIZE + get_u32be(header.data + 4);
         if (end <= bytes.size &&
             (end == bytes.size || has_magic(bytes, end) || find_magic(scan, scan->at + 4) >= end))
@@ -111,7 +111,7 @@ static bool make_room(struct zor_unpacker *unpacker, size_t size)
     return true;
 }
 
-static bool unlz4_chunk(const struct zor_unpacker *unpacker, struct lode_span packed, uint32_t lsize)
+static bool unlz4_chunk(const struct zor_unpacker *unpacker, struct lode_range packed, uint32_t lsize)
 {
     int size = LZ4_decompress_safe((const char *)packed.data, (char *)unpacker->buffer, (int)packed.size,
                                    (int)lsize);
@@ -120,7 +120,7 @@ static bool unlz4_chunk(const struct zor_unpacker *unpacker, struct lode_span pa
 
 /* The payload of a chunk whose checksum is right, or false: the chunk is damaged if `has_memory` stays true. */
 static bool decompress(struct zor_unpacker *unpacker, const struct zor_data *data, enum zor_codec codec,
-                       struct lode_span packed, uint32_t lsize, bool *has_memory)
+                       struct lode_range packed, uint32_t lsize, bool *has_memory)
 {
     uint64_t ratio = codec == ZOR_CODEC_LZ4 ? LZ4_RATIO : DEFLATE_RATIO;
     if (lsize > packed.size * ratio)
@@ -137,9 +137,9 @@ static bool decompress(struct zor_unpacker *unpacker, const struct zor_data *dat
     return inflated == ZOR_INFLATED;
 }
 
-static struct lode_span packed_bytes(const struct zor_data *data, const struct zor_chunk *chunk)
+static struct lode_range packed_bytes(const struct zor_data *data, const struct zor_chunk *chunk)
 {
-    return (struct lode_span){data->bytes.data + chunk->offset + ZOR_CHUNK_HEADER_SIZE, chunk->csize};
+    return (struct lode_range){data->bytes.data + chunk->offset + ZOR_CHUNK_HEADER_SIZE, chunk->csize};
 }
 
 static bool has_checksum(const struct zor_data *data, const struct zor_chunk *chunk)
@@ -148,9 +148,9 @@ static bool has_checksum(const struct zor_data *data, const struct zor_chunk *ch
 }
 
 bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
-                     const struct zor_chunk *chunk, struct lode_span *payload, struct zor_damage *damage)
+                     const struct zor_chunk *chunk, struct lode_range *payload, struct zor_damage *damage)
 {
-    struct lode_span packed = packed_bytes(data, chunk);
+    struct lode_range packed = packed_bytes(data, chunk);
     bool has_memory = true;
     *damage = (struct zor_damage){-1, ""};
     *payload = packed;
@@ -164,7 +164,7 @@ bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
         return true;
     }
     if (decompress(unpacker, data, data->codec, packed, chunk->lsize, &has_memory))
-        *payload = (struct lode_span){unpacker->buffer, chunk->lsize};
+        *payload = (struct lode_range){unpacker->buffer, chunk->lsize};
     else
         *damage = (struct zor_damage){ZOR_CHUNK_CODEC, "the chunk does not become as many bytes as it says"};
     return has_memory;
@@ -190,7 +190,7 @@ static lode_status tell_codec(struct zor_data *data, uint32_t flags, const struc
     data->codec = real;
     for (size_t i = first; i < chunks->count && i - first < TRIES_MAX && has_memory; i++) {
         const struct zor_chunk *chunk = LODE_ARRAY_AT(chunks, struct zor_chunk, i);
-        struct lode_span packed = packed_bytes(data, chunk);
+        struct lode_range packed = packed_bytes(data, chunk);
         if (chunk->lsize == 0 || !has_checksum(data, chunk))
             continue;
         if (decompress(&unpacker, data, real, packed, chunk->lsize, &has_memory))

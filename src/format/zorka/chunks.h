@@ -30,7 +30,7 @@ struct zor_chunk {
 };
 
 struct zor_data {
-    struct lode_span bytes;
+    struct lode_range bytes;
     const char *file; /* its name, for findings */
     enum zor_codec codec;
     bool has_checksums;
@@ -65,7 +65,7 @@ static inline bool zor_can_be_read(const struct zor_damage *damage)
 
 /* Unpacks a chunk. The payload is valid until the next call with this unpacker. False if there is no memory. */
 bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
-                     const struct zor_chunk *chunk, struct lode_span *payload, struct zor_damage *damage);
+                     const struct zor_chunk *chunk, struct lode_range *payload, struct zor_damage *damage);
 void lode_zor_unpacker_free(struct zor_unpacker *unpacker);
 
 #endif

@@ -117,13 +117,13 @@ static inline void emit_with(struct zor_cursor *self, lode_event event, struct r
 
 static void emit_point(struct zor_cursor *self, uint64_t id, struct run *run)
 {
-    emit_with(self, (lode_event){.id = id, .depth = (uint32_t)self->frames.count, .kind = LODE_EVENT_POINT},
+    emit_with(self, (lode_event){.id = id, .depth = (uint32_t)self->frames.count, .kind = LODE_EVENT_INSTANT},
               run);
 }
 
 /* ---- what is known of a call ---- */
 
-static bool append(struct run *run, struct lode_span bytes)
+static bool append(struct run *run, struct lode_range bytes)
 {
     if (bytes.size > run->max - run->size)
         return false;
@@ -137,14 +137,14 @@ static bool append_number(struct run *run, uint64_t number)
 {
     uint8_t bytes[NUMBER_SIZE] = {0x1b};
     put_u64be(bytes + 1, number);
-    return append(run, (struct lode_span){bytes, sizeof bytes});
+    return append(run, (struct lode_range){bytes, sizeof bytes});
 }
 
 static bool append_pair(struct run *run, const struct zor_event *event)
 {
     size_t size = run->size;
     /* The value is behind its key. */
-    struct lode_span pair = {event->key_bytes.data, event->key_bytes.size + event->value_bytes.size};
+    struct lode_range pair = {event->key_bytes.data, event->key_bytes.size + event->value_bytes.size};
     bool fits = event->key_bytes.size > 0
                     ? append(run, pair)
                     : append_number(run, event->key) && append_number(run, event->value.value);
@@ -293,7 +293,7 @@ static lode_status take_info(struct zor_cursor *self, const struct zor_event *ev
 
 static bool is_in_index(const struct zor_cursor *self, uint64_t id)
 {
-    return id == 0 || lode_zor_text(&self->store->texts, id) != NULL;
+    return id == 0 || lode_zor_text(&self->store->strings, id) != NULL;
 }
 
 /* References of a value, wherever they are in it; the first that is not known is reported. */
@@ -301,7 +301,7 @@ static lode_status check_references(struct zor_cursor *self, const struct zor_ev
 {
     struct zor_input in = zor_input(event->value_bytes);
     struct zor_item item;
-    struct lode_span content;
+    struct lode_range content;
     bool is_reference = event->is_page;
     while (lode_zor_head(&in, &item)) {
         if (is_reference && item.major == ZOR_UNSIGNED && !is_in_index(self, item.value))
@@ -399,7 +399,7 @@ static lode_status begin_segment(struct zor_cursor *self)
     self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
     self->segment = self->current->next;
     LODE_TRY(take_chunk(self));
-    zor_events_begin(&self->reader, (struct lode_span){self->payload->bytes.data, self->current->end});
+    zor_events_begin(&self->reader, (struct lode_range){self->payload->bytes.data, self->current->end});
     self->reader.in.at = self->current->begin;
     self->is_reading = true;
     if (!self->current->is_behind_loss)

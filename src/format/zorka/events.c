@@ -10,9 +10,9 @@ static bool is_break(const struct zor_item *item)
     return item->major == ZOR_SIMPLE && item->is_open;
 }
 
-static struct lode_span bytes_between(const struct zor_events *events, uint64_t begin, uint64_t end)
+static struct lode_range bytes_between(const struct zor_events *events, uint64_t begin, uint64_t end)
 {
-    return (struct lode_span){events->in.data + begin, end - begin};
+    return (struct lode_range){events->in.data + begin, end - begin};
 }
 
 static void set_number(struct zor_event *event, uint64_t key, uint64_t value)
@@ -78,7 +78,7 @@ static bool read_info(struct zor_events *events, struct zor_event *event)
     event->value_bytes = bytes_between(events, key_at + event->key_bytes.size, events->in.at);
     if ((event->value.major == ZOR_BYTES || event->value.major == ZOR_TEXT) &&
         !lode_zor_content(&value, &event->value, &event->content))
-        event->content = (struct lode_span){0};
+        event->content = (struct lode_range){0};
     return true;
 }
 
@@ -170,7 +170,7 @@ static bool ends_counted(struct zor_events *events, struct zor_event *event)
 static bool read_words(struct zor_events *events, struct zor_event *event, unsigned tag)
 {
     struct zor_item item;
-    struct lode_span words;
+    struct lode_range words;
     if (!lode_zor_head(&events->in, &item) || item.major != ZOR_BYTES ||
         !lode_zor_content(&events->in, &item, &words) || (words.size != 8 && words.size != 16))
         return false;

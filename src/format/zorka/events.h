@@ -66,9 +66,9 @@ struct zor_event {
     uint64_t at; /* where it is in the payload; of what is in a map, where its key is */
     /* ZOR_INFO: the key. ZOR_ATTRIBUTE: the id of the key's string; 0 if it is none, and then `key_bytes` has what it is. */
     uint64_t key;
-    struct zor_item value;                   /* ZOR_INFO, ZOR_THROWN: its head */
-    struct lode_span content;                /* ZOR_INFO: of a string */
-    struct lode_span key_bytes, value_bytes; /* ZOR_ATTRIBUTE, ZOR_INFO: as encoded */
+    struct zor_item value;                    /* ZOR_INFO, ZOR_THROWN: its head */
+    struct lode_range content;                /* ZOR_INFO: of a string */
+    struct lode_range key_bytes, value_bytes; /* ZOR_ATTRIBUTE, ZOR_INFO: as encoded */
     bool is_page; /* ZOR_ATTRIBUTE: in the page's layout, where numbers are references */
 };
 
@@ -95,7 +95,7 @@ struct zor_events {
     bool is_malformed; /* ended before its end */
 };
 
-static inline void zor_events_begin(struct zor_events *events, struct lode_span payload)
+static inline void zor_events_begin(struct zor_events *events, struct lode_range payload)
 {
     events->in = zor_input(payload);
     events->counted_depth = 0;
@@ -161,8 +161,8 @@ static inline bool zor_common_info(struct zor_events *events, struct zor_event *
     event->at = events->in.at + 2;
     event->key = bytes[2];
     event->value = (struct zor_item){.major = ZOR_UNSIGNED, .width = (uint8_t)(size - 1), .value = value};
-    event->key_bytes = (struct lode_span){bytes + 2, 1};
-    event->value_bytes = (struct lode_span){bytes + 3, size};
+    event->key_bytes = (struct lode_range){bytes + 2, 1};
+    event->value_bytes = (struct lode_range){bytes + 3, size};
     events->in.at += 3 + size;
     events->is_page = bytes[0] == (0xc0 | ZOR_TAG_INFO_PAGE);
     return true;

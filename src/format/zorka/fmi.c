@@ -22,12 +22,12 @@ enum {
 };
 
 struct fmi {
-    struct lode_span bytes;
+    struct lode_range bytes;
     const char *file;
     struct lode_report *report;
     bool is_big_endian;
     uint32_t block_count, size, first; /* blocks; bytes of the text; where the text begins in its transform */
-    struct lode_span blocks;
+    struct lode_range blocks;
 };
 
 struct block {
@@ -65,7 +65,8 @@ static bool has_header(struct fmi *fmi)
     fmi->block_count = number(fmi, data + 4);
     fmi->size = number(fmi, data + 8);
     fmi->first = number(fmi, data + 28);
-    return lode_span_array(fmi->bytes, HEADER_SIZE + COUNTS_SIZE, fmi->block_count, BLOCK_SIZE, &fmi->blocks);
+    return lode_range_array(fmi->bytes, HEADER_SIZE + COUNTS_SIZE, fmi->block_count, BLOCK_SIZE,
+                            &fmi->blocks);
 }
 
 /* Of the header and the tables behind it, with zeros in place of itself. */
@@ -90,16 +91,16 @@ static bool is_within_limits(const struct fmi *fmi)
 
 /* The bytes of a data block end where those of the next one begin. Blocks without bytes begin there, too. */
 static bool stored_bytes(const struct fmi *fmi, const struct block *block, uint32_t next_offset,
-                         struct lode_span *stored)
+                         struct lode_range *stored)
 {
     uint64_t ranks = (uint64_t)block->rank_count * RANK_SIZE, begin = block->offset + ranks;
-    return begin <= next_offset && lode_span_part(fmi->bytes, begin, next_offset - begin, stored);
+    return begin <= next_offset && lode_range_part(fmi->bytes, begin, next_offset - begin, stored);
 }
 
 static bool unpack_block(const struct fmi *fmi, const struct block *block, uint32_t next_offset, uint8_t *out,
                          uint32_t size, unsigned *rule)
 {
-    struct lode_span stored;
+    struct lode_range stored;
     *rule = ZOR_TEXT_BLOCKS;
     if (!(block->flags & BLOCK_DATA)) {
         memset(out, block->rank_count, size);
@@ -182,7 +183,7 @@ static lode_status undo_all(const struct fmi *fmi, uint8_t **out)
     return status;
 }
 
-lode_status lode_zor_undo_fmi(struct lode_span bytes, const char *file, struct lode_report *report,
+lode_status lode_zor_undo_fmi(struct lode_range bytes, const char *file, struct lode_report *report,
                               uint8_t **out, uint64_t *size)
 {
     struct fmi fmi = {.bytes = bytes, .file = file, .report = report};

@@ -22,7 +22,7 @@ static bool prepare_stream(struct zor_inflater *self)
     return false;
 }
 
-enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_range packed, uint8_t *out,
                                    uint32_t size)
 {
     uint8_t more;
@@ -53,14 +53,14 @@ enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_span p
 static const uint8_t flushed[] = {0x00, 0x00, 0xff, 0xff};
 static const uint8_t last_block[] = {0x01, 0x00, 0x00, 0xff, 0xff};
 
-static bool is_flushed(struct lode_span packed)
+static bool is_flushed(struct lode_range packed)
 {
     return packed.size >= sizeof flushed &&
            memcmp(packed.data + packed.size - sizeof flushed, flushed, sizeof flushed) == 0;
 }
 
 /* A copy with an end. */
-static bool finish(struct zor_inflater *self, struct lode_span *packed)
+static bool finish(struct zor_inflater *self, struct lode_range *packed)
 {
     size_t size = (size_t)packed->size + sizeof last_block;
     if (size > self->capacity) {
@@ -72,11 +72,11 @@ static bool finish(struct zor_inflater *self, struct lode_span *packed)
     }
     memcpy(self->finished, packed->data, (size_t)packed->size);
     memcpy(self->finished + packed->size, last_block, sizeof last_block);
-    *packed = (struct lode_span){self->finished, size};
+    *packed = (struct lode_range){self->finished, size};
     return true;
 }
 
-static bool try_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out, uint32_t size)
+static bool try_fast(struct zor_inflater *self, struct lode_range packed, uint8_t *out, uint32_t size)
 {
     size_t used, made;
     if (self->fast == NULL)
@@ -93,14 +93,14 @@ static void free_fast(struct zor_inflater *self)
     libdeflate_free_decompressor(self->fast);
 }
 
-uint32_t lode_zor_crc32(struct lode_span bytes)
+uint32_t lode_zor_crc32(struct lode_range bytes)
 {
     return libdeflate_crc32(0, bytes.data, (size_t)bytes.size);
 }
 
 #else
 
-static bool try_fast(const struct zor_inflater *self, struct lode_span packed, const uint8_t *out,
+static bool try_fast(const struct zor_inflater *self, struct lode_range packed, const uint8_t *out,
                      uint32_t size)
 {
     (void)self, (void)packed, (void)out, (void)size;
@@ -112,7 +112,7 @@ static void free_fast(const struct zor_inflater *self)
     (void)self;
 }
 
-uint32_t lode_zor_crc32(struct lode_span bytes)
+uint32_t lode_zor_crc32(struct lode_range bytes)
 {
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes.data, (size_t)bytes.size);
 }
@@ -121,7 +121,7 @@ uint32_t lode_zor_crc32(struct lode_span bytes)
 
 /* ---- both ---- */
 
-enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_range packed, uint8_t *out,
                                         uint32_t size)
 {
     if (try_fast(self, packed, out, size))

@@ -7,7 +7,7 @@
 #ifndef LODE_ZORKA_INFLATE_H
 #define LODE_ZORKA_INFLATE_H
 
-#include "base/span.h"
+#include "base/range.h"
 
 struct zor_inflater {
     struct z_stream_s *stream;            /* NULL: not needed yet */
@@ -23,13 +23,13 @@ enum zor_inflated {
 };
 
 /* Whether bytes become exactly `size`, which are written to `out`. Streams without their end are as good as others. With zlib alone. */
-enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_range packed, uint8_t *out,
                                    uint32_t size);
 /* The same, for streams whose checksum was right. */
-enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_span packed, uint8_t *out,
+enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_range packed, uint8_t *out,
                                         uint32_t size);
 void lode_zor_inflater_free(struct zor_inflater *self);
 
-uint32_t lode_zor_crc32(struct lode_span bytes);
+uint32_t lode_zor_crc32(struct lode_range bytes);
 
 #endif

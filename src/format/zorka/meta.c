@@ -45,7 +45,7 @@ static lode_status add(struct zor_metas *metas, const struct zor_meta *meta, lod
     return LODE_OK;
 }
 
-lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_span bytes, const char *file,
+lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_range bytes, const char *file,
                                 struct lode_report *report)
 {
     bool is_sound = bytes.size >= QMETA_SIZE && memcmp(bytes.data, "MQI0", 4) == 0;
@@ -84,7 +84,7 @@ static bool is_map_next(const struct zor_input *in)
     return in->at < in->size && in->data[in->at] >> 5 == ZOR_MAP;
 }
 
-lode_status lode_zor_carve(struct zor_metas *metas, struct lode_span bytes, lode_error *error)
+lode_status lode_zor_carve(struct zor_metas *metas, struct lode_range bytes, lode_error *error)
 {
     static const uint8_t tag[2] = {0xd8, 0x41};
     for (uint64_t at = 0; at < bytes.size;) {

@@ -4,7 +4,7 @@
 #define LODE_ZORKA_META_H
 
 #include "base/array.h"
-#include "base/span.h"
+#include "base/range.h"
 #include "model/finding.h"
 
 /* The id of a trace: 128 bits; both 0: not known. */
@@ -39,10 +39,10 @@ struct zor_metas {
 void lode_zor_metas_init(struct zor_metas *metas);
 void lode_zor_metas_free(struct zor_metas *metas);
 /* Reads qmeta.idx, which was written until 2019. */
-lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_span bytes, const char *file,
+lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_range bytes, const char *file,
                                 struct lode_report *report);
 /* Finds records in the data of a database that was written from 2019 on, whose structure is not looked at. */
-lode_status lode_zor_carve(struct zor_metas *metas, struct lode_span bytes, lode_error *error);
+lode_status lode_zor_carve(struct zor_metas *metas, struct lode_range bytes, lode_error *error);
 /* Puts them in order, when all are read. */
 void lode_zor_metas_sort(struct zor_metas *metas);
 /* What is known of the trace that begins, or goes on, at an offset in the payload of a chunk, or NULL. */

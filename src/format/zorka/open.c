@@ -67,10 +67,10 @@ static lode_status add_store(struct opening *opening, const char *name)
     if (store->name == NULL || store->data_file == NULL)
         return lode_fail_memory(opening->error);
     store->number = (uint32_t)strtoul(digits, NULL, 16);
-    lode_zor_texts_init(&store->texts, opening->arena);
+    lode_zor_texts_init(&store->strings, opening->arena);
     lode_zor_metas_init(&store->metas);
     for (unsigned i = 0; i < 2; i++)
-        store->structures[i] = (struct zor_structure){{lode_zor_put_structure}, &store->texts, i == 1};
+        store->structures[i] = (struct zor_structure){{lode_zor_put_structure}, &store->strings, i == 1};
     rec->store_count++;
     return LODE_OK;
 }
@@ -123,13 +123,13 @@ static enum file_kind kind_of(const char *name)
 }
 
 static lode_status read_bytes(const struct opening *opening, struct zor_store *store, enum file_kind kind,
-                              struct lode_span bytes, const char *file)
+                              struct lode_range bytes, const char *file)
 {
     switch (kind) {
     case FILE_WAL:
-        return lode_zor_read_wal(&store->texts, bytes, file, opening->report);
+        return lode_zor_read_wal(&store->strings, bytes, file, opening->report);
     case FILE_FMI:
-        return lode_zor_read_fmi(&store->texts, bytes, file, opening->report);
+        return lode_zor_read_fmi(&store->strings, bytes, file, opening->report);
     case FILE_QMETA:
         return lode_zor_read_qmeta(&store->metas, bytes, file, opening->report);
     case FILE_DATABASE:
@@ -195,8 +195,8 @@ static lode_status read_files(struct opening *opening, struct zor_store *store)
 static void find_keys(struct zor_store *store)
 {
     static const char process[] = "process.pid", thread[] = "thread.id";
-    for (size_t i = 0; i < store->texts.items.count; i++) {
-        const struct zor_text *text = LODE_ARRAY_AT(&store->texts.items, struct zor_text, i);
+    for (size_t i = 0; i < store->strings.items.count; i++) {
+        const struct zor_text *text = LODE_ARRAY_AT(&store->strings.items, struct zor_text, i);
         if (text->length == sizeof process - 1 && memcmp(text->text, process, sizeof process) == 0)
             store->process_key = text->id;
         if (text->length == sizeof thread - 1 && memcmp(text->text, thread, sizeof thread) == 0)
@@ -217,7 +217,7 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     store->data = (struct zor_data){.bytes = store->source.bytes, .file = store->data_file};
     size_t before = rec->chunks.count;
     LODE_TRY(lode_zor_scan(&store->data, &rec->chunks, index, opening->report));
-    if (rec->chunks.count > before && store->texts.items.count == 0)
+    if (rec->chunks.count > before && store->strings.items.count == 0)
         return lode_report_add(opening->report, ZOR_TEXT_MISSING, store->data_file, LODE_NO_OFFSET,
                                "there is no text in the index");
     return LODE_OK;
@@ -241,8 +241,8 @@ static lode_status read_all(struct opening *opening, const struct zor_survey_opt
 
 /* ---- the recording ---- */
 
-static lode_status track_span(const lode_recording *recording, uint32_t track, uint64_t *begin, uint64_t *end,
-                              lode_error *error)
+static lode_status track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                  uint64_t *end, lode_error *error)
 {
     const struct zor_trace *trace = LODE_ARRAY_AT(&zor_of(recording)->traces, struct zor_trace, track);
     (void)error;
@@ -256,7 +256,7 @@ static void close_recording(lode_recording *recording)
     struct zor_recording *rec = (struct zor_recording *)recording;
     for (uint32_t i = 0; i < rec->store_count; i++) {
         lode_source_close(&rec->stores[i].source);
-        lode_zor_texts_free(&rec->stores[i].texts);
+        lode_zor_texts_free(&rec->stores[i].strings);
         lode_zor_metas_free(&rec->stores[i].metas);
     }
     lode_array_free(&rec->properties);
@@ -271,7 +271,7 @@ static void close_recording(lode_recording *recording)
 }
 
 static const struct lode_recording_ops ops = {
-    .track_span = track_span,
+    .track_interval = track_interval,
     .cursor_open = lode_zor_cursor_open,
     .cursor_next = lode_zor_cursor_next,
     .cursor_close = lode_zor_cursor_close,

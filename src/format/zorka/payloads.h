@@ -16,7 +16,7 @@ enum {
 };
 
 struct zor_payload {
-    struct lode_span bytes;
+    struct lode_range bytes;
     struct zor_damage damage;
     uint32_t chunk; /* its index among all */
     struct zor_unpacker unpacker;

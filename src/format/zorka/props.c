@@ -25,13 +25,13 @@ static bool is_end(uint8_t byte)
     return byte == '\n' || byte == '\r';
 }
 
-static void skip_blanks(struct lode_span *in)
+static void skip_blanks(struct lode_range *in)
 {
     for (; in->size > 0 && is_blank(*in->data); in->size--)
         in->data++;
 }
 
-static uint8_t take(struct lode_span *in)
+static uint8_t take(struct lode_range *in)
 {
     in->size--;
     return *in->data++;
@@ -63,7 +63,7 @@ static void add(struct text *text, unsigned code)
 }
 
 /* Four hexadecimal digits; false if they are none. */
-static bool take_number(struct lode_span *in, unsigned *number)
+static bool take_number(struct lode_range *in, unsigned *number)
 {
     *number = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -80,7 +80,7 @@ static bool take_number(struct lode_span *in, unsigned *number)
 }
 
 /* What stands behind a backslash: an end of line, which does not count, a number, or a character. */
-static void add_escaped(struct text *text, struct lode_span *in)
+static void add_escaped(struct text *text, struct lode_range *in)
 {
     uint8_t byte = take(in);
     unsigned code;
@@ -96,7 +96,7 @@ static void add_escaped(struct text *text, struct lode_span *in)
 }
 
 /* Up to the end of the line; of a key, up to what stands before its value. */
-static void read_text(struct text *text, struct lode_span *in, bool is_key)
+static void read_text(struct text *text, struct lode_range *in, bool is_key)
 {
     text->length = 0;
     while (in->size > 0 && !is_end(*in->data)) {
@@ -111,7 +111,7 @@ static void read_text(struct text *text, struct lode_span *in, bool is_key)
     text->bytes[text->length] = '\0';
 }
 
-static void read_separator(struct lode_span *in)
+static void read_separator(struct lode_range *in)
 {
     skip_blanks(in);
     if (in->size > 0 && (*in->data == '=' || *in->data == ':'))
@@ -137,10 +137,10 @@ static bool keep(struct zor_recording *rec, const struct zor_store *store, const
 }
 
 lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
-                                struct lode_span bytes, lode_error *error)
+                                struct lode_range bytes, lode_error *error)
 {
     struct text key, value;
-    struct lode_span in = {bytes.data, bytes.size < PROPS_MAX ? bytes.size : PROPS_MAX};
+    struct lode_range in = {bytes.data, bytes.size < PROPS_MAX ? bytes.size : PROPS_MAX};
     while (in.size > 0 && rec->properties.count < ZOR_PROPERTIES_MAX) {
         skip_blanks(&in);
         bool is_comment = in.size > 0 && (*in.data == '#' || *in.data == '!');

@@ -30,18 +30,18 @@ static double real_of(const struct zor_item *item)
     return sign * (exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25));
 }
 
-static void set_bytes(lode_argument *argument, struct lode_span bytes)
+static void set_bytes(lode_argument *argument, struct lode_range bytes)
 {
     argument->kind = LODE_VALUE_TEXT;
     argument->bytes = bytes.data ? (const void *)bytes.data : "";
     argument->length = (size_t)bytes.size;
 }
 
-void lode_zor_set_string(lode_argument *argument, const struct zor_texts *texts, uint64_t id)
+void lode_zor_set_string(lode_argument *argument, const struct zor_strings *strings, uint64_t id)
 {
-    const struct zor_text *text = lode_zor_text(texts, id);
+    const struct zor_text *text = lode_zor_text(strings, id);
     static const uint8_t unknown[] = "?";
-    set_bytes(argument, text ? lode_zor_plain(text) : (struct lode_span){unknown, id ? 1 : 0});
+    set_bytes(argument, text ? lode_zor_plain(text) : (struct lode_range){unknown, id ? 1 : 0});
 }
 
 void lode_zor_set_number(lode_argument *argument, bool is_negative, uint64_t value)
@@ -86,12 +86,12 @@ static bool read_head(struct zor_input *in, struct zor_item *item, bool *is_refe
 static bool set_plain(const struct zor_structure *type, struct zor_input *in, const struct zor_item *item,
                       bool is_reference, lode_argument *argument)
 {
-    struct lode_span content;
+    struct lode_range content;
     switch (item->major) {
     case ZOR_UNSIGNED:
     case ZOR_NEGATIVE:
         if (is_reference && item->major == ZOR_UNSIGNED)
-            lode_zor_set_string(argument, type->texts, item->value);
+            lode_zor_set_string(argument, type->strings, item->value);
         else
             lode_zor_set_number(argument, item->major == ZOR_NEGATIVE, item->value);
         return true;
@@ -108,7 +108,7 @@ static bool set_plain(const struct zor_structure *type, struct zor_input *in, co
     }
 }
 
-void lode_zor_value(const struct zor_structure *type, struct lode_span bytes, lode_argument *argument)
+void lode_zor_value(const struct zor_structure *type, struct lode_range bytes, lode_argument *argument)
 {
     struct zor_input in = zor_input(bytes);
     struct zor_item item;
@@ -121,7 +121,7 @@ void lode_zor_value(const struct zor_structure *type, struct lode_span bytes, lo
     argument->type = type;
 }
 
-int32_t lode_zor_whole(const struct zor_structure *type, struct lode_span bytes)
+int32_t lode_zor_whole(const struct zor_structure *type, struct lode_range bytes)
 {
     lode_argument value = {0};
     char digits[16] = "";
@@ -222,7 +222,7 @@ void lode_zor_put_structure(const struct lode_structure *self, struct lode_label
 {
     struct writing writing = {.type = (const struct zor_structure *)self,
                               .label = label,
-                              .in = zor_input((struct lode_span){bytes, length})};
+                              .in = zor_input((struct lode_range){bytes, length})};
     do {
         if (label->length > TEXT_MAX || !put_item(&writing)) {
             lode_label_text(label, "...");

@@ -201,7 +201,7 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
  * `most` traces may begin. Each takes memory as long as the recording is open, and millions of them can be packed into next to nothing: it is
  * what is stored that counts.
  */
-static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_span payload,
+static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_range payload,
                          size_t most)
 {
     struct reading reading = {.store = store, .notes = notes};
@@ -234,7 +234,7 @@ static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpa
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
     const struct zor_store *store = &self->rec->stores[chunk->store];
     struct notes *notes = &self->notes[index];
-    struct lode_span payload;
+    struct lode_range payload;
     lode_array_init(&notes->pieces, sizeof(struct piece), UINT32_MAX / 2);
     if (!lode_zor_unpack(unpacker, &store->data, chunk, &payload, &notes->damage))
         return lode_fail_memory(error);

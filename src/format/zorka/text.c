@@ -10,17 +10,17 @@ enum {
     ID_DIGITS_MAX = 6
 };
 
-void lode_zor_texts_init(struct zor_texts *texts, struct lode_arena *arena)
+void lode_zor_texts_init(struct zor_strings *strings, struct lode_arena *arena)
 {
-    lode_array_init(&texts->items, sizeof(struct zor_text), UINT32_MAX / 2);
-    lode_map_init(&texts->by_id);
-    texts->arena = arena;
+    lode_array_init(&strings->items, sizeof(struct zor_text), UINT32_MAX / 2);
+    lode_map_init(&strings->by_id);
+    strings->arena = arena;
 }
 
-void lode_zor_texts_free(struct zor_texts *texts)
+void lode_zor_texts_free(struct zor_strings *strings)
 {
-    lode_array_free(&texts->items);
-    lode_map_free(&texts->by_id);
+    lode_array_free(&strings->items);
+    lode_map_free(&strings->by_id);
 }
 
 /* ---- names of files ---- */
@@ -63,7 +63,7 @@ static bool read_id(const uint8_t *at, uint64_t size, uint64_t *id)
 }
 
 /* The text as it was before it was escaped; NULL if there is no memory. `is_sound` is false if an escape makes no sense. */
-static char *unescape(struct lode_arena *arena, struct lode_span text, uint32_t *length, bool *is_sound)
+static char *unescape(struct lode_arena *arena, struct lode_range text, uint32_t *length, bool *is_sound)
 {
     char *copy = lode_arena_alloc(arena, (size_t)text.size + 1, 1);
     uint32_t used = 0;
@@ -83,13 +83,13 @@ static char *unescape(struct lode_arena *arena, struct lode_span text, uint32_t 
     return copy;
 }
 
-static lode_status add_text(struct zor_texts *texts, uint64_t id, struct lode_span text, const char *file,
-                            uint64_t offset, struct lode_report *report)
+static lode_status add_text(struct zor_strings *strings, uint64_t id, struct lode_range text,
+                            const char *file, uint64_t offset, struct lode_report *report)
 {
     bool is_new, is_sound;
     uint32_t length;
-    char *copy = unescape(texts->arena, text, &length, &is_sound);
-    uint32_t *slot = copy ? lode_map_add(&texts->by_id, id, (uint32_t)texts->items.count, &is_new) : NULL;
+    char *copy = unescape(strings->arena, text, &length, &is_sound);
+    uint32_t *slot = copy ? lode_map_add(&strings->by_id, id, (uint32_t)strings->items.count, &is_new) : NULL;
     if (slot == NULL)
         return lode_fail_memory(report->error);
     if (!is_sound)
@@ -98,13 +98,13 @@ static lode_status add_text(struct zor_texts *texts, uint64_t id, struct lode_sp
                                  "that is none",
                                  (unsigned long long)id));
     if (!is_new) {
-        const struct zor_text *before = LODE_ARRAY_AT(&texts->items, struct zor_text, *slot);
+        const struct zor_text *before = LODE_ARRAY_AT(&strings->items, struct zor_text, *slot);
         bool is_same = before->length == length && memcmp(before->text, copy, length) == 0;
         return is_same ? LODE_OK
                        : lode_report_add(report, ZOR_TEXT_DUPLICATE, file, offset, "id %llu has two texts",
                                          (unsigned long long)id);
     }
-    struct zor_text *item = lode_array_push(&texts->items);
+    struct zor_text *item = lode_array_push(&strings->items);
     if (item == NULL)
         return lode_fail_memory(report->error);
     item->text = copy;
@@ -114,7 +114,7 @@ static lode_status add_text(struct zor_texts *texts, uint64_t id, struct lode_sp
 }
 
 /* One record without its last byte: ID 01 TEXT 02 ID. */
-static lode_status read_record(struct zor_texts *texts, struct lode_span record, const char *file,
+static lode_status read_record(struct zor_strings *strings, struct lode_range record, const char *file,
                                uint64_t offset, struct lode_report *report)
 {
     const uint8_t *end = record.data + record.size;
@@ -127,11 +127,11 @@ static lode_status read_record(struct zor_texts *texts, struct lode_span record,
     if (!is_sound)
         return lode_report_add(report, ZOR_TEXT_RECORD, file, offset, "%llu bytes are no record",
                                (unsigned long long)record.size);
-    return add_text(texts, id, (struct lode_span){text + 1, (uint64_t)(again - text - 1)}, file, offset,
+    return add_text(strings, id, (struct lode_range){text + 1, (uint64_t)(again - text - 1)}, file, offset,
                     report);
 }
 
-lode_status lode_zor_read_records(struct zor_texts *texts, struct lode_span text, uint64_t begin,
+lode_status lode_zor_read_records(struct zor_strings *strings, struct lode_range text, uint64_t begin,
                                   bool ends_at_zero, const char *file, struct lode_report *report)
 {
     for (uint64_t at = begin; at < text.size;) {
@@ -145,24 +145,24 @@ lode_status lode_zor_read_records(struct zor_texts *texts, struct lode_span text
         }
         const uint8_t *end = memchr(text.data + at, ZOR_AFTER_RECORD, (size_t)(text.size - at));
         uint64_t size = end ? (uint64_t)(end - text.data) - at : text.size - at;
-        struct lode_span record = {text.data + at, size};
-        LODE_TRY(end ? read_record(texts, record, file, at, report)
+        struct lode_range record = {text.data + at, size};
+        LODE_TRY(end ? read_record(strings, record, file, at, report)
                      : lode_report_add(report, ZOR_TEXT_RECORD, file, at, "the last record is cut off"));
         at += size + 1;
     }
     return LODE_OK;
 }
 
-lode_status lode_zor_read_wal(struct zor_texts *texts, struct lode_span bytes, const char *file,
+lode_status lode_zor_read_wal(struct zor_strings *strings, struct lode_range bytes, const char *file,
                               struct lode_report *report)
 {
     static const uint8_t magic[4] = {'W', 'A', 'L', ZOR_AFTER_RECORD};
     if (bytes.size < sizeof magic || memcmp(bytes.data, magic, sizeof magic) != 0)
         return lode_report_add(report, ZOR_TEXT_HEADER, file, 0, "the file does not begin with WAL");
-    return lode_zor_read_records(texts, bytes, sizeof magic, true, file, report);
+    return lode_zor_read_records(strings, bytes, sizeof magic, true, file, report);
 }
 
-lode_status lode_zor_read_fmi(struct zor_texts *texts, struct lode_span bytes, const char *file,
+lode_status lode_zor_read_fmi(struct zor_strings *strings, struct lode_range bytes, const char *file,
                               struct lode_report *report)
 {
     uint8_t *text;
@@ -170,23 +170,24 @@ lode_status lode_zor_read_fmi(struct zor_texts *texts, struct lode_span bytes, c
     LODE_TRY(lode_zor_undo_fmi(bytes, file, report, &text, &size));
     if (text == NULL)
         return LODE_OK;
-    lode_status status = lode_zor_read_records(texts, (struct lode_span){text, size}, 0, false, file, report);
+    lode_status status =
+        lode_zor_read_records(strings, (struct lode_range){text, size}, 0, false, file, report);
     free(text);
     return status;
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
-struct zor_text *lode_zor_text(const struct zor_texts *texts, uint64_t id)
+struct zor_text *lode_zor_text(const struct zor_strings *strings, uint64_t id)
 {
-    if (id == 0 || id > UINT32_MAX || texts->items.count == 0)
+    if (id == 0 || id > UINT32_MAX || strings->items.count == 0)
         return NULL;
     /* Where none is missing, they are in the order of their ids. */
-    struct zor_text *first = texts->items.items;
-    if (id >= first->id && id - first->id < texts->items.count && first[id - first->id].id == id)
+    struct zor_text *first = strings->items.items;
+    if (id >= first->id && id - first->id < strings->items.count && first[id - first->id].id == id)
         return &first[id - first->id];
-    const uint32_t *index = lode_map_get(&texts->by_id, id);
-    return index ? LODE_ARRAY_AT(&texts->items, struct zor_text, *index) : NULL;
+    const uint32_t *index = lode_map_get(&strings->by_id, id);
+    return index ? LODE_ARRAY_AT(&strings->items, struct zor_text, *index) : NULL;
 }
 
 enum zor_mark lode_zor_mark(const struct zor_text *text)
@@ -197,18 +198,18 @@ enum zor_mark lode_zor_mark(const struct zor_text *text)
     return is_mark ? (enum zor_mark)first : ZOR_MARK_NONE;
 }
 
-struct lode_span lode_zor_plain(const struct zor_text *text)
+struct lode_range lode_zor_plain(const struct zor_text *text)
 {
     const uint8_t *bytes = (const uint8_t *)text->text;
     if (lode_zor_mark(text) == ZOR_MARK_NONE)
-        return (struct lode_span){bytes, text->length};
-    return (struct lode_span){bytes + 1, text->length - 2};
+        return (struct lode_range){bytes, text->length};
+    return (struct lode_range){bytes + 1, text->length - 2};
 }
 
 size_t lode_zor_ids(const struct zor_text *text, uint64_t *ids, size_t capacity)
 {
     size_t count = 0;
-    struct lode_span inside = lode_zor_plain(text);
+    struct lode_range inside = lode_zor_plain(text);
     char mark = text->text[0];
     for (uint64_t at = 0; at <= inside.size; count++) {
         const uint8_t *begin = inside.data + at;

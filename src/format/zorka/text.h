@@ -43,7 +43,7 @@ struct zor_text {
     _Atomic(const lode_function *) function; /* of a method, when it was resolved */
 };
 
-struct zor_texts {
+struct zor_strings {
     struct lode_array items; /* struct zor_text, in the order of files and records */
     struct lode_map by_id;
     struct lode_arena *arena;
@@ -54,31 +54,31 @@ enum {
     ZOR_TEXT_RATIO = 64       /* and times its size */
 };
 
-void lode_zor_texts_init(struct zor_texts *texts, struct lode_arena *arena);
-void lode_zor_texts_free(struct zor_texts *texts);
+void lode_zor_texts_init(struct zor_strings *strings, struct lode_arena *arena);
+void lode_zor_texts_free(struct zor_strings *strings);
 
 /* Whether this is the name of a file of the index. */
 bool lode_zor_is_wal(const char *name);
 bool lode_zor_is_fmi(const char *name);
 /* Reads a file of the index; `file` is its name, for findings. */
-lode_status lode_zor_read_wal(struct zor_texts *texts, struct lode_span bytes, const char *file,
+lode_status lode_zor_read_wal(struct zor_strings *strings, struct lode_range bytes, const char *file,
                               struct lode_report *report);
-lode_status lode_zor_read_fmi(struct zor_texts *texts, struct lode_span bytes, const char *file,
+lode_status lode_zor_read_fmi(struct zor_strings *strings, struct lode_range bytes, const char *file,
                               struct lode_report *report);
 /* Reads records out of unpacked text, up to its end or, if `ends_at_zero`, to the first byte 0. */
-lode_status lode_zor_read_records(struct zor_texts *texts, struct lode_span text, uint64_t begin,
+lode_status lode_zor_read_records(struct zor_strings *strings, struct lode_range text, uint64_t begin,
                                   bool ends_at_zero, const char *file, struct lode_report *report);
 /*
  * Undoes a compressed file: the text of its records, to be freed. `out` is NULL, with LODE_OK, if it is damaged, which was reported.
  */
-lode_status lode_zor_undo_fmi(struct lode_span bytes, const char *file, struct lode_report *report,
+lode_status lode_zor_undo_fmi(struct lode_range bytes, const char *file, struct lode_report *report,
                               uint8_t **out, uint64_t *size);
 
 /* NULL if there is none of this id. */
-struct zor_text *lode_zor_text(const struct zor_texts *texts, uint64_t id);
+struct zor_text *lode_zor_text(const struct zor_strings *strings, uint64_t id);
 enum zor_mark lode_zor_mark(const struct zor_text *text);
 /* The bytes between the marks, or all. */
-struct lode_span lode_zor_plain(const struct zor_text *text);
+struct lode_range lode_zor_plain(const struct zor_text *text);
 /* The ids that a text of some mark has, at most `capacity`; returns how many there are. Parts that are no id are 0. */
 size_t lode_zor_ids(const struct zor_text *text, uint64_t *ids, size_t capacity);
 

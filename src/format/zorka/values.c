@@ -16,23 +16,23 @@ enum {
 
 static void put(char *buffer, size_t capacity, size_t *length, const struct zor_text *text)
 {
-    struct lode_span bytes = text ? lode_zor_plain(text) : (struct lode_span){(const uint8_t *)"?", 1};
+    struct lode_range bytes = text ? lode_zor_plain(text) : (struct lode_range){(const uint8_t *)"?", 1};
     for (uint64_t i = 0; i < bytes.size && *length + 1 < capacity; i++)
         buffer[(*length)++] = (char)(bytes.data[i] ? bytes.data[i] : '?');
 }
 
-size_t lode_zor_method_name(const struct zor_texts *texts, uint64_t method, char *buffer, size_t capacity)
+size_t lode_zor_method_name(const struct zor_strings *strings, uint64_t method, char *buffer, size_t capacity)
 {
     uint64_t ids[3] = {0};
     size_t length = 0;
-    const struct zor_text *text = lode_zor_text(texts, method);
+    const struct zor_text *text = lode_zor_text(strings, method);
     if (text == NULL || lode_zor_mark(text) != ZOR_MARK_METHOD || lode_zor_ids(text, ids, 3) < 3)
         return 0;
-    put(buffer, capacity, &length, lode_zor_text(texts, ids[0]));
+    put(buffer, capacity, &length, lode_zor_text(strings, ids[0]));
     if (length + 1 < capacity)
         buffer[length++] = '.';
-    put(buffer, capacity, &length, lode_zor_text(texts, ids[1]));
-    put(buffer, capacity, &length, lode_zor_text(texts, ids[2]));
+    put(buffer, capacity, &length, lode_zor_text(strings, ids[1]));
+    put(buffer, capacity, &length, lode_zor_text(strings, ids[2]));
     buffer[length] = '\0';
     return length;
 }
@@ -66,17 +66,17 @@ static uint64_t offset_of(const char *name)
 const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
                                        bool *is_known)
 {
-    /* The table of functions, and what texts remember of it, are the parts of an open recording that grow. */
+    /* The table of functions, and what strings remember of it, are the parts of an open recording that grow. */
     struct lode_function_table *table =
         (struct lode_function_table *)(uintptr_t)&rec->base.functions; // NOLINT(performance-no-int-to-ptr)
-    const struct zor_texts *texts = &rec->stores[store].texts;
-    struct zor_text *text = lode_zor_text(texts, method);
+    const struct zor_strings *strings = &rec->stores[store].strings;
+    struct zor_text *text = lode_zor_text(strings, method);
     char name[NAME_MAX_SIZE];
     const lode_function *function = text ? atomic_load_explicit(&text->function, memory_order_acquire) : NULL;
     *is_known = true;
     if (function)
         return function;
-    *is_known = lode_zor_method_name(texts, method, name, sizeof name) > 0;
+    *is_known = lode_zor_method_name(strings, method, name, sizeof name) > 0;
     if (!*is_known) {
         static const char unknown[] = "<unknown method>";
         memcpy(name, unknown, sizeof unknown);
@@ -90,12 +90,12 @@ const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t
     return function;
 }
 
-lode_point lode_zor_point(const lode_recording *recording, uint64_t id)
+lode_instant lode_zor_point(const lode_recording *recording, uint64_t id)
 {
     (void)recording;
     if (!(id & ZOR_POINT_SPECIAL) || (uint32_t)id == ZOR_POINT_NAMELESS)
-        return LODE_POINT_ATTRIBUTE;
-    return (uint32_t)id == ZOR_POINT_THROWN ? LODE_POINT_EXCEPTION : LODE_POINT_NUMBERS;
+        return LODE_INSTANT_ATTRIBUTE;
+    return (uint32_t)id == ZOR_POINT_THROWN ? LODE_INSTANT_EXCEPTION : LODE_INSTANT_NUMBERS;
 }
 
 const char *lode_zor_event_name(const lode_recording *recording, uint64_t id)
@@ -105,7 +105,7 @@ const char *lode_zor_event_name(const lode_recording *recording, uint64_t id)
     if (id & ZOR_POINT_SPECIAL)
         return number == ZOR_POINT_THROWN ? "exception" : number == ZOR_POINT_INFO ? "info" : "attribute";
     const struct zor_text *text =
-        store < rec->store_count ? lode_zor_text(&rec->stores[store].texts, number) : NULL;
+        store < rec->store_count ? lode_zor_text(&rec->stores[store].strings, number) : NULL;
     return text ? text->text : "unknown attribute";
 }
 
@@ -131,7 +131,7 @@ static void add_string(struct output *out, const char *name, uint64_t id)
 {
     lode_argument *argument = add(out, name);
     if (argument)
-        lode_zor_set_string(argument, &out->store->texts, id);
+        lode_zor_set_string(argument, &out->store->strings, id);
 }
 
 /* The next value, whatever is in it; false at the end. */
@@ -141,7 +141,7 @@ static bool add_value(struct output *out, const char *name, struct zor_input *in
     if (!lode_zor_skip(in))
         return false;
     lode_argument *argument = add(out, name);
-    struct lode_span bytes = {in->data + begin, in->at - begin};
+    struct lode_range bytes = {in->data + begin, in->at - begin};
     if (argument)
         lode_zor_value(&out->store->structures[is_page], bytes, argument);
     return true;
@@ -181,13 +181,13 @@ static void add_info(struct output *out, struct zor_input *in)
 static void add_stack(struct output *out, uint64_t id)
 {
     uint64_t items[STACK_MAX];
-    const struct zor_text *stack = lode_zor_text(&out->store->texts, id);
+    const struct zor_text *stack = lode_zor_text(&out->store->strings, id);
     if (stack == NULL || lode_zor_mark(stack) != ZOR_MARK_STACK)
         return;
     size_t count = lode_zor_ids(stack, items, STACK_MAX);
     for (size_t i = 0; i < count && i < STACK_MAX; i++) {
         uint64_t parts[4] = {0};
-        const struct zor_text *item = lode_zor_text(&out->store->texts, items[i]);
+        const struct zor_text *item = lode_zor_text(&out->store->strings, items[i]);
         if (item == NULL || lode_zor_mark(item) != ZOR_MARK_STACK_ITEM || lode_zor_ids(item, parts, 4) < 4)
             continue;
         add_string(out, "at", parts[0]);
@@ -208,7 +208,7 @@ static void add_thrown(struct output *out, struct zor_input *in)
     uint64_t id = item.value;
     for (unsigned i = 0; i < CAUSES_MAX && id != 0; i++) {
         uint64_t parts[4] = {0};
-        const struct zor_text *text = lode_zor_text(&out->store->texts, id);
+        const struct zor_text *text = lode_zor_text(&out->store->strings, id);
         if (text == NULL || lode_zor_mark(text) != ZOR_MARK_EXCEPTION || lode_zor_ids(text, parts, 4) < 4)
             return;
         add_string(out, i == 0 ? "class" : "cause", parts[0]);
@@ -231,17 +231,17 @@ lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, 
                                lode_argument *arguments, size_t capacity, size_t *count, lode_error *error)
 {
     const struct zor_recording *rec = zor_of(recording);
-    struct zor_input in = zor_input((struct lode_span){event->data, event->data_size});
+    struct zor_input in = zor_input((struct lode_range){event->data, event->data_size});
     (void)error;
     if (track >= rec->traces.count)
         return LODE_OK;
     const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
     struct output out = {&rec->stores[trace->store], arguments, capacity, 0};
-    lode_point point =
-        event->kind == LODE_EVENT_POINT ? lode_zor_point(recording, event->id) : LODE_POINT_NUMBERS;
-    if (point == LODE_POINT_EXCEPTION)
+    lode_instant point =
+        event->kind == LODE_EVENT_INSTANT ? lode_zor_point(recording, event->id) : LODE_INSTANT_NUMBERS;
+    if (point == LODE_INSTANT_EXCEPTION)
         add_thrown(&out, &in);
-    else if (point == LODE_POINT_ATTRIBUTE)
+    else if (point == LODE_INSTANT_ATTRIBUTE)
         add_attribute(&out, &in, event->id);
     else
         add_info(&out, &in);

@@ -27,7 +27,7 @@ struct assembly {
 lode_status lode_zor_writer_create(struct zor_writer *writer, const char *path, enum zor_layout layout,
                                    bool force, uint32_t threads, lode_error *error)
 {
-    lode_zor_dictionary_init(&writer->texts);
+    lode_zor_dictionary_init(&writer->strings);
     writer->layout = layout;
     writer->encoders = calloc(threads, sizeof *writer->encoders);
     if (writer->encoders == NULL)
@@ -45,7 +45,7 @@ void lode_zor_writer_close(struct zor_writer *writer)
     for (uint32_t i = 0; i < writer->encoder_count; i++)
         lode_zor_encoder_close(&writer->encoders[i]);
     if (writer->encoders)
-        lode_zor_dictionary_free(&writer->texts);
+        lode_zor_dictionary_free(&writer->strings);
     free(writer->encoders);
     lode_output_close(&writer->output);
 }
@@ -56,7 +56,7 @@ lode_status lode_zor_writer_number(struct zor_writer *writer, lode_error *error)
         writer->encoders[i].is_noting = false;
         writer->encoders[i].left_out = 0;
     }
-    return lode_zor_dictionary_number(&writer->texts, error);
+    return lode_zor_dictionary_number(&writer->strings, error);
 }
 
 /* ---- chunks ---- */
@@ -158,11 +158,11 @@ static lode_status end_meta(struct assembly *self, lode_error *error)
     return lode_output_file_close(&self->meta, error);
 }
 
-static lode_status write_texts(const struct assembly *self, lode_error *error)
+static lode_status write_strings(const struct assembly *self, lode_error *error)
 {
     struct lode_output_file file;
     LODE_TRY(lode_output_file_create(&file, &self->writer->output, STORE "/text-00000001.wal", error));
-    lode_status status = lode_zor_dictionary_write(&self->writer->texts, &file, error);
+    lode_status status = lode_zor_dictionary_write(&self->writer->strings, &file, error);
     if (status == LODE_OK)
         return lode_output_file_close(&file, error);
     lode_output_file_abandon(&file);
@@ -188,7 +188,7 @@ static lode_status write_properties(const struct assembly *self, lode_error *err
 static lode_status assemble(struct assembly *self, lode_error *error)
 {
     LODE_TRY(gather(self, error));
-    LODE_TRY(write_texts(self, error));
+    LODE_TRY(write_strings(self, error));
     LODE_TRY(write_properties(self, error));
     LODE_TRY(begin_meta(self, error));
     LODE_TRY(write_chunks(self, error));

@@ -48,7 +48,7 @@ struct zor_encoder {
     enum zor_layout layout;
     bool is_noting;
     uint32_t number;          /* of this encoder */
-    uint64_t order, position; /* of the track; texts used in it so far */
+    uint64_t order, position; /* of the track; strings used in it so far */
     struct lode_blob payload;
     struct zor_written_trace trace;
     struct lode_array frames;         /* of open calls */
@@ -66,7 +66,7 @@ struct zor_encoder {
 struct zor_writer {
     struct lode_output output;
     enum zor_layout layout;
-    struct zor_dictionary texts;
+    struct zor_dictionary strings;
     struct zor_encoder *encoders;
     uint32_t encoder_count;
 };
@@ -80,7 +80,7 @@ struct zor_writer {
 /* Takes the target, for so many threads. With `force` a store that is there, and nothing else, is replaced. */
 lode_status lode_zor_writer_create(struct zor_writer *writer, const char *path, enum zor_layout layout,
                                    bool force, uint32_t threads, lode_error *error);
-/* All traces were gone through once: numbers the texts. From now on encoders encode. */
+/* All traces were gone through once: numbers the strings. From now on encoders encode. */
 lode_status lode_zor_writer_number(struct zor_writer *writer, lode_error *error);
 /* Puts everything in place. */
 lode_status lode_zor_writer_finish(struct zor_writer *writer, lode_error *error);
@@ -98,7 +98,7 @@ void lode_zor_begin_track(struct zor_encoder *encoder, uint64_t order);
 /* A trace begins with the next call. */
 void lode_zor_begin_trace(struct zor_encoder *encoder, struct zor_id id, uint64_t stamp);
 /*
- * A call begins. Behind it its numbers are to be put, and then, if it is the outermost, lode_zor_ids. `method` is NULL while texts are
+ * A call begins. Behind it its numbers are to be put, and then, if it is the outermost, lode_zor_ids. `method` is NULL while strings are
  * noted, or if it is not known.
  */
 lode_status lode_zor_enter(struct zor_encoder *encoder, uint64_t tick, struct zor_entry *method,
@@ -112,7 +112,7 @@ void lode_zor_put_ids(struct zor_encoder *encoder);
 lode_status lode_zor_more(struct zor_encoder *encoder, lode_error *error);
 void lode_zor_number(struct zor_encoder *encoder, uint64_t key, uint64_t value);
 /* A value as encoded. */
-void lode_zor_info(struct zor_encoder *encoder, uint64_t key, struct lode_span value);
+void lode_zor_info(struct zor_encoder *encoder, uint64_t key, struct lode_range value);
 void lode_zor_thrown(struct zor_encoder *encoder, struct zor_entry *exception);
 /* The call ended with an error. */
 void lode_zor_failed(struct zor_encoder *encoder);
@@ -140,7 +140,7 @@ void lode_zor_attribute_text(struct zor_encoder *encoder, struct zor_entry *key,
 void lode_zor_attribute_number(struct zor_encoder *encoder, struct zor_entry *key, int64_t value);
 /* Parts of keys and values: a string, and anything as encoded. */
 void lode_zor_put_string(struct zor_encoder *encoder, struct zor_entry *text, bool is_bare);
-void lode_zor_put_raw(struct zor_encoder *encoder, struct lode_span bytes);
+void lode_zor_put_raw(struct zor_encoder *encoder, struct lode_range bytes);
 void lode_zor_put_head(struct zor_encoder *encoder, uint8_t major, uint64_t value);
 /* Whether references of an attribute go without their tag. */
 static inline bool zor_is_bare(const struct zor_encoder *encoder, bool has_strings_only)

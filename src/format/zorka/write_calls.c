@@ -26,7 +26,7 @@ enum key {
 
 static struct zor_entry *make_string(const struct zor_source *source, const char *text)
 {
-    return lode_zor_string(source->texts, ZOR_MARK_NONE, zor_span(text));
+    return lode_zor_string(source->dictionary, ZOR_MARK_NONE, zor_range(text));
 }
 
 static const char *find_fact(const lode_recording *recording, const char *key)
@@ -118,15 +118,16 @@ static struct zor_entry *make_method(struct zor_source *source, const lode_funct
         lode_function_label(function, name, sizeof name);
     /* Names of other languages are whatever they are. */
     bool has_parts = function->name && (strcmp(name, function->name) != 0 || strstr(name, "::"));
-    struct lode_span parts[3] = {zor_span(module[0] ? module : "<unknown>"), zor_span(name), zor_span("()")};
+    struct lode_range parts[3] = {zor_range(module[0] ? module : "<unknown>"), zor_range(name),
+                                  zor_range("()")};
     if (has_parts)
         lode_zor_split_name(name, parts);
     if (is_taken) {
         snprintf(longer, sizeof longer, "%.*s@%.48s+0x%" PRIx64, (int)parts[1].size,
                  (const char *)parts[1].data, module, function->offset);
-        parts[1] = zor_span(longer);
+        parts[1] = zor_range(longer);
     }
-    return lode_zor_method(source->texts, parts[0], parts[1], parts[2]);
+    return lode_zor_method(source->dictionary, parts[0], parts[1], parts[2]);
 }
 
 /* Functions of one name are told apart by where they are; the first that is used has the name alone. */
@@ -185,7 +186,8 @@ static struct zor_entry *make_text(struct zor_source *source, const lode_argumen
 {
     char text[TEXT_SIZE];
     if (value->kind == LODE_VALUE_TEXT && value->bytes)
-        return lode_zor_string(source->texts, ZOR_MARK_NONE, (struct lode_span){value->bytes, value->length});
+        return lode_zor_string(source->dictionary, ZOR_MARK_NONE,
+                               (struct lode_range){value->bytes, value->length});
     lode_argument_text(value, text, sizeof text);
     return make_string(source, text);
 }
@@ -318,9 +320,9 @@ static lode_status leave(struct zor_source *source, struct zor_encoder *encoder,
 lode_status lode_zor_take_call(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
                                const lode_event *event, lode_error *error)
 {
-    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT)
+    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT)
         return enter(source, encoder, &source->recording->tracks[track], event, error);
-    if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN)
+    if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN)
         return leave(source, encoder, track, event, error);
     encoder->left_out++;
     return LODE_OK;

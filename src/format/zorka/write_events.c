@@ -11,12 +11,12 @@ enum {
 struct pair {
     uint64_t key;
     struct zor_item head; /* of the value */
-    struct lode_span value;
+    struct lode_range value;
 };
 
 static struct zor_input input_of(const lode_event *event)
 {
-    return zor_input((struct lode_span){event->data, event->data_size});
+    return zor_input((struct lode_range){event->data, event->data_size});
 }
 
 static bool next_pair(struct zor_input *in, struct pair *pair)
@@ -29,7 +29,7 @@ static bool next_pair(struct zor_input *in, struct pair *pair)
     if (!lode_zor_head(&value, &pair->head) || !lode_zor_skip(in))
         return false;
     uint64_t begin = value.at - 1 - pair->head.width;
-    pair->value = (struct lode_span){in->data + begin, in->at - begin};
+    pair->value = (struct lode_range){in->data + begin, in->at - begin};
     return true;
 }
 
@@ -37,7 +37,7 @@ static bool next_pair(struct zor_input *in, struct pair *pair)
 static void put_pair(struct zor_encoder *encoder, const struct pair *pair)
 {
     bool is_number = pair->head.major <= ZOR_NEGATIVE;
-    lode_zor_info(encoder, pair->key, is_number ? (struct lode_span){0} : pair->value);
+    lode_zor_info(encoder, pair->key, is_number ? (struct lode_range){0} : pair->value);
     if (is_number)
         lode_zor_put_head(encoder, pair->head.major, pair->head.value);
 }
@@ -71,7 +71,7 @@ static void put_key(struct zor_encoder *encoder, const lode_event *event, uint64
 /* Those that have no place of their own, in their order. */
 static void put_rest(struct zor_encoder *encoder, const lode_event *event)
 {
-    bool is_beginning = event->kind != LODE_EVENT_LEAVE && event->kind != LODE_EVENT_POINT;
+    bool is_beginning = event->kind != LODE_EVENT_LEAVE && event->kind != LODE_EVENT_INSTANT;
     struct zor_input in = input_of(event);
     struct pair pair;
     while (next_pair(&in, &pair)) {
@@ -153,11 +153,11 @@ struct value_reader {
 };
 
 /* The next item: `id` if it is a reference, else its bytes as they are. False at the end. */
-static bool next_part(struct value_reader *reader, bool *is_reference, uint64_t *id, struct lode_span *bytes)
+static bool next_part(struct value_reader *reader, bool *is_reference, uint64_t *id, struct lode_range *bytes)
 {
     struct zor_input *in = &reader->in;
     struct zor_item item;
-    struct lode_span content;
+    struct lode_range content;
     uint64_t begin = in->at;
     if (!lode_zor_head(in, &item))
         return false;
@@ -176,7 +176,7 @@ static bool next_part(struct value_reader *reader, bool *is_reference, uint64_t 
     if ((item.major == ZOR_BYTES || item.major == ZOR_TEXT) && !item.is_open &&
         !lode_zor_content(in, &item, &content))
         return false;
-    *bytes = (struct lode_span){in->data + begin, in->at - begin};
+    *bytes = (struct lode_range){in->data + begin, in->at - begin};
     return true;
 }
 
@@ -187,7 +187,7 @@ static bool is_array_or_map(uint8_t first)
 
 static bool has_strings_only(struct value_reader reader)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     bool is_reference;
     uint64_t id;
     while (next_part(&reader, &is_reference, &id, &bytes))
@@ -199,7 +199,7 @@ static bool has_strings_only(struct value_reader reader)
 static lode_status put_value(struct zor_source *source, struct zor_encoder *encoder, uint32_t store,
                              struct value_reader reader, bool is_bare, lode_error *error)
 {
-    struct lode_span bytes;
+    struct lode_range bytes;
     bool is_reference;
     uint64_t id;
     while (next_part(&reader, &is_reference, &id, &bytes)) {
@@ -258,9 +258,9 @@ lode_status lode_zor_take_translated(struct zor_source *source, struct zor_encod
 {
     const struct zor_trace *trace =
         LODE_ARRAY_AT(&zor_of(source->recording)->traces, struct zor_trace, track);
-    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_OUT)
+    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT)
         return enter(source, encoder, trace, event, error);
-    if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN)
+    if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN)
         return leave(encoder, trace, event, error);
     return put_point(source, encoder, trace->store, event, error);
 }

@@ -85,7 +85,7 @@ static bool step(struct naming *naming)
     return true;
 }
 
-void lode_zor_split_name(const char *name, struct lode_span parts[3])
+void lode_zor_split_name(const char *name, struct lode_range parts[3])
 {
     struct naming naming = {.whole = name, .name = name, .method = name, .at = name};
     while (step(&naming))
@@ -94,8 +94,8 @@ void lode_zor_split_name(const char *name, struct lode_span parts[3])
         naming = (struct naming){name, name, name, name + strlen(name), 0};
     if (naming.method > naming.name)
         parts[0] =
-            (struct lode_span){(const uint8_t *)naming.name, (uint64_t)(naming.method - 2 - naming.name)};
-    parts[1] = (struct lode_span){(const uint8_t *)naming.method, (uint64_t)(naming.at - naming.method)};
+            (struct lode_range){(const uint8_t *)naming.name, (uint64_t)(naming.method - 2 - naming.name)};
+    parts[1] = (struct lode_range){(const uint8_t *)naming.method, (uint64_t)(naming.at - naming.method)};
     if (*naming.at)
-        parts[2] = zor_span(naming.at);
+        parts[2] = zor_range(naming.at);
 }

@@ -2,9 +2,9 @@
 #include "format/zorka/write_source.h"
 
 lode_status lode_zor_source_open(struct zor_source *source, const lode_recording *recording,
-                                 struct zor_dictionary *texts, uint32_t encoders, lode_error *error)
+                                 struct zor_dictionary *strings, uint32_t encoders, lode_error *error)
 {
-    *source = (struct zor_source){.recording = recording, .texts = texts};
+    *source = (struct zor_source){.recording = recording, .dictionary = strings};
     source->is_store = strcmp(recording->format, "zorka") == 0;
     return source->is_store ? lode_zor_translation_open(source, error)
                             : lode_zor_calls_open(source, encoders, error);
@@ -29,9 +29,9 @@ lode_status lode_zor_source_take(struct zor_source *source, struct zor_encoder *
                                  const lode_event *event, lode_error *error)
 {
     bool is_call = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_LEAVE ||
-                   event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN;
-    bool is_end = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_IN;
-    if (!is_call && event->kind != LODE_EVENT_POINT) {
+                   event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN;
+    bool is_end = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
+    if (!is_call && event->kind != LODE_EVENT_INSTANT) {
         encoder->left_out++;
         return LODE_OK;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recordings that become trace stores. Of trace stores everything is taken over that a store can hold: a track is a trace, and texts get new
+ * Recordings that become trace stores. Of trace stores everything is taken over that a store can hold: a track is a trace, and strings get new
  * ids. Of other recordings each outermost call of a track becomes a trace.
  */
 #ifndef LODE_ZORKA_WRITE_SOURCE_H
@@ -16,7 +16,7 @@ struct zor_uses {
 
 struct zor_source {
     const lode_recording *recording;
-    struct zor_dictionary *texts;
+    struct zor_dictionary *dictionary;
     bool is_store;              /* the recording is a trace store */
     struct zor_entry **methods; /* by index of function; of other recordings, known when all were noted */
     uint32_t method_count;
@@ -34,7 +34,7 @@ struct zor_source {
 
 /* The recording and the dictionary are borrowed; `encoders` says how many threads there will be. */
 lode_status lode_zor_source_open(struct zor_source *source, const lode_recording *recording,
-                                 struct zor_dictionary *texts, uint32_t encoders, lode_error *error);
+                                 struct zor_dictionary *strings, uint32_t encoders, lode_error *error);
 void lode_zor_source_close(struct zor_source *source);
 /* All events were noted: gives functions their names. */
 lode_status lode_zor_source_name(struct zor_source *source, lode_error *error);
@@ -62,6 +62,6 @@ lode_status lode_zor_take_call(struct zor_source *source, struct zor_encoder *en
 /*
  * The parts of a name in C++: class, method and signature. Those that it has point into `name`; others stay as they are.
  */
-void lode_zor_split_name(const char *name, struct lode_span parts[3]);
+void lode_zor_split_name(const char *name, struct lode_range parts[3]);
 
 #endif

@@ -10,22 +10,22 @@ enum {
     ID_SIZE = 11 /* digits of 64 bits */
 };
 
-void lode_zor_dictionary_init(struct zor_dictionary *texts)
+void lode_zor_dictionary_init(struct zor_dictionary *strings)
 {
-    *texts = (struct zor_dictionary){0};
-    pthread_mutex_init(&texts->lock, NULL);
-    lode_arena_init(&texts->arena, SIZE_MAX);
-    lode_array_init(&texts->entries, sizeof(struct zor_entry *), UINT32_MAX / 2);
-    lode_map_init(&texts->index);
+    *strings = (struct zor_dictionary){0};
+    pthread_mutex_init(&strings->lock, NULL);
+    lode_arena_init(&strings->arena, SIZE_MAX);
+    lode_array_init(&strings->entries, sizeof(struct zor_entry *), UINT32_MAX / 2);
+    lode_map_init(&strings->index);
 }
 
-void lode_zor_dictionary_free(struct zor_dictionary *texts)
+void lode_zor_dictionary_free(struct zor_dictionary *strings)
 {
-    free(texts->numbered);
-    lode_map_free(&texts->index);
-    lode_array_free(&texts->entries);
-    lode_arena_free(&texts->arena);
-    pthread_mutex_destroy(&texts->lock);
+    free(strings->numbered);
+    lode_map_free(&strings->index);
+    lode_array_free(&strings->entries);
+    lode_arena_free(&strings->arena);
+    pthread_mutex_destroy(&strings->lock);
 }
 
 /* ---- entries ---- */
@@ -46,13 +46,13 @@ static bool is_same(const struct zor_entry *a, const struct zor_entry *b)
 }
 
 /* An entry of its own; NULL if there is no memory. */
-static struct zor_entry *copy_entry(struct zor_dictionary *texts, const struct zor_entry *model)
+static struct zor_entry *copy_entry(struct zor_dictionary *strings, const struct zor_entry *model)
 {
-    struct zor_entry *entry = lode_arena_alloc(&texts->arena, 1, sizeof *entry);
-    uint8_t *bytes = lode_arena_alloc(&texts->arena, (size_t)model->bytes.size + 1, 1);
+    struct zor_entry *entry = lode_arena_alloc(&strings->arena, 1, sizeof *entry);
+    uint8_t *bytes = lode_arena_alloc(&strings->arena, (size_t)model->bytes.size + 1, 1);
     struct zor_entry **parts =
-        lode_arena_alloc(&texts->arena, model->part_count + 1, sizeof(struct zor_entry *));
-    struct zor_entry **slot = entry && bytes && parts ? lode_array_push(&texts->entries) : NULL;
+        lode_arena_alloc(&strings->arena, model->part_count + 1, sizeof(struct zor_entry *));
+    struct zor_entry **slot = entry && bytes && parts ? lode_array_push(&strings->entries) : NULL;
     if (slot == NULL)
         return NULL;
     if (model->bytes.size > 0)
@@ -61,58 +61,58 @@ static struct zor_entry *copy_entry(struct zor_dictionary *texts, const struct z
         memcpy(parts, model->parts, model->part_count * sizeof *parts);
     entry->mark = model->mark;
     entry->line = model->line;
-    entry->bytes = (struct lode_span){bytes, model->bytes.size};
+    entry->bytes = (struct lode_range){bytes, model->bytes.size};
     entry->parts = parts;
     entry->part_count = model->part_count;
     atomic_init(&entry->first, ZOR_NEVER);
     return *slot = entry;
 }
 
-static struct zor_entry *find_locked(struct zor_dictionary *texts, const struct zor_entry *model)
+static struct zor_entry *find_locked(struct zor_dictionary *strings, const struct zor_entry *model)
 {
     bool is_new;
-    uint32_t *slot = lode_map_add(&texts->index, hash_of(model), (uint32_t)texts->entries.count, &is_new);
+    uint32_t *slot = lode_map_add(&strings->index, hash_of(model), (uint32_t)strings->entries.count, &is_new);
     if (slot == NULL)
         return NULL;
-    struct zor_entry *newest = is_new ? NULL : *LODE_ARRAY_AT(&texts->entries, struct zor_entry *, *slot);
+    struct zor_entry *newest = is_new ? NULL : *LODE_ARRAY_AT(&strings->entries, struct zor_entry *, *slot);
     for (struct zor_entry *entry = newest; entry; entry = entry->next)
         if (is_same(entry, model))
             return entry;
-    *slot = (uint32_t)texts->entries.count;
-    struct zor_entry *entry = copy_entry(texts, model);
+    *slot = (uint32_t)strings->entries.count;
+    struct zor_entry *entry = copy_entry(strings, model);
     if (entry)
         entry->next = newest;
     return entry;
 }
 
-static struct zor_entry *find(struct zor_dictionary *texts, const struct zor_entry *model)
+static struct zor_entry *find(struct zor_dictionary *strings, const struct zor_entry *model)
 {
-    pthread_mutex_lock(&texts->lock);
-    struct zor_entry *entry = find_locked(texts, model);
-    pthread_mutex_unlock(&texts->lock);
+    pthread_mutex_lock(&strings->lock);
+    struct zor_entry *entry = find_locked(strings, model);
+    pthread_mutex_unlock(&strings->lock);
     return entry;
 }
 
-struct zor_entry *lode_zor_string(struct zor_dictionary *texts, enum zor_mark mark, struct lode_span bytes)
+struct zor_entry *lode_zor_string(struct zor_dictionary *strings, enum zor_mark mark, struct lode_range bytes)
 {
-    return find(texts, &(struct zor_entry){.mark = mark, .bytes = bytes});
+    return find(strings, &(struct zor_entry){.mark = mark, .bytes = bytes});
 }
 
-struct zor_entry *lode_zor_tuple(struct zor_dictionary *texts, enum zor_mark mark,
+struct zor_entry *lode_zor_tuple(struct zor_dictionary *strings, enum zor_mark mark,
                                  struct zor_entry *const *parts, size_t count, uint64_t line)
 {
     struct zor_entry model = {.mark = mark, .part_count = count, .line = line};
     model.parts = (struct zor_entry **)(uintptr_t)parts; // NOLINT(performance-no-int-to-ptr)
-    return find(texts, &model);
+    return find(strings, &model);
 }
 
-struct zor_entry *lode_zor_method(struct zor_dictionary *texts, struct lode_span class_name,
-                                  struct lode_span method, struct lode_span signature)
+struct zor_entry *lode_zor_method(struct zor_dictionary *strings, struct lode_range class_name,
+                                  struct lode_range method, struct lode_range signature)
 {
-    struct zor_entry *parts[] = {lode_zor_string(texts, ZOR_MARK_CLASS, class_name),
-                                 lode_zor_string(texts, ZOR_MARK_METHOD_NAME, method),
-                                 lode_zor_string(texts, ZOR_MARK_SIGNATURE, signature)};
-    return parts[0] && parts[1] && parts[2] ? lode_zor_tuple(texts, ZOR_MARK_METHOD, parts, 3, 0) : NULL;
+    struct zor_entry *parts[] = {lode_zor_string(strings, ZOR_MARK_CLASS, class_name),
+                                 lode_zor_string(strings, ZOR_MARK_METHOD_NAME, method),
+                                 lode_zor_string(strings, ZOR_MARK_SIGNATURE, signature)};
+    return parts[0] && parts[1] && parts[2] ? lode_zor_tuple(strings, ZOR_MARK_METHOD, parts, 3, 0) : NULL;
 }
 
 /* ---- ids ---- */
@@ -132,7 +132,7 @@ static bool has_id_to_get(const struct zor_entry *entry)
 }
 
 /* Parts come before what they are parts of. Parts that are deeper than may be get no id. */
-static void number_entry(struct zor_dictionary *texts, struct zor_entry *top)
+static void number_entry(struct zor_dictionary *strings, struct zor_entry *top)
 {
     struct {
         struct zor_entry *entry;
@@ -142,8 +142,8 @@ static void number_entry(struct zor_dictionary *texts, struct zor_entry *top)
     while (depth > 0) {
         struct zor_entry *entry = path[depth - 1].entry;
         if (path[depth - 1].next == entry->part_count) {
-            texts->numbered[texts->count++] = entry;
-            entry->id = texts->count;
+            strings->numbered[strings->count++] = entry;
+            entry->id = strings->count;
             depth--;
             continue;
         }
@@ -155,22 +155,22 @@ static void number_entry(struct zor_dictionary *texts, struct zor_entry *top)
     }
 }
 
-lode_status lode_zor_dictionary_number(struct zor_dictionary *texts, lode_error *error)
+lode_status lode_zor_dictionary_number(struct zor_dictionary *strings, lode_error *error)
 {
-    size_t count = texts->entries.count;
+    size_t count = strings->entries.count;
     struct zor_entry **used = calloc(count + 1, sizeof *used);
-    texts->numbered = calloc(count + 1, sizeof *texts->numbered);
-    if (used == NULL || texts->numbered == NULL) {
+    strings->numbered = calloc(count + 1, sizeof *strings->numbered);
+    if (used == NULL || strings->numbered == NULL) {
         free(used);
         return lode_fail_memory(error);
     }
     if (count > 0) {
-        memcpy(used, texts->entries.items, count * sizeof *used);
+        memcpy(used, strings->entries.items, count * sizeof *used);
         qsort(used, count, sizeof *used, compare_first);
     }
     for (size_t i = 0; i < count && atomic_load_explicit(&used[i]->first, memory_order_relaxed) < ZOR_NEVER;
          i++)
-        number_entry(texts, used[i]);
+        number_entry(strings, used[i]);
     free(used);
     return LODE_OK;
 }
@@ -206,7 +206,7 @@ static void put_number(struct record *record, uint64_t number)
     put(record, digits + at, ID_SIZE - at);
 }
 
-static void put_escaped(struct record *record, struct lode_span bytes)
+static void put_escaped(struct record *record, struct lode_range bytes)
 {
     uint64_t begin = 0;
     for (uint64_t i = 0; i < bytes.size; i++) {
@@ -250,15 +250,15 @@ static void put_record(struct record *record, const struct zor_entry *entry)
     put_byte(record, ZOR_AFTER_RECORD);
 }
 
-lode_status lode_zor_dictionary_write(const struct zor_dictionary *texts, struct lode_output_file *file,
+lode_status lode_zor_dictionary_write(const struct zor_dictionary *strings, struct lode_output_file *file,
                                       lode_error *error)
 {
     static const uint8_t magic[4] = {'W', 'A', 'L', ZOR_AFTER_RECORD};
     struct record record = {.has_memory = true};
     lode_status status = lode_output_write(file, magic, sizeof magic, error);
-    for (uint32_t i = 0; i < texts->count && status == LODE_OK; i++) {
+    for (uint32_t i = 0; i < strings->count && status == LODE_OK; i++) {
         record.blob.size = 0;
-        put_record(&record, texts->numbered[i]);
+        put_record(&record, strings->numbered[i]);
         status = record.has_memory ? lode_output_write(file, record.blob.bytes, record.blob.size, error)
                                    : lode_fail_memory(error);
     }

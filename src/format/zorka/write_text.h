@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts that are to be written: each once, with ids in the order in which they are used. */
+/* Strings that are to be written: each once, with ids in the order in which they are used. */
 #ifndef LODE_ZORKA_WRITE_TEXT_H
 #define LODE_ZORKA_WRITE_TEXT_H
 
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "base/output.h"
-#include "base/span.h"
+#include "base/range.h"
 #include "format/zorka/text.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,9 +22,9 @@ enum {
 
 struct zor_entry {
     enum zor_mark mark;
-    uint32_t id;            /* 0: none yet */
-    _Atomic uint64_t first; /* where it is used first; ZOR_NEVER: as a part of others at most */
-    struct lode_span bytes; /* of a text that has no parts */
+    uint32_t id;             /* 0: none yet */
+    _Atomic uint64_t first;  /* where it is used first; ZOR_NEVER: as a part of others at most */
+    struct lode_range bytes; /* of a text that has no parts */
     struct zor_entry **parts;
     size_t part_count;
     uint64_t line;          /* of a stack item */
@@ -41,27 +41,28 @@ struct zor_dictionary {
     uint32_t count;
 };
 
-void lode_zor_dictionary_init(struct zor_dictionary *texts);
-void lode_zor_dictionary_free(struct zor_dictionary *texts);
+void lode_zor_dictionary_init(struct zor_dictionary *strings);
+void lode_zor_dictionary_free(struct zor_dictionary *strings);
 
 /* The entry of a text, new or not; NULL if there is no memory. The empty plain string, which has the id 0, is one as well. MT: any thread. */
-struct zor_entry *lode_zor_string(struct zor_dictionary *texts, enum zor_mark mark, struct lode_span bytes);
+struct zor_entry *lode_zor_string(struct zor_dictionary *strings, enum zor_mark mark,
+                                  struct lode_range bytes);
 /* Of a method, an exception, a stack or an item of one. Parts may be NULL: none. MT: any thread. */
-struct zor_entry *lode_zor_tuple(struct zor_dictionary *texts, enum zor_mark mark,
+struct zor_entry *lode_zor_tuple(struct zor_dictionary *strings, enum zor_mark mark,
                                  struct zor_entry *const *parts, size_t count, uint64_t line);
 /* A method by its names. */
-struct zor_entry *lode_zor_method(struct zor_dictionary *texts, struct lode_span class_name,
-                                  struct lode_span method, struct lode_span signature);
+struct zor_entry *lode_zor_method(struct zor_dictionary *strings, struct lode_range class_name,
+                                  struct lode_range method, struct lode_range signature);
 
-static inline struct lode_span zor_span(const char *text)
+static inline struct lode_range zor_range(const char *text)
 {
-    return (struct lode_span){(const uint8_t *)text, strlen(text)};
+    return (struct lode_range){(const uint8_t *)text, strlen(text)};
 }
 
 /* Gives ids to all that are used, from 1 on. */
-lode_status lode_zor_dictionary_number(struct zor_dictionary *texts, lode_error *error);
+lode_status lode_zor_dictionary_number(struct zor_dictionary *strings, lode_error *error);
 /* Writes them all as a file of the text index. */
-lode_status lode_zor_dictionary_write(const struct zor_dictionary *texts, struct lode_output_file *file,
+lode_status lode_zor_dictionary_write(const struct zor_dictionary *strings, struct lode_output_file *file,
                                       lode_error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include "format/zorka/write.h"
 #include "format/zorka/write_chunk.h"
 
-/* An id that no index has: texts are numbered from 1, and there are fewer. */
+/* An id that no index has: strings are numbered from 1, and there are fewer. */
 #define UNKNOWN_METHOD UINT32_MAX
 
 enum {
@@ -86,7 +86,7 @@ void lode_zor_put_head(struct zor_encoder *encoder, uint8_t major, uint64_t valu
         count(encoder, put_head(at, major, value));
 }
 
-void lode_zor_put_raw(struct zor_encoder *encoder, struct lode_span bytes)
+void lode_zor_put_raw(struct zor_encoder *encoder, struct lode_range bytes)
 {
     uint8_t *at = room(encoder, (size_t)bytes.size);
     if (at == NULL || bytes.size == 0)
@@ -95,7 +95,7 @@ void lode_zor_put_raw(struct zor_encoder *encoder, struct lode_span bytes)
     count(encoder, at + bytes.size);
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 uint64_t lode_zor_here(struct zor_encoder *encoder)
 {
@@ -210,7 +210,7 @@ void lode_zor_number(struct zor_encoder *encoder, uint64_t key, uint64_t value)
         count(encoder, put_number(encoder, at, key, value));
 }
 
-void lode_zor_info(struct zor_encoder *encoder, uint64_t key, struct lode_span value)
+void lode_zor_info(struct zor_encoder *encoder, uint64_t key, struct lode_range value)
 {
     uint8_t *at = room(encoder, INFO_MAX);
     if (at)

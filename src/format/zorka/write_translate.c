@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of a trace store that is written anew: each is looked up once, and gets its new id when all are known. */
+/* Strings of a trace store that is written anew: each is looked up once, and gets its new id when all are known. */
 #include "base/error.h"
 #include "format/zorka/write_source.h"
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static _Atomic(struct zor_entry *) **make_table(const struct zor_recording *rec)
 {
     _Atomic(struct zor_entry *) **table = calloc((size_t)rec->store_count + 1, sizeof *table);
     for (uint32_t i = 0; table && i < rec->store_count; i++) {
-        table[i] = calloc(rec->stores[i].texts.items.count + 1, sizeof **table);
+        table[i] = calloc(rec->stores[i].strings.items.count + 1, sizeof **table);
         if (table[i] == NULL)
             break;
     }
@@ -39,11 +39,11 @@ static void free_table(const struct zor_recording *rec, _Atomic(struct zor_entry
 static bool make_stand_ins(struct zor_source *source)
 {
     static const char unknown[] = "<unknown>";
-    struct zor_dictionary *texts = source->texts;
-    struct zor_entry *parts[4] = {lode_zor_string(texts, ZOR_MARK_CLASS, zor_span(unknown))};
-    source->unknown_text = lode_zor_string(texts, ZOR_MARK_NONE, zor_span("?"));
-    source->unknown_key = lode_zor_string(texts, ZOR_MARK_NONE, zor_span("unknown attribute"));
-    source->unknown_exception = parts[0] ? lode_zor_tuple(texts, ZOR_MARK_EXCEPTION, parts, 4, 0) : NULL;
+    struct zor_dictionary *strings = source->dictionary;
+    struct zor_entry *parts[4] = {lode_zor_string(strings, ZOR_MARK_CLASS, zor_range(unknown))};
+    source->unknown_text = lode_zor_string(strings, ZOR_MARK_NONE, zor_range("?"));
+    source->unknown_key = lode_zor_string(strings, ZOR_MARK_NONE, zor_range("unknown attribute"));
+    source->unknown_exception = parts[0] ? lode_zor_tuple(strings, ZOR_MARK_EXCEPTION, parts, 4, 0) : NULL;
     return source->unknown_text && source->unknown_key && source->unknown_exception;
 }
 
@@ -52,13 +52,13 @@ static bool make_stand_ins(struct zor_source *source)
 static _Atomic(struct zor_entry *) *slot_of(const struct zor_source *source, uint32_t store,
                                             const struct zor_text *text, _Atomic(struct zor_entry *) **table)
 {
-    const struct zor_texts *texts = &zor_of(source->recording)->stores[store].texts;
-    return &table[store][text - LODE_ARRAY_AT(&texts->items, struct zor_text, 0)];
+    const struct zor_strings *strings = &zor_of(source->recording)->stores[store].strings;
+    return &table[store][text - LODE_ARRAY_AT(&strings->items, struct zor_text, 0)];
 }
 
 static const struct zor_text *find_text(const struct zor_source *source, uint32_t store, uint64_t id)
 {
-    return lode_zor_text(&zor_of(source->recording)->stores[store].texts, id);
+    return lode_zor_text(&zor_of(source->recording)->stores[store].strings, id);
 }
 
 /* The marks around a text are a part of it. */
@@ -67,12 +67,12 @@ struct zor_entry *lode_zor_translate_string(struct zor_source *source, uint32_t 
 {
     const struct zor_text *text = find_text(source, store, id);
     if (text == NULL)
-        return id == 0 ? lode_zor_string(source->texts, ZOR_MARK_NONE, zor_span("")) : unknown;
+        return id == 0 ? lode_zor_string(source->dictionary, ZOR_MARK_NONE, zor_range("")) : unknown;
     _Atomic(struct zor_entry *) *slot = slot_of(source, store, text, source->strings);
     struct zor_entry *entry = atomic_load_explicit(slot, memory_order_acquire);
     if (entry == NULL) {
-        struct lode_span bytes = {(const uint8_t *)text->text, text->length};
-        entry = lode_zor_string(source->texts, ZOR_MARK_NONE, bytes);
+        struct lode_range bytes = {(const uint8_t *)text->text, text->length};
+        entry = lode_zor_string(source->dictionary, ZOR_MARK_NONE, bytes);
         atomic_store_explicit(slot, entry, memory_order_release);
     }
     return entry;
@@ -98,7 +98,7 @@ static struct zor_entry *make_item(struct zor_source *source, uint32_t store, co
     for (unsigned i = 0; i < 3; i++)
         if (!translate_part(source, store, ids[i], &parts[i]))
             return NULL;
-    return lode_zor_tuple(source->texts, ZOR_MARK_STACK_ITEM, parts, 3, ids[3]);
+    return lode_zor_tuple(source->dictionary, ZOR_MARK_STACK_ITEM, parts, 3, ids[3]);
 }
 
 static struct zor_entry *make_method(struct zor_source *source, uint32_t store, const struct zor_text *text)
@@ -109,7 +109,7 @@ static struct zor_entry *make_method(struct zor_source *source, uint32_t store, 
     for (unsigned i = 0; i < 3; i++)
         if (!translate_part(source, store, ids[i], &parts[i]))
             return NULL;
-    return lode_zor_tuple(source->texts, ZOR_MARK_METHOD, parts, 3, 0);
+    return lode_zor_tuple(source->dictionary, ZOR_MARK_METHOD, parts, 3, 0);
 }
 
 typedef struct zor_entry *(*tuple_maker)(struct zor_source *source, uint32_t store,
@@ -147,7 +147,7 @@ static struct zor_entry *make_stack(struct zor_source *source, uint32_t store, c
             items[kept] = translate_tuple(source, store, ids[i], ZOR_MARK_STACK_ITEM, make_item, &has_memory);
             kept += items[kept] != NULL;
         }
-        entry = has_memory ? lode_zor_tuple(source->texts, ZOR_MARK_STACK, items, kept, 0) : NULL;
+        entry = has_memory ? lode_zor_tuple(source->dictionary, ZOR_MARK_STACK, items, kept, 0) : NULL;
     }
     free(ids);
     free(items);
@@ -165,7 +165,7 @@ static struct zor_entry *make_exception(struct zor_source *source, uint32_t stor
         return NULL;
     parts[2] = translate_tuple(source, store, ids[2], ZOR_MARK_STACK, make_stack, &has_memory);
     parts[3] = cause;
-    return has_memory ? lode_zor_tuple(source->texts, ZOR_MARK_EXCEPTION, parts, 4, 0) : NULL;
+    return has_memory ? lode_zor_tuple(source->dictionary, ZOR_MARK_EXCEPTION, parts, 4, 0) : NULL;
 }
 
 /* From the last cause to the first. */
@@ -227,8 +227,8 @@ static lode_status find_methods(struct zor_source *source, lode_error *error)
 {
     const struct zor_recording *rec = zor_of(source->recording);
     for (uint32_t i = 0; i < rec->store_count; i++)
-        for (size_t k = 0; k < rec->stores[i].texts.items.count; k++) {
-            const struct zor_text *text = LODE_ARRAY_AT(&rec->stores[i].texts.items, struct zor_text, k);
+        for (size_t k = 0; k < rec->stores[i].strings.items.count; k++) {
+            const struct zor_text *text = LODE_ARRAY_AT(&rec->stores[i].strings.items, struct zor_text, k);
             if (lode_zor_mark(text) == ZOR_MARK_METHOD)
                 LODE_TRY(add_method(source, i, text, error));
         }

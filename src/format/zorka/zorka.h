@@ -28,7 +28,7 @@ enum {
 /* The type of values that are more than plain ones. */
 struct zor_structure {
     struct lode_structure base;
-    const struct zor_texts *texts;
+    const struct zor_strings *strings;
     bool is_page; /* all numbers are references to strings */
 };
 
@@ -40,7 +40,7 @@ struct zor_store {
     struct lode_source source;
     struct zor_data data;
     bool has_page_layout, has_real_layout; /* of tags */
-    struct zor_texts texts;
+    struct zor_strings strings;
     struct zor_metas metas;
     struct zor_structure structures[2]; /* of files that exist; of the page */
     uint64_t process_key,
@@ -105,7 +105,7 @@ lode_status lode_zor_survey(struct zor_recording *rec, const struct zor_survey_o
 lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
 /* Reads a file of properties into rec->properties. */
 lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
-                                struct lode_span bytes, lode_error *error);
+                                struct lode_range bytes, lode_error *error);
 lode_status lode_zor_make_facts(struct zor_recording *rec, lode_error *error);
 /* Opens a store or a base of stores with a report of the caller. Without a survey, there are no traces, and no chunk is unpacked. */
 lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder,
@@ -143,22 +143,23 @@ static inline uint64_t zor_point_id(uint32_t store, uint32_t number)
 /* The function of a method, as class.method and signature; one for all that are not known. NULL if there is no memory. */
 const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
                                        bool *is_known);
-lode_point lode_zor_point(const lode_recording *recording, uint64_t id);
+lode_instant lode_zor_point(const lode_recording *recording, uint64_t id);
 const char *lode_zor_event_name(const lode_recording *recording, uint64_t id);
 lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
                                lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
 /* Id 0 is the empty string. */
-void lode_zor_set_string(lode_argument *argument, const struct zor_texts *texts, uint64_t id);
+void lode_zor_set_string(lode_argument *argument, const struct zor_strings *strings, uint64_t id);
 /* `value`, or -1 - `value`. */
 void lode_zor_set_number(lode_argument *argument, bool is_negative, uint64_t value);
 /* Decodes a value: its bytes are one item, as lode_zor_skip has it. */
-void lode_zor_value(const struct zor_structure *type, struct lode_span bytes, lode_argument *argument);
+void lode_zor_value(const struct zor_structure *type, struct lode_range bytes, lode_argument *argument);
 /* The whole number above 0 that a value is, or whose digits it is; 0 if it is none, or has more than 31 bits. */
-int32_t lode_zor_whole(const struct zor_structure *type, struct lode_span bytes);
+int32_t lode_zor_whole(const struct zor_structure *type, struct lode_range bytes);
 void lode_zor_put_structure(const struct lode_structure *self, struct lode_label *label, const void *bytes,
                             size_t length);
 /* The name of a method, cut off where there is no more room: its length. 0 if it is not known. */
-size_t lode_zor_method_name(const struct zor_texts *texts, uint64_t method, char *buffer, size_t capacity);
+size_t lode_zor_method_name(const struct zor_strings *strings, uint64_t method, char *buffer,
+                            size_t capacity);
 
 lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_options *options,
                            lode_check_result *result, lode_error *error);

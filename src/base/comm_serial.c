@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A crew of one member: nothing to wait for, and nobody to tell. */
-#include "base/crew.h"
+/* a communicator of one rank rank: nothing to wait for, and nobody to tell. */
+#include "base/comm.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static lode_status serial_broadcast(void *self, void *bytes, size_t size, lode_e
     return LODE_OK;
 }
 
-static lode_status serial_fold(void *self, uint64_t *numbers, size_t count, enum lode_crew_fold fold,
+static lode_status serial_fold(void *self, uint64_t *numbers, size_t count, enum lode_comm_op fold,
                                lode_error *error)
 {
     (void)self;
@@ -64,7 +64,8 @@ static lode_status serial_exchange(void *self, const void *bytes, const uint64_t
 
 static lode_status no_other(uint32_t other, lode_error *error)
 {
-    return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "a crew of one has no member %u", other);
+    return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                     "a communicator of one rank has no rank %u", other);
 }
 
 static lode_status serial_send(void *self, uint32_t to, const void *bytes, size_t size, lode_error *error)
@@ -96,8 +97,8 @@ static lode_status serial_poll(void *self, lode_error *error)
     return LODE_OK;
 }
 
-const struct lode_crew_ops lode_crew_serial = {
-    .version = LODE_CREW_VERSION,
+const struct lode_comm_ops lode_comm_serial = {
+    .version = LODE_COMM_VERSION,
     .name = "serial",
     .leave = serial_leave,
     .abort = serial_abort,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members that are threads of one process. Together they do one thing at a time: each posts where its bytes are, all meet, each
+ * Ranks that are threads of one process. Together they do one thing at a time: each posts where its bytes are, all meet, each
  * takes what is for it, all meet again.
  *
  * An error that was raised ends the first meeting, and no later one begins. It does not end the second: whoever is there
  * may still be read by others, and all who passed the first come to it without waiting for anything.
  */
-#include "base/crew.h"
+#include "base/comm.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum mail_state {
     MAIL_TAKEN
 };
 
-/* What one member has for another. */
+/* What one rank has for another. */
 struct mail {
     enum mail_state state;
     const void *bytes;
@@ -35,14 +35,14 @@ struct room {
     bool raised;
     lode_error error;
     struct seat *seats;
-    struct mail *mail; /* of member `from` for member `to` at from * size + to */
+    struct mail *mail; /* of rank `from` for rank `to` at from * size + to */
 };
 
 struct seat {
     struct room *room;
-    struct lode_crew crew;
+    struct lode_comm comm;
     pthread_t thread;
-    lode_status (*work)(void *context, struct lode_crew *crew, lode_error *error);
+    lode_status (*work)(void *context, struct lode_comm *comm, lode_error *error);
     void *context;
     /* Posted. */
     const void *bytes;
@@ -110,27 +110,27 @@ static lode_status threads_broadcast(void *self, void *bytes, size_t size, lode_
 {
     struct seat *seat = self;
     LODE_TRY(first_meeting(seat, bytes, NULL, error));
-    if (seat->crew.place.rank > 0)
+    if (seat->comm.place.rank > 0)
         copy(bytes, seat->room->seats[0].bytes, size);
     second_meeting(seat);
     return LODE_OK;
 }
 
-static uint64_t fold_two(uint64_t a, uint64_t b, enum lode_crew_fold fold)
+static uint64_t fold_two(uint64_t a, uint64_t b, enum lode_comm_op fold)
 {
     switch (fold) {
-    case LODE_CREW_MIN:
+    case LODE_COMM_MIN:
         return b < a ? b : a;
-    case LODE_CREW_MAX:
+    case LODE_COMM_MAX:
         return b > a ? b : a;
-    case LODE_CREW_SUM:
+    case LODE_COMM_SUM:
         break;
     }
     return a + b;
 }
 
-/* The numbers of members below `end`; without any, zeros. */
-static lode_status fold_below(struct seat *seat, uint64_t *numbers, size_t count, enum lode_crew_fold fold,
+/* The numbers of ranks below `end`; without any, zeros. */
+static lode_status fold_below(struct seat *seat, uint64_t *numbers, size_t count, enum lode_comm_op fold,
                               uint32_t end, lode_error *error)
 {
     uint64_t *folded = calloc(count ? count : 1, sizeof *folded);
@@ -150,7 +150,7 @@ static lode_status fold_below(struct seat *seat, uint64_t *numbers, size_t count
     return status;
 }
 
-static lode_status threads_fold(void *self, uint64_t *numbers, size_t count, enum lode_crew_fold fold,
+static lode_status threads_fold(void *self, uint64_t *numbers, size_t count, enum lode_comm_op fold,
                                 lode_error *error)
 {
     struct seat *seat = self;
@@ -160,7 +160,7 @@ static lode_status threads_fold(void *self, uint64_t *numbers, size_t count, enu
 static lode_status threads_scan(void *self, uint64_t *numbers, size_t count, lode_error *error)
 {
     struct seat *seat = self;
-    return fold_below(seat, numbers, count, LODE_CREW_SUM, seat->crew.place.rank, error);
+    return fold_below(seat, numbers, count, LODE_COMM_SUM, seat->comm.place.rank, error);
 }
 
 static lode_status threads_gather(void *self, const void *bytes, const uint64_t *sizes, void *out,
@@ -168,7 +168,7 @@ static lode_status threads_gather(void *self, const void *bytes, const uint64_t 
 {
     struct seat *seat = self;
     LODE_TRY(first_meeting(seat, bytes, NULL, error));
-    if (to_all || seat->crew.place.rank == 0) {
+    if (to_all || seat->comm.place.rank == 0) {
         uint64_t at = 0;
         for (uint32_t i = 0; i < seat->room->size; i++) {
             copy((char *)out + at, seat->room->seats[i].bytes, sizes[i]);
@@ -188,7 +188,7 @@ static lode_status threads_exchange(void *self, const void *bytes, const uint64_
     for (uint32_t i = 0; i < seat->room->size; i++) {
         const struct seat *other = &seat->room->seats[i];
         uint64_t at = 0;
-        for (uint32_t k = 0; k < seat->crew.place.rank; k++)
+        for (uint32_t k = 0; k < seat->comm.place.rank; k++)
             at += other->sizes[k];
         if (out_sizes[i] > 0)
             copy(to, (const char *)other->bytes + at, out_sizes[i]);
@@ -204,7 +204,7 @@ static lode_status threads_send(void *self, uint32_t to, const void *bytes, size
 {
     struct seat *seat = self;
     struct room *room = seat->room;
-    struct mail *mail = &room->mail[(size_t)seat->crew.place.rank * room->size + to];
+    struct mail *mail = &room->mail[(size_t)seat->comm.place.rank * room->size + to];
     lode_status status = LODE_OK;
     pthread_mutex_lock(&room->lock);
     *mail = (struct mail){MAIL_POSTED, bytes, size};
@@ -222,7 +222,7 @@ static lode_status threads_receive(void *self, uint32_t from, void *bytes, size_
 {
     struct seat *seat = self;
     struct room *room = seat->room;
-    struct mail *mail = &room->mail[(size_t)from * room->size + seat->crew.place.rank];
+    struct mail *mail = &room->mail[(size_t)from * room->size + seat->comm.place.rank];
     size_t sent = size;
     lode_status status = LODE_OK;
     pthread_mutex_lock(&room->lock);
@@ -287,8 +287,8 @@ static void threads_abort(void *self, int status)
     (void)status;
 }
 
-const struct lode_crew_ops lode_crew_threads = {
-    .version = LODE_CREW_VERSION,
+const struct lode_comm_ops lode_comm_threads = {
+    .version = LODE_COMM_VERSION,
     .name = "threads",
     .leave = threads_leave,
     .abort = threads_abort,
@@ -309,8 +309,8 @@ static void *seat_run(void *argument)
 {
     struct seat *seat = argument;
     lode_error error = {0};
-    lode_status status = seat->work(seat->context, &seat->crew, &error);
-    lode_crew_raise(&seat->crew, status, &error);
+    lode_status status = seat->work(seat->context, &seat->comm, &error);
+    lode_comm_raise(&seat->comm, status, &error);
     return NULL;
 }
 
@@ -334,8 +334,8 @@ static void start_and_join(struct room *room)
         pthread_join(room->seats[i].thread, NULL);
 }
 
-lode_status lode_crew_run(uint32_t size,
-                          lode_status (*work)(void *context, struct lode_crew *crew, lode_error *error),
+lode_status lode_comm_run(uint32_t size,
+                          lode_status (*work)(void *context, struct lode_comm *comm, lode_error *error),
                           void *context, lode_error *error)
 {
     struct room room = {.size = size};
@@ -351,7 +351,7 @@ lode_status lode_crew_run(uint32_t size,
     for (uint32_t i = 0; i < size; i++) {
         struct seat *seat = &room.seats[i];
         *seat = (struct seat){.room = &room, .work = work, .context = context};
-        seat->crew = (struct lode_crew){&lode_crew_threads, seat, {i, size, size}, {0, 0}, LODE_CREW_PIECE};
+        seat->comm = (struct lode_comm){&lode_comm_threads, seat, {i, size, size}, {0, 0}, LODE_COMM_PIECE};
     }
     start_and_join(&room);
     pthread_cond_destroy(&room.moved);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looking for a phrase in a text in any case of ASCII letters; other bytes are compared as they are. */
+/* Looking for a substring in a text in any case of ASCII letters; other bytes are compared as they are. */
 #ifndef LODE_BASE_PHRASE_H
 #define LODE_BASE_PHRASE_H
 
@@ -7,16 +7,16 @@
 #include <stddef.h>
 
 /* What is looked for. */
-struct lode_phrase {
+struct lode_substring {
     char *letters; /* small; NULL: nothing is asked for */
     size_t *back;  /* by how many match: how many still do when the next one does not */
     size_t length;
 };
 
 /* `text` may be NULL. False if there is no memory. */
-bool lode_phrase_init(struct lode_phrase *phrase, const char *text);
-void lode_phrase_free(struct lode_phrase *phrase);
+bool lode_substring_init(struct lode_substring *substring, const char *text);
+void lode_substring_free(struct lode_substring *substring);
 /* One step a byte, whatever they are. An empty one is in every text. */
-bool lode_phrase_is_in(const struct lode_phrase *phrase, const char *bytes, size_t count);
+bool lode_substring_is_in(const struct lode_substring *substring, const char *bytes, size_t count);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cct.db and the summary do not show how many members made them. One writer alone makes a database; then crews make it
- * again out of its profiles, of which each member puts its own into the file. All four files must come out the same.
+ * cct.db and the summary do not show how many ranks made them. One writer alone makes a database; then communicators make it
+ * again out of its profiles, of which each rank puts its own into the file. All four files must come out the same.
  *
- * Members are threads, where cmocka cannot fail a test: they return what went wrong.
+ * Ranks are threads, where cmocka cannot fail a test: they return what went wrong.
  */
 #include "format/hpctoolkit/write.h"
 #include "writing.h"
@@ -56,7 +56,7 @@ static const struct content contents[] = {
     {"no profiles", 0, 40, 0, 0, 0},
 };
 
-/* What every member describes. */
+/* What every rank describes. */
 static lode_status describe_metrics(lode_writer *writer, lode_error *error)
 {
     static const char *const names[METRICS] = {"time (sec)", "calls", "bytes"};
@@ -80,7 +80,7 @@ static lode_status describe_metrics(lode_writer *writer, lode_error *error)
     return LODE_OK;
 }
 
-/* What member 0 describes. */
+/* What rank 0 describes. */
 static lode_status describe_contexts(lode_writer *writer, const struct content *content, lode_error *error)
 {
     lode_writer_context entry = LODE_WRITER_CONTEXT_INIT, line = LODE_WRITER_CONTEXT_INIT;
@@ -106,36 +106,36 @@ static lode_id id_of_profile(uint32_t profile)
     return (lode_id){.kind = 1, .logical = profile, .physical = profile};
 }
 
-static lode_status append_profile(lode_writer *writer, lode_draft *draft, const struct content *content,
-                                  uint32_t profile, lode_error *error)
+static lode_status append_profile(lode_writer *writer, lode_profile_builder *builder,
+                                  const struct content *content, uint32_t profile, lode_error *error)
 {
     uint64_t state = profile + 1;
     const lode_id id = id_of_profile(profile);
-    LODE_TRY(lode_draft_begin(draft, &id, 1, error));
+    LODE_TRY(lode_profile_builder_begin(builder, &id, 1, error));
     for (uint32_t c = 0; c <= content->contexts + UNLISTED && profile < content->only; c++) {
         uint32_t context = c == 0 ? LODE_NONE : c - 1;
         if (!happens(&state, content->contexts_percent))
             continue;
         for (uint16_t v = 0; v < (uint16_t)VALUE_IDS; v++)
             if (happens(&state, content->values_percent))
-                LODE_TRY(lode_draft_value(draft, context, v, some_value(&state), error));
+                LODE_TRY(lode_profile_builder_value(builder, context, v, some_value(&state), error));
     }
-    LODE_TRY(lode_draft_end(draft, error));
-    return lode_writer_append(writer, draft, error);
+    LODE_TRY(lode_profile_builder_end(builder, error));
+    return lode_writer_append(writer, builder, error);
 }
 
 /* ---- alone ---- */
 
 static lode_status write_profiles(lode_writer *writer, const struct content *content, lode_error *error)
 {
-    lode_draft *draft = NULL;
+    lode_profile_builder *builder = NULL;
     LODE_TRY(describe_metrics(writer, error));
     LODE_TRY(describe_contexts(writer, content, error));
     LODE_TRY(lode_writer_seal(writer, error));
-    lode_status status = lode_draft_create(&draft, writer, error);
+    lode_status status = lode_profile_builder_create(&builder, writer, error);
     for (uint32_t profile = 0; profile < content->profiles && status == LODE_OK; profile++)
-        status = append_profile(writer, draft, content, profile, error);
-    lode_draft_free(draft);
+        status = append_profile(writer, builder, content, profile, error);
+    lode_profile_builder_free(builder);
     return status == LODE_OK ? lode_writer_finish(writer, error) : status;
 }
 
@@ -201,24 +201,24 @@ static void open_reference(struct reference *reference, const char *folder, uint
                                WIRE_Profile_SIZE);
 }
 
-/* ---- as a crew ---- */
+/* ---- as a communicator ---- */
 
 struct job {
     const struct content *content;
     const struct reference *reference;
     const char *path;
     uint64_t memory;
-    unsigned threads;   /* of member 0; others have one more, or two */
-    bool one_has_all;   /* profiles are all the last member's */
-    uint32_t full_disk; /* the member that cannot write cct.db; none if there is no such */
-    uint32_t cancels;   /* the member that stops at its first window */
+    unsigned threads;   /* of rank 0; others have one more, or two */
+    bool one_has_all;   /* profiles are all the last rank's */
+    uint32_t full_disk; /* the rank that cannot write cct.db; none if there is no such */
+    uint32_t cancels;   /* the rank that stops at its first window */
     struct written_traffic traffic[MAX_MEMBERS];
 };
 
-static void cut_share(const struct job *job, const struct lode_crew *crew, struct written_share *share)
+static void cut_share(const struct job *job, const struct lode_comm *comm, struct written_share *share)
 {
     uint64_t profiles = job->content->profiles;
-    uint32_t rank = crew->place.rank, size = crew->place.size;
+    uint32_t rank = comm->place.rank, size = comm->place.size;
     uint64_t first = profiles * rank / size, end = profiles * (rank + 1) / size;
     if (job->one_has_all) {
         first = 0;
@@ -228,7 +228,7 @@ static void cut_share(const struct job *job, const struct lode_crew *crew, struc
         (struct written_share){(uint32_t)first, (uint32_t)(end - first), job->reference->records + first};
 }
 
-/* Puts this member's blocks into profile.db, and counts what they hold. */
+/* Puts this rank's blocks into profile.db, and counts what they hold. */
 static lode_status put_blocks(lode_writer *writer, const struct job *job, const struct written_share *share,
                               lode_error *error)
 {
@@ -275,12 +275,12 @@ static lode_status break_cct(lode_writer *writer, lode_error *error)
 static lode_status write_share(lode_writer *writer, struct job *job, lode_error *error)
 {
     struct written_share share;
-    uint32_t rank = writer->crew->place.rank;
+    uint32_t rank = writer->comm->place.rank;
     LODE_TRY(describe_metrics(writer, error));
     if (rank == 0)
         LODE_TRY(describe_contexts(writer, job->content, error));
     LODE_TRY(lode_writer_seal_with(writer, error));
-    cut_share(job, writer->crew, &share);
+    cut_share(job, writer->comm, &share);
     LODE_TRY(put_blocks(writer, job, &share, error));
     if (rank == 0)
         LODE_TRY(note_profiles(writer, job, error));
@@ -300,18 +300,18 @@ static int stop(void *user, const char *phase, uint64_t done, uint64_t total)
     return 1;
 }
 
-static lode_status work(void *context, struct lode_crew *crew, lode_error *error)
+static lode_status work(void *context, struct lode_comm *comm, lode_error *error)
 {
     struct job *job = context;
-    uint32_t rank = crew->place.rank;
-    /* Members need not have the same. */
+    uint32_t rank = comm->place.rank;
+    /* Ranks need not have the same. */
     lode_writer_options options = options_of(job->threads + rank % 3, job->memory << rank % 2);
     lode_writer *writer = NULL;
     if (rank == job->cancels)
         options.on_progress = stop;
-    LODE_TRY(lode_writer_create_with(&writer, crew, job->path, &options, error));
+    LODE_TRY(lode_writer_create_with(&writer, comm, job->path, &options, error));
     lode_status status = write_share(writer, job, error);
-    lode_crew_raise(crew, status, error);
+    lode_comm_raise(comm, status, error);
     lode_writer_close(writer);
     return status;
 }
@@ -346,7 +346,7 @@ struct scene {
     struct place place;
     const struct content *content;
     struct reference reference;
-    char *crew_path;
+    char *comm_path;
 };
 
 static void enter_scene(struct scene *scene, const struct content *content)
@@ -355,14 +355,14 @@ static void enter_scene(struct scene *scene, const struct content *content)
     enter_place(&scene->place);
     write_alone(&scene->place, content, scene->place.target, 1, 0);
     open_reference(&scene->reference, scene->place.target, content->profiles);
-    scene->crew_path = name_in(scene->place.folder, "crew");
+    scene->comm_path = name_in(scene->place.folder, "comm");
 }
 
 static void leave_scene(struct scene *scene)
 {
     free(scene->reference.bytes);
     free(scene->reference.records);
-    free(scene->crew_path);
+    free(scene->comm_path);
     leave_place(&scene->place);
 }
 
@@ -375,41 +375,41 @@ static void same_bytes_from_any_memory_and_threads(void **state)
         struct scene scene;
         enter_scene(&scene, &contents[c]);
         for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
-            write_alone(&scene.place, &contents[c], scene.crew_path, (m + c) % 2 ? 3 : 1, memories[m]);
-            assert_same_files(scene.place.target, scene.crew_path);
+            write_alone(&scene.place, &contents[c], scene.comm_path, (m + c) % 2 ? 3 : 1, memories[m]);
+            assert_same_files(scene.place.target, scene.comm_path);
         }
         leave_scene(&scene);
     }
 }
 
-static void run_job(struct scene *scene, struct job *job, uint32_t members)
+static void run_job(struct scene *scene, struct job *job, uint32_t ranks)
 {
-    lode_status status = lode_crew_run(members, work, job, &scene->place.error);
+    lode_status status = lode_comm_run(ranks, work, job, &scene->place.error);
     if (status != LODE_OK)
-        fail_msg("%s, %u members: %s", job->content->name, members, scene->place.error.text);
-    assert_same_files(scene->place.target, scene->crew_path);
+        fail_msg("%s, %u members: %s", job->content->name, ranks, scene->place.error.text);
+    assert_same_files(scene->place.target, scene->comm_path);
 }
 
-static void same_bytes_from_any_crew(void **state)
+static void same_bytes_from_any_comm(void **state)
 {
-    static const uint32_t members[] = {1, 2, 3, 5, 16};
+    static const uint32_t ranks[] = {1, 2, 3, 5, 16};
     (void)state;
     for (size_t c = 0; c < sizeof contents / sizeof *contents; c++) {
         struct scene scene;
         enter_scene(&scene, &contents[c]);
-        for (size_t n = 0; n < sizeof members / sizeof *members; n++)
+        for (size_t n = 0; n < sizeof ranks / sizeof *ranks; n++)
             for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
-                struct job job = job_of(&contents[c], &scene.reference, scene.crew_path);
+                struct job job = job_of(&contents[c], &scene.reference, scene.comm_path);
                 job.memory = memories[m];
                 job.one_has_all = (n + m) % 2 == 1;
                 job.threads = n % 2 ? 2 : 1;
-                run_job(&scene, &job, members[n]);
+                run_job(&scene, &job, ranks[n]);
             }
         leave_scene(&scene);
     }
 }
 
-/* Everything is sent once, and a member holds no more than its part of the memory for it. */
+/* Everything is sent once, and a rank holds no more than its part of the memory for it. */
 static void what_is_sent_is_bounded(void **state)
 {
     enum {
@@ -420,7 +420,7 @@ static void what_is_sent_is_bounded(void **state)
     (void)state;
     enter_scene(&scene, &contents[1]);
     for (unsigned skewed = 0; skewed < 2; skewed++) {
-        struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+        struct job job = job_of(scene.content, &scene.reference, scene.comm_path);
         struct written_traffic sum = {0};
         job.memory = MEMORY;
         job.one_has_all = skewed == 1;
@@ -449,7 +449,7 @@ static void one_round_if_memory_allows(void **state)
     struct scene scene;
     (void)state;
     enter_scene(&scene, &contents[0]);
-    struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+    struct job job = job_of(scene.content, &scene.reference, scene.comm_path);
     job.memory = 100u << 20;
     run_job(&scene, &job, 5);
     for (unsigned i = 0; i < 5; i++) {
@@ -466,40 +466,40 @@ static void nothing_is_sent_by_one(void **state)
     struct scene scene;
     (void)state;
     enter_scene(&scene, &contents[0]);
-    struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+    struct job job = job_of(scene.content, &scene.reference, scene.comm_path);
     run_job(&scene, &job, 1);
     assert_int_equal(job.traffic[0].exchanges, 0);
     assert_int_equal(job.traffic[0].sent_bytes, 0);
     leave_scene(&scene);
 }
 
-static void a_member_that_cannot_write_ends_the_job(void **state)
+static void a_rank_that_cannot_write_ends_the_job(void **state)
 {
     struct scene scene;
     (void)state;
     enter_scene(&scene, &contents[0]);
-    for (uint32_t member = 0; member < 3; member++) {
-        struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        struct job job = job_of(scene.content, &scene.reference, scene.comm_path);
         job.memory = 4000;
-        job.full_disk = member;
-        assert_int_equal(lode_crew_run(3, work, &job, &scene.place.error), LODE_ERR_IO);
+        job.full_disk = rank;
+        assert_int_equal(lode_comm_run(3, work, &job, &scene.place.error), LODE_ERR_IO);
         assert_non_null(strstr(scene.place.error.text, "cannot write"));
-        assert_int_equal(count_entries(scene.crew_path), -1);
+        assert_int_equal(count_entries(scene.comm_path), -1);
     }
     assert_int_equal(count_entries(scene.place.folder), 1);
     leave_scene(&scene);
 }
 
-static void a_member_that_is_cancelled_ends_the_job(void **state)
+static void a_rank_that_is_cancelled_ends_the_job(void **state)
 {
     struct scene scene;
     (void)state;
     enter_scene(&scene, &contents[0]);
-    for (uint32_t member = 0; member < 3; member++) {
-        struct job job = job_of(scene.content, &scene.reference, scene.crew_path);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        struct job job = job_of(scene.content, &scene.reference, scene.comm_path);
         job.memory = 4000;
-        job.cancels = member;
-        assert_int_equal(lode_crew_run(3, work, &job, &scene.place.error), LODE_ERR_CANCELLED);
+        job.cancels = rank;
+        assert_int_equal(lode_comm_run(3, work, &job, &scene.place.error), LODE_ERR_CANCELLED);
         assert_non_null(strstr(scene.place.error.text, "transposing"));
     }
     assert_int_equal(count_entries(scene.place.folder), 1);
@@ -510,12 +510,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bytes_from_any_memory_and_threads),
-        cmocka_unit_test(same_bytes_from_any_crew),
+        cmocka_unit_test(same_bytes_from_any_comm),
         cmocka_unit_test(what_is_sent_is_bounded),
         cmocka_unit_test(one_round_if_memory_allows),
         cmocka_unit_test(nothing_is_sent_by_one),
-        cmocka_unit_test(a_member_that_cannot_write_ends_the_job),
-        cmocka_unit_test(a_member_that_is_cancelled_ends_the_job),
+        cmocka_unit_test(a_rank_that_cannot_write_ends_the_job),
+        cmocka_unit_test(a_rank_that_is_cancelled_ends_the_job),
     };
-    return cmocka_run_group_tests_name("transpose over a crew", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("transpose over a communicator", tests, NULL, NULL);
 }

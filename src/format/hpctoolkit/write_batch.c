@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "format/hpctoolkit/write_window.h"
+#include "format/hpctoolkit/write_batch.h"
 
 #include "base/bytes.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static uint64_t block_bytes(const lode_writer *writer, uint32_t id)
     return values * WIRE_ContextValue_SIZE + metrics * WIRE_MetricIndex_SIZE + 4;
 }
 
-uint64_t lode_window_context_bytes(const lode_writer *writer, uint32_t context)
+uint64_t lode_batch_context_bytes(const lode_writer *writer, uint32_t context)
 {
     return block_bytes(writer, context) + writer->value_ids * (uint64_t)12 + WIRE_ContextInfo_SIZE;
 }
@@ -30,67 +30,67 @@ static size_t most_scopes(const lode_writer *writer)
     return most;
 }
 
-static lode_status allocate_work(const lode_writer *writer, struct window *window, lode_error *error)
+static lode_status allocate_work(const lode_writer *writer, struct batch *batch, lode_error *error)
 {
-    size_t cells = (size_t)(window->range.end - window->range.first) * writer->value_ids;
-    window->counts = calloc(cells + 1, sizeof *window->counts);
-    window->cursors = calloc(cells + 1, sizeof *window->cursors);
-    window->positions = calloc(most_scopes(writer) + 1, sizeof *window->positions);
-    return window->counts && window->cursors && window->positions ? LODE_OK : lode_fail_memory(error);
+    size_t cells = (size_t)(batch->range.end - batch->range.first) * writer->value_ids;
+    batch->counts = calloc(cells + 1, sizeof *batch->counts);
+    batch->cursors = calloc(cells + 1, sizeof *batch->cursors);
+    batch->positions = calloc(most_scopes(writer) + 1, sizeof *batch->positions);
+    return batch->counts && batch->cursors && batch->positions ? LODE_OK : lode_fail_memory(error);
 }
 
-static void release_work(struct window *window)
+static void release_work(struct batch *batch)
 {
-    free(window->counts);
-    free(window->cursors);
-    free(window->positions);
-    window->counts = NULL;
-    window->cursors = NULL;
-    window->positions = NULL;
+    free(batch->counts);
+    free(batch->cursors);
+    free(batch->positions);
+    batch->counts = NULL;
+    batch->cursors = NULL;
+    batch->positions = NULL;
 }
 
-void lode_window_release(struct window *window)
+void lode_batch_release(struct batch *batch)
 {
-    release_work(window);
-    lode_blob_free(&window->region);
-    lode_blob_free(&window->infos);
-    lode_blob_free(&window->statistics);
-    lode_blob_free(&window->indices);
-    *window = (struct window){0};
+    release_work(batch);
+    lode_blob_free(&batch->region);
+    lode_blob_free(&batch->infos);
+    lode_blob_free(&batch->statistics);
+    lode_blob_free(&batch->indices);
+    *batch = (struct batch){0};
 }
 
 /* ---- counting and placing ---- */
 
-static void count_piece(const lode_writer *writer, struct window *window, const lode_block *block,
+static void count_piece(const lode_writer *writer, struct batch *batch, const lode_block *block,
                         uint32_t *start)
 {
-    const struct window_range *range = &window->range;
+    const struct context_range *range = &batch->range;
     uint32_t ids = writer->value_ids;
     uint32_t group = *start = lode_block_seek(block, *start, range->first);
     for (; group < block->group_count; group++) {
         uint32_t context = block_group_key(block, group);
         if (context >= range->end)
             return;
-        uint32_t *row = window->counts + (size_t)(context - range->first) * ids;
-        uint64_t end = window_value(block, group + 1);
+        uint32_t *row = batch->counts + (size_t)(context - range->first) * ids;
+        uint64_t end = batch_value(block, group + 1);
         for (uint64_t i = block_group_start(block, group); i < end; i++)
             row[get_u16le(block->values + i * WIRE_ProfileValue_SIZE)]++;
     }
 }
 
-static void place_piece(const lode_writer *writer, struct window *window, const struct window_piece *piece,
+static void place_piece(const lode_writer *writer, struct batch *batch, const struct batch_piece *piece,
                         uint32_t start)
 {
-    const struct window_range *range = &window->range;
+    const struct context_range *range = &batch->range;
     const lode_block *block = &piece->block;
     uint32_t ids = writer->value_ids, profile = piece->profile;
-    uint8_t *region = window->region.bytes;
+    uint8_t *region = batch->region.bytes;
     for (uint32_t group = start; group < block->group_count; group++) {
         uint32_t context = block_group_key(block, group);
         if (context >= range->end)
             return;
-        uint64_t *row = window->cursors + (size_t)(context - range->first) * ids;
-        uint64_t end = window_value(block, group + 1);
+        uint64_t *row = batch->cursors + (size_t)(context - range->first) * ids;
+        uint64_t end = batch_value(block, group + 1);
         for (uint64_t i = block_group_start(block, group); i < end; i++) {
             const uint8_t *value = block->values + i * WIRE_ProfileValue_SIZE;
             uint64_t *cursor = &row[get_u16le(value)];
@@ -103,7 +103,7 @@ static void place_piece(const lode_writer *writer, struct window *window, const 
 }
 
 /* At most. */
-static size_t region_bytes(const lode_writer *writer, const struct window_range *range)
+static size_t region_bytes(const lode_writer *writer, const struct context_range *range)
 {
     size_t bytes = 8;
     for (uint32_t id = range->first; id < range->end; id++)
@@ -112,41 +112,41 @@ static size_t region_bytes(const lode_writer *writer, const struct window_range 
 }
 
 /* Gives each context its block in the region, and each metric its place in the block. */
-static lode_status lay_out(const lode_writer *writer, struct window *window, lode_error *error)
+static lode_status lay_out(const lode_writer *writer, struct batch *batch, lode_error *error)
 {
-    const struct window_range *range = &window->range;
+    const struct context_range *range = &batch->range;
     uint32_t ids = writer->value_ids;
-    if (!lode_blob_prepare(&window->region, region_bytes(writer, range)))
+    if (!lode_blob_prepare(&batch->region, region_bytes(writer, range)))
         return lode_fail_memory(error);
     for (uint32_t context = range->first; context < range->end; context++) {
-        const uint32_t *counts = window->counts + (size_t)(context - range->first) * ids;
-        uint64_t *cursors = window->cursors + (size_t)(context - range->first) * ids;
+        const uint32_t *counts = batch->counts + (size_t)(context - range->first) * ids;
+        uint64_t *cursors = batch->cursors + (size_t)(context - range->first) * ids;
         struct wire_ContextInfo info = {0};
         for (uint32_t id = 0; id < ids; id++) {
             info.nValues += counts[id];
             info.nMetrics = (uint16_t)(info.nMetrics + (counts[id] > 0));
         }
-        size_t values = lode_blob_reserve(&window->region, (size_t)info.nValues * WIRE_ContextValue_SIZE, 4);
-        size_t indices = lode_blob_reserve(&window->region, (size_t)info.nMetrics * WIRE_MetricIndex_SIZE, 2);
-        size_t record = lode_blob_reserve(&window->infos, WIRE_ContextInfo_SIZE, 1);
+        size_t values = lode_blob_reserve(&batch->region, (size_t)info.nValues * WIRE_ContextValue_SIZE, 4);
+        size_t indices = lode_blob_reserve(&batch->region, (size_t)info.nMetrics * WIRE_MetricIndex_SIZE, 2);
+        size_t record = lode_blob_reserve(&batch->infos, WIRE_ContextInfo_SIZE, 1);
         if (values == LODE_BLOB_FULL || indices == LODE_BLOB_FULL || record == LODE_BLOB_FULL)
             return lode_fail_memory(error);
         info.pValues = values;
         info.pMetricIndices = indices;
-        lode_wire_write_ContextInfo(&info, window->infos.bytes + record);
+        lode_wire_write_ContextInfo(&info, batch->infos.bytes + record);
         uint64_t start = 0;
         for (uint32_t id = 0; id < ids; id++) {
             cursors[id] = values + start * WIRE_ContextValue_SIZE;
             if (counts[id] == 0)
                 continue;
             struct wire_MetricIndex index = {.metricId = (uint16_t)id, .startIndex = start};
-            lode_wire_write_MetricIndex(&index, window->region.bytes + indices);
+            lode_wire_write_MetricIndex(&index, batch->region.bytes + indices);
             indices += WIRE_MetricIndex_SIZE;
             start += counts[id];
         }
     }
-    /* Windows follow each other at multiples of 4. */
-    return lode_blob_reserve(&window->region, 0, 4) == LODE_BLOB_FULL ? lode_fail_memory(error) : LODE_OK;
+    /* Batches follow each other at multiples of 4. */
+    return lode_blob_reserve(&batch->region, 0, 4) == LODE_BLOB_FULL ? lode_fail_memory(error) : LODE_OK;
 }
 
 /* ---- statistics ---- */
@@ -157,13 +157,13 @@ struct series {
     uint32_t count;
 };
 
-static struct series series_of(const lode_writer *writer, const struct window *window, uint32_t row,
+static struct series series_of(const lode_writer *writer, const struct batch *batch, uint32_t row,
                                uint32_t id)
 {
     size_t cell = (size_t)row * writer->value_ids + id;
-    uint32_t count = window->counts[cell];
+    uint32_t count = batch->counts[cell];
     return (struct series){
-        window->region.bytes + window->cursors[cell] - (uint64_t)count * WIRE_ContextValue_SIZE, count};
+        batch->region.bytes + batch->cursors[cell] - (uint64_t)count * WIRE_ContextValue_SIZE, count};
 }
 
 static double series_value(const struct series *series, uint32_t index)
@@ -172,10 +172,10 @@ static double series_value(const struct series *series, uint32_t index)
 }
 
 /* How many profiles have the metric in any of its scopes: profiles rise in every series. */
-static double profiles_with(const lode_writer *writer, const struct window *window, uint32_t row,
+static double profiles_with(const lode_writer *writer, const struct batch *batch, uint32_t row,
                             const struct written_metric *metric)
 {
-    uint32_t *positions = window->positions;
+    uint32_t *positions = batch->positions;
     uint32_t count = 0;
     size_t scopes = metric->scopes.count;
     memset(positions, 0, scopes * sizeof *positions);
@@ -184,7 +184,7 @@ static double profiles_with(const lode_writer *writer, const struct window *wind
         for (unsigned pass = 0; pass < 2; pass++) {
             for (size_t i = 0; i < scopes; i++) {
                 struct series series = series_of(
-                    writer, window, row, LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i)->id);
+                    writer, batch, row, LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i)->id);
                 if (positions[i] >= series.count)
                     continue;
                 uint32_t profile = get_u32le(series.values + (size_t)positions[i] * WIRE_ContextValue_SIZE);
@@ -200,14 +200,14 @@ static double profiles_with(const lode_writer *writer, const struct window *wind
     }
 }
 
-static double statistic_value(const lode_writer *writer, const struct window *window, uint32_t row,
+static double statistic_value(const lode_writer *writer, const struct batch *batch, uint32_t row,
                               const struct written_metric *metric, const struct written_statistic *statistic)
 {
-    struct series series = series_of(writer, window, row, statistic->value_id);
+    struct series series = series_of(writer, batch, row, statistic->value_id);
     enum lode_formula formula = lode_formula_of(statistic->formula);
     double result = 0.0;
     if (formula == LODE_FORMULA_ONE) {
-        double count = profiles_with(writer, window, row, metric);
+        double count = profiles_with(writer, batch, row, metric);
         return statistic->combine == LODE_COMBINE_SUM ? count : count > 0.0;
     }
     for (uint32_t i = 0; i < series.count; i++) {
@@ -222,9 +222,9 @@ static double statistic_value(const lode_writer *writer, const struct window *wi
     return result;
 }
 
-static bool has_values(const lode_writer *writer, const struct window *window, uint32_t row)
+static bool has_values(const lode_writer *writer, const struct batch *batch, uint32_t row)
 {
-    const uint32_t *counts = window->counts + (size_t)row * writer->value_ids;
+    const uint32_t *counts = batch->counts + (size_t)row * writer->value_ids;
     for (uint32_t id = 0; id < writer->value_ids; id++)
         if (counts[id] > 0)
             return true;
@@ -232,12 +232,12 @@ static bool has_values(const lode_writer *writer, const struct window *window, u
 }
 
 /* Statistics were numbered metric by metric, so they come out in the order of their ids. */
-static lode_status summarise(const lode_writer *writer, struct window *window, uint32_t context,
+static lode_status summarise(const lode_writer *writer, struct batch *batch, uint32_t context,
                              lode_error *error)
 {
-    uint32_t row = context - window->range.first;
-    uint64_t first = window->statistic_count;
-    if (!has_values(writer, window, row))
+    uint32_t row = context - batch->range.first;
+    uint64_t first = batch->statistic_count;
+    if (!has_values(writer, batch, row))
         return LODE_OK;
     for (uint32_t m = 0; m < writer->metrics.count; m++) {
         const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
@@ -246,40 +246,39 @@ static lode_status summarise(const lode_writer *writer, struct window *window, u
                 LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
             struct wire_ProfileValue value = {.metricId = statistic->id};
             if (!lode_writer_loop_statistic(writer, context, m, statistic, &value.value))
-                value.value = statistic_value(writer, window, row, metric, statistic);
+                value.value = statistic_value(writer, batch, row, metric, statistic);
             if (value.value == 0.0)
                 continue;
-            size_t at = lode_blob_reserve(&window->statistics, WIRE_ProfileValue_SIZE, 1);
+            size_t at = lode_blob_reserve(&batch->statistics, WIRE_ProfileValue_SIZE, 1);
             if (at == LODE_BLOB_FULL)
                 return lode_fail_memory(error);
-            lode_wire_write_ProfileValue(&value, window->statistics.bytes + at);
-            window->statistic_count++;
+            lode_wire_write_ProfileValue(&value, batch->statistics.bytes + at);
+            batch->statistic_count++;
         }
     }
-    if (window->statistic_count == first)
+    if (batch->statistic_count == first)
         return LODE_OK;
     struct wire_ContextIndex index = {.ctxId = context, .startIndex = first};
-    size_t at = lode_blob_reserve(&window->indices, WIRE_ContextIndex_SIZE, 1);
+    size_t at = lode_blob_reserve(&batch->indices, WIRE_ContextIndex_SIZE, 1);
     if (at == LODE_BLOB_FULL)
         return lode_fail_memory(error);
-    lode_wire_write_ContextIndex(&index, window->indices.bytes + at);
+    lode_wire_write_ContextIndex(&index, batch->indices.bytes + at);
     return LODE_OK;
 }
 
 /* ---- all of it ---- */
 
-lode_status lode_window_fill(struct window *window, const lode_writer *writer,
-                             const struct window_piece *pieces, size_t piece_count, uint32_t *starts,
-                             lode_error *error)
+lode_status lode_batch_fill(struct batch *batch, const lode_writer *writer, const struct batch_piece *pieces,
+                            size_t piece_count, uint32_t *starts, lode_error *error)
 {
-    LODE_TRY(allocate_work(writer, window, error));
+    LODE_TRY(allocate_work(writer, batch, error));
     for (size_t i = 0; i < piece_count; i++)
-        count_piece(writer, window, &pieces[i].block, &starts[i]);
-    LODE_TRY(lay_out(writer, window, error));
+        count_piece(writer, batch, &pieces[i].block, &starts[i]);
+    LODE_TRY(lay_out(writer, batch, error));
     for (size_t i = 0; i < piece_count; i++)
-        place_piece(writer, window, &pieces[i], starts[i]);
-    for (uint32_t context = window->range.first; context < window->range.end; context++)
-        LODE_TRY(summarise(writer, window, context, error));
-    release_work(window);
+        place_piece(writer, batch, &pieces[i], starts[i]);
+    for (uint32_t context = batch->range.first; context < batch->range.end; context++)
+        LODE_TRY(summarise(writer, batch, context, error));
+    release_work(batch);
     return LODE_OK;
 }

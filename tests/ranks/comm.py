@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Crews of processes: what holds for threads holds for MPI jobs, and a member that fails ends the job.
+"""Comms of processes: what holds for threads holds for MPI jobs, and a rank that fails ends the job.
 
-Usage: crew.py --lode PROGRAM --member CREW_MEMBER --other PLUGIN
+Usage: comm.py --lode PROGRAM --rank COMM_RANK --other PLUGIN
 
 PLUGIN is one of another version.
 """
@@ -18,7 +18,7 @@ from tap import Tap
 
 MEMBERS = {"openmpi": (1, 2, 5), "mpich": (1, 2, 3)}
 WAITS = ("broadcast", "fold", "scan", "gather", "exchange", "one-to-one", "meet", "poll")
-PATIENCE = 8.0  # less than what members leave member 0 to end the job
+PATIENCE = 8.0  # less than what ranks leave rank 0 to end the job
 
 
 class Bench:
@@ -27,36 +27,36 @@ class Bench:
         # MPI libraries keep memory until the end.
         self.env = environment(options.lode, ASAN_OPTIONS="detect_leaks=0")
 
-    def member(self, plugin, *arguments):
-        return [os.path.abspath(self.options.member), os.path.abspath(plugin), *arguments]
+    def rank(self, plugin, *arguments):
+        return [os.path.abspath(self.options.rank), os.path.abspath(plugin), *arguments]
 
     def job(self, mpi, size, *arguments):
-        plugin = plugins(self.options.lode) / f"lode-crew-{mpi.name}.so"
-        return run(mpi.job(size, *self.member(plugin, *arguments)), self.env, 3 * PATIENCE)
+        plugin = plugins(self.options.lode) / f"lode-mpi-{mpi.name}.so"
+        return run(mpi.job(size, *self.rank(plugin, *arguments)), self.env, 3 * PATIENCE)
 
     def refused(self, plugin, name, *words):
         """Nothing is joined; the message names the file and says what to do."""
-        ended = run(self.member(plugin, "checks", "/dev/null"), self.env, PATIENCE)
+        ended = run(self.rank(plugin, "checks", "/dev/null"), self.env, PATIENCE)
         lacking = [word for word in (os.path.basename(plugin), *words) if word not in ended.err]
         self.tap.check(ended.status == 2 and not lacking, name, [*lacking, *ended.describe()])
 
     def holds(self, mpi, size):
         ended = self.job(mpi, size, "checks", os.path.join(self.folder, f"{mpi.name}-{size}"))
-        said = f"checks hold for {size} members of {mpi.name}, {size} of them here"
-        self.tap.check(ended.status == 0 and said in ended.out, f"{mpi.name}: all checks hold for {size} members",
+        said = f"checks hold for {size} ranks of {mpi.name}, {size} of them here"
+        self.tap.check(ended.status == 0 and said in ended.out, f"{mpi.name}: all checks hold for {size} ranks",
                        ended.describe())
 
     def fails(self, mpi, size, wait, rank):
         ended = self.job(mpi, size, "fail", wait, rank)
-        said = f"member 0 says: no room at member {rank}"
+        said = f"rank 0 says: no room at rank {rank}"
         passed = ended.status != 0 and ended.err.count(said) == 1 and ended.seconds < PATIENCE
-        self.tap.check(passed, f"{mpi.name}: member {rank} of {size} fails, others wait in {wait}: member 0 says why",
+        self.tap.check(passed, f"{mpi.name}: rank {rank} of {size} fails, others wait in {wait}: rank 0 says why",
                        ended.describe())
 
     def dies(self, mpi, size, wait, rank):
         ended = self.job(mpi, size, "die", wait, rank)
         self.tap.check(ended.status != 0 and ended.seconds < PATIENCE,
-                       f"{mpi.name}: member {rank} of {size} is killed, others wait in {wait}: the job ends", ended.describe())
+                       f"{mpi.name}: rank {rank} of {size} is killed, others wait in {wait}: the job ends", ended.describe())
 
 
 def look_at(bench, mpi):
@@ -75,11 +75,11 @@ def look_at(bench, mpi):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lode", required=True)
-    parser.add_argument("--member", required=True)
+    parser.add_argument("--rank", required=True)
     parser.add_argument("--other", required=True)
     options = parser.parse_args()
     tap = Tap()
-    with tempfile.TemporaryDirectory(prefix="lode-crew-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lode-mpi-") as folder:
         bench = Bench(tap, options, folder)
         bench.refused(os.path.join(folder, "gone.so"), "a plug-in that is not there is refused", "cannot load")
         bench.refused(options.other, "a plug-in of another version is refused", "installed with this version")

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Joining an MPI job through a plug-in. */
-#include "base/crew.h"
+#include "base/comm.h"
 
 #include <dlfcn.h>
-#include <lode/crew.h>
+#include <lode/comm.h>
 #include <stdlib.h>
 
-static lode_status check_plugin(const struct lode_crew_ops *ops, const char *path, lode_error *error)
+static lode_status check_plugin(const struct lode_comm_ops *ops, const char *path, lode_error *error)
 {
     if (ops == NULL)
         return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                         "not a plug-in of Lode: it has no symbol lode_crew_plugin; give the path of "
-                         "lode-crew-openmpi.so or lode-crew-mpich.so");
-    if (ops->version != LODE_CREW_VERSION)
+                         "not a plug-in of Lode: it has no symbol lode_comm_plugin; give the path of "
+                         "lode-mpi-openmpi.so or lode-mpi-mpich.so");
+    if (ops->version != LODE_COMM_VERSION)
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
             "a plug-in with interface %u, where %u is needed; use the one that was installed with "
             "this version of Lode",
-            ops->version, (unsigned)LODE_CREW_VERSION);
+            ops->version, (unsigned)LODE_COMM_VERSION);
     return LODE_OK;
 }
 
 /* What was loaded stays: MPI libraries leave handlers behind that run when the process ends. */
-static lode_status load_plugin(const struct lode_crew_ops **out, const char *path, lode_error *error)
+static lode_status load_plugin(const struct lode_comm_ops **out, const char *path, lode_error *error)
 {
     /* The components that Open MPI loads on its own look for its symbols among the global ones. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -33,48 +33,48 @@ static lode_status load_plugin(const struct lode_crew_ops **out, const char *pat
                          "that library to run",
                          why ? why : "no reason given");
     }
-    *out = dlsym(library, "lode_crew_plugin");
+    *out = dlsym(library, "lode_comm_plugin");
     return check_plugin(*out, path, error);
 }
 
-lode_status lode_crew_join(lode_crew **out, const char *plugin, lode_error *error)
+lode_status lode_comm_join(lode_comm **out, const char *plugin, lode_error *error)
 {
-    const struct lode_crew_ops *ops = NULL;
+    const struct lode_comm_ops *ops = NULL;
     *out = NULL;
     LODE_TRY(load_plugin(&ops, plugin, error));
-    lode_crew *crew = calloc(1, sizeof *crew);
-    if (crew == NULL)
+    lode_comm *comm = calloc(1, sizeof *comm);
+    if (comm == NULL)
         return lode_fail_memory(error);
-    crew->ops = ops;
-    crew->piece = LODE_CREW_PIECE;
-    lode_status status = ops->join(&crew->self, &crew->place, error);
+    comm->ops = ops;
+    comm->piece = LODE_COMM_PIECE;
+    lode_status status = ops->join(&comm->self, &comm->place, error);
     if (status != LODE_OK) {
-        free(crew);
+        free(comm);
         return status;
     }
-    *out = crew;
+    *out = comm;
     return LODE_OK;
 }
 
-void lode_crew_leave(lode_crew *crew)
+void lode_comm_leave(lode_comm *comm)
 {
-    if (crew == NULL)
+    if (comm == NULL)
         return;
-    crew->ops->leave(crew->self);
-    free(crew);
+    comm->ops->leave(comm->self);
+    free(comm);
 }
 
-void lode_crew_abort(lode_crew *crew, int status)
+void lode_comm_abort(lode_comm *comm, int status)
 {
-    crew->ops->abort(crew->self, status);
+    comm->ops->abort(comm->self, status);
 }
 
-uint32_t lode_crew_rank(const lode_crew *crew)
+uint32_t lode_comm_rank(const lode_comm *comm)
 {
-    return crew->place.rank;
+    return comm->place.rank;
 }
 
-uint32_t lode_crew_size(const lode_crew *crew)
+uint32_t lode_comm_size(const lode_comm *comm)
 {
-    return crew->place.size;
+    return comm->place.size;
 }

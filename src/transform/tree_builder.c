@@ -4,7 +4,7 @@
  * it. Whether a call begins or ends can be foreseen no better, but there a branch is right: it is known before the nodes have come from
  * memory, and the end of a call need not wait for them, as the stack is apart from the tree.
  */
-#include "transform/grow.h"
+#include "transform/tree_builder.h"
 
 #include "base/bytes.h"
 #include "model/context.h"
@@ -29,7 +29,7 @@ enum {
 
 /* ---- beginning and end of a worker ---- */
 
-static bool make_room(struct lode_build_grower *self)
+static bool make_room(struct lode_build_tree_builder *self)
 {
     if (self->touched_room > self->tree.capacity)
         return true;
@@ -42,40 +42,40 @@ static bool make_room(struct lode_build_grower *self)
     return true;
 }
 
-lode_status lode_build_grower_open(struct lode_build_grower *grower, uint32_t member, unsigned number,
-                                   int directory, uint64_t trace, lode_error *error)
+lode_status lode_build_tree_builder_open(struct lode_build_tree_builder *builder, uint32_t rank,
+                                         unsigned number, int directory, uint64_t trace, lode_error *error)
 {
     char name[64];
-    *grower = (struct lode_build_grower){.number = number,
-                                         .trace = trace,
-                                         .known_input = LODE_NONE,
-                                         .rows = LODE_SPOOL_INIT,
-                                         .samples = LODE_SPOOL_INIT};
-    lode_build_changes_init(&grower->changes);
-    LODE_TRY(lode_build_tree_open(&grower->tree, error));
-    if (!make_room(grower))
+    *builder = (struct lode_build_tree_builder){.number = number,
+                                                .trace = trace,
+                                                .known_input = LODE_NONE,
+                                                .rows = LODE_SPOOL_INIT,
+                                                .samples = LODE_SPOOL_INIT};
+    lode_build_changes_init(&builder->changes);
+    LODE_TRY(lode_build_tree_open(&builder->tree, error));
+    if (!make_room(builder))
         return lode_fail_memory(error);
-    snprintf(name, sizeof name, "rows-%" PRIu32 "-%u", member, number);
-    LODE_TRY(lode_spool_open(&grower->rows, directory, name, error));
-    snprintf(name, sizeof name, "samples-%" PRIu32 "-%u", member, number);
-    return trace == LODE_TRACE_NONE ? LODE_OK : lode_spool_open(&grower->samples, directory, name, error);
+    snprintf(name, sizeof name, "rows-%" PRIu32 "-%u", rank, number);
+    LODE_TRY(lode_spool_open(&builder->rows, directory, name, error));
+    snprintf(name, sizeof name, "samples-%" PRIu32 "-%u", rank, number);
+    return trace == LODE_TRACE_NONE ? LODE_OK : lode_spool_open(&builder->samples, directory, name, error);
 }
 
-void lode_build_grower_close(struct lode_build_grower *grower)
+void lode_build_tree_builder_close(struct lode_build_tree_builder *builder)
 {
-    lode_build_tree_close(&grower->tree);
-    lode_build_changes_free(&grower->changes);
-    lode_spool_close(&grower->rows);
-    lode_spool_close(&grower->samples);
-    free(grower->known);
-    free(grower->touched);
-    free(grower->stack);
-    grower->known = grower->touched = grower->stack = NULL;
+    lode_build_tree_close(&builder->tree);
+    lode_build_changes_free(&builder->changes);
+    lode_spool_close(&builder->rows);
+    lode_spool_close(&builder->samples);
+    free(builder->known);
+    free(builder->touched);
+    free(builder->stack);
+    builder->known = builder->touched = builder->stack = NULL;
 }
 
 /* ---- functions ---- */
 
-static bool know(struct lode_build_grower *self, uint32_t index)
+static bool know(struct lode_build_tree_builder *self, uint32_t index)
 {
     uint32_t count = self->known_count ? self->known_count : KNOWN_FIRST;
     while (count <= index)
@@ -93,7 +93,7 @@ static bool know(struct lode_build_grower *self, uint32_t index)
 }
 
 /* The number of a function in the tree; LODE_NONE if there is no memory. */
-static uint32_t identify(struct lode_build_grower *self, const lode_function *function)
+static uint32_t identify(struct lode_build_tree_builder *self, const lode_function *function)
 {
     if (!know(self, function->index))
         return LODE_NONE;
@@ -102,9 +102,9 @@ static uint32_t identify(struct lode_build_grower *self, const lode_function *fu
         return *known;
     struct lode_build_names *names = &self->tree.names;
     struct lode_build_function own = {.line = function->line, .offset = function->offset};
-    own.name = lode_build_texts_add(&names->texts, function->name);
-    own.module = lode_build_texts_add(&names->texts, function->module ? function->module->path : NULL);
-    own.file = lode_build_texts_add(&names->texts, function->file ? function->file->path : NULL);
+    own.name = lode_build_strings_add(&names->strings, function->name);
+    own.module = lode_build_strings_add(&names->strings, function->module ? function->module->path : NULL);
+    own.file = lode_build_strings_add(&names->strings, function->file ? function->file->path : NULL);
     if ((own.name == LODE_NONE && function->name) || (own.module == LODE_NONE && function->module) ||
         (own.file == LODE_NONE && function->file))
         return LODE_NONE;
@@ -115,7 +115,8 @@ static uint32_t identify(struct lode_build_grower *self, const lode_function *fu
 }
 
 /* A child of the current node that it does not remember, and now does; 0 if there is no memory. */
-static uint32_t call_other(struct lode_build_grower *self, uint32_t current, const lode_function *function)
+static uint32_t call_other(struct lode_build_tree_builder *self, uint32_t current,
+                           const lode_function *function)
 {
     uint32_t number = identify(self, function);
     if (number == LODE_NONE)
@@ -147,7 +148,7 @@ static inline uint8_t *put_sample(uint8_t *out, uint64_t passed, uint32_t end, u
 }
 
 /* Writes the sample that waits, unless it only repeats that no call is open. */
-static uint8_t *put_waiting(struct lode_build_grower *self, uint8_t *out)
+static uint8_t *put_waiting(struct lode_build_tree_builder *self, uint8_t *out)
 {
     bool is_idle = self->waiting == self->stack[0];
     if (self->waiting == LODE_NONE || (is_idle && self->is_idle))
@@ -155,12 +156,12 @@ static uint8_t *put_waiting(struct lode_build_grower *self, uint8_t *out)
     self->is_idle = is_idle;
     out = put_sample(out, self->waiting_time - self->written, 0, self->waiting);
     self->written = self->waiting_time;
-    self->harvest->sample_count++;
+    self->track_result->sample_count++;
     return out;
 }
 
 /* Of each interval the last sample stays: what follows it may be long. */
-static uint8_t *put_rarely(struct lode_build_grower *self, uint8_t *out, uint64_t time, uint32_t node)
+static uint8_t *put_rarely(struct lode_build_tree_builder *self, uint8_t *out, uint64_t time, uint32_t node)
 {
     if (time >= self->due) {
         out = put_waiting(self, out);
@@ -182,34 +183,34 @@ enum tracing {
 };
 
 /* What is rare: off-CPU time, which is like a call, and points. Says whether it is like a call. */
-static lode_status note_other(struct lode_build_grower *self, uint32_t current, const lode_event *event,
+static lode_status note_other(struct lode_build_tree_builder *self, uint32_t current, const lode_event *event,
                               uint32_t *end, lode_error *error)
 {
-    *end = LODE_EVENT_POINT;
-    if (event->kind == LODE_EVENT_IN && current >= LODE_BUILD_FIRST)
+    *end = LODE_EVENT_INSTANT;
+    if (event->kind == LODE_EVENT_SCHED_IN && current >= LODE_BUILD_FIRST)
         self->tree.nodes[current].calls |= OFF_PROCESSOR;
-    if (event->kind == LODE_EVENT_OUT || event->kind == LODE_EVENT_IN)
-        *end = event->kind == LODE_EVENT_IN;
-    else if (event->kind == LODE_EVENT_POINT)
+    if (event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN)
+        *end = event->kind == LODE_EVENT_SCHED_IN;
+    else if (event->kind == LODE_EVENT_INSTANT)
         return lode_build_changes_take(&self->changes, &self->tree, current, self->recording, self->track,
                                        event, error);
     return LODE_OK;
 }
 
-static uint8_t *room_for_samples(const struct lode_build_grower *self)
+static uint8_t *room_for_samples(const struct lode_build_tree_builder *self)
 {
     return self->samples.buffer + self->samples.used;
 }
 
-static void count_bytes(struct lode_build_grower *self, ptrdiff_t size)
+static void count_bytes(struct lode_build_tree_builder *self, ptrdiff_t size)
 {
     self->samples.used += (size_t)size;
     self->samples.size += (size_t)size;
 }
 
 /* At most CHUNK events. */
-static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode_event *events, size_t count,
-                                      const enum tracing tracing, lode_error *error)
+static ALWAYS_INLINE lode_status take(struct lode_build_tree_builder *self, const lode_event *events,
+                                      size_t count, const enum tracing tracing, lode_error *error)
 {
     struct lode_build_node *nodes = self->tree.nodes;
     const uint32_t *known = self->known;
@@ -222,7 +223,7 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
         uint32_t end = event->kind;
         if (UNLIKELY(end > LODE_EVENT_LEAVE)) {
             LODE_TRY(note_other(self, current, event, &end, error));
-            if (end == LODE_EVENT_POINT)
+            if (end == LODE_EVENT_INSTANT)
                 continue;
         }
         uint64_t time = event->time;
@@ -263,7 +264,7 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
     self->touched_count = touched_count;
     if (tracing == TRACE_ALL) {
         self->written = written;
-        self->harvest->sample_count += samples;
+        self->track_result->sample_count += samples;
     }
     if (tracing != TRACE_NONE)
         count_bytes(self, out - begin);
@@ -271,7 +272,7 @@ static ALWAYS_INLINE lode_status take(struct lode_build_grower *self, const lode
 }
 
 /* Room for CHUNK more calls, and one above the top that may be written to. */
-static bool make_stack(struct lode_build_grower *self)
+static bool make_stack(struct lode_build_tree_builder *self)
 {
     if (self->stack_room > self->depth + CHUNK + 1)
         return true;
@@ -284,12 +285,12 @@ static bool make_stack(struct lode_build_grower *self)
     return true;
 }
 
-lode_status lode_build_grower_take(struct lode_build_grower *self, const lode_event *events, size_t count,
-                                   lode_error *error)
+lode_status lode_build_tree_builder_take(struct lode_build_tree_builder *self, const lode_event *events,
+                                         size_t count, lode_error *error)
 {
-    if (self->harvest->events == 0 && count > 0)
+    if (self->track_result->events == 0 && count > 0)
         self->time = events[0].time;
-    self->harvest->events += count;
+    self->track_result->events += count;
     for (size_t done = 0, chunk; done < count; done += chunk) {
         chunk = count - done < CHUNK ? count - done : CHUNK;
         if (!make_stack(self))
@@ -309,9 +310,9 @@ lode_status lode_build_grower_take(struct lode_build_grower *self, const lode_ev
 
 /* ---- tracks ---- */
 
-lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t input,
-                                    const lode_recording *recording, uint32_t track, uint32_t entry,
-                                    struct lode_build_harvest *harvest, lode_error *error)
+lode_status lode_build_tree_builder_begin(struct lode_build_tree_builder *self, uint32_t input,
+                                          const lode_recording *recording, uint32_t track, uint32_t entry,
+                                          struct lode_track_result *track_result, lode_error *error)
 {
     if (!know(self, 0) || !make_stack(self))
         return lode_fail_memory(error);
@@ -321,7 +322,7 @@ lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t inp
     self->known_input = input;
     self->recording = recording;
     self->track = track;
-    self->harvest = harvest;
+    self->track_result = track_result;
     self->depth = 0;
     self->stack[0] = entry;
     self->time = self->written = self->due = 0;
@@ -329,26 +330,26 @@ lode_status lode_build_grower_begin(struct lode_build_grower *self, uint32_t inp
     self->waiting = LODE_NONE;
     self->is_idle = false;
     lode_build_changes_begin(&self->changes);
-    *harvest = (struct lode_build_harvest){
+    *track_result = (struct lode_track_result){
         .worker = self->number, .rows_at = self->rows.size, .samples_at = self->samples.size};
     return LODE_OK;
 }
 
-static lode_status end_samples(struct lode_build_grower *self, lode_error *error)
+static lode_status end_samples(struct lode_build_tree_builder *self, lode_error *error)
 {
     if (self->trace == LODE_TRACE_NONE)
         return LODE_OK;
     LODE_TRY(lode_spool_reserve(&self->samples, LODE_BUILD_SAMPLE_MAX, error));
     uint8_t *begin = room_for_samples(self);
     count_bytes(self, put_waiting(self, begin) - begin);
-    struct lode_build_harvest *harvest = self->harvest;
-    harvest->samples_size = self->samples.size - harvest->samples_at;
+    struct lode_track_result *track_result = self->track_result;
+    track_result->samples_size = self->samples.size - track_result->samples_at;
     return LODE_OK;
 }
 
-lode_status lode_build_grower_end(struct lode_build_grower *self, lode_error *error)
+lode_status lode_build_tree_builder_end(struct lode_build_tree_builder *self, lode_error *error)
 {
-    struct lode_build_harvest *harvest = self->harvest;
+    struct lode_track_result *track_result = self->track_result;
     struct lode_build_node *nodes = self->tree.nodes;
     const struct lode_array *changes = &self->changes.items;
     for (uint32_t i = 0; i < self->touched_count; i++) {
@@ -360,8 +361,8 @@ lode_status lode_build_grower_end(struct lode_build_grower *self, lode_error *er
         LODE_TRY(lode_spool_write(&self->rows, &row, sizeof row, error));
     }
     nodes[LODE_BUILD_MAIN].self = nodes[LODE_BUILD_THREAD].self = 0;
-    harvest->row_count = self->touched_count;
-    harvest->change_count = changes->count;
+    track_result->row_count = self->touched_count;
+    track_result->change_count = changes->count;
     LODE_TRY(lode_spool_write(&self->rows, changes->items, changes->count * changes->item_size, error));
     return end_samples(self, error);
 }

@@ -16,7 +16,7 @@ struct lode_build_row {
 };
 
 /* What is known of a track when it was read: where its parts are in the spools of its worker. */
-struct lode_build_harvest {
+struct lode_track_result {
     unsigned worker;
     uint64_t rows_at, row_count;
     uint64_t change_count; /* behind the rows */
@@ -24,7 +24,7 @@ struct lode_build_harvest {
     uint64_t events;
 };
 
-struct lode_build_grower {
+struct lode_build_tree_builder {
     unsigned number;
     struct lode_build_tree tree;
     struct lode_build_changes changes;
@@ -39,7 +39,7 @@ struct lode_build_grower {
     /* The track that is being read. */
     const lode_recording *recording;
     uint32_t track;
-    struct lode_build_harvest *harvest;
+    struct lode_track_result *track_result;
     uint32_t *stack; /* open calls; the first is the entry point */
     size_t depth, stack_room;
     uint64_t time; /* of the last event of a call */
@@ -52,19 +52,19 @@ struct lode_build_grower {
     bool is_idle; /* no call was open at the last one that was written */
 };
 
-/* Number `number` of the growers of a member, whose spools are in a directory that all members may use. */
-lode_status lode_build_grower_open(struct lode_build_grower *grower, uint32_t member, unsigned number,
-                                   int directory, uint64_t trace, lode_error *error);
-void lode_build_grower_close(struct lode_build_grower *grower);
+/* Number `number` of the tree builders of a rank, whose spools are in a directory that all ranks may use. */
+lode_status lode_build_tree_builder_open(struct lode_build_tree_builder *builder, uint32_t rank,
+                                         unsigned number, int directory, uint64_t trace, lode_error *error);
+void lode_build_tree_builder_close(struct lode_build_tree_builder *builder);
 
 /* `input` is the number of the recording: another one may later be at the same address. Calls begin at an entry. */
-lode_status lode_build_grower_begin(struct lode_build_grower *grower, uint32_t input,
-                                    const lode_recording *recording, uint32_t track, uint32_t entry,
-                                    struct lode_build_harvest *harvest, lode_error *error);
+lode_status lode_build_tree_builder_begin(struct lode_build_tree_builder *builder, uint32_t input,
+                                          const lode_recording *recording, uint32_t track, uint32_t entry,
+                                          struct lode_track_result *track_result, lode_error *error);
 /* Balanced events, in the order of time. */
-lode_status lode_build_grower_take(struct lode_build_grower *grower, const lode_event *events, size_t count,
-                                   lode_error *error);
-lode_status lode_build_grower_end(struct lode_build_grower *grower, lode_error *error);
+lode_status lode_build_tree_builder_take(struct lode_build_tree_builder *builder, const lode_event *events,
+                                         size_t count, lode_error *error);
+lode_status lode_build_tree_builder_end(struct lode_build_tree_builder *builder, lode_error *error);
 
 /*
  * Samples as spooled, little-endian: 15 bits of time since the last one, or LODE_BUILD_FAR, and then a bit that says that a call has

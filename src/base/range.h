@@ -8,14 +8,14 @@
 #include "base/checked.h"
 #include <string.h>
 
-struct lode_span {
+struct lode_range {
     const uint8_t *data;
     uint64_t size;
 };
 
 /* The bytes [offset, offset + size) of `whole`, or false if they are not all inside it. */
-static inline bool lode_span_part(struct lode_span whole, uint64_t offset, uint64_t size,
-                                  struct lode_span *part)
+static inline bool lode_range_part(struct lode_range whole, uint64_t offset, uint64_t size,
+                                   struct lode_range *part)
 {
     if (offset > whole.size || size > whole.size - offset)
         return false;
@@ -25,11 +25,11 @@ static inline bool lode_span_part(struct lode_span whole, uint64_t offset, uint6
 }
 
 /* `count` elements of `stride` bytes at `offset`, or false. */
-static inline bool lode_span_array(struct lode_span whole, uint64_t offset, uint64_t count, uint64_t stride,
-                                   struct lode_span *array)
+static inline bool lode_range_array(struct lode_range whole, uint64_t offset, uint64_t count, uint64_t stride,
+                                    struct lode_range *array)
 {
     uint64_t size;
-    return checked_mul(count, stride, &size) && lode_span_part(whole, offset, size, array);
+    return checked_mul(count, stride, &size) && lode_range_part(whole, offset, size, array);
 }
 
 /*

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators: the processes of an MPI job, which work on one thing together. */
+#ifndef LODE_COMM_H
+#define LODE_COMM_H
+
+#include <lode/status.h>
+
+LODE_BEGIN_DECLS
+
+typedef struct lode_comm lode_comm;
+
+/*
+ * Joins the job that this process was started in, through a plug-in such as lode-mpi-openmpi.so: `plugin` is its path. Once in
+ * the life of a process. LODE_ERR_UNSUPPORTED if it is not there, or made for another version. MT: one thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_comm_join(lode_comm **out, const char *plugin, lode_error *error);
+/* Leaves it when all has gone well: every rank does so. NULL is allowed. MT: one thread. */
+LODE_API void lode_comm_leave(lode_comm *comm);
+/*
+ * Ends the whole job with an exit status when something has gone wrong: what the ranks wait for will not come. Rank 0 ends it at
+ * once; others give rank 0 some seconds to do so. MT: one thread.
+ */
+LODE_API void lode_comm_abort(lode_comm *comm, int status);
+
+/* Which rank this is, from 0, and how many there are. MT: any thread. */
+LODE_API uint32_t lode_comm_rank(const lode_comm *comm);
+LODE_API uint32_t lode_comm_size(const lode_comm *comm);
+
+LODE_END_DECLS
+#endif
