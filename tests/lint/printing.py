@@ -18,7 +18,7 @@ from tap import Tap  # noqa: E402
 
 STREAM = re.compile(r"\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b")
 PRINT = re.compile(r"\b(v?f?printf|v?dprintf|f?puts|putchar|f?putc|fwrite|perror|write|writev|pwrite|send|v?syslog|v?warnx?|v?errx?)\s*\(")
-RAW = re.compile(r"\bout_raw\b|\"out_backend\.h\"")
+RAW = re.compile(r"\bout_raw\b|\"output/out_backend\.h\"")
 # What these files may use, each for its own purpose.
 ALLOWED = {
     "report.c": {"stderr", "fwrite"},
@@ -31,7 +31,7 @@ WRITERS = {"out.c", "out_text.c", "out_json.c", "out_csv.c", "out_backend.h"}
 
 def complaints(name, text, in_program):
     """(line, word) of all that one file may not use."""
-    text = re.sub(r'"(\\.|[^"\\\n])*"', lambda match: match[0] if match[0] == '"out_backend.h"' else '""', without_comments(text))
+    text = re.sub(r'"(\\.|[^"\\\n])*"', lambda match: match[0] if match[0] == '"output/out_backend.h"' else '""', without_comments(text))
     found = [*STREAM.finditer(text)]
     if in_program:
         found += PRINT.finditer(text)
@@ -45,11 +45,11 @@ def main():
     files = [path for pattern in ("*.c", "*.h") for path in sorted((ROOT / "src").rglob(pattern))]
     tap.check(len(files) > 100, "there are sources")
     wrong = [f"{path.relative_to(ROOT)}:{line}: {word}" for path in files
-             for line, word in complaints(path.name, path.read_text(encoding="utf-8"), path.parent.name == "cli")]
+             for line, word in complaints(path.name, path.read_text(encoding="utf-8"), "cli" in path.parts)]
     tap.check(not wrong, "all text goes through the writer or through report()", wrong)
     for name, text, in_program, count in (
             ("cmd_top.c", 'printf("%s", name);', True, 1), ("cmd_top.c", 'fprintf(stderr, "x");', True, 2),
-            ("cmd_top.c", "out_raw(o, name, size);", True, 1), ("cmd_top.c", '#include "out_backend.h"', True, 1),
+            ("cmd_top.c", "out_raw(o, name, size);", True, 1), ("cmd_top.c", '#include "output/out_backend.h"', True, 1),
             ("out_csv.c", "out_raw(o, name, size);", True, 0), ("report.c", "fwrite(line, 1, used, stderr);", True, 0),
             ("cmd_top.c", 'snprintf(text, 4, "write()"); out_write(o, text, 3); /* printf() */', True, 0),
             ("open.c", 'fputs("x", stderr);', False, 1), ("open.c", "write(fd, bytes, size);", False, 0)):
