@@ -2,7 +2,7 @@
 #include "analysis/by_thread.h"
 
 #include "base/error.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,18 +226,15 @@ static const struct lode_recording_ops ops = {.track_interval = track_interval,
 /* By track of the inner recording: the number of its thread. Returns how many threads there are; LODE_NO_INDEX if there is no memory. */
 static uint32_t number_threads(const lode_recording *inner, uint32_t *numbers)
 {
-    struct lode_map threads;
-    lode_map_init(&threads);
+    struct lode_interner threads;
     uint32_t count = 0;
+    lode_interner_init(&threads, 2 * sizeof(int32_t));
     for (uint32_t i = 0; i < inner->track_count && count != LODE_NO_INDEX; i++) {
-        const lode_track *track = &inner->tracks[i];
-        uint64_t key = (uint64_t)(uint32_t)track->pid << 32 | (uint32_t)track->tid;
-        const uint32_t *number = lode_map_add(&threads, key, count, NULL);
-        if (number)
-            numbers[i] = *number;
-        count = number ? (uint32_t)threads.count : LODE_NO_INDEX;
+        int32_t thread[] = {inner->tracks[i].pid, inner->tracks[i].tid};
+        numbers[i] = lode_interner_add(&threads, thread, NULL);
+        count = numbers[i] == LODE_NO_NUMBER ? LODE_NO_INDEX : (uint32_t)threads.items.count;
     }
-    lode_map_free(&threads);
+    lode_interner_free(&threads);
     return count;
 }
 

@@ -47,7 +47,7 @@ static bool same_name(const char *a, const char *b)
     return a == b || (a && b && strncmp(a, b, NAME_BYTES) == 0);
 }
 
-bool lode_key_equal(const struct lode_key *a, const struct lode_key *b)
+static bool is_same(const struct lode_key *a, const struct lode_key *b)
 {
     return a->kind == b->kind && a->lexical == b->lexical && a->is_inlined == b->is_inlined &&
            a->function == b->function && a->module == b->module && a->file == b->file &&
@@ -58,12 +58,12 @@ bool lode_key_equal(const struct lode_key *a, const struct lode_key *b)
 
 static uint64_t key_hash(const struct lode_key *key)
 {
-    uint64_t what = (uint64_t)key->kind << 32 | (uint64_t)key->lexical << 16 | key->is_inlined;
     uint64_t function = key->function ? key->function->index + UINT64_C(1) : 0;
     uint64_t module = key->module ? key->module->index + UINT64_C(1) : 0;
     uint64_t file = key->file ? key->file->index + UINT64_C(1) : 0;
-    uint64_t hash =
-        lode_hash_pair(lode_hash_pair(what, key->number), lode_hash_pair(function, module << 32 | file));
+    uint64_t what = lode_hash_pair(key->kind * 2 + key->is_inlined, key->lexical);
+    uint64_t where = lode_hash_pair(lode_hash_pair(module, file), key->number);
+    uint64_t hash = lode_hash_pair(lode_hash_pair(what, function), where);
     if (key->name == NULL)
         return hash;
     return lode_hash_pair(hash, lode_hash_bytes(key->name, strnlen(key->name, NAME_BYTES)));
@@ -71,38 +71,36 @@ static uint64_t key_hash(const struct lode_key *key)
 
 void lode_keys_init(struct lode_keys *keys)
 {
-    lode_map_init(&keys->index);
+    *keys = (struct lode_keys){0};
     lode_array_init(&keys->items, sizeof(struct lode_key), LODE_NO_INDEX - 1);
 }
 
 uint32_t lode_keys_add(struct lode_keys *keys, const struct lode_key *key, bool *added)
 {
-    for (uint64_t hash = key_hash(key);; hash++) {
-        uint32_t *slot = lode_map_add(&keys->index, hash, (uint32_t)keys->items.count, added);
-        struct lode_key *item;
-        if (slot == NULL)
-            return LODE_NO_INDEX;
-        if (*added) {
-            item = lode_array_push(&keys->items);
-            if (item == NULL)
-                return LODE_NO_INDEX;
-            *item = *key;
-            return *slot;
-        }
-        item = LODE_ARRAY_AT(&keys->items, struct lode_key, *slot);
-        if (lode_key_equal(item, key))
-            return *slot;
-    }
+    uint64_t hash = key_hash(key);
+    struct lode_index_probe probe = lode_index_begin(&keys->index, hash);
+    *added = false;
+    for (uint32_t number; lode_index_next(&probe, &number);)
+        if (is_same(LODE_ARRAY_AT(&keys->items, struct lode_key, number), key))
+            return number;
+    struct lode_key *item = lode_index_reserve(&keys->index) ? lode_array_push(&keys->items) : NULL;
+    if (item == NULL)
+        return LODE_NO_INDEX;
+    *item = *key;
+    *added = true;
+    uint32_t number = (uint32_t)keys->items.count - 1;
+    lode_index_put(&keys->index, hash, number);
+    return number;
 }
 
 void lode_keys_clear(struct lode_keys *keys)
 {
-    lode_map_clear(&keys->index);
+    lode_index_clear(&keys->index);
     keys->items.count = 0;
 }
 
 void lode_keys_free(struct lode_keys *keys)
 {
-    lode_map_free(&keys->index);
+    lode_index_free(&keys->index);
     lode_array_free(&keys->items);
 }

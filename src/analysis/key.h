@@ -6,8 +6,7 @@
 #ifndef LODE_ANALYSIS_KEY_H
 #define LODE_ANALYSIS_KEY_H
 
-#include "base/array.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "model/context.h"
 
 enum lode_key_kind {
@@ -50,11 +49,10 @@ struct lode_key lode_key_of_function(const lode_context *context);
 struct lode_key lode_key_of_loop(const lode_context *context);
 /* Of a source line. */
 struct lode_key lode_key_of_line(const lode_context *context);
-bool lode_key_equal(const struct lode_key *a, const struct lode_key *b);
 
 /* Numbers keys 0, 1, 2... in the order in which they come. */
 struct lode_keys {
-    struct lode_map index; /* from hash to number; keys of one hash are contiguous: hash, hash + 1, ... */
+    struct lode_index index;
     struct lode_array items;
 };
 

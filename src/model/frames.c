@@ -81,7 +81,7 @@ bool lode_strings_pack(const struct lode_strings *strings, struct lode_blob *blo
 {
     bool done = pack_number(blob, strings->items.count);
     for (uint32_t i = 0; i < strings->items.count && done; i++)
-        done = pack_text(blob, lode_strings_at(strings, i));
+        done = pack_string(blob, lode_strings_at(strings, i));
     return done;
 }
 
@@ -89,7 +89,7 @@ bool lode_strings_unpack(struct lode_strings *strings, const unsigned char **at)
 {
     bool done = true;
     for (uint64_t left = unpack_number(at); left > 0 && done; left--)
-        done = lode_strings_add(strings, unpack_text(at)) != LODE_NO_NUMBER;
+        done = lode_strings_add(strings, unpack_string(at)) != LODE_NO_NUMBER;
     return done;
 }
 

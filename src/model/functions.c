@@ -13,7 +13,6 @@ void lode_function_table_init(struct lode_function_table *table, size_t item_siz
 {
     *table = (struct lode_function_table){.item_size = item_size};
     pthread_mutex_init(&table->lock, NULL);
-    lode_map_init(&table->index);
     lode_arena_init(&table->names, SIZE_MAX);
 }
 
@@ -21,7 +20,7 @@ void lode_function_table_free(struct lode_function_table *table)
 {
     for (unsigned i = 0; i < LODE_FUNCTION_SEGMENTS; i++)
         free(table->segments[i]);
-    lode_map_free(&table->index);
+    lode_index_free(&table->index);
     lode_arena_free(&table->names);
     pthread_mutex_destroy(&table->lock);
 }
@@ -51,11 +50,11 @@ static lode_function *append(struct lode_function_table *table)
     return function;
 }
 
-static uint64_t key_of(const struct lode_function_place *place)
+static uint64_t hash_of(const struct lode_function_place *place)
 {
     uint64_t number = place->module ? place->module->index + UINT64_C(1) : 0;
-    uint64_t key = lode_hash_pair(place->offset, number);
-    return place->name ? lode_hash_pair(key, lode_hash_text(place->name)) : key;
+    uint64_t hash = lode_hash_pair(place->offset, number);
+    return place->name ? lode_hash_pair(hash, lode_hash_text(place->name)) : hash;
 }
 
 static bool is_at(const lode_function *function, const struct lode_function_place *place)
@@ -64,28 +63,24 @@ static bool is_at(const lode_function *function, const struct lode_function_plac
            (place->name == NULL || (function->name && strcmp(function->name, place->name) == 0));
 }
 
-/* Functions whose keys are equal though they differ stand one behind the other: key, key + 1, ... */
 static const lode_function *find_locked(struct lode_function_table *table,
                                         const struct lode_function_place *place, lode_function_make make,
                                         void *user)
 {
-    for (uint64_t key = key_of(place);; key++) {
-        const uint32_t *slot = lode_map_get(&table->index, key);
-        if (slot) {
-            const lode_function *found = item_at(table, *slot);
-            if (is_at(found, place))
-                return found;
-            continue;
-        }
-        lode_function *made = append(table);
-        if (made == NULL)
-            return NULL;
-        made->module = place->module;
-        made->offset = place->offset;
-        if (!make(table, made, user) || lode_map_add(&table->index, key, made->index, NULL) == NULL)
-            return NULL;
-        return made;
-    }
+    uint64_t hash = hash_of(place);
+    struct lode_index_probe probe = lode_index_begin(&table->index, hash);
+    for (uint32_t number; lode_index_next(&probe, &number);)
+        if (is_at(item_at(table, number), place))
+            return item_at(table, number);
+    lode_function *made = lode_index_reserve(&table->index) ? append(table) : NULL;
+    if (made == NULL)
+        return NULL;
+    made->module = place->module;
+    made->offset = place->offset;
+    if (!make(table, made, user))
+        return NULL;
+    lode_index_put(&table->index, hash, made->index);
+    return made;
 }
 
 const lode_function *lode_function_table_find(struct lode_function_table *table,

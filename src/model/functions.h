@@ -6,8 +6,7 @@
 #ifndef LODE_MODEL_FUNCTIONS_H
 #define LODE_MODEL_FUNCTIONS_H
 
-#include "base/arena.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "model/context.h"
 #include <pthread.h>
 
@@ -21,7 +20,7 @@ struct lode_function_table {
     size_t item_size; /* of a format's struct, which begins with a struct lode_function */
     void *segments[LODE_FUNCTION_SEGMENTS];
     uint32_t count;
-    struct lode_map index; /* from a hash of the key to the newest function that has it */
+    struct lode_index index; /* of functions, by what they are known by */
     struct lode_arena names;
 };
 

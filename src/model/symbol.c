@@ -2,7 +2,7 @@
 /* Functions, files and modules: the public face. */
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "model/context.h"
 #include "model/database.h"
 #include <string.h>
@@ -17,8 +17,9 @@ static uint64_t function_hash(const lode_function *function)
     uint64_t module = function->module ? function->module->index + UINT64_C(1) : 0;
     uint64_t file = function->file ? function->file->index + UINT64_C(1) : 0;
     size_t length = function->name ? strnlen(function->name, NAME_HASHED) : 0;
-    uint64_t where = lode_hash_pair(function->offset, module << 32 | function->line);
-    return lode_hash_pair(where, lode_hash_pair(file, lode_hash_bytes(function->name, length)));
+    uint64_t source = lode_hash_pair(file, function->line);
+    uint64_t code = lode_hash_pair(function->offset, module);
+    return lode_hash_pair(lode_hash_pair(source, code), lode_hash_bytes(function->name, length));
 }
 
 static bool same_function(const lode_function *a, const lode_function *b)
@@ -28,32 +29,33 @@ static bool same_function(const lode_function *a, const lode_function *b)
            same_name;
 }
 
-/* The first function that is the same. Different ones with one hash are contiguous: key, key + 1, ... */
-static bool identify(struct lode_map *first, struct lode_function *functions, uint32_t index)
+/* Finds the first function that is the same. */
+static bool identify(struct lode_index *first, struct lode_function *functions, uint32_t index)
 {
-    uint64_t key = function_hash(&functions[index]);
+    uint64_t hash = function_hash(&functions[index]);
+    struct lode_index_probe probe = lode_index_begin(first, hash);
+    unsigned tried = 0;
     functions[index].identity = index;
-    for (unsigned tried = 0; tried < NAME_TRIED; tried++, key++) {
-        const uint32_t *slot = lode_map_add(first, key, index, NULL);
-        if (slot == NULL)
-            return false;
-        if (same_function(&functions[index], &functions[*slot])) {
-            functions[index].identity = *slot;
-            break;
+    for (uint32_t number; tried < NAME_TRIED && lode_index_next(&probe, &number); tried++)
+        if (same_function(&functions[index], &functions[number])) {
+            functions[index].identity = number;
+            return true;
         }
-    }
+    if (!lode_index_reserve(first))
+        return false;
+    if (tried < NAME_TRIED)
+        lode_index_put(first, hash, index);
     return true;
 }
 
 lode_status lode_identify_functions(struct lode_function *functions, uint32_t count, lode_error *error)
 {
-    struct lode_map first;
+    struct lode_index first = {0};
     lode_status status = LODE_OK;
-    lode_map_init(&first);
     for (uint32_t i = 0; i < count && status == LODE_OK; i++)
         if (!identify(&first, functions, i))
             status = lode_fail_memory(error);
-    lode_map_free(&first);
+    lode_index_free(&first);
     return status;
 }
 

@@ -75,7 +75,7 @@ struct lode_content_tree {
 
 static inline struct lode_tree_node *lode_tree_node(const struct lode_content_tree *tree, uint32_t number)
 {
-    return (struct lode_tree_node *)((unsigned char *)tree->nodes.bytes + number * tree->node_size);
+    return (void *)((unsigned char *)tree->nodes.bytes + number * tree->node_size);
 }
 
 /* A tree with a root. False if there is no memory. */

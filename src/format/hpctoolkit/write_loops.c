@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The summary of the scope lex_aware at loops, of profiles whose own values there may be those of hpcprof (loops.h). */
-#include "base/map.h"
+#include "base/intern.h"
 #include "format/hpctoolkit/loops.h"
 #include "format/hpctoolkit/write.h"
 #include <math.h>
@@ -14,20 +14,19 @@ struct loop_total {
     uint32_t count;
 };
 
-struct written_loops {
-    uint32_t *enclosing;     /* by id of context */
-    uint32_t *metric_of;     /* by value id: the metric whose scope function it is, or LODE_NONE */
-    bool *is_lexical;        /* by value id: it is of scope lex_aware, and the metric has function too */
-    struct lode_map indices; /* from (context, metric) to an index of totals */
-    struct lode_array totals;
-    struct lode_map kept_indices; /* from (context, statistic) to an index of kept */
-    struct lode_array kept;       /* of double: statistics that the source of the values has */
+struct loop_key {
+    uint32_t context, other;
 };
 
-static uint64_t key_of(uint32_t context, uint32_t other)
-{
-    return (uint64_t)context << 32 | other;
-}
+struct written_loops {
+    uint32_t *enclosing;       /* by id of context */
+    uint32_t *metric_of;       /* by value id: the metric whose scope function it is, or LODE_NONE */
+    bool *is_lexical;          /* by value id: it is of scope lex_aware, and the metric has function too */
+    struct lode_interner keys; /* of totals: struct loop_key with a metric */
+    struct lode_array totals;
+    struct lode_interner kept_keys; /* of kept: struct loop_key with a statistic */
+    struct lode_array kept;         /* of double: statistics that the source of the values has */
+};
 
 static void find_enclosing(const lode_writer *writer, uint32_t *enclosing)
 {
@@ -65,8 +64,8 @@ lode_status lode_writer_sum_loops(lode_writer *writer, lode_error *error)
     struct written_loops *loops = writer->loops = calloc(1, sizeof *loops);
     if (loops == NULL)
         return lode_fail_memory(error);
-    lode_map_init(&loops->indices);
-    lode_map_init(&loops->kept_indices);
+    lode_interner_init(&loops->keys, sizeof(struct loop_key));
+    lode_interner_init(&loops->kept_keys, sizeof(struct loop_key));
     lode_array_init(&loops->totals, sizeof(struct loop_total), UINT32_MAX);
     lode_array_init(&loops->kept, sizeof(double), UINT32_MAX);
     loops->enclosing = calloc((size_t)writer->listed + 1, sizeof *loops->enclosing);
@@ -89,8 +88,8 @@ void lode_writer_free_loops(lode_writer *writer)
     free(loops->enclosing);
     free(loops->metric_of);
     free(loops->is_lexical);
-    lode_map_free(&loops->indices);
-    lode_map_free(&loops->kept_indices);
+    lode_interner_free(&loops->keys);
+    lode_interner_free(&loops->kept_keys);
     lode_array_free(&loops->totals);
     lode_array_free(&loops->kept);
     free(loops);
@@ -105,8 +104,7 @@ lode_status lode_writer_keep_statistic(lode_writer *writer, uint32_t context, ui
     bool added = false;
     if (!writer->numbered[id].loop)
         return LODE_OK;
-    if (lode_map_add(&loops->kept_indices, key_of(id, statistic), (uint32_t)loops->kept.count, &added) ==
-        NULL)
+    if (lode_interner_add(&loops->kept_keys, &(struct loop_key){id, statistic}, &added) == LODE_NO_NUMBER)
         return lode_fail_memory(error);
     double *kept = added ? lode_array_push(&loops->kept) : NULL;
     if (added && kept == NULL)
@@ -147,11 +145,11 @@ lode_status lode_writer_add_loops(lode_writer *writer, const struct lode_array *
     for (size_t i = 0; i < values->count; i++) {
         const struct loop_value *value = LODE_ARRAY_AT(values, struct loop_value, i);
         bool added;
-        const uint32_t *index = lode_map_add(&loops->indices, key_of(value->loop, value->metric),
-                                             (uint32_t)loops->totals.count, &added);
-        if (index == NULL || (added && lode_array_push(&loops->totals) == NULL))
+        struct loop_key key = {value->loop, value->metric};
+        uint32_t number = lode_interner_add(&loops->keys, &key, &added);
+        if (number == LODE_NO_NUMBER || (added && lode_array_push(&loops->totals) == NULL))
             return lode_fail_memory(error);
-        add_total(LODE_ARRAY_AT(&loops->totals, struct loop_total, *index), value);
+        add_total(LODE_ARRAY_AT(&loops->totals, struct loop_total, number), value);
     }
     return LODE_OK;
 }
@@ -177,12 +175,13 @@ bool lode_writer_loop_statistic(const lode_writer *writer, uint32_t context, uin
     if (loops == NULL || !writer->numbered[context].loop || !loops->is_lexical[statistic->value_id] ||
         lode_formula_of(statistic->formula) == LODE_FORMULA_ONE)
         return false;
-    const uint32_t *index = lode_map_get(&loops->indices, key_of(context, metric));
-    const uint32_t *kept_index = lode_map_get(&loops->kept_indices, key_of(context, statistic->id));
-    double kept = kept_index ? *LODE_ARRAY_AT(&loops->kept, double, *kept_index) : 0.0, rounding = 0.0;
-    *out =
-        index ? computed_value(LODE_ARRAY_AT(&loops->totals, struct loop_total, *index), statistic, &rounding)
-              : 0.0;
+    uint32_t total = lode_interner_find(&loops->keys, &(struct loop_key){context, metric});
+    uint32_t stored = lode_interner_find(&loops->kept_keys, &(struct loop_key){context, statistic->id});
+    double kept = stored == LODE_NO_NUMBER ? 0.0 : *LODE_ARRAY_AT(&loops->kept, double, stored);
+    double rounding = 0.0;
+    *out = 0.0;
+    if (total != LODE_NO_NUMBER)
+        *out = computed_value(LODE_ARRAY_AT(&loops->totals, struct loop_total, total), statistic, &rounding);
     if (fabs(*out - kept) <= LOOPS_ROUNDING * rounding)
         *out = kept;
     return true;

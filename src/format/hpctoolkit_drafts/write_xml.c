@@ -84,13 +84,12 @@ void lode_xml_put_text(struct xml_writer *self, const char *text)
     }
 }
 
-uint32_t lode_xml_number(struct xml_writer *self, unsigned step, uint32_t first, uint32_t second)
+uint32_t lode_xml_number(struct xml_writer *self, struct lode_interner *interner, const void *item)
 {
-    struct lode_map *map = &self->steps[step];
-    const uint32_t *number = lode_map_add(map, (uint64_t)first << 32 | second, (uint32_t)map->count, NULL);
-    if (number == NULL && self->status == LODE_OK)
+    uint32_t number = lode_interner_add(interner, item, NULL);
+    if (number == LODE_NO_NUMBER && self->status == LODE_OK)
         self->status = lode_fail_memory(self->error);
-    return number ? *number : 0;
+    return number == LODE_NO_NUMBER ? 0 : number;
 }
 
 /* ---- tables ---- */
@@ -182,11 +181,11 @@ static lode_status put_all(struct xml_writer *self)
 static lode_status put_meta(struct drafts_output *out, lode_error *error)
 {
     struct xml_writer self = {.out = out, .db = out->db, .file.fd = -1, .error = error};
-    for (size_t i = 0; i < sizeof self.steps / sizeof *self.steps; i++)
-        lode_map_init(&self.steps[i]);
+    lode_interner_init(&self.instructions, sizeof(struct xml_instruction));
+    lode_interner_init(&self.static_scopes, sizeof(struct xml_static_scope));
     lode_status status = put_all(&self);
-    for (size_t i = 0; i < sizeof self.steps / sizeof *self.steps; i++)
-        lode_map_free(&self.steps[i]);
+    lode_interner_free(&self.instructions);
+    lode_interner_free(&self.static_scopes);
     lode_output_file_abandon(&self.file);
     free(self.procedure_of);
     return status;

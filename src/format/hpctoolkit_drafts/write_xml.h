@@ -3,8 +3,7 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_XML_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_XML_H
 
-#include "base/array.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "format/hpctoolkit_drafts/write.h"
 
 enum {
@@ -21,6 +20,14 @@ enum {
 
 #define XML_UNKNOWN_PROCEDURE_NAME "<unknown procedure>"
 
+struct xml_instruction {
+    uint64_t offset, module;
+};
+
+struct xml_static_scope {
+    uint32_t procedure, file, line, kind;
+};
+
 struct xml_writer {
     struct drafts_output *out;
     const lode_database *db;
@@ -28,20 +35,18 @@ struct xml_writer {
     /* The first failure; what comes behind it is not written. */
     lode_status status;
     lode_error *error;
-    uint32_t *procedure_of;   /* by index of a context: the procedure of its own, or 0 */
-    uint32_t procedures;      /* how many there are */
-    struct lode_map steps[6]; /* numbers of pairs of numbers; see lode_xml_number */
-    uint32_t scopes;          /* static ones: procedures, lines, loops */
+    uint32_t *procedure_of;             /* by index of a context: the procedure of its own, or 0 */
+    uint32_t procedures;                /* how many there are */
+    struct lode_interner instructions;  /* that are called: struct xml_instruction */
+    struct lode_interner static_scopes; /* lines and loops of procedures: struct xml_static_scope */
+    uint32_t scopes;                    /* static ones: procedures, lines, loops */
 };
 
 void lode_xml_put(struct xml_writer *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A text in the value of an attribute: escaped, and what XML cannot hold replaced. */
 void lode_xml_put_text(struct xml_writer *self, const char *text);
-/*
- * The number of a pair of numbers: that of the same pair before, or how many there were. By steps, any number of numbers have
- * one.
- */
-uint32_t lode_xml_number(struct xml_writer *self, unsigned step, uint32_t first, uint32_t second);
+/* The number of a struct; 0 if there is no memory, which fails all. */
+uint32_t lode_xml_number(struct xml_writer *self, struct lode_interner *interner, const void *item);
 
 /* The statistics of a metric under a scope that can be told from each other when they are read. */
 void lode_xml_choose(struct drafts_output *out);

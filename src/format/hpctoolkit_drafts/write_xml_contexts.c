@@ -9,15 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Steps to numbers (lode_xml_number). */
-enum {
-    STEP_MODULE_LOW,
-    STEP_HIGH, /* and a procedure of an instruction */
-    STEP_FILE,
-    STEP_LINE,
-    STEP_KIND /* and a static scope */
-};
-
 /* An element that is open, with the C around it. */
 struct open_element {
     const char *name; /* NULL: it was closed at once */
@@ -79,9 +70,9 @@ static void put_own_procedure(struct xml_writer *self, const lode_context *node)
         *own = self->procedures++;
         put_procedure(self, *own, name, 0, true);
     } else if (is_called_instruction(node)) {
-        uint32_t number = lode_xml_number(self, STEP_MODULE_LOW, node->module->index, (uint32_t)node->offset);
-        uint32_t known = (uint32_t)self->steps[STEP_HIGH].count, first = self->procedures - known;
-        number = lode_xml_number(self, STEP_HIGH, number, (uint32_t)(node->offset >> 32));
+        struct xml_instruction instruction = {node->offset, node->module->index};
+        uint32_t known = (uint32_t)self->instructions.items.count, first = self->procedures - known;
+        uint32_t number = lode_xml_number(self, &self->instructions, &instruction);
         *own = first + number;
         if (number < known)
             return;
@@ -145,10 +136,8 @@ static const lode_module *module_inside(const struct xml_writer *self, const lod
 /* The number of a line or a loop of a procedure, the same wherever it is called. */
 static uint32_t static_scope(struct xml_writer *self, const lode_context *node, uint32_t procedure)
 {
-    uint32_t number = lode_xml_number(self, STEP_FILE, procedure, file_id(node->file));
-    number = lode_xml_number(self, STEP_LINE, number, node->line);
-    number = lode_xml_number(self, STEP_KIND, number, node->lexical);
-    return self->procedures + number;
+    struct xml_static_scope scope = {procedure, file_id(node->file), node->line, node->lexical};
+    return self->procedures + lode_xml_number(self, &self->static_scopes, &scope);
 }
 
 /* The C around a call; false if there is none. */

@@ -7,7 +7,7 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_XML_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_XML_H
 
-#include "base/array.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "format/hpctoolkit_drafts/binary.h"
 
@@ -104,8 +104,7 @@ struct xml_reader {
 
     struct lode_array frames;
     struct lode_array contexts;
-    struct lode_array functions;
-    struct lode_map function_steps[3];
+    struct lode_interner functions; /* of struct xml_function */
 };
 
 /* An attribute's value, or NULL. */

@@ -66,30 +66,11 @@ static lode_status add_context(struct xml_reader *reader, struct xml_frame *fram
 
 /* ---- procedures ---- */
 
-/* The number of a pair of numbers that were seen together. */
-static lode_status step(struct xml_reader *reader, struct lode_map *map, uint32_t first, uint32_t second,
-                        uint32_t *out)
-{
-    const uint32_t *number = lode_map_add(map, (uint64_t)first << 32 | second, (uint32_t)map->count, NULL);
-    if (number == NULL)
-        return lode_fail_memory(reader->report->error);
-    *out = *number;
-    return LODE_OK;
-}
-
 static lode_status find_function(struct xml_reader *reader, const struct xml_function *function,
                                  uint32_t *index)
 {
-    uint32_t number;
-    LODE_TRY(step(reader, &reader->function_steps[0], function->procedure, function->module, &number));
-    LODE_TRY(step(reader, &reader->function_steps[1], number, function->file, &number));
-    LODE_TRY(step(reader, &reader->function_steps[2], number, function->line, index));
-    if (*index < reader->functions.count)
-        return LODE_OK;
-    void *slot;
-    LODE_TRY(lode_xml_push(reader, &reader->functions, &slot));
-    *(struct xml_function *)slot = *function;
-    return LODE_OK;
+    *index = lode_interner_add(&reader->functions, function, NULL);
+    return *index == LODE_NO_NUMBER ? lode_fail_memory(reader->report->error) : LODE_OK;
 }
 
 static lode_status add_entry_point(struct xml_reader *reader, uint32_t id, const struct xml_entry *procedure,
@@ -258,12 +239,12 @@ lode_status lode_xml_loop(struct xml_reader *reader, const struct xml_element *e
 static lode_status place_functions(struct xml_reader *reader)
 {
     struct lode_database *db = &reader->db->base;
-    size_t count = reader->functions.count;
+    size_t count = reader->functions.items.count;
     db->functions = lode_arena_alloc(&db->arena, count, sizeof *db->functions);
     if (db->functions == NULL)
         return lode_fail_memory(reader->report->error);
     for (size_t i = 0; i < count; i++) {
-        const struct xml_function *function = LODE_ARRAY_AT(&reader->functions, struct xml_function, i);
+        const struct xml_function *function = LODE_ARRAY_AT(&reader->functions.items, struct xml_function, i);
         const struct xml_entry *procedure =
             LODE_ARRAY_AT(&reader->procedures.entries, struct xml_entry, function->procedure);
         db->functions[i] = (struct lode_function){

@@ -338,10 +338,8 @@ static void init_reader(struct xml_reader *reader)
     lode_array_init(&reader->columns, sizeof(struct xml_column), most);
     lode_array_init(&reader->frames, sizeof(struct xml_frame), MAX_DEPTH + 1);
     lode_array_init(&reader->contexts, sizeof(struct xml_context), most);
-    lode_array_init(&reader->functions, sizeof(struct xml_function), most);
+    lode_interner_init(&reader->functions, sizeof(struct xml_function));
     lode_map_init(&reader->formulas);
-    for (size_t i = 0; i < 3; i++)
-        lode_map_init(&reader->function_steps[i]);
 }
 
 static void free_reader(struct xml_reader *reader)
@@ -353,10 +351,8 @@ static void free_reader(struct xml_reader *reader)
     lode_array_free(&reader->columns);
     lode_array_free(&reader->frames);
     lode_array_free(&reader->contexts);
-    lode_array_free(&reader->functions);
+    lode_interner_free(&reader->functions);
     lode_map_free(&reader->formulas);
-    for (size_t i = 0; i < 3; i++)
-        lode_map_free(&reader->function_steps[i]);
     XML_ParserFree(reader->parser);
 }
 

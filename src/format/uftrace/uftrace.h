@@ -3,6 +3,7 @@
 #ifndef LODE_FORMAT_UFTRACE_H
 #define LODE_FORMAT_UFTRACE_H
 
+#include "base/map.h"
 #include "base/source.h"
 #include "format/format.h"
 #include "format/uftrace/args.h"
