@@ -20,6 +20,7 @@
 #include <lode/calls.h>
 #include <lode/calltree.h>
 #include <lode/check.h>
+#include <lode/columns.h>
 #include <lode/comm.h>
 #include <lode/context.h>
 #include <lode/convert.h>
@@ -40,6 +41,7 @@
 #include <lode/synth.h>
 #include <lode/timeline.h>
 #include <lode/trace.h>
+#include <lode/values.h>
 #include <lode/view.h>
 #include <lode/writer.h>
 

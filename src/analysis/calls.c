@@ -2,6 +2,7 @@
 /* Calls by function and by track: the sum of what the workers have, in order. */
 #include "analysis/calls.h"
 #include "base/error.h"
+#include "model/table.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -282,4 +283,27 @@ uint32_t lode_calls_track_count(const lode_calls *calls)
 const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index)
 {
     return index < calls->track_count ? &calls->tracks[index] : NULL;
+}
+
+#define ROW(name, type) LODE_FIELD(#name, type, struct ranked, row.name)
+
+lode_status lode_calls_table(lode_table **out, const lode_calls *calls, lode_error *error)
+{
+    static const struct lode_column_spec specs[] = {
+        LODE_CONVERTED("function", U32, struct ranked, row.function, lode_convert_function),
+        LODE_CONVERTED("name", STRING, struct ranked, row.function, lode_convert_function_name),
+        ROW(calls, U64),
+        ROW(total, U64),
+        ROW(self, U64),
+        ROW(min, U64),
+        ROW(max, U64),
+        ROW(errors, U64),
+        ROW(mean, F64),
+        ROW(deviation, F64),
+        ROW(p50, U64),
+        ROW(p95, U64),
+        ROW(p99, U64),
+    };
+    struct lode_rows rows = {calls->rows, calls->count, sizeof *calls->rows, LODE_OWNER_STORE, NULL};
+    return lode_table_make(out, &rows, specs, sizeof specs / sizeof *specs, error);
 }

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "model/block.h"
 #include "model/database.h"
+#include "model/table.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -266,4 +267,14 @@ uint64_t lode_cost_unlisted_contexts(const lode_cost *cost)
 uint64_t lode_cost_unlisted_values(const lode_cost *cost)
 {
     return cost->unlisted_values;
+}
+
+lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error *error)
+{
+    const struct lode_column_spec specs[] = {
+        {.name = "inclusive", .type = LODE_COLUMN_F64, .array = cost->inclusive},
+        {.name = "exclusive", .type = LODE_COLUMN_F64, .array = cost->own},
+    };
+    struct lode_rows rows = {.count = cost->tree->count, .owner = LODE_OWNER_STORE};
+    return lode_table_make(out, &rows, specs, 2, error);
 }

@@ -131,9 +131,9 @@ lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t co
     return LODE_OK;
 }
 
-lode_status lode_group_lookup(const lode_block *block, const lode_group *group, uint32_t key, double *out)
+uint64_t lode_group_seek(const lode_block *block, const lode_group *group, uint32_t key)
 {
-    uint64_t low = group->first, end = group->first + group->count, high = end;
+    uint64_t low = group->first, high = group->first + group->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (block_value_key(block, middle) < key)
@@ -141,8 +141,14 @@ lode_status lode_group_lookup(const lode_block *block, const lode_group *group, 
         else
             high = middle;
     }
-    bool found = low < end && block_value_key(block, low) == key;
-    *out = found ? block_value(block, low) : 0.0;
+    return low;
+}
+
+lode_status lode_group_lookup(const lode_block *block, const lode_group *group, uint32_t key, double *out)
+{
+    uint64_t at = lode_group_seek(block, group, key);
+    bool found = at < group->first + group->count && block_value_key(block, at) == key;
+    *out = found ? block_value(block, at) : 0.0;
     return found ? LODE_OK : LODE_NOT_FOUND;
 }
 

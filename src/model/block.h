@@ -77,6 +77,8 @@ lode_status lode_context_blocks_fit(const lode_database *db, lode_error *error);
 
 /* The first group at or after `key`, searched from group `from` on; group_count if there is none. */
 uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key);
+/* The first value of a group at or after `key`; the end of the group if there is none. */
+uint64_t lode_group_seek(const lode_block *block, const lode_group *group, uint32_t key);
 /* The value of `key` in a group. LODE_NOT_FOUND, and 0.0, if it has none. */
 lode_status lode_group_lookup(const lode_block *block, const lode_group *group, uint32_t key, double *out);
 

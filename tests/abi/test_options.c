@@ -171,6 +171,14 @@ CALL(timeline)
     return status;
 }
 
+CALL(values)
+{
+    lode_values *values;
+    lode_status status = lode_values_open(&values, database, options, error);
+    lode_values_close(values);
+    return status;
+}
+
 CALL(view)
 {
     lode_view *view;
@@ -202,6 +210,7 @@ static const lode_slice slice = LODE_SLICE_INIT;
 static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
 static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
+static const lode_values_options values_options = LODE_VALUES_OPTIONS_INIT;
 static const lode_view_options view_options = LODE_VIEW_OPTIONS_INIT;
 static const lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
 
@@ -241,6 +250,7 @@ static const struct entry {
     {"lode_synth_recording", call_synth_recording, &synth_recording_options,
      FIRST(lode_synth_recording_options)},
     {"lode_timeline_compute", call_timeline, &timeline_options, FIRST(lode_timeline_options)},
+    {"lode_values_open", call_values, &values_options, sizeof values_options},
     {"lode_view_build", call_view, &view_options, FIRST(lode_view_options)},
     {"lode_writer_create", call_writer, &writer_options, FIRST(lode_writer_options)},
 };

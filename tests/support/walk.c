@@ -121,6 +121,63 @@ static void walk_traces(uint64_t *hash, const lode_database *db)
     }
 }
 
+static uint64_t element(const lode_column *column, uint64_t index)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 8, 0};
+    uint64_t number = 0;
+    const unsigned char *at = (const unsigned char *)column->data + index * column->stride;
+    memcpy(&number, at, sizes[column->type]);
+    return number;
+}
+
+static void walk_table(uint64_t *hash, lode_table *table)
+{
+    lode_column column;
+    for (unsigned i = 0; i < lode_table_columns(table); i++) {
+        for (uint64_t first = 0; lode_table_read(table, i, first, 100, &column, NULL) == LODE_OK;
+             first += 100)
+            for (uint64_t k = 0; k < column.count; k++)
+                mix(hash, element(&column, k));
+    }
+    lode_table_free(table);
+}
+
+static void walk_tables(uint64_t *hash, const lode_database *db)
+{
+    lode_table *table;
+    lode_block block;
+    lode_trace_line line;
+    for (int kind = 0; kind < LODE_TABLE_COUNT; kind++)
+        if (lode_database_table(&table, db, (lode_table_kind)kind, NULL) == LODE_OK)
+            walk_table(hash, table);
+    for (uint32_t i = 0; i < 2 && lode_profile_block(db, i, &block, NULL) == LODE_OK; i++) {
+        if (lode_block_groups_table(&table, &block, NULL) == LODE_OK)
+            walk_table(hash, table);
+        if (lode_block_values_table(&table, &block, NULL) == LODE_OK)
+            walk_table(hash, table);
+    }
+    if (lode_database_trace_line(db, 0, &line, NULL) == LODE_OK &&
+        lode_trace_line_table(&table, &line, NULL) == LODE_OK)
+        walk_table(hash, table);
+}
+
+static void walk_cursor(uint64_t *hash, const lode_database *db, lode_values_path path, int metric)
+{
+    lode_values_options options = LODE_VALUES_OPTIONS_INIT;
+    lode_values *values;
+    lode_column columns[LODE_VALUES_COLUMNS];
+    options.path = path;
+    options.metric = metric;
+    if (lode_values_open(&values, db, &options, NULL) != LODE_OK)
+        return;
+    while (lode_values_next(values, columns, NULL) == LODE_OK)
+        for (uint64_t k = 0; k < columns[0].count; k++)
+            for (size_t i = 0; i < LODE_VALUES_COLUMNS; i++)
+                mix(hash, element(&columns[i], k));
+    mix(hash, lode_values_bytes_read(values));
+    lode_values_close(values);
+}
+
 static void walk_hotspots(uint64_t *hash, const lode_cost *cost)
 {
     for (unsigned by = LODE_BY_FUNCTION; by <= LODE_BY_FILE; by++) {
@@ -199,6 +256,10 @@ uint64_t walk_database(const lode_database *db, unsigned threads)
     walk_contexts(&hash, db);
     walk_values(&hash, db);
     walk_traces(&hash, db);
+    walk_tables(&hash, db);
+    walk_cursor(&hash, db, LODE_VALUES_BY_PROFILES, -1);
+    walk_cursor(&hash, db, LODE_VALUES_BY_CONTEXTS, -1);
+    walk_cursor(&hash, db, LODE_VALUES_CHEAPER, 1);
     walk_costs(&hash, db, threads);
     walk_timeline(&hash, db, threads);
     return hash;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables of typed columns: what a store holds, as plain arrays that a binding or an SQL engine takes without a call per row.
+ *
+ * A column is {data, count, stride, type}. Numbers are in the byte order of this machine. Elements may be unaligned where
+ * the stride is no multiple of their size: copy them with memcpy. A stride of 0 repeats one element.
+ */
+#ifndef LODE_COLUMNS_H
+#define LODE_COLUMNS_H
+
+#include <lode/block.h>
+#include <lode/calls.h>
+#include <lode/cost.h>
+#include <lode/trace.h>
+
+LODE_BEGIN_DECLS
+
+typedef enum lode_column_type {
+    LODE_COLUMN_U8,
+    LODE_COLUMN_U16,
+    LODE_COLUMN_U32,
+    LODE_COLUMN_U64,
+    LODE_COLUMN_F64,
+    LODE_COLUMN_STRING /* const char *, with a NUL at its end; NULL where there is none */
+} lode_column_type;
+
+/* Who owns the bytes of a column, and so how long they live. */
+typedef enum lode_column_owner {
+    LODE_OWNER_FILE, /* the mapped file itself: until the store closes */
+    LODE_OWNER_STORE, /* memory of the store, or of the object that the table was made from: until that closes */
+    LODE_OWNER_TABLE /* a decoded copy: until the table is read again, or freed */
+} lode_column_owner;
+
+typedef struct lode_column {
+    const char *name;
+    lode_column_type type;
+    lode_column_owner owner;
+    const void *data;
+    uint64_t count;
+    uint64_t stride; /* bytes from one element to the next */
+} lode_column;
+
+/* In columns of indices: the row names no function, file or module. */
+#define LODE_NO_ROW UINT32_MAX
+
+typedef struct lode_table lode_table;
+
+/*
+ * The tables of a database, and their columns. A column that is called like a table holds row numbers of that table.
+ *   contexts     id, parent (row; the first row is its own), parent_id, subtree_size, depth, kind, relation, flags,
+ *                propagation, function, file, line, module, offset, entry (kind of an entry point), entry_name;
+ *                rows are in depth-first order
+ *   functions    name, module, offset, file, line, same_as (row of the first function that is the same)
+ *   files        path, copied
+ *   modules      path
+ *   metrics      metric (number), name, scope, scope_kind, id (as in values): a row for each scope of each metric
+ *   statistics   metric, name, scope, formula, combine, id (as in the summary)
+ *   profiles     flags, summary, values, ids
+ *   profile_ids  profile, kind (row of id_kinds), flags, logical, physical: a row for each element of an id tuple
+ *   id_kinds     name
+ *   trace_lines  profile, samples
+ */
+typedef enum lode_table_kind {
+    LODE_TABLE_CONTEXTS,
+    LODE_TABLE_FUNCTIONS,
+    LODE_TABLE_FILES,
+    LODE_TABLE_MODULES,
+    LODE_TABLE_METRICS,
+    LODE_TABLE_STATISTICS,
+    LODE_TABLE_PROFILES,
+    LODE_TABLE_PROFILE_IDS,
+    LODE_TABLE_ID_KINDS,
+    LODE_TABLE_TRACE_LINES
+} lode_table_kind;
+#define LODE_TABLE_COUNT 10
+
+/* A table of a database. LODE_ERR_ARGUMENT for a kind that there is not. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_database_table(lode_table **out, const lode_database *db,
+                                                      lode_table_kind kind, lode_error *error);
+/* Such as "contexts"; NULL for a kind that there is not. MT: any thread. */
+LODE_API const char *lode_table_kind_name(int kind);
+
+/* The groups of a block: key, first (number of the group's first value). MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_block_groups_table(lode_table **out, const lode_block *block,
+                                                          lode_error *error);
+/* The values of a block: key, value. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_block_values_table(lode_table **out, const lode_block *block,
+                                                          lode_error *error);
+/* The samples of a trace line: time, context (its id; 0 when it did not run). MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_trace_line_table(lode_table **out, const lode_trace_line *line,
+                                                        lode_error *error);
+/* Costs by context: inclusive, exclusive (own); rows are those of the table of contexts. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error *error);
+/* Statistics of calls: function (its index), name, and the fields of lode_call_row. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_calls_table(lode_table **out, const lode_calls *calls,
+                                                   lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_table_free(lode_table *table);
+
+/* MT: any thread. */
+LODE_API uint64_t lode_table_rows(const lode_table *table);
+LODE_API unsigned lode_table_columns(const lode_table *table);
+/* The name of a column; NULL past the last. MT: any thread. */
+LODE_API const char *lode_table_column_name(const lode_table *table, unsigned column);
+
+/*
+ * A column of the rows from `first` on, `count` of them or as many as there are. Costs nothing where it is not a decoded copy; a
+ * copy takes memory for `count` elements, which the next read of the same column uses again. LODE_END past the last row,
+ * LODE_ERR_ARGUMENT past the last column. MT: one thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_table_read(lode_table *table, unsigned column, uint64_t first,
+                                                  uint64_t count, lode_column *out, lode_error *error);
+
+LODE_END_DECLS
+#endif
