@@ -7,6 +7,8 @@ struct lode_label;
 
 /* Where the descriptor of a method begins; NULL if the name does not end with one. */
 const char *lode_descriptor(const char *name);
+/* A symbol as it is in C++ or Java, if it has such a form, else as it is. */
+void lode_symbol_put(struct lode_label *label, const char *symbol);
 /* The parameters of a descriptor as people write them: "(int, java.lang.String[])". */
 void lode_descriptor_put(struct lode_label *label, const char *descriptor);
 

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <glob.h>
 #include <inttypes.h>
+#include <lode/name.h>
 #include <stdlib.h>
 
 struct bytes {
@@ -119,7 +120,7 @@ static void find_call(const struct replay *self, uint64_t address, struct call *
 {
     struct symbol symbol = find_symbol(self, address - self->base);
     const struct lode_uft_debug_entry *debug = lode_uft_debug_find(&self->debug, symbol.address);
-    lode_uft_simple_name(symbol.name, call->name, sizeof call->name);
+    lode_simple_name(symbol.name, call->name, sizeof call->name);
     call->arguments = lode_uft_specs_choose(self->specs.specs, symbol.name, self->program, false,
                                             debug ? debug->arguments : NULL);
     call->result = lode_uft_specs_choose(self->specs.specs, symbol.name, self->program, true,

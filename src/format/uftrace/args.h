@@ -67,7 +67,4 @@ lode_status lode_uft_event_decode(const struct lode_uft_specs *specs, uint64_t i
 /* The name of an event that every uftrace knows, such as "read:page-fault"; NULL for another. */
 const char *lode_uft_event_name(uint64_t id);
 
-/* The name without parameters and template arguments, as patterns and uftrace's output have it. Lengths as in lode/name.h. */
-size_t lode_uft_simple_name(const char *symbol, char *buffer, size_t capacity);
-
 #endif

@@ -57,7 +57,7 @@ static const char *keep_name(struct reader *self, struct uft_text text)
     const char *name = uft_copy(self->arena, text);
     if (name == NULL || strncmp(name, "_Z", 2) != 0)
         return name;
-    size_t length = lode_uft_simple_name(name, simple, sizeof simple);
+    size_t length = lode_simple_name(name, simple, sizeof simple);
     return length < sizeof simple ? uft_copy(self->arena, (struct uft_text){simple, simple + length}) : name;
 }
 
@@ -346,14 +346,17 @@ const struct lode_uft_spec *lode_uft_specs_choose(const struct lode_uft_specs *s
 {
     char simple[NAME_MAX_LENGTH + 1];
     struct lookup lookup;
-    size_t length = lode_uft_simple_name(name, simple, sizeof simple);
+    enum lode_uft_rules_kind kind = is_result ? UFT_RULES_RESULTS : UFT_RULES_ARGUMENTS;
+    enum lode_uft_rules_kind automatic = is_result ? UFT_RULES_AUTO_RESULTS : UFT_RULES_AUTO_ARGUMENTS;
+    if (specs->rules[kind].count == 0 && specs->rules[automatic].count == 0)
+        return debug;
+    size_t length = lode_simple_name(name, simple, sizeof simple);
     lookup.name = length < sizeof simple ? simple : "";
     lookup.module = lode_path_tail(module);
-    const struct lode_uft_spec *asked =
-        find_in(specs, is_result ? UFT_RULES_RESULTS : UFT_RULES_ARGUMENTS, &lookup);
+    const struct lode_uft_spec *asked = find_in(specs, kind, &lookup);
     if (asked || debug)
         return asked ? asked : debug;
-    return find_in(specs, is_result ? UFT_RULES_AUTO_RESULTS : UFT_RULES_AUTO_ARGUMENTS, &lookup);
+    return find_in(specs, automatic, &lookup);
 }
 
 const struct lode_uft_spec *lode_uft_specs_find(const struct lode_uft_specs *specs, const char *name,

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Symbols for people. Full names are those of __cxa_demangle, behind a bound. Simple names are cut out of them, in uftrace's spelling:
+ * of "app::operator+(app::Box const&)" it is "app::operator+". uftrace compares the patterns of a recording with simple
+ * names, and the patterns decide which records have arguments: doc/formats/uftrace.md lists its rules.
+ */
+#include "base/label.h"
+#include "model/descriptor.h"
+#include <lode/name.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the C++ runtime: the reference implementation of the ABI's demangler. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); // NOLINT
+
+/* ---- hostile names ---- */
+
+enum {
+    REFERENCES_MAX = 512, /* different parts that a name may refer back to */
+    TYPE_LETTERS = 20,    /* "unsigned long long" is one letter */
+    EXPANSIONS_MAX = 32,  /* of packs, each of which repeats a pattern */
+    DEMANGLED_MAX = 64 << 20,
+    /* What a name becomes is at most this many times as long, and a few more. The longest of 74,000 names of a compiler is 29 times. */
+    GROWTH_MAX = 32,
+    GROWTH_MORE = 1024
+};
+
+/* A part of a mangled name that is referred to: S_, S0_... or T_, T0_... */
+struct reference {
+    bool is_parameter;
+    uint32_t number;
+    uint64_t size; /* written out, at most */
+};
+
+/* Reads "_", "0_", "1A_"; false if it is no number. */
+static bool take_number(const char **at, uint32_t *number)
+{
+    uint32_t value = 0;
+    const char *c = *at;
+    for (; (*c >= '0' && *c <= '9') || (*c >= 'A' && *c <= 'Z'); c++)
+        value = value * 36 + (uint32_t)(*c <= '9' ? *c - '0' : *c - 'A' + 10) + (c == *at);
+    if (*c != '_' || c - *at > 5)
+        return false;
+    *at = c + 1;
+    *number = value;
+    return true;
+}
+
+/* How long a part can be at most that is referred to now, when `written` characters stand before it. */
+static uint64_t reference_size(struct reference *known, size_t *count, bool is_parameter, uint32_t number,
+                               uint64_t written)
+{
+    uint64_t size = written;
+    for (size_t i = 0; i < *count; i++) {
+        if (known[i].is_parameter != is_parameter)
+            continue;
+        if (known[i].number == number)
+            return known[i].size;
+        /* Parts are numbered as they come: an earlier one was there when a later one was first referred to. */
+        if (!is_parameter && known[i].number > number && known[i].size < size)
+            size = known[i].size;
+    }
+    if (*count < REFERENCES_MAX)
+        known[(*count)++] = (struct reference){is_parameter, number, size};
+    return size;
+}
+
+/*
+ * Whether a name can become too long. Parts refer back to others, so that each can be twice as long as the one before: 250 bytes become
+ * a gigabyte. This is an upper bound; that of real names is a few kilobytes.
+ */
+static bool is_bomb(const char *symbol)
+{
+    struct reference known[REFERENCES_MAX];
+    size_t count = 0;
+    unsigned expansions = 0;
+    uint64_t written = 0;
+    const char *at = symbol;
+    while (*at && written <= DEMANGLED_MAX && expansions <= EXPANSIONS_MAX && count < REFERENCES_MAX) {
+        const char *behind = at + 1;
+        uint32_t number;
+        expansions += (at[0] == 'D' || at[0] == 's') && at[1] == 'p';
+        if ((*at == 'S' || *at == 'T') && take_number(&behind, &number)) {
+            written += reference_size(known, &count, *at == 'T', number, written);
+            at = behind;
+        } else {
+            written += TYPE_LETTERS;
+            at++;
+        }
+    }
+    return written > DEMANGLED_MAX || expansions > EXPANSIONS_MAX || count == REFERENCES_MAX;
+}
+
+/* The C++ form of a symbol, to be freed; NULL if it has none, or one that is too long. */
+static char *demangle(const char *symbol)
+{
+    int status;
+    /* Only what begins like a mangled name: the demangler takes bare types ("i" is "int") too. */
+    if (strncmp(symbol, "_Z", 2) != 0 || is_bomb(symbol))
+        return NULL;
+    char *demangled = __cxa_demangle(symbol, NULL, NULL, &status);
+    if (demangled && strlen(demangled) > strlen(symbol) * GROWTH_MAX + GROWTH_MORE) {
+        free(demangled);
+        demangled = NULL;
+    }
+    return demangled;
+}
+
+void lode_symbol_put(struct lode_label *label, const char *symbol)
+{
+    const char *descriptor = lode_descriptor(symbol);
+    if (descriptor) {
+        lode_label_bytes(label, symbol, (size_t)(descriptor - symbol));
+        lode_descriptor_put(label, descriptor);
+        return;
+    }
+    char *demangled = demangle(symbol);
+    lode_label_text(label, demangled ? demangled : symbol);
+    free(demangled);
+}
+
+size_t lode_demangle(const char *symbol, char *buffer, size_t capacity)
+{
+    struct lode_label label = {buffer, capacity, 0};
+    lode_symbol_put(&label, symbol);
+    return lode_label_end(&label);
+}
+
+/* ---- simple names ---- */
+
+static bool take(const char **at, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(*at, prefix, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+/* After the sign of an operator: where "operator" ends; the same place if it is a conversion, or no operator. */
+static const char *after_sign(const char *at)
+{
+    static const char *const signs[] = {
+        "()", "[]", "<<=", ">>=",  "<=>", "->*",    "<<",   ">>",        "->",      "<=",       ">=", "<",
+        ">",  "+=", "-=",  "*=",   "/=",  "%=",     "&=",   "|=",        "^=",      "==",       "!=", "&&",
+        "||", "++", "--",  "\"\"", "+",   "-",      "*",    "/",         "%",       "&",        "|",  "^",
+        "~",  "!",  "=",   ",",    "?",   " new[]", " new", " delete[]", " delete", " co_await"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (take(&at, signs[i]))
+            return at;
+    return at;
+}
+
+/* After the bracket that closes the one at `at`, or the end. */
+static const char *after_bracket(const char *at)
+{
+    bool is_round = *at == '(';
+    size_t depth = 0;
+    while (*at) {
+        char c = *at;
+        if (!is_round && c == '(') {
+            at = after_bracket(at);
+            continue;
+        }
+        if (!is_round && take(&at, "operator")) {
+            at = after_sign(at);
+            continue;
+        }
+        at += !is_round && at[0] == '-' && at[1] == '>' ? 2 : 1;
+        if (c == (is_round ? '(' : '<'))
+            depth++;
+        else if (c == (is_round ? ')' : '>') && --depth == 0)
+            break;
+    }
+    return at;
+}
+
+/* "operator" and its sign; a conversion has no type, a literal operator no suffix. */
+static const char *put_operator(struct lode_label *label, const char *at)
+{
+    const char *end = after_sign(at);
+    lode_label_text(label, "operator");
+    if (end == at)
+        lode_label_text(label, "(cast)");
+    lode_label_bytes(label, at, (size_t)(end - at));
+    if (end == at || end[-1] == '"')
+        while (*end && *end != '(')
+            end = *end == '<' ? after_bracket(end) : end + 1;
+    return *end == ' ' ? end + 1 : end;
+}
+
+/* "{lambda(int)#3}" is "$_2"; types without a name, and default arguments, are left out. */
+static const char *put_unnamed(struct lode_label *label, const char *at)
+{
+    bool is_lambda = strncmp(at, "{lambda", 7) == 0;
+    while (*at && *at != '#' && *at != '}')
+        at = *at == '(' || *at == '<' ? after_bracket(at) : at + 1;
+    long number = *at == '#' ? strtol(at + 1, NULL, 10) : 0;
+    const char *end = strchr(at, '}');
+    end = end ? end + 1 : at + strlen(at);
+    if (is_lambda)
+        lode_label_format(label, "$_%ld", number - 1);
+    else
+        take(&end, "::");
+    return end;
+}
+
+/* Parameters: what follows is a name inside the function, or nothing that counts. */
+static const char *skip_parameters(const char *at)
+{
+    static const char *const qualifiers[] = {" const", " volatile", " restrict", " &&", " &", "&&", "&"};
+    at = after_bracket(at);
+    for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++)
+        take(&at, qualifiers[i]);
+    return strncmp(at, "::", 2) == 0 ? at : "";
+}
+
+/* A word that stands for something else; NULL if there is none. */
+static const char *put_word(struct lode_label *label, const char *at, bool is_first)
+{
+    static const struct {
+        const char *name, *full;
+        bool is_first;
+    } words[] = {{"(anonymous namespace)", "_GLOBAL__N_1", false},
+                 {"std::string", "std::basic_string<>", true},
+                 {"std::ostream", "std::basic_ostream", true},
+                 {"std::istream", "std::basic_istream", true},
+                 {"std::iostream", "std::basic_iostream", true}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *end = at;
+        if (!take(&end, words[i].name) || (words[i].is_first && (!is_first || *end != ':')))
+            continue;
+        lode_label_text(label, words[i].full);
+        return end;
+    }
+    return NULL;
+}
+
+/* Writes a demangled name without what a simple one leaves out. */
+static void put_simple(struct lode_label *label, const char *at)
+{
+    size_t start = label->length;
+    while (*at) {
+        const char *word = put_word(label, at, label->length == start);
+        size_t plain = strcspn(at, "<({[ *&:");
+        if (word) {
+            at = word;
+        } else if (strncmp(at, "operator", 8) == 0 && !is_word(at[8])) {
+            at = put_operator(label, at + 8);
+        } else if (plain == 8 && take(&at, "decltype")) {
+            at = after_bracket(at + strspn(at, " "));
+        } else if (plain || *at == ':') {
+            lode_label_bytes(label, at, plain ? plain : 1);
+            at += plain ? plain : 1;
+        } else if (*at == '{') {
+            at = put_unnamed(label, at);
+        } else if (take(&at, "[abi:")) {
+            lode_label_text(label, "::");
+            lode_label_bytes(label, at, strcspn(at, "]"));
+            at += strcspn(at, "]") + (strchr(at, ']') != NULL);
+        } else if (*at == '<') {
+            at = after_bracket(at);
+        } else if (*at == '(' && label->length > start) {
+            at = skip_parameters(at);
+        } else {
+            /* What stands before a blank, or a declarator that begins here, is the type of the result. */
+            label->length = start;
+            at++;
+        }
+    }
+}
+
+/* What stands before the name of things that compilers make. */
+static void put_special(struct lode_label *label, const char *name)
+{
+    static const struct {
+        const char *words, *prefix;
+    } kinds[] = {{"TLS init function for ", "TLS_init::"},
+                 {"TLS wrapper function for ", "TLS_wrap::"},
+                 {"vtable for ", "__vtable__"},
+                 {"VTT for ", "__VTT__"},
+                 {"typeinfo for ", "__typeinfo_name__"},
+                 {"typeinfo name for ", "__typeinfo__"},
+                 {"guard variable for ", "__guard_variable__"},
+                 {"non-virtual thunk to ", ""},
+                 {"virtual thunk to ", ""},
+                 {"covariant return thunk to ", ""},
+                 {"transaction clone for ", ""},
+                 {"non-transaction clone for ", ""}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (take(&name, kinds[i].words)) {
+            lode_label_text(label, kinds[i].prefix);
+            break;
+        }
+    put_simple(label, name);
+}
+
+/* Whether a constructor is inherited: then the runtime calls it by the name of the base. */
+static bool is_inherited(const char *symbol)
+{
+    if (strstr(symbol, "CI1") == NULL && strstr(symbol, "CI2") == NULL)
+        return false;
+    for (const char *at = symbol; *at; at++) {
+        char *end;
+        if (at[0] == 'C' && at[1] == 'I' && (at[2] == '1' || at[2] == '2'))
+            return true;
+        if ((at[0] == 'S' || at[0] == 'T') && at[1] >= '0' && at[1] <= '9')
+            at += strcspn(at, "_");
+        else if (at[0] >= '1' && at[0] <= '9' && strtoul(at, &end, 10) <= strlen(end))
+            at = end + strtoul(at, NULL, 10) - 1;
+    }
+    return false;
+}
+
+/* The name without the clone or the version that follows it, and without the hash that Rust ends a name with. */
+static void cut_suffix(char *name)
+{
+    char *clone = strstr(name, " [clone");
+    if (clone)
+        *clone = '\0';
+    size_t length = strlen(name);
+    if (length > 19 && strncmp(name + length - 19, "::h", 3) == 0 &&
+        strspn(name + length - 16, "0123456789abcdef") == 16)
+        name[length - 19] = '\0';
+}
+
+/* After a mangled name: "@VERSION" follows in some tables. */
+static char *demangle_version(const char *symbol)
+{
+    const char *version = strchr(symbol, '@');
+    if (version == NULL)
+        return demangle(symbol);
+    char *copy = strndup(symbol, (size_t)(version - symbol)), *name = copy ? demangle(copy) : NULL;
+    free(copy);
+    return name;
+}
+
+/* Whether a name is that of a constructor or a destructor of a class with a tag: "Box[abi:cxx11]::~Box()". */
+static bool is_of_tagged_class(const char *name)
+{
+    for (const char *tag = strstr(name, "[abi:"); tag; tag = strstr(tag + 1, "[abi:")) {
+        const char *last = tag + strcspn(tag, "]");
+        if (!take(&last, "]::"))
+            continue;
+        take(&last, "~");
+        size_t length = strcspn(last, "<([:");
+        if ((size_t)(tag - name) >= length && last[length] == '(' &&
+            memcmp(tag - length, last, length) == 0 &&
+            (tag - length == name || !is_word(tag[-1 - (ptrdiff_t)length])))
+            return true;
+    }
+    return false;
+}
+
+/* Constructors and destructors that uftrace gives the part before as a name: "a::Box::Box" for "a::Box::Base". */
+static void repeat_part(struct lode_label *label, char *name)
+{
+    char *last = strrchr(name, ':');
+    if (last == NULL || last == name)
+        return;
+    last[-1] = '\0';
+    const char *before = strrchr(name, ':');
+    lode_label_text(label, name);
+    lode_label_text(label, last[1] == '~' ? "::~" : "::");
+    lode_label_text(label, before ? before + 1 : name);
+}
+
+/* Writes the simple form of a mangled name; false if it has none. */
+static bool put_mangled(struct lode_label *label, const char *symbol)
+{
+    char *name = demangle_version(symbol);
+    size_t capacity = name ? 2 * strlen(name) + 64 : 0;
+    char *simple = name ? malloc(capacity) : NULL;
+    struct lode_label part = {simple, capacity, 0};
+    if (simple) {
+        cut_suffix(name);
+        put_special(&part, name);
+        lode_label_end(&part);
+    }
+    if (strncmp(symbol, "_ZNSsC", 6) == 0 || strncmp(symbol, "_ZNSsD", 6) == 0)
+        lode_label_text(label, symbol[5] == 'C' ? "std::basic_string<>::basic_string<>"
+                                                : "std::basic_string<>::~basic_string<>");
+    else if (simple && (is_inherited(symbol) || is_of_tagged_class(name)))
+        repeat_part(label, simple);
+    else if (simple)
+        lode_label_text(label, simple);
+    free(simple);
+    free(name);
+    return part.length > 0;
+}
+
+size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity)
+{
+    static const char *const prefixes[] = {"_GLOBAL__sub_I_", "_GLOBAL__sub_D_"};
+    struct lode_label label = {buffer, capacity, 0};
+    const char *descriptor = lode_descriptor(symbol);
+    if (descriptor) {
+        lode_label_bytes(&label, symbol, (size_t)(descriptor - symbol));
+        return lode_label_end(&label);
+    }
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (take(&symbol, prefixes[i]))
+            lode_label_text(&label, prefixes[i]);
+    if (!put_mangled(&label, symbol))
+        lode_label_text(&label, symbol);
+    return lode_label_end(&label);
+}
