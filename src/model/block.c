@@ -38,10 +38,9 @@ lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error)
             LODE_TRY(lode_profile_ids(db, i, NULL, 0, &ids, error));
         uint64_t size = block_size(&block) + (uint64_t)ids * PROFILE_ID_LEAST;
         if (size > left)
-            return lode_fail(error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
-                             "profiles share their blocks or ids: those of the first %u are larger than the "
-                             "file",
-                             i + 1);
+            return lode_fail(
+                error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
+                "profiles share their blocks or ids: those of the first %u are larger than the file", i + 1);
         left -= size;
     }
     return LODE_OK;
