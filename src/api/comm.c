@@ -2,6 +2,7 @@
 /* Joining an MPI job through a plug-in. */
 #include "base/comm.h"
 
+#include "base/getter.h"
 #include <dlfcn.h>
 #include <lode/comm.h>
 #include <stdlib.h>
@@ -68,12 +69,5 @@ void lode_comm_abort(lode_comm *comm, int status)
     comm->ops->abort(comm->self, status);
 }
 
-uint32_t lode_comm_rank(const lode_comm *comm)
-{
-    return comm->place.rank;
-}
-
-uint32_t lode_comm_size(const lode_comm *comm)
-{
-    return comm->place.size;
-}
+LODE_GETTER(uint32_t, lode_comm_rank, lode_comm, place.rank);
+LODE_GETTER(uint32_t, lode_comm_size, lode_comm, place.size);
