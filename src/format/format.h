@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a format of stores provides. The registry lists all formats, in the order in which they are tried. */
+/* What a format of stores provides. The registry tries all formats in the order of its list. */
 #ifndef LODE_FORMAT_FORMAT_H
 #define LODE_FORMAT_FORMAT_H
 
@@ -9,18 +9,18 @@
 #include <lode/recording.h>
 #include <stdbool.h>
 
-/* A format that any database can be written in, besides HPCToolkit 4.0. */
+/* A format other than HPCToolkit 4.0 that any database can be written in. */
 struct lode_database_target {
-    const char *name; /* by which it is chosen */
+    const char *name; /* selects it */
     lode_status (*write)(const lode_database *db, const char *path, const lode_convert_options *options,
                          lode_error *error);
 };
 
 struct lode_format {
     const char *name;
-    /* Whether the folder holds anything of this format, sound or not. */
+    /* Whether the folder has any file of this format, valid or damaged. */
     bool (*probe)(const struct lode_folder *folder);
-    /* One of these: a format is of databases or of recordings. */
+    /* One of these is NULL: a format holds either databases or recordings. */
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
     lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error);

@@ -12,7 +12,7 @@ const size_t lode_format_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)
 {
-    /* Drafts are known by what is in their files, 4.0 by the names of files alone. */
+    /* Drafts are recognized by the content of their files, 4.0 by file names alone. */
     if (lode_format_hpctoolkit_drafts.probe(folder))
         return &lode_format_hpctoolkit_drafts;
     for (size_t i = 0; i < lode_format_count; i++)

@@ -16,20 +16,20 @@
 
 enum {
     MAX_DEPTH = 64,
-    HEAD_SIZE = 64, /* of the bytes that a file is known by */
+    HEAD_SIZE = 64, /* leading bytes that identify a file */
     KERNEL_PAGE = 4096,
-    NOTE_MAX = 64 << 10 /* bytes of a text that somebody wrote by hand */
+    NOTE_MAX = 64 << 10 /* bytes of a note that a user wrote */
 };
 
-/* Layouts of stores. A file says which ones it can be part of, and all files together leave one. */
+/* Layouts of stores, as bits. Each file narrows them down, until one layout is left. */
 enum {
     DATABASE = 1,
     DRAFT_XML = 2,
     DRAFT_METADB = 4,
     DATABASES = DATABASE | DRAFT_XML | DRAFT_METADB,
     RECORDING = 8,
-    STORE = 16,  /* of traces */
-    STORES = 32, /* several of them, in directories */
+    STORE = 16,  /* one trace store */
+    STORES = 32, /* several trace stores, in subdirectories */
     TRACES = STORE | STORES
 };
 
@@ -39,7 +39,7 @@ struct head {
     uint64_t file_size;
 };
 
-/* ---- what files begin with ---- */
+/* ---- leading bytes of files ---- */
 
 static bool is_text(const struct head *head)
 {
@@ -96,11 +96,11 @@ static bool is_kernel_data(const struct head *head)
 
 /* ---- the parts of stores ---- */
 
-/* A file is known by its name and either by a magic number or by a test of its first bytes. */
+/* The name identifies a file, together with a magic number or a test of its first bytes. */
 static const struct part {
     const char *pattern;
     unsigned layouts;
-    bool is_mark; /* there is no store without one of these */
+    bool is_mark; /* every store has at least one of these */
     const char *magic;
     bool (*test)(const struct head *head);
 } parts[] = {
@@ -146,7 +146,7 @@ static const struct part {
     {"store.props", TRACES, false, NULL, is_note},
 };
 
-/* A trace store may be one of several in a directory, and then its files are below this. */
+/* Several trace stores may share a directory; the files of each are then below this one. */
 static const char store_pattern[] = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]";
 
 static bool matches(const struct part *part, const char *path, const struct head *head)
@@ -159,16 +159,16 @@ static bool matches(const struct part *part, const char *path, const struct head
     return head->size >= length && memcmp(head->bytes, part->magic, length) == 0;
 }
 
-/* ---- what is below a directory ---- */
+/* ---- contents of a directory ---- */
 
 struct look {
     const struct lode_replace *what;
-    int directory;      /* at the top */
+    int directory;      /* the top level */
     const char *target; /* its path */
-    unsigned layouts;   /* that are left */
+    unsigned layouts;   /* still possible */
     bool has_mark, has_any;
     lode_database *db;   /* opened for the first file below src/ */
-    const char **copied; /* paths of the files that it lists, sorted */
+    const char **copied; /* sorted paths of the files that it lists */
     size_t copied_count;
     lode_error *error;
 };
@@ -196,7 +196,7 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The source files that the database says it has. None, if it does not open. */
+/* The source files that the database lists. None if it does not open. */
 static lode_status list_copied(struct look *look)
 {
     struct lode_folder folder = {.directory = look->directory};
@@ -250,7 +250,7 @@ static lode_status look_at_file(struct look *look, int folder, const char *name,
     return layouts ? LODE_OK : refuse(look, path);
 }
 
-/* Directories that a store has, whatever is in them. */
+/* Directories that a store may have, whatever they contain. */
 static bool is_known_folder(const struct look *look, const char *path)
 {
     bool is_of_database =
@@ -297,7 +297,7 @@ static lode_status look_at(struct look *look, int folder, const char *prefix, co
     return status;
 }
 
-/* In the order of names, so that the same file is named each time. */
+/* In the order of names, so that findings are reproducible. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than MAX_DEPTH */
 static lode_status look_inside(struct look *look, int directory, const char *prefix, unsigned depth)
 {

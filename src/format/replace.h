@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What --force may replace: a store, and nothing that only lies where one is expected. Every file below the directory must be known for a
- * part of one store by what is in it.
+ * What --force may replace: a store, and nothing else that happens to have its path. The content of
+ * every file below the directory must identify it as part of one store.
  */
 #ifndef LODE_FORMAT_REPLACE_H
 #define LODE_FORMAT_REPLACE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and checking stores of whatever format. */
+/* Opens and checks stores of any format. */
 #include "base/error.h"
 #include "base/options.h"
 #include "format/format.h"
@@ -43,7 +43,7 @@ lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error
 
 /* ---- opening ---- */
 
-/* What the caller can take: at least one of the two is not NULL. */
+/* What the caller accepts: at least one of the two is not NULL. */
 struct opening {
     lode_database **database;
     lode_recording **recording;
@@ -69,7 +69,7 @@ static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
                      is_recording ? "database" : "recording");
 }
 
-/* What was read from a file that has become shorter is not believed, and what was found wrong with it is not said. */
+/* If a file shrank while it was read, discard the result and the findings. */
 static lode_status watch_opened(const struct opening *opening, const struct lode_folder *folder,
                                 lode_status status, lode_error *error)
 {
@@ -184,7 +184,7 @@ lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_c
     return check_in(&folder, "", options, result, result_size, error);
 }
 
-/* Who calls these two, rather than the macros, has the result of 0.1. */
+/* Callers of these two functions, instead of the macros, use the result struct of 0.1. */
 #define RESULT_0_1 (offsetof(lode_check_result, has_traces) + sizeof(int))
 
 lode_status(lode_check)(const char *path, const lode_check_options *options, lode_check_result *result,
