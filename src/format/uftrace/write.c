@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing a recording, from its beginning to its end. */
+/* Writes a recording, from creation to completion. */
 #include "format/uftrace/write.h"
 
 #include "format/replace.h"
@@ -154,7 +154,7 @@ static lode_status write_options(struct uft_writer *writer, lode_error *error)
     return lode_uft_text_close(&text);
 }
 
-/* By their names, the last three make the directory a recording: before them, all else is whole. */
+/* The last three files make the directory a recording: write them when all else is complete. */
 lode_status lode_uft_writer_finish(struct uft_writer *writer, const struct uft_description *description,
                                    lode_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What describes the tracks that were written: who they were, when, in which sessions, with which messages beside them. */
+/* Describes the tracks that were written: tasks, times, sessions and messages. */
 #include "format/uftrace/write_merge.h"
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct describing {
     struct lode_array dlopens;  /* struct uft_dlopen */
     struct lode_array messages; /* lode_event */
     struct lode_array perf;     /* struct uft_written_perf */
-    struct lode_map forked;     /* processes that have a line of it */
+    struct lode_map forked;     /* processes that have a fork line */
     struct lode_map lent;       /* processes that were given a session, to its index */
 };
 
@@ -40,7 +40,7 @@ static lode_status add_task(struct describing *self, uint64_t time, int32_t tid,
     return LODE_OK;
 }
 
-/* Gives a process without one the session that was taken for it, early enough. */
+/* Gives a process without a session the one that was assumed for it, early enough. */
 static lode_status lend_session(struct describing *self, const struct uft_session *session, int32_t pid,
                                 uint64_t time, lode_error *error)
 {
@@ -59,7 +59,7 @@ static lode_status lend_session(struct describing *self, const struct uft_sessio
     return LODE_OK;
 }
 
-/* A process that was forked. Its session is its parent's; of one that has none and no line either, it is given one. */
+/* A forked process inherits its parent's session; a parent without session and lines gets one. */
 static lode_status describe_fork(struct describing *self, const struct uft_source *source, uint32_t index,
                                  uint64_t time, lode_error *error)
 {
@@ -76,7 +76,7 @@ static lode_status describe_fork(struct describing *self, const struct uft_sourc
     return lend_session(self, session, parent, time, error);
 }
 
-/* The lines of a task, early enough for its first record: readers ask which session held then. */
+/* The lines of a task precede its first record: readers look up the session of that time. */
 static lode_status describe_task(struct describing *self, const struct uft_source *source, uint32_t index,
                                  lode_error *error)
 {
@@ -207,7 +207,7 @@ static lode_status gather_messages(struct describing *self, uint64_t from, uint6
             message.time = move_time(source, message.time);
             if (message.time < from || message.time >= to)
                 continue;
-            /* At one time they stay in their order. */
+            /* Keeps the order of messages of the same time. */
             message.id = self->messages.count;
             lode_event *added = lode_array_push(&self->messages);
             if (added == NULL)
@@ -220,7 +220,7 @@ static lode_status gather_messages(struct describing *self, uint64_t from, uint6
     return LODE_OK;
 }
 
-/* All notes, one behind the other. */
+/* Concatenates all notes. */
 static lode_status gather_notes(struct describing *self, struct lode_range *out, lode_error *error)
 {
     uint8_t *bytes = NULL;

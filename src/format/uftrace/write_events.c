@@ -74,8 +74,8 @@ static lode_status put_name(struct uft_event_writer *self, uint64_t time, const 
 }
 
 /*
- * What happened to the thread beside its calls, whether events tell of it or not: when it began and ended, and its names, of which the
- * last before the slice holds when it begins.
+ * The life of the thread, recorded as events or not: its begin, its end, and its names. At the
+ * begin of a slice, the last earlier name applies.
  */
 static lode_status put_life(struct uft_event_writer *self, lode_error *error)
 {
@@ -99,8 +99,8 @@ static lode_status put_life(struct uft_event_writer *self, lode_error *error)
 }
 
 /*
- * At the same time, readers take records before what perf saw. A thread that is back when it has a record must have come back before
- * it.
+ * Readers take records before perf events of the same time. A thread that has a record must have
+ * been scheduled in before it.
  */
 static void come_back_before(struct uft_event_writer *self, uint64_t time)
 {
@@ -139,7 +139,7 @@ static lode_status put_record(struct uft_event_writer *self, unsigned bits, uint
     return LODE_OK;
 }
 
-/* An entry or exit with what it carries. */
+/* An entry or exit with its values. */
 static lode_status put_call(struct uft_event_writer *self, unsigned type, const lode_event *event,
                             uint64_t address, lode_error *error)
 {
@@ -161,7 +161,7 @@ static lode_status put_lost(struct uft_event_writer *self, lode_error *error)
     if (!is_open(self))
         LODE_TRY(open_file(self, error));
     self->written->records++;
-    /* Recorders do not know when, and readers ask for none. */
+    /* A loss has no time. */
     LODE_TRY(lode_uft_track_room(&self->track, UFT_RECORD_SIZE, &room, error));
     uft_put_record(room, UFT_LOST, 0, 0, self->lost_count);
     return LODE_OK;
@@ -174,9 +174,9 @@ static struct uft_open_call pop_call(struct uft_event_writer *self)
     return call;
 }
 
-/* ---- ends that no record says ---- */
+/* ---- ends without a record ---- */
 
-/* Whether what follows makes every reader end the held calls again in the same way. */
+/* Whether the next event makes every reader end the held calls in the same way. */
 static bool is_redone(const lode_event *next, uint64_t time)
 {
     return next && next->time == time && !(next->flags & LODE_EVENT_MADE) &&
@@ -195,8 +195,8 @@ static bool is_replaced(struct uft_event_writer *self, const lode_event *next, u
 }
 
 /*
- * uftrace forgets the calls that longjmp leaves when it begins, and then waits for setjmp to end once more: one exit stands for
- * all of them.
+ * At the entry of longjmp, uftrace drops the calls that it leaves, and then expects another exit of
+ * setjmp: one exit represents all of them.
  */
 static lode_status put_jump(struct uft_event_writer *self, uint64_t time, lode_error *error)
 {
@@ -233,7 +233,7 @@ static lode_status put_held(struct uft_event_writer *self, const lode_event *nex
     return LODE_OK;
 }
 
-/* Writes what waits for the next record, which may be NULL. Calls that end with a loss end before it. */
+/* Writes what waits for the next record, or NULL. Calls that end with a loss end before it. */
 static lode_status settle(struct uft_event_writer *self, const lode_event *next, lode_error *error)
 {
     if (self->held.count > 0)
@@ -288,7 +288,7 @@ static lode_status leave(struct uft_event_writer *self, const lode_event *event,
 {
     if (self->open.count == 0)
         return LODE_OK;
-    /* The address of the entry, whatever lies there by now. */
+    /* The address of the entry, even if another function is there by now. */
     struct uft_open_call call = pop_call(self);
     return put_call(self, UFT_EXIT, event, call.address, error);
 }
@@ -300,7 +300,7 @@ static lode_status put_point(struct uft_event_writer *self, const lode_event *ev
     const uint32_t *id = lode_map_get(self->rules.event_ids, event->id);
     unsigned word = self->rules.rec->info.word;
     bool is_known = lode_uft_point_needs(event->id, word, &needed);
-    /* What a variable holds depends on the size of an address. */
+    /* The size of a variable depends on the size of an address. */
     bool is_foreign = needed == word && word != self->rules.word;
     if (!is_known || is_foreign ||
         (needed > 0 && !lode_uft_write_point(self->rules.rec, event, values, &size))) {
@@ -335,7 +335,7 @@ static lode_status take(struct uft_event_writer *self, const lode_event *event, 
         self->lost_time = event->time;
         return LODE_OK;
     default:
-        /* What perf files tell is written from there. */
+        /* Events of perf files are written from there. */
         if (event->id >= UFT_FIRST_STATE_ID && event->id <= UFT_LAST_STATE_ID)
             return LODE_OK;
         LODE_TRY(settle(self, event, error));

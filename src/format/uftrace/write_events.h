@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From events to records, a track at a time. Events are balanced and repaired; records are such that uftrace, which repairs less and
- * takes them one by one as they come, makes the same of them, and that reading them again gives the same events.
+ * Converts events to records, one track at a time. Events are balanced and repaired. uftrace
+ * repairs less, and reads one record at a time: it must interpret the records in the same way, and
+ * reading them again must return the same events.
  */
 #ifndef LODE_UFTRACE_WRITE_EVENTS_H
 #define LODE_UFTRACE_WRITE_EVENTS_H
@@ -10,27 +11,27 @@
 #include "format/uftrace/write.h"
 #include "format/uftrace/write_place.h"
 
-/* How the events of one recording are written. All is borrowed. */
+/* How the events of one recording are written. All pointers are borrowed. */
 struct uft_event_rules {
     const struct uft_recording *rec;
     const uint64_t *shifts;           /* of symbols, or NULL */
     int64_t clock;                    /* added to all times */
-    bool drops_values;                /* arguments and results are left out */
+    bool drops_values;                /* leave out arguments and results */
     unsigned word;                    /* of the recording that is written */
     const struct lode_map *event_ids; /* from ids of user events to new ones */
-    uint64_t from, to;                /* the window of the slice; `to` is UINT64_MAX for the end */
-    bool keeps_empty;                 /* a track without records has a file */
+    uint64_t from, to;                /* time window of the slice; `to` is UINT64_MAX for the end */
+    bool keeps_empty;                 /* write a file for a track without records */
 };
 
-/* What is left of a track when it is written. */
+/* The result of writing a track. */
 struct uft_written_track {
-    int32_t tid;   /* as it is written */
+    int32_t tid;   /* as written */
     bool is_there; /* it has a file */
     uint64_t records;
     uint64_t first; /* time of the first record; UINT64_MAX: there is none */
     uint32_t deepest;
-    uint64_t dropped_points, dropped_values; /* that cannot be written */
-    struct lode_array perf;                  /* struct lode_uft_perf_event; of names, `cpu` is the index */
+    uint64_t dropped_points, dropped_values; /* that uftrace cannot read */
+    struct lode_array perf;                  /* struct lode_uft_perf_event; `cpu` may index names */
     struct lode_array names;                 /* const char *, of the recording */
 };
 
@@ -44,7 +45,7 @@ struct uft_event_writer {
     struct uft_track_writer track;
     struct uft_places places;
     struct lode_array open; /* struct uft_open_call */
-    /* Ends of calls that no record says, at one time: how they are written depends on what follows. */
+    /* Ends without a record, at one time: their form depends on the next event. */
     struct lode_array held; /* lode_event */
     bool has_jump;          /* among them */
     bool was_lost;          /* a loss waits for the calls that end with it */

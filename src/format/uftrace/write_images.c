@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The modules and sessions of several recordings: what is the same is written once, what only looks the same is told apart. */
+/* Merges the modules and sessions of recordings: equal ones are written once, others renamed. */
 #include "format/uftrace/write_merge.h"
 #include <inttypes.h>
 #include <lode/name.h>
@@ -31,7 +31,7 @@ static bool same_symbols(const struct uft_written_module *a, const struct uft_wr
     return true;
 }
 
-/* A build id that no line of a file can have: of whatever module has a path. */
+/* A build id that no file can contain: for any module of the path. */
 static const char any_id[] = "\n";
 
 static uint64_t key_of(const char *path, const char *build_id)
@@ -39,7 +39,7 @@ static uint64_t key_of(const char *path, const char *build_id)
     return lode_hash_pair(uft_hash(text_of(path)), uft_hash(text_of(build_id)));
 }
 
-/* What the recording that a module comes from knows of it. */
+/* The data of a module in its own recording. */
 static lode_status describe_module(struct uft_merge *merge, const struct uft_source *source, uint32_t index,
                                    struct uft_written_module *out, lode_error *error)
 {
@@ -64,7 +64,7 @@ static lode_status describe_module(struct uft_merge *merge, const struct uft_sou
     return LODE_OK;
 }
 
-/* A module that readers would take for another one gets a path of its own. */
+/* Renames a module that readers would confuse with another. */
 static lode_status rename_module(struct uft_merge *merge, struct uft_written_module *module,
                                  const struct lode_map *by_path, lode_error *error)
 {
@@ -85,7 +85,8 @@ static lode_status rename_module(struct uft_merge *merge, struct uft_written_mod
 }
 
 /*
- * The module that readers would take for this one: they go by the path, and by the build id where there is one on both sides.
+ * The module that readers would confuse with this one: they compare the path, and the build id if
+ * both have one.
  */
 static struct uft_written_module *find_alike(const struct uft_merge *merge,
                                              const struct uft_written_module *module,
@@ -141,7 +142,7 @@ static lode_status say_unnamed(const struct uft_merge *merge, lode_error *error)
     return LODE_OK;
 }
 
-/* Marks the modules of a source that a map or a loaded library names; others would not be there for a reader. */
+/* Marks the modules that a map or a loaded library refers to; readers would not find others. */
 static void find_used(struct uft_source *source)
 {
     const struct uft_recording *rec = source->rec;
@@ -201,7 +202,7 @@ static bool is_session_id(const char *id)
            strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length;
 }
 
-/* FNV-1a: it goes into a file, so it must be the same in every process. */
+/* FNV-1a: it is written to a file, so it must be the same in every process. */
 static uint64_t number_of(const char *id)
 {
     uint64_t number = UINT64_C(0xcbf29ce484222325);
@@ -210,7 +211,7 @@ static uint64_t number_of(const char *id)
     return number;
 }
 
-/* The id of a session and of those that share it: its own if no other has it. */
+/* The id of a session and of those that share it: its own if unique. */
 static lode_status name_session(struct uft_merge *merge, struct uft_session *session, struct lode_map *taken,
                                 lode_error *error)
 {

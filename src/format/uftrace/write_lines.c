@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which lines of info are taken over: what the recorder knew of the run, and how arguments are specified. */
+/* Which lines of info are copied: metadata of the run, and the specifications of arguments. */
 #include "format/uftrace/write_merge.h"
 #include <inttypes.h>
 #include <stdio.h>
 
 enum {
-    LINE_MAX_LENGTH = 4000, /* readers have room for 4,095 bytes */
+    LINE_MAX_LENGTH = 4000, /* readers accept 4,095 bytes */
     PARTS = 6,
     BUILD_ID_LENGTH = 40
 };
 
-/* The lines of one kind, which are all there or none. With a heading that counts them if they are several. */
+/* The lines of one kind, all or none; several have a heading that counts them. */
 static const struct {
     unsigned kind;
     const char *heading;
@@ -32,7 +32,7 @@ static const struct {
     {UFT_LINE_SYSCTL, "", {"sysctl:"}},
 };
 
-/* ---- text that grows ---- */
+/* ---- strings that grow ---- */
 
 struct text {
     struct lode_arena *arena;
@@ -68,7 +68,7 @@ static void add_line(struct text *text, const char *key, const char *value, size
 
 /* ---- lines of a run ---- */
 
-/* The value of the first line with this prefix. A byte of zero would end it for readers. */
+/* The value of the first line with this prefix. A NUL byte would end it for readers. */
 static bool find_line(struct lode_range info, const char *prefix, struct uft_text *value)
 {
     struct uft_lines lines = {.text = info};
@@ -80,7 +80,7 @@ static bool find_line(struct lode_range info, const char *prefix, struct uft_tex
     return false;
 }
 
-/* uftrace refuses a recording whose build id is not whole. */
+/* uftrace rejects a recording with an incomplete build id. */
 static bool is_acceptable(unsigned kind, struct uft_text value)
 {
     if (kind != UFT_LINE_BUILD_ID)

@@ -46,7 +46,7 @@ static bool add_id(struct lode_array *ids, int32_t id)
     return added != NULL || id <= 0;
 }
 
-/* All ids of a source, each once and rising. */
+/* All ids of a source, distinct and rising. */
 static lode_status gather_ids(struct lode_array *ids, const struct uft_recording *rec, lode_error *error)
 {
     bool fits = true;
@@ -72,7 +72,7 @@ static lode_status gather_ids(struct lode_array *ids, const struct uft_recording
     return LODE_OK;
 }
 
-/* An id that an earlier source has becomes the next one above all. */
+/* An id that an earlier source has is replaced with the next one above all. */
 static lode_status number_ids(struct uft_source *source, const struct lode_array *ids, struct lode_map *taken,
                               int32_t *largest, lode_error *error)
 {
@@ -178,8 +178,8 @@ static bool same_specs(const struct lode_uft_spec_strings *a, const struct lode_
 }
 
 /*
- * A specification may match functions of another recording, so two of them do not become one: the first one holds, and for the others if
- * they say the same or have none.
+ * A specification may match functions of another recording, so specifications are not merged: the
+ * first one applies, also to recordings that have the same or none.
  */
 static lode_status merge_arguments(struct uft_merge *merge, lode_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf-cpu0.dat: what happened to threads besides their calls, all in the order of time. */
+/* perf-cpu0.dat: events of threads besides their calls, chronological. */
 #include "format/uftrace/write.h"
 #include <stdlib.h>
 
@@ -13,10 +13,10 @@ enum {
     HEADER_SIZE = 8,
     WHO_SIZE = 16, /* process, thread and time, at the end of each record */
     FORK_SIZE = 48,
-    NAME_SIZE = 16 /* the kernel's names of threads are no longer */
+    NAME_SIZE = 16 /* the kernel's limit of thread names */
 };
 
-/* Which event of which thread. */
+/* One event of one thread. */
 struct moment {
     uint64_t time;
     uint64_t event;

@@ -48,7 +48,7 @@ void lode_uft_places_advance(struct uft_places *places, uint64_t time)
     }
 }
 
-/* The map of a module that has this offset in it. Segments that are not next to each other are several. */
+/* The map of a module that contains this offset. Non-adjacent segments are several maps. */
 static const struct uft_map *find_map(const struct uft_session *session, uint32_t module, uint64_t offset)
 {
     for (uint32_t i = 0; i < session->map_count; i++) {
@@ -59,7 +59,7 @@ static const struct uft_map *find_map(const struct uft_session *session, uint32_
     return NULL;
 }
 
-/* Code runs before its loading is noted: what is loaded later counts if nothing was yet. */
+/* code runs before the load is recorded: use a later load if there is no earlier one. */
 static uint64_t loaded_later(const struct uft_places *places, uint32_t module)
 {
     const struct uft_recording *rec = places->rec;

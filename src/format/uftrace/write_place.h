@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a function back to an address that means it: where its module lies, for a task at a time. */
+/* From a function to an address: the location of its module, for a task at a time. */
 #ifndef LODE_UFTRACE_WRITE_PLACE_H
 #define LODE_UFTRACE_WRITE_PLACE_H
 
 #include "format/uftrace/read.h"
 
-/* Where a module lies. */
+/* The location of a module. */
 struct uft_place {
-    uint64_t base, limit; /* offsets below limit - base lie there; a limit of 0: look it up each time */
-    uint64_t loaded;      /* where it was loaded last while the program ran; 0: it was not */
+    uint64_t base, limit; /* covers offsets below limit - base; limit 0: look it up each time */
+    uint64_t loaded;      /* base of the last load while the program ran; 0: none */
 };
 
 /* For one task, whose times do not go back. */
 struct uft_places {
     const struct uft_recording *rec;
     const struct uft_task *task;
-    const struct uft_session *session; /* that holds until `end`; or NULL */
+    const struct uft_session *session; /* applies until `end`; or NULL */
     uint64_t end;
     uint32_t next; /* library that is loaded next */
     struct uft_place *modules;
@@ -26,16 +26,16 @@ struct uft_places {
 lode_status lode_uft_places_init(struct uft_places *places, const struct uft_recording *rec,
                                  const uint64_t *shifts, lode_error *error);
 void lode_uft_places_free(struct uft_places *places);
-/* Begins with another task. */
+/* Starts another task. */
 void lode_uft_places_begin(struct uft_places *places, const struct uft_task *task);
-/* Goes on to a time at or behind `end`. */
+/* Advances to a time at or after `end`. */
 void lode_uft_places_advance(struct uft_places *places, uint64_t time);
-/* Looks up where an offset of a module lies; what is nowhere lies at 0. */
+/* Looks up the location of an offset in a module; 0 if it is not mapped. */
 void lode_uft_places_find(struct uft_places *places, uint32_t module, uint64_t offset);
 
 /*
- * How far the symbols of each module are from offsets in it. Those of old recordings are addresses; of others there is nothing to say, and
- * the result is NULL. To be freed.
+ * The distance of each module's symbols from offsets in it: symbols of old recordings are
+ * addresses. NULL for other recordings. The caller frees it.
  */
 lode_status lode_uft_symbol_shifts(uint64_t **out, const struct uft_recording *rec, lode_error *error);
 

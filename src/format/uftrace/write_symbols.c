@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symbols and source lines of modules. Symbols are written without sizes, which is the form that every version reads: one ends where the
- * next begins, and a marker stands where none follows.
+ * Symbols and source lines of modules. Symbols are written without sizes, which every version
+ * reads: one ends where the next begins, or at an end marker.
  */
 #include "format/uftrace/write.h"
 #include <inttypes.h>
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 
 enum {
-    NAME_MAX_LENGTH = 240, /* of a file without ".sym" */
+    NAME_MAX_LENGTH = 240, /* of a file name without ".sym" */
     SUFFIX_LENGTH = 5      /* "-1f2e" */
 };
 
-/* ---- names of files ---- */
+/* ---- file names ---- */
 
-/* The one by which a reader tells modules apart whose files have the same name. */
+/* The suffix that distinguishes modules with the same file name. */
 static void put_suffix(char *suffix, const struct uft_written_module *module)
 {
     unsigned sum = 0;
@@ -35,7 +35,7 @@ struct named {
     bool has_suffix;
 };
 
-/* By name; a plain one before one with a suffix that looks the same. The order of modules does not matter. */
+/* By name; a plain one before an equal one with a suffix. Independent of the order of modules. */
 static int compare_named(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
@@ -47,7 +47,7 @@ static int compare_named(const void *left, const void *right)
     return order ? order : strcmp(a->module->build_id, b->module->build_id);
 }
 
-/* Of those that have the same name, all but the first get a suffix. */
+/* Of equal names, all but the first get a suffix. */
 static lode_status add_suffixes(struct named *names, uint32_t count, struct lode_arena *arena,
                                 lode_error *error)
 {
@@ -128,7 +128,7 @@ static lode_status write_symbol_file(struct uft_writer *writer, const struct uft
     return lode_uft_text_close(&text);
 }
 
-/* What a file says of itself is what is known of its module; the rest stays as it is. */
+/* Regenerates the comment lines from the module; the rest is unchanged. */
 static lode_status write_debug_file(struct uft_writer *writer, const struct uft_written_module *module,
                                     const char *name, lode_error *error)
 {

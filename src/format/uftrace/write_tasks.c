@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task.txt and the maps of sessions: who ran when, and where modules lay. */
+/* task.txt and the maps of sessions. */
 #include "format/uftrace/write.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-    STACK_SIZE = 0x21000 /* of the line that tells where the kernel begins */
+    STACK_SIZE = 0x21000 /* of the line that determines the base of the kernel */
 };
 
 /* ---- task.txt ---- */
 
-/* At one time in this order: a reader needs the session of a task, and the task of a library. */
+/* Order at the same time: readers need the session of a task, and the task of a library. */
 enum line_kind {
     SESSION_LINE,
     FORK_LINE,
@@ -21,7 +21,7 @@ enum line_kind {
 };
 
 struct line {
-    uint64_t time; /* by which they are sorted */
+    uint64_t time; /* sort key */
     uint32_t kind; /* line_kind */
     uint32_t index;
 };
@@ -112,8 +112,8 @@ static void put_range(struct uft_text_file *text, uint64_t start, uint64_t end, 
 }
 
 /*
- * The kernel begins above the stack: at the next of a few addresses, or at its complement. Without a stack, uftrace takes all addresses
- * for the kernel's.
+ * The kernel begins above the stack: at the next of a few addresses, or at its complement. Without
+ * a stack, uftrace treats all addresses as the kernel's.
  */
 static uint64_t stack_end(const struct uft_description *description, const struct uft_session *session)
 {
@@ -154,7 +154,7 @@ static int compare_ids(const void *left, const void *right, void *argument)
     return order ? order : (a > b) - (a < b);
 }
 
-/* Sessions of one id share a map: the first writes it. */
+/* Sessions of one id share a map: the first one writes it. */
 lode_status lode_uft_write_maps(struct uft_writer *writer, const struct uft_description *description,
                                 lode_error *error)
 {

@@ -15,7 +15,7 @@ static size_t up_to(size_t size, size_t alignment)
     return (size + alignment - 1) / alignment * alignment;
 }
 
-/* The bytes that a value takes at an offset, or SIZE_MAX. */
+/* The size of a value at an offset, or SIZE_MAX. */
 static size_t size_of(const lode_argument *value, const uint8_t *at, size_t left, bool big_endian)
 {
     size_t size = value->bits / 8;
@@ -45,7 +45,7 @@ static void put_value(uint8_t *out, const lode_argument *value, const uint8_t *i
     }
 }
 
-/* Copies values one by one; what is between and behind them may be anything in the source, and is zero here. */
+/* Copies values one by one; gaps and padding are undefined in the source, and zero here. */
 static bool put_values(const struct uft_recording *rec, struct lode_range data, const lode_argument *values,
                        size_t count, uint8_t *out, size_t room, size_t *used)
 {
@@ -86,11 +86,11 @@ bool lode_uft_write_values(const struct uft_recording *rec, const lode_event *ev
     return true;
 }
 
-/* ---- points ---- */
+/* ---- other events ---- */
 
 bool lode_uft_point_needs(uint64_t id, unsigned word, size_t *size)
 {
-    /* From 100001 on: memory, faults, their differences, three kinds of counters and theirs, processor, variable, call site. */
+    /* Memory, faults, deltas of both, three counters, deltas of these, CPU, variable, call site. */
     const size_t sizes[] = {24, 16, 24, 16, 16, 16, 16, 16, 16, 16, 4, word, 8};
     *size = 0;
     if (id >= FIRST_KNOWN_ID && id - FIRST_KNOWN_ID < sizeof sizes / sizeof *sizes)
