@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Payloads: the values of a record, each padded to a multiple of 4 bytes, in the byte order of the recording. */
+/* Payloads: values padded to 4 bytes each, in the byte order of the recording. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/uftrace/args_number.h"
 #include "format/uftrace/argspec.h"
 #include <math.h>
 
-/* A value where it lies. A text is without its length. */
+/* A value in the payload. A string is without its length. */
 struct piece {
     struct lode_range bytes;
     uint64_t end; /* of its padding */
@@ -39,14 +39,14 @@ bool lode_uft_payload_size(const struct lode_uft_specs *specs, const struct lode
             return false;
         at = piece.end;
     }
-    /* The padding of the last value may be cut off: nothing is lost. */
+    /* The padding of the last value may be cut off: no value is lost. */
     *size = at < bytes.size ? at : bytes.size;
     return true;
 }
 
 /* ---- decoding ---- */
 
-/* The format of the x87: a sign, 15 bits of exponent, and 64 bits of which none is implied. */
+/* The x87 format: a sign, 15 bits of exponent, 64 bits of significand without an implied one. */
 static double real_of_80_bits(struct lode_range bytes, bool big_endian)
 {
     struct lode_range high = {bytes.data + (big_endian ? 0 : 8), 2};
@@ -74,7 +74,7 @@ static double real_of(struct lode_range bytes, bool big_endian)
     return (double)value;
 }
 
-/* The upper half of a register means nothing to an enumeration of 32 bits, which one with or without a sign may be. */
+/* The upper half of a register is undefined for a 32-bit enumeration, signed or unsigned. */
 static int64_t enumerator_of(const struct lode_uft_value *value, int64_t number)
 {
     const struct lode_enumeration *type = &value->enumeration->type;

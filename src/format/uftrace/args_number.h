@@ -5,7 +5,7 @@
 
 #include "base/range.h"
 
-/* Of at most 8 bytes. */
+/* `bytes` has at most 8. */
 static inline uint64_t lode_uft_number(struct lode_range bytes, bool big_endian)
 {
     uint64_t value = 0;

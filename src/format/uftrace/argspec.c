@@ -34,7 +34,7 @@ const struct lode_uft_spec *lode_uft_values_keep(const struct lode_uft_values *v
 
 /* ---- one action ---- */
 
-/* What is being read, and where its names are kept. */
+/* The input, and where names are stored. */
 struct parser {
     struct lode_uft_specs *specs;
     struct lode_arena *arena;
@@ -82,7 +82,7 @@ static bool parse_enum(struct parser *self, struct uft_text *text, struct lode_u
     return true;
 }
 
-/* Bits, if any are said. */
+/* The number of bits, if specified. */
 static bool parse_size(struct uft_text *text, struct lode_uft_value *value)
 {
     uint64_t bits;
@@ -141,7 +141,7 @@ static bool parse_form(struct parser *self, struct uft_text text, struct lode_uf
         if (!(is_size ? parse_size(&text, value) : parse_format(self, &text, value)))
             return false;
     }
-    /* Where the recorder found the value is of no further use. */
+    /* The location of the value in the recorded process is ignored. */
     return text.at == text.end || *text.at == '%';
 }
 
@@ -154,7 +154,7 @@ static bool parse_index(struct uft_text *text, struct lode_uft_value *value)
     return true;
 }
 
-/* Actions of triggers, which may stand between values; a module is what none of these is. */
+/* Trigger actions, which may occur between values; anything else is a module. */
 static bool is_trigger(struct uft_text text)
 {
     static const char *const words[] = {"filter", "notrace",  "depth=", "time=",     "size=",    "trace",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts that read and use specifications of arguments share. */
+/* Shared by the parsers and users of argument specifications. */
 #ifndef LODE_UFTRACE_ARGSPEC_H
 #define LODE_UFTRACE_ARGSPEC_H
 
@@ -9,7 +9,7 @@
 #include "model/argument.h"
 #include <pthread.h>
 
-/* An enumeration that a value names; one that is never defined has no enumerators. */
+/* An enumeration that a value refers to. Without a definition, it has no enumerators. */
 struct lode_uft_enum {
     struct lode_enumeration type;
     const char *name;
@@ -19,10 +19,10 @@ struct lode_uft_enum {
 
 struct lode_uft_value {
     lode_value_kind kind;
-    uint16_t size;  /* bytes; of TEXT: 0, the payload says */
-    uint16_t index; /* which argument, from 1 on; 0: the result */
-    bool is_float;  /* floating-point arguments are counted apart */
-    bool is_exact;  /* the function was named, not matched by a pattern */
+    uint16_t size;  /* bytes; TEXT: 0, the payload has the length */
+    uint16_t index; /* of the argument, from 1 on; 0: the result */
+    bool is_float;  /* floating-point arguments are counted separately */
+    bool is_exact;  /* the function was named exactly, not by a pattern */
     const char *label;
     const struct lode_uft_enum *enumeration;
 };
@@ -32,25 +32,25 @@ struct lode_uft_spec {
     struct lode_uft_value values[];
 };
 
-/* More than any function has, and than a record holds. */
+/* More than any function has, and than a record can hold. */
 enum {
     UFT_SPEC_VALUES_MAX = 128,
     UFT_PAYLOAD_MAX = 1024
 };
 
-/* Values that are being put together. */
+/* Values under construction. */
 struct lode_uft_values {
     struct lode_uft_value items[UFT_SPEC_VALUES_MAX];
     uint32_t count;
 };
 
-/* Adds a value, or gives another form to the same argument; one that was named exactly stays as it is before a pattern. */
+/* Adds a value, or overrides the same argument, unless that was named exactly and this was not. */
 bool lode_uft_values_add(struct lode_uft_values *values, const struct lode_uft_value *value);
 /* A copy; NULL if there is no memory. */
 const struct lode_uft_spec *lode_uft_values_keep(const struct lode_uft_values *values,
                                                  struct lode_arena *arena);
 
-/* What is to be read of a list of actions. */
+/* Which values of a list of actions to read. */
 enum lode_uft_side {
     UFT_SIDE_ARGUMENTS,
     UFT_SIDE_RESULT,
@@ -61,12 +61,12 @@ enum lode_uft_side {
 enum lode_uft_action {
     UFT_ACTION_VALUE,
     UFT_ACTION_MODULE,
-    UFT_ACTION_OTHER, /* nothing that a payload depends on */
+    UFT_ACTION_OTHER, /* does not affect payloads */
     UFT_ACTION_BAD,
     UFT_ACTION_NO_MEMORY
 };
 
-/* Takes the actions apart, which lie between commas. UFT_ACTION_VALUE if all went well; `module` is empty if there is none. */
+/* Parses a comma-separated list. UFT_ACTION_VALUE on success; `module` is empty if absent. */
 enum lode_uft_action lode_uft_actions_parse(struct lode_uft_specs *specs, struct lode_arena *arena,
                                             struct uft_text text, enum lode_uft_side side, bool is_exact,
                                             struct lode_uft_values *values, struct uft_text *module);
@@ -75,14 +75,14 @@ enum lode_uft_action lode_uft_actions_parse(struct lode_uft_specs *specs, struct
 lode_status lode_uft_spec_read(struct lode_uft_specs *specs, struct lode_arena *arena, struct uft_text text,
                                const struct lode_uft_spec **out);
 
-/* The newest enumeration of a name; an undefined one is made if there is none. NULL if there is no memory. */
+/* The newest enumeration of a name, or a new undefined one. NULL if out of memory. */
 const struct lode_uft_enum *lode_uft_enum_find(struct lode_uft_specs *specs, struct lode_arena *arena,
                                                struct uft_text name);
-/* One or more of "enum NAME { A, B = 4, }", between semicolons. LODE_ERR_CORRUPT if one is malformed: the others count. */
+/* Parses "enum NAME { A, B = 4, }; ...". LODE_ERR_CORRUPT if one is malformed: others are kept. */
 lode_status lode_uft_enums_parse(struct lode_uft_specs *specs, struct lode_arena *arena,
                                  struct uft_text text);
 
-/* A pattern that names are searched with, in time that its size and the name's length bound. */
+/* A compiled pattern. Its size and the length of the name bound the time of a match. */
 struct lode_uft_pattern;
 
 /* LODE_ERR_CORRUPT: malformed. LODE_ERR_LIMIT: too large. `budget` counts down. MT: any thread. */
@@ -90,11 +90,11 @@ lode_status lode_uft_pattern_compile(const struct lode_uft_pattern **out, struct
                                      struct uft_text text, bool is_glob, size_t *budget);
 bool lode_uft_pattern_matches(const struct lode_uft_pattern *pattern, const char *name, size_t length);
 
-/* Values of all functions that a pattern covers. */
+/* Values of all functions that a pattern matches. */
 struct lode_uft_rule {
-    const char *name;                       /* the function; NULL: a pattern says which */
+    const char *name;                       /* the function; NULL: `pattern` applies */
     const struct lode_uft_pattern *pattern; /* or NULL */
-    const char *module;                     /* how the module's name begins; NULL: any */
+    const char *module;                     /* prefix of the module's name; NULL: any */
     const struct lode_uft_spec *spec;
     uint32_t next; /* the next one of the same hash, + 1; 0: none */
 };
@@ -104,7 +104,7 @@ struct lode_uft_rules {
     struct lode_uft_rule *items; /* in the order of the line */
     uint32_t count;
     struct lode_map by_name; /* from a hash of the name to the first rule */
-    uint32_t *patterns;      /* rules that are patterns, rising */
+    uint32_t *patterns;      /* indices of rules with patterns, rising */
     uint32_t pattern_count;
 };
 
@@ -116,7 +116,7 @@ enum lode_uft_rules_kind {
     UFT_RULES_KINDS
 };
 
-/* What several rules say of a function, kept by the set of these rules. */
+/* The combined values of several rules, cached by the set of these rules. */
 struct lode_uft_merged {
     pthread_mutex_t lock;
     struct lode_arena arena;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-    /* A value is taken apart into all enumerators that it may be made of. */
+    /* A value may be printed as the union of all its enumerators. */
     ENUMERATORS_MAX = 4096
 };
 
@@ -74,7 +74,7 @@ static bool parse_value(struct uft_text text, int64_t *out)
     return true;
 }
 
-/* One enumerator; `next` is the value that it has if none is said. The name is terminated where it stands. */
+/* One enumerator; `next` is its value by default. The name is terminated in place. */
 static bool parse_item(struct uft_text text, char *base, const char *start, int64_t *next,
                        struct lode_enumerator *item)
 {
@@ -99,7 +99,7 @@ static size_t count_items(struct uft_text text)
     return count;
 }
 
-/* All names lie in one text, so that of equal values the first one in it comes first. */
+/* All names are in one buffer, so that equal values keep the order of the definition. */
 static int compare_enumerators(const void *left, const void *right)
 {
     const struct lode_enumerator *a = left, *b = right;
@@ -108,7 +108,7 @@ static int compare_enumerators(const void *left, const void *right)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* What lies between the braces. */
+/* The list between the braces. */
 static lode_status parse_items(struct lode_arena *arena, struct uft_text text, struct lode_enumeration *out)
 {
     const char *start = text.at;
@@ -126,7 +126,7 @@ static lode_status parse_items(struct lode_arena *arena, struct uft_text text, s
         struct uft_text item = {text.at, comma ? comma : text.end};
         text.at = comma ? comma + 1 : text.end;
         trim(&item);
-        /* A comma may stand behind the last one. */
+        /* A comma may follow the last one. */
         if (uft_length(item) == 0 && comma == NULL)
             break;
         if (!parse_item(item, base, start, &next, &items[count++]))
@@ -145,7 +145,7 @@ static lode_status define(struct lode_uft_specs *specs, struct lode_arena *arena
     if (status != LODE_OK)
         return status;
     struct lode_uft_enum *known = newest(specs, name);
-    /* Values that name an earlier definition keep it: another module may have its own. */
+    /* Values that refer to an earlier definition keep it: another module may have its own. */
     if (known == NULL || known->is_defined)
         known = add_enum(specs, arena, name);
     if (known == NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Patterns of function names: POSIX extended regular expressions, found anywhere in a name, and globs, which cover all of it.
- * Both are rewritten for PCRE2. They come from a file, so its DFA matcher runs them: it never backtracks,
- * and its workspace bounds the states that a byte of the name is compared with.
+ * Patterns of function names: POSIX extended regular expressions that match anywhere in a name, and
+ * globs that match all of it, rewritten for PCRE2. Patterns come from a file, so PCRE2's DFA
+ * matcher runs them: it never backtracks, and its workspace bounds the states per byte of the name.
  */
 #include "base/error.h"
 #include "format/uftrace/argspec.h"
@@ -16,7 +16,7 @@ enum {
     GROUPS_MAX = 32,
     REPEAT_MAX = 255,
     WORKSPACE = 4096,    /* integers; a state takes three, in two lists */
-    MATCH_DATA_MAX = 512 /* bytes that PCRE2 wants for one pair of offsets */
+    MATCH_DATA_MAX = 512 /* bytes that PCRE2 needs for one pair of offsets */
 };
 
 struct lode_uft_pattern {
@@ -28,10 +28,10 @@ struct rewriter {
     struct uft_text text;
     char out[REWRITTEN_MAX];
     size_t length;
-    size_t cost;               /* about how many states it has */
-    size_t groups[GROUPS_MAX]; /* where each open one begins */
+    size_t cost;               /* approximate number of states */
+    size_t groups[GROUPS_MAX]; /* where each open group begins */
     unsigned depth;
-    int atom;         /* where the piece begins that a repetition would apply to; -1: there is none */
+    int atom;         /* start of the piece that a repetition applies to; -1: none */
     bool is_repeated; /* the piece has a repetition already */
     lode_status status;
 };
@@ -58,7 +58,7 @@ static bool is_letter_or_digit(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A byte that stands for itself. */
+/* A literal byte. */
 static void put_byte(struct rewriter *self, char byte)
 {
     char text[3] = {'\\', byte, '\0'};
@@ -73,7 +73,7 @@ static void begin_atom(struct rewriter *self)
 
 /* ---- brackets ---- */
 
-/* [:alpha:], and [.x.] or [=x=] of one character, which is x: then `byte` is set. */
+/* [:alpha:], or [.x.] and [=x=] of one character: these set `byte` to it. */
 static bool take_named(struct rewriter *self, int *byte)
 {
     char kind = self->text.at[1], name[16];
@@ -131,7 +131,7 @@ static void take_set(struct rewriter *self, bool is_glob)
     bool is_good = true, is_first = true;
     begin_atom(self);
     put(self, is_negated ? "[^" : "[");
-    /* A bracket that comes first is one of the bytes. */
+    /* A leading "]" is a literal. */
     for (; is_good && text->at < text->end && (*text->at != ']' || is_first); is_first = false)
         is_good = take_set_part(self, is_glob);
     if (!is_good || !uft_take(text, "]"))
@@ -155,7 +155,7 @@ static void begin_group(struct rewriter *self)
 static void end_group(struct rewriter *self)
 {
     begin_atom(self);
-    /* One that was never opened stands for itself. */
+    /* An unmatched ")" is a literal. */
     if (self->depth == 0) {
         put_byte(self, ')');
         return;
@@ -186,7 +186,7 @@ static bool take_limits(struct uft_text *text, int *least, int *most)
     return is_good && uft_take(text, "}");
 }
 
-/* What repeats a repetition applies to all of it; PCRE2 would read it as a property of the first. */
+/* A repetition of a repetition; PCRE2 would read it as a modifier of the first. */
 static void enclose_atom(struct rewriter *self)
 {
     static const char open[] = "(?:";
@@ -222,7 +222,7 @@ static void take_escape(struct rewriter *self)
 {
     struct uft_text *text = &self->text;
     if (text->at == text->end || strchr("123456789bB<>", *text->at)) {
-        /* References to a group cannot be had without backtracking; borders of words are not worth it. */
+        /* Back references need backtracking; word boundaries are not supported. */
         fail(self, LODE_ERR_CORRUPT);
         return;
     }
@@ -241,7 +241,7 @@ static void take_regex_byte(struct rewriter *self, char c)
 {
     const char special[2] = {c, '\0'};
     if (c == '^' || c == '$' || c == '|') {
-        /* There is nothing before these that could be repeated. */
+        /* An anchor cannot be repeated. */
         self->atom = -1;
         put(self, special);
         return;
@@ -300,7 +300,7 @@ static void *alloc_in_arena(size_t size, void *arena)
     return lode_arena_alloc(arena, size, 1);
 }
 
-/* What was taken goes with the whole. */
+/* The arena frees everything at once. */
 static void free_nothing(void *memory, void *data)
 {
     (void)memory;
@@ -353,7 +353,7 @@ lode_status lode_uft_pattern_compile(const struct lode_uft_pattern **out, struct
     return LODE_OK;
 }
 
-/* Memory of the caller's, of which PCRE2 takes a few small pieces. */
+/* Memory of the caller, for a few small allocations of PCRE2. */
 struct pieces {
     _Alignas(max_align_t) unsigned char bytes[MATCH_DATA_MAX];
     size_t used;

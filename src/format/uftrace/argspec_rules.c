@@ -9,18 +9,18 @@
 
 enum {
     NAME_MAX_LENGTH = 1023, /* longer names match no pattern */
-    PATTERN_BUDGET = 4096,  /* states of all patterns, about: what a lookup costs for each byte of a name */
+    PATTERN_BUDGET = 4096,  /* states of all patterns: bounds a lookup's cost per byte of a name */
     SAME_NAME_MAX = 64,     /* rules for one function */
     MATCHES_MAX = 512,
-    MERGED_MAX = 4096, /* sets of rules that some function has */
+    MERGED_MAX = 4096, /* sets of rules that match some function */
     ENUMS_MAX = 1 << 20,
-    SHOWN = 100 /* bytes of a malformed piece that a finding shows */
+    SHOWN = 100 /* bytes of a malformed piece in a finding */
 };
 
-/* What is kept for a set of rules. */
+/* The cached values of a set of rules. */
 struct merged_spec {
     const struct lode_uft_spec *spec;
-    const uint32_t *rules; /* the kind, then the numbers of the rules */
+    const uint32_t *rules; /* the kind, then the indices of the rules */
     uint32_t rule_count, older;
 };
 
@@ -50,7 +50,7 @@ static bool is_pattern(const struct reader *self, struct uft_text text)
     return false;
 }
 
-/* The name that symbols are compared with; a mangled one stands for all that look the same. */
+/* The simple name, which symbols are compared with. Several mangled names may have the same. */
 static const char *keep_name(struct reader *self, struct uft_text text)
 {
     char simple[NAME_MAX_LENGTH + 1];
@@ -61,7 +61,7 @@ static const char *keep_name(struct reader *self, struct uft_text text)
     return length < sizeof simple ? uft_copy(self->arena, (struct uft_text){simple, simple + length}) : name;
 }
 
-/* Sets what a rule applies to. */
+/* Sets the functions that a rule applies to. */
 static lode_status read_pattern(struct reader *self, struct uft_text text, struct lode_uft_rule *rule)
 {
     if (!is_pattern(self, text)) {
@@ -113,7 +113,7 @@ static uint64_t name_hash(const char *name)
     return uft_hash((struct uft_text){name, name + strlen(name)});
 }
 
-/* Rules are linked from the last to the first, so that each list rises. */
+/* Rules are linked in reverse, so that each list rises. */
 static lode_status index_rules(struct reader *self, struct lode_uft_rules *rules)
 {
     for (uint32_t i = rules->count; i > 0; i--) {
@@ -234,10 +234,10 @@ void lode_uft_specs_close(struct lode_uft_specs *specs)
 
 /* ---- finding ---- */
 
-/* A function, and the rules that cover it. */
+/* A function, and the rules that match it. */
 struct lookup {
     const char *name, *module;
-    uint32_t matches[1 + MATCHES_MAX]; /* the kind of rules, then their numbers */
+    uint32_t matches[1 + MATCHES_MAX]; /* the kind of rules, then their indices */
     uint32_t count;
 };
 
@@ -311,7 +311,7 @@ static const struct lode_uft_spec *add_merged(struct lode_uft_merged *merged,
     return spec;
 }
 
-/* What the rules say together. Functions that the same rules cover share the answer. */
+/* Combines the rules. Functions that the same rules match share the result. */
 static const struct lode_uft_spec *combine(const struct lode_uft_specs *specs,
                                            const struct lode_uft_rules *rules, const struct lookup *lookup)
 {
