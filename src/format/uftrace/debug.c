@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* .dbg files: for each function a line "F: offset name", and below it "L: line file", "A: @arguments", "R: @result". */
+/* .dbg files: "F: offset name" lines, each followed by "L: line file", "A: @args", "R: @result". */
 #include "format/uftrace/debug.h"
 
 #include "base/array.h"
@@ -16,7 +16,7 @@ struct reader {
     struct lode_report *report;
     struct uft_lines lines;
     struct lode_array entries; /* in the order of the file */
-    struct lode_array files;   /* const char *: each path once */
+    struct lode_array files;   /* const char *: distinct paths */
     struct lode_map file_index;
 };
 
@@ -42,7 +42,7 @@ static lode_status read_function(struct reader *self, struct uft_text line)
     return LODE_OK;
 }
 
-/* Each path is kept once; two with one hash are told apart by comparing. */
+/* Stores each path once; paths with the same hash are compared. */
 static const char *keep_path(struct reader *self, struct uft_text path)
 {
     uint32_t *slot = lode_map_add(&self->file_index, uft_hash(path), 0, NULL);
@@ -112,9 +112,9 @@ static lode_status read_line(struct reader *self, struct uft_text line)
     return complain(self, UFT_DEBUG_LINE, "a line of an unknown kind");
 }
 
-/* ---- in order ---- */
+/* ---- sorting ---- */
 
-/* Where the entry of a function is, and which of several it is. */
+/* The entry of a function, and its position among several. */
 struct place {
     uint64_t offset;
     size_t index;
@@ -128,7 +128,7 @@ static int compare_places(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Two names of one function: what the first lacks, the second may have. */
+/* Two names of one function: the second one fills the gaps of the first. */
 static void add_missing(struct lode_uft_debug_entry *entry, const struct lode_uft_debug_entry *other)
 {
     if (entry->file == NULL) {

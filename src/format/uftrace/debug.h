@@ -13,13 +13,13 @@ struct lode_uft_debug_entry {
 };
 
 struct lode_uft_debug {
-    const struct lode_uft_debug_entry *entries; /* by rising offset, none twice */
+    const struct lode_uft_debug_entry *entries; /* by rising offset, distinct */
     size_t count;
 };
 
 /*
- * Reads the text of one file, of which `name` is used in findings. What its "# path name:" and "# build-id:" lines say is compared
- * by the caller. All memory is the arena's.
+ * Reads the text of one file; findings mention `name`. The caller compares the "# path name:" and
+ * "# build-id:" lines. The arena owns all memory.
  */
 lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_range text, const char *name,
                                 struct lode_uft_specs *specs, struct lode_arena *arena,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events that every uftrace knows: their names, and the numbers they carry. */
+/* The predefined events of uftrace: their names, and the numbers they carry. */
 #include "base/error.h"
 #include "format/uftrace/args_number.h"
 #include "format/uftrace/argspec.h"
@@ -57,7 +57,7 @@ const char *lode_uft_event_name(uint64_t id)
     return event ? event->name : NULL;
 }
 
-/* Where values go, as far as there is room. */
+/* Output of values, as far as there is space. */
 struct sink {
     lode_argument *items;
     size_t capacity, count;
@@ -81,7 +81,7 @@ static lode_argument number(const struct lode_uft_specs *specs, const char *name
     return argument;
 }
 
-/* The address of a variable, then what it holds now. */
+/* The address of a variable, then its current value. */
 static bool decode_variable(const struct lode_uft_specs *specs, struct lode_range bytes, struct sink *sink)
 {
     struct lode_range address, value;

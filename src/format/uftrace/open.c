@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- what the parts of opening share ---- */
+/* ---- shared by the parts of opening ---- */
 
 static int compare_names(const void *left, const void *right)
 {
@@ -106,7 +106,7 @@ static const char *event_name(const lode_recording *recording, uint64_t id)
     return known ? known : "unknown event";
 }
 
-/* Names what pointers among the arguments point at. */
+/* Labels pointer arguments with what they point at. */
 static void label_pointers(const struct uft_recording *rec, const struct uft_task *task, uint64_t time,
                            lode_argument *arguments, size_t count)
 {
@@ -185,7 +185,7 @@ static lode_status keep_sessions(struct uft_opening *opening)
     rec->dlopens = items;
     rec->dlopen_count = (uint32_t)opening->dlopens.count;
     LODE_TRY(lode_uft_index_dlopens(opening));
-    /* The plug-in of QEMU gives all sessions the same id. */
+    /* uftrace's QEMU plug-in gives all sessions the same id. */
     rec->is_qemu = rec->session_count > 0;
     for (uint32_t i = 0; i < rec->session_count; i++)
         rec->is_qemu = rec->is_qemu && strcmp(rec->sessions[i].id, "0") == 0;

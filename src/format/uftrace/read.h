@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening a recording, file by file. Each part reports what is wrong and goes on with what is left. */
+/* Opens a recording, file by file. Each part reports what is wrong and uses the rest. */
 #ifndef LODE_UFTRACE_READ_H
 #define LODE_UFTRACE_READ_H
 
 #include "format/uftrace/text.h"
 #include "format/uftrace/uftrace.h"
 
-/* What the parts of opening share. */
+/* Shared by the parts of opening. */
 struct uft_opening {
     struct uft_recording *rec;
     struct lode_arena *arena;
@@ -20,7 +20,7 @@ struct uft_opening {
     struct lode_array dlopens;  /* struct uft_dlopen */
     struct lode_array tasks;    /* struct uft_task_line */
     struct lode_array forks;    /* struct uft_fork_line */
-    /* By hash: two names with one hash would be taken for one, but nobody can bring about equal hashes. */
+    /* By hash: names with equal hashes would be confused, but the hashes are keyed. */
     struct lode_map session_index; /* of ids, to the first session that has it */
     struct lode_map module_index;  /* of paths and build ids */
 };
@@ -41,10 +41,10 @@ struct uft_fork_line {
 
 /* Whether the folder has a file of this name. */
 bool lode_uft_has_file(const struct uft_opening *opening, const char *name);
-/* A terminated copy that ends with the recording. */
+/* A terminated copy that lives as long as the recording. */
 lode_status lode_uft_text(struct uft_opening *opening, struct uft_text text, const char **out);
 lode_status lode_uft_add_fact(struct uft_opening *opening, const char *key, struct uft_text value);
-/* The module of this path and build id ("" if it is not known), made if it is new. */
+/* The module of this path and build id ("" if not known), created if it is new. */
 lode_status lode_uft_add_module(struct uft_opening *opening, struct uft_text path, struct uft_text build_id,
                                 uint32_t *index);
 
@@ -57,39 +57,39 @@ lode_status lode_uft_read_maps(struct uft_opening *opening);
 lode_status lode_uft_keep_modules(struct uft_opening *opening);
 /* Symbols and source lines of all modules. */
 lode_status lode_uft_read_symbols(struct uft_opening *opening);
-/* events.txt, extern.dat, note.txt, and a look at what the kernel tracer left. */
+/* events.txt, extern.dat, note.txt, and whether there is data of the kernel tracer. */
 lode_status lode_uft_read_extras(struct uft_opening *opening);
-/* Tracks: who they are, which sessions they were in, when they were off their processor. */
+/* Tracks: their names, their sessions, their scheduling. */
 lode_status lode_uft_read_tracks(struct uft_opening *opening);
 
 /* Parses "SECONDS.NANOSECONDS", both as integers, as uftrace does. */
 bool lode_uft_take_time(struct uft_text *text, uint64_t *out);
 
-/* The function at an address, for a task at a time. NULL if there is no memory. MT: any thread. */
+/* The function at an address, for a task at a time. NULL if out of memory. MT: any thread. */
 const lode_function *lode_uft_resolve(const struct uft_recording *rec, const struct uft_session *session,
                                       uint64_t time, uint64_t address);
-/* The same, but NULL if there is no symbol: for numbers that may or may not be addresses. MT: any thread. */
+/* Like lode_uft_resolve, but NULL without a symbol: `address` may be any number. MT: any thread. */
 const lode_function *lode_uft_find_named(const struct uft_recording *rec, const struct uft_session *session,
                                          uint64_t time, uint64_t address);
-/* The function that stands for addresses without a name where there are too many of them. NULL if there is no memory. MT: any thread. */
+/* The function shared by excess addresses without a name. NULL if out of memory. MT: any thread. */
 const lode_function *lode_uft_other_address(const struct uft_recording *rec);
 /* Whether an address lies in a module of the session. */
 bool lode_uft_is_mapped(const struct uft_session *session, uint64_t address);
-/* Libraries that were loaded are found by where they lie, and when. */
+/* Indexes loaded libraries by address and time. */
 lode_status lode_uft_index_dlopens(struct uft_opening *opening);
-/* The session of a task at a time, or NULL, and the time at which that or what is loaded in it changes. */
+/* The session of a task at a time, or NULL, and when it or its loaded libraries change next. */
 const struct uft_session *lode_uft_session_at(const struct uft_recording *rec, const struct uft_task *task,
                                               uint64_t time, uint64_t *until);
-/* A function that stands for a state, such as being off the processor. */
+/* A function that represents a state, such as being off-CPU. */
 const lode_function *lode_uft_state_function(struct uft_recording *rec, const char *name, uint64_t number);
 
-/* What cursors share. NULL if there is no memory; may be closed. */
+/* State that cursors share. NULL if out of memory; may be closed. */
 struct uft_shared *lode_uft_shared_open(void);
 void lode_uft_shared_close(struct uft_shared *shared);
-/* How .dat files are reached: events, and when they begin and end. */
+/* Access to .dat files: events, and their first and last time. */
 lode_status lode_uft_cursor_open(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                  const lode_cursor_options *options, lode_error *error);
-/* The same, with findings kept like those of `model`. */
+/* Like lode_uft_cursor_open, but keeps findings like those of `model`. */
 lode_status lode_uft_cursor_open_kept(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                       const struct lode_report *model, lode_error *error);
 struct lode_report *lode_uft_cursor_report(lode_cursor *cursor);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small files: names of user events, messages of the user, a note, and what the kernel tracer left. */
+/* The small files: names of user events, user messages, a note, and kernel tracer data. */
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <stdlib.h>
 
 #define EXTERN_EVENT 2000000u
 
-/* Reads a file line by line into an array of `item_size`, which then moves to the arena. */
+/* Reads a file line by line into an array of `item_size`, then moves it to the arena. */
 struct table {
     const char *name; /* of the file */
     unsigned rule;    /* that a malformed line breaks */

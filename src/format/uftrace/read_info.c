@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The info file: a binary header, and lines about the run. */
+/* The info file: a binary header, then lines of metadata. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
@@ -10,11 +10,11 @@ static const char magic[8] = "Ftrace!";
 static const char info_name[] = "info";
 
 enum {
-    TASKS_MAX = 1 << 22,    /* more ids than a Linux machine can have */
-    UFTRACE_LINE_MAX = 4095 /* what uftrace's buffer takes, without the line feed */
+    TASKS_MAX = 1 << 22,    /* more tids than a Linux machine can have */
+    UFTRACE_LINE_MAX = 4095 /* the size of uftrace's buffer, without the line feed */
 };
 
-/* Lines that become facts as they are: what they begin with, and what they are for people. */
+/* Lines that become metadata unchanged: their prefix and their title. */
 static const struct {
     const char *prefix, *key;
 } fact_lines[] = {
@@ -43,7 +43,7 @@ static const struct {
     {"sysctl:", "sysctl"},
 };
 
-/* The first line of what each bit of the mask stands for. */
+/* The first line of each bit of the mask. */
 static const char *const line_of_bit[UFT_INFO_KNOWN] = {
     "exename:",      "build_id:",        "exit_status:", "cmdline:",  "cpuinfo:lines=", "meminfo:",
     "osinfo:lines=", "taskinfo:",        "usageinfo:",   "loadinfo:", "argspec:",       "record_date:",
@@ -51,7 +51,7 @@ static const char *const line_of_bit[UFT_INFO_KNOWN] = {
 
 /* ---- header ---- */
 
-/* Without an info file the byte order can be told from the first record: the low byte has the identifier. */
+/* Without an info file, guess from the first record: its low byte has the identifier. */
 static void guess_byte_order(struct uft_opening *opening)
 {
     for (size_t i = 0; i < opening->name_count; i++) {
@@ -88,7 +88,7 @@ static bool is_version(uint64_t version)
     return version == 3 || version == 4;
 }
 
-/* The byte order is what the header says, unless only the other one makes sense of the version. */
+/* The header has the byte order; use the other one if only that makes the version valid. */
 static lode_status read_byte_order(struct uft_opening *opening, const uint8_t *header)
 {
     struct uft_info *info = &opening->rec->info;
@@ -103,7 +103,7 @@ static lode_status read_byte_order(struct uft_opening *opening, const uint8_t *h
     if (!fits_otherwise)
         info->big_endian = said == 2;
     if (is_said && !fits_otherwise)
-        return LODE_OK; /* the version is what is wrong */
+        return LODE_OK; /* the version is wrong, not the byte order */
     return lode_report_add(opening->report, UFT_INFO_BYTE_ORDER, info_name, 14,
                            "the byte order is %u (1 is little, 2 is big); it is read as %s", said,
                            info->big_endian ? "big" : "little");
@@ -139,7 +139,7 @@ static lode_status read_header(struct uft_opening *opening, struct lode_range fi
     LODE_TRY(read_byte_order(opening, header));
     info->version = (uint32_t)header_number(info, header + 8, 4);
     info->header_size = (uint16_t)header_number(info, header + 12, 2);
-    /* Writers on foreign machines leave this one in their own order. */
+    /* Some writers store this field in the byte order of another machine. */
     if (info->header_size == UFT_HEADER_SIZE << 8)
         info->header_size = UFT_HEADER_SIZE;
     info->word = header[15] == 1 ? 4 : 8;
@@ -210,7 +210,7 @@ static lode_status read_utc_offset(struct uft_opening *opening, struct uft_text 
     return LODE_OK;
 }
 
-/* How an exit status reads for people: as wait(2) has it. */
+/* An exit status, as in wait(2), for people. */
 static lode_status add_exit_status(struct uft_opening *opening, struct uft_text value)
 {
     struct uft_text digits = value;

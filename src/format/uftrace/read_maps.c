@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sid-*.map: where the modules of a session lie. */
+/* sid-*.map: the addresses of a session's modules. */
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@ enum {
     SESSION_ID_LENGTH = 16
 };
 
-/* Where kernels of different address spaces begin, by the address of the stack. */
+/* The base address of the kernel, derived from the address of the stack. */
 static uint64_t kernel_base(uint64_t stack)
 {
     static const struct {
@@ -31,7 +31,7 @@ struct map_line {
     struct uft_text path, build_id;
 };
 
-/* "start-end prot offset major:minor inode path build-id:..."; the path may hold blanks. */
+/* "start-end prot offset major:minor inode path build-id:..."; the path may contain blanks. */
 static bool parse_line(struct uft_text line, struct map_line *out)
 {
     *out = (struct map_line){0};
@@ -56,7 +56,7 @@ static bool parse_line(struct uft_text line, struct map_line *out)
     return true;
 }
 
-/* Segments of one file that follow each other are one map: from the first one's start to the last one's end. */
+/* Adjacent segments of one file form one map, from the first start to the last end. */
 static lode_status add_map(struct uft_opening *opening, struct lode_array *maps, const struct map_line *line)
 {
     uint32_t module;
@@ -122,7 +122,7 @@ static lode_status read_map(struct uft_opening *opening, struct uft_session *ses
 {
     struct lode_source source;
     struct lode_array maps;
-    /* A session's id may be anything, such as a way out of the folder. */
+    /* A session's id may be anything, such as "../": accept only files of the folder. */
     lode_status status = lode_uft_has_file(opening, name)
                              ? lode_source_open(&source, &opening->rec->folder, name, opening->error)
                              : LODE_ABSENT;
@@ -139,7 +139,7 @@ static lode_status read_map(struct uft_opening *opening, struct uft_session *ses
     return status;
 }
 
-/* The name of a session's map: by its id, or, of an id that is too long, by what uftrace's field would hold. */
+/* The name of a session's map: its id, or that cut to the length of uftrace's field. */
 static lode_status map_name(struct uft_opening *opening, const struct uft_session *session, const char **out)
 {
     char name[NAME_MAX_LENGTH + 1];
@@ -149,7 +149,7 @@ static lode_status map_name(struct uft_opening *opening, const struct uft_sessio
     return lode_uft_text(opening, (struct uft_text){name, name + length}, out);
 }
 
-/* Without any session, the only map there is must be the one. */
+/* Without any session, use the map if there is only one. */
 static lode_status guess_session(struct uft_opening *opening)
 {
     const char *only = NULL;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* .sym files: names by offset in a module. Which file is a module's is told by what the file says of itself. */
+/* .sym files: names by offset in a module. The comment lines of a file identify its module. */
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <lode/name.h>
 #include <stdlib.h>
 
-/* A file of symbols or debug information, before it is known whose it is. */
+/* A file of symbols or debug information, before its module is known. */
 struct candidate {
     const char *name;     /* of the file */
     struct uft_text stem; /* its name without the ending */
     struct lode_source source;
-    struct uft_text path, build_id; /* empty if it does not say */
+    struct uft_text path, build_id; /* empty if not specified */
     const struct uft_module *owner; /* the first module that it was read for; NULL: none yet */
 };
 
 struct candidates {
     struct uft_opening *opening;
     const char *ending;
-    struct lode_array items; /* struct candidate, in the order of their names */
+    struct lode_array items; /* struct candidate, sorted by name */
     struct lode_map by_path; /* hash of a path, to the first candidate */
 };
 
-/* ---- whose a file is ---- */
+/* ---- the module of a file ---- */
 
 /* The comment lines at the beginning: "# path name: P", "# build-id: H". */
 static void read_head(struct candidate *file)
@@ -84,7 +84,7 @@ static bool has_stem(const struct candidate *file, const char *basename)
     return uft_equals(stem, basename);
 }
 
-/* How well a file fits a module: 0 not at all; more is better. */
+/* How well a file fits a module: 0 not at all; higher is better. */
 static int fitness(const struct candidate *file, const struct uft_module *module)
 {
     const char *path = module->module->path;
@@ -113,7 +113,7 @@ static struct candidate *choose(struct candidates *found, const struct uft_modul
     *is_foreign = false;
     if (by_path && fitness(LODE_ARRAY_AT(&found->items, struct candidate, *by_path), module) == 4)
         return LODE_ARRAY_AT(&found->items, struct candidate, *by_path);
-    /* Names are sorted: those that begin with the basename stand together. */
+    /* Names are sorted: those with this prefix are contiguous. */
     size_t low = 0, high = found->items.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -180,14 +180,14 @@ static int compare_symbols(const void *left, const void *right)
     const struct uft_symbol *a = left, *b = right;
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
-    /* Of several names for one address the first line counts, and a function goes before a marker. */
+    /* Of several names for one address, the first line wins, but functions precede markers. */
     bool a_marks = a->type == '?', b_marks = b->type == '?';
     if (a_marks != b_marks)
         return a_marks ? 1 : -1;
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Sizes that are not written reach to the next symbol; end markers have served then. */
+/* A missing size extends to the next symbol; end markers are then dropped. */
 static uint32_t finish_symbols(struct uft_symbol *items, uint32_t count)
 {
     uint32_t kept = 0;
@@ -238,7 +238,7 @@ static lode_status parse_symbols(struct uft_opening *opening, const struct candi
                                      "the line is malformed; it is left out"));
             continue;
         }
-        seen += symbol.type != '?'; /* ends are not counted by those who write them */
+        seen += symbol.type != '?'; /* writers do not count end markers */
         if (!is_symbol_type(symbol.type))
             continue;
         struct uft_symbol *added = lode_array_push(symbols);
@@ -281,7 +281,7 @@ static lode_status read_module_symbols(struct candidates *found, struct uft_modu
     if (file == NULL)
         return lode_report_add(opening->report, UFT_SYMBOLS_MISSING, module->module->path, LODE_NO_OFFSET,
                                "there is no %s.sym", basename);
-    /* What two modules share belongs to the first: a hostile map must not have one file read for each of its lines. */
+    /* Modules share a file that was read: hostile maps could have it read for each line. */
     if (file->owner) {
         module->symbols = file->owner->symbols;
         module->symbols.source = lode_source_borrow(&file->owner->symbols.source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task.txt, and the binary file of the same content that old recorders wrote. */
+/* task.txt, and the binary file of the same content that old recorders write. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
@@ -59,7 +59,7 @@ static lode_status add_fork(struct uft_opening *opening, uint64_t time, int32_t 
 
 /* ---- text ---- */
 
-/* A value in quotes, up to the last one of the line: names are not escaped. */
+/* A quoted value, up to the last quote of the line: names are not escaped. */
 static bool take_quoted(struct uft_text *line, const char *key, struct uft_text *out)
 {
     uft_skip_blanks(line);
@@ -129,7 +129,7 @@ static lode_status read_fork(struct uft_opening *opening, struct uft_text line, 
     return add_fork(opening, time, child, parent);
 }
 
-/* Sessions may come later in the file, so what the line names is looked up when all are known. */
+/* Sessions may come later in the file, so the session is looked up when all are known. */
 static lode_status read_dlopen(struct uft_opening *opening, struct uft_text line, uint64_t offset)
 {
     struct uft_dlopen loaded = {0};
@@ -218,7 +218,7 @@ static lode_status read_message(struct uft_opening *opening, unsigned type, stru
         return read_session_message(opening, &message, body, offset);
     if (type == MESSAGE_TASK_START)
         return add_task(opening, message.time, message.tid, message.pid);
-    /* Of a fork, the parent is where a task has its process. */
+    /* In a fork message, `pid` is the parent. */
     return add_fork(opening, message.time, message.tid, message.pid);
 }
 
@@ -241,7 +241,7 @@ static lode_status read_messages(struct uft_opening *opening, struct lode_range 
     return LODE_OK;
 }
 
-/* ---- either ---- */
+/* ---- either format ---- */
 
 static lode_status read_source(struct uft_opening *opening, const char *name, bool *is_there,
                                lode_status (*read)(struct uft_opening *opening, struct lode_range file))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tracks: which tasks there are, what is known of them, and which sessions hold for them when. */
+/* Tracks: the tasks, their metadata, and their sessions over time. */
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <lode/name.h>
@@ -23,7 +23,7 @@ struct tracks {
     const struct uft_session *all; /* sessions */
 };
 
-/* ---- which ---- */
+/* ---- thread ids ---- */
 
 static lode_status add_tid(struct tracks *self, int32_t tid, bool *is_new)
 {
@@ -112,7 +112,7 @@ static uint32_t session_from(const struct tracks *self, int64_t pid, uint64_t ti
     return low;
 }
 
-/* The session that a process was in when it forked, or that its own ancestors had handed down; LODE_NO_INDEX if there is none. */
+/* The session of the parent at the fork, or inherited by it in turn; LODE_NO_INDEX if none. */
 static uint32_t inherited_session(const struct tracks *self, int32_t pid)
 {
     const struct uft_fork_line *forks = self->opening->forks.items;
@@ -141,7 +141,7 @@ static lode_status set_sessions(struct tracks *self, const lode_track *track, st
     task->inherited = inherited_session(self, track->pid);
     if (task->inherited != LODE_NO_INDEX || task->session_count > 0)
         return LODE_OK;
-    /* What was guessed without any session is said already, and for all. */
+    /* A guessed session is reported already, for all. */
     if (self->session_count == 1) {
         task->inherited = 0;
         return self->all[0].pid == 0
@@ -153,7 +153,7 @@ static lode_status set_sessions(struct tracks *self, const lode_track *track, st
                            "task %d has no session: its addresses have no names", track->tid);
 }
 
-/* ---- what is known ---- */
+/* ---- metadata ---- */
 
 static lode_status index_lines(struct tracks *self)
 {
@@ -186,7 +186,7 @@ static lode_status identify(struct tracks *self, lode_track *track, struct uft_t
         const struct uft_fork_line *known = LODE_ARRAY_AT(&opening->forks, struct uft_fork_line, *fork);
         track->parent = task->parent = known->parent;
         task->is_forked = true;
-        /* The line of the fork comes first: that of the task, if there is one, is of a program that it then became. */
+        /* The fork line comes first: a task line is of the program that was executed later. */
         task->time = known->time;
         track->pid = track->tid;
     }
@@ -217,7 +217,7 @@ static lode_status find_data(struct tracks *self, lode_track *track, struct uft_
                            "task %d has no records", track->tid);
 }
 
-/* The last name that the thread had, or that of its program. */
+/* The last name of the thread, or the name of its program. */
 static void set_names(const struct uft_recording *rec, lode_track *track, const struct uft_task *task)
 {
     uint32_t first = task->inherited != LODE_NO_INDEX ? task->inherited

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rules of the checker for uftrace recordings, as numbers for lode_report_add. */
+/* The check rules of uftrace recordings, as numbers for lode_report_add. */
 #ifndef LODE_UFTRACE_RULES_H
 #define LODE_UFTRACE_RULES_H
 

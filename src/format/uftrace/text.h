@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading lines of text that may hold anything, byte by byte and never beyond the end. */
+/* Reads arbitrary text line by line, never beyond the end. */
 #ifndef LODE_UFTRACE_TEXT_H
 #define LODE_UFTRACE_TEXT_H
 
@@ -8,12 +8,12 @@
 #include "base/range.h"
 #include <string.h>
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct uft_text {
     const char *at, *end;
 };
 
-/* All lines of a file, one after the other. */
+/* All lines of a file. */
 struct uft_lines {
     struct lode_range text;
     uint64_t next;   /* offset of the next line */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uftrace recordings: what is known of one when it is open. */
+/* uftrace recordings: the data of an open recording. */
 #ifndef LODE_FORMAT_UFTRACE_H
 #define LODE_FORMAT_UFTRACE_H
 
@@ -28,13 +28,13 @@ enum {
     UFT_FEATURE_PERF = 1 << 8,
     UFT_FEATURE_AUTO_ARGUMENTS = 1 << 9,
     UFT_FEATURE_DEBUG = 1 << 10,
-    UFT_FEATURE_ESTIMATED = 1 << 11, /* times of exits are guesses */
+    UFT_FEATURE_ESTIMATED = 1 << 11, /* times of exits are estimates */
     UFT_FEATURE_SYMBOL_SIZES = 1 << 12,
     UFT_FEATURE_CALL_SITES = 1 << 13,
     UFT_FEATURES_KNOWN = (1 << 14) - 1
 };
 
-/* info_mask: the lines behind the header, in this order. */
+/* info_mask: the lines after the header, in this order. */
 enum {
     UFT_LINE_EXE,
     UFT_LINE_BUILD_ID,
@@ -61,23 +61,23 @@ enum {
 struct uft_info {
     uint32_t version;
     uint16_t header_size;
-    uint16_t max_stack; /* 1024 if it is not said */
+    uint16_t max_stack; /* 1024 if not specified */
     uint64_t features, lines;
     bool big_endian;
     unsigned word;          /* bytes of an address: 4 or 8 */
-    struct lode_range text; /* all lines behind the header */
+    struct lode_range text; /* all lines after the header */
     int32_t *tids;          /* in the order of the file */
     uint32_t tid_count;
     struct lode_uft_spec_strings specs;
 };
 
-/* A symbol of a module. Names lie in the file's text: they are not terminated. */
+/* A symbol of a module. Names are in the file's text, not terminated. */
 struct uft_symbol {
     uint64_t address; /* offset in the module */
     uint32_t size;
     uint32_t name_length;
     const char *name;
-    char type; /* as in nm; P: a slot of the linkage table */
+    char type; /* as in nm; P: a PLT slot */
 };
 
 struct uft_symbols {
@@ -87,7 +87,7 @@ struct uft_symbols {
     const char *file; /* its name; NULL: there is none */
 };
 
-/* A module, and its names. Index and path are in the recording's list of modules, at the same index. */
+/* A module and its symbols; parallel to the recording's list of modules. */
 struct uft_module {
     const lode_module *module;
     const char *build_id; /* "" if it is not known */
@@ -103,7 +103,7 @@ struct uft_map {
     uint32_t module;
 };
 
-/* A program image: the modules that addresses lie in. */
+/* A program image: the modules that are mapped. */
 struct uft_session {
     const char *id; /* as in task.txt */
     const char *program;
@@ -118,26 +118,26 @@ struct uft_session {
 /* A library that was loaded while the program ran. */
 struct uft_dlopen {
     uint64_t time, base;
-    uint32_t group; /* of sessions that it is loaded in; LODE_NO_INDEX: not known */
+    uint32_t group; /* of the sessions that it is loaded in; LODE_NO_INDEX: not known */
     uint32_t module;
     int32_t tid;
 };
 
-/* Beside the lode_track of the same index. */
+/* Parallel to lode_track. */
 struct uft_task {
     const char *file; /* name of the data file; NULL: there is none */
     uint64_t time;    /* of its first TASK line; 0: none */
     int32_t parent;   /* pid that forked it, or 0 */
     bool is_forked;
     const struct lode_uft_perf_thread *perf; /* or NULL */
-    /* Sessions of its process by time: session i from times[i] on. Before that `inherited` holds, or, without one, the first. */
+    /* Session i of its process applies from times[i] on; before, `inherited`, or else the first. */
     const uint32_t *sessions;
     const uint64_t *times;
     uint32_t session_count;
     uint32_t inherited; /* from the process that forked it; LODE_NO_INDEX: none */
 };
 
-/* A function, and what its records carry. */
+/* A function, and the values of its records. */
 struct uft_function {
     struct lode_function function;
     const struct lode_uft_spec *arguments, *result; /* or NULL */
@@ -145,9 +145,9 @@ struct uft_function {
     bool is_jump;                                   /* longjmp and its like */
 };
 
-/* What a cursor that was closed knew of addresses, for those that are opened next. */
+/* Addresses that a closed cursor resolved, for cursors that are opened later. */
 struct uft_shared {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects the fields below */
     const struct uft_session *session;
     uint64_t epoch_end;
     struct uft_known *cache; /* NULL: nothing yet */
@@ -163,7 +163,7 @@ struct uft_recording {
     struct uft_module *modules;
     struct uft_session *sessions;
     uint32_t session_count;
-    struct uft_dlopen *dlopens; /* by rising time */
+    struct uft_dlopen *dlopens; /* chronological */
     uint32_t *dlopens_by_group; /* indices of them: by (group, time) */
     uint32_t *dlopens_by_base;  /* and by (group, base, time) */
     uint32_t dlopen_count;
@@ -176,10 +176,10 @@ struct uft_recording {
     } * event_names;
     uint32_t event_name_count;
     const lode_function *scheduled_out, *preempted;
-    struct lode_map file_index; /* of source files, by hash of their path; under the lock of the functions */
+    struct lode_map file_index; /* source files, by hash of path; the functions' lock protects it */
     struct lode_array files;    /* const lode_file * */
     struct uft_shared *shared;  /* by cursors */
-    bool is_qemu;               /* written by the plug-in of QEMU: the depth of an exit may be one less */
+    bool is_qemu;               /* written by the QEMU plug-in: exits may be one level less deep */
 };
 
 static inline const struct uft_recording *uft_of(const lode_recording *recording)
