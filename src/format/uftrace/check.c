@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking a recording: it is opened and read with a report that goes on, one track a worker. */
+/* Checks a recording: opens and reads it with a report that continues after errors. */
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
@@ -10,7 +10,7 @@ struct checking {
     const lode_recording *recording;
     struct lode_report *report;
     struct lode_progress progress;
-    /* What the workers found, until its turn comes. */
+    /* The findings of each worker, until they are reported in order. */
     struct lode_report *kept;
 };
 

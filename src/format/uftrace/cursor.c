@@ -6,11 +6,11 @@
 
 enum {
     FIRST_FRAMES = 2 * UFT_BATCH,
-    UNKNOWN_MAX = 1 << 18, /* addresses without a name that become functions, of one track */
-    STRAYS_MAX = 1 << 12,  /* those outside of all modules: there, no program has come without symbols */
-    PIECE = 256 * 1024,    /* fits into a second-level cache */
+    UNKNOWN_MAX = 1 << 18,           /* addresses without a name that become functions, per track */
+    STRAYS_MAX = 1 << 12,            /* those outside of all modules */
+    PIECE = 256 * 1024,              /* fits into a second-level cache */
     PIECE_KEEPS_OPEN = 64 * 1024,    /* smaller pieces are for thousands of cursors at once */
-    RECORD_MAX = 16 + 65536 + 8 + 16 /* bytes of a record, its payload, and the record behind */
+    RECORD_MAX = 16 + 65536 + 8 + 16 /* bytes of a record, its payload, and the next record */
 };
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -38,7 +38,7 @@ lode_status lode_uft_emit(struct uft_cursor *self, const lode_event *event)
 
 /* ---- calls ---- */
 
-/* One frame below the first, which never matches: an exit needs no test for an empty stack. */
+/* frames[-1] never matches, so that an exit needs no test for an empty stack. */
 lode_status lode_uft_reserve_frame(struct uft_cursor *self)
 {
     if (self->frame_count + 1 < self->frame_capacity)
@@ -62,7 +62,7 @@ static void forget_addresses(struct uft_cursor *self)
         self->cache[i] = (struct uft_known){.address = UFT_NO_ADDRESS};
 }
 
-/* Puts an address first in its line, which must have room, or loses its last. */
+/* Inserts an address at the front of its line; if the line is full, the last one is dropped. */
 static void put_first(struct uft_cursor *self, struct uft_known known)
 {
     struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, known.address);
@@ -70,7 +70,7 @@ static void put_first(struct uft_cursor *self, struct uft_known known)
     line[0] = known;
 }
 
-/* A table of `lines` with all that is in the one before, if there is one. */
+/* A new table of `lines`, with the content of the previous one, if any. */
 static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
 {
     struct uft_known *before = self->cache;
@@ -89,7 +89,7 @@ static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
     return LODE_OK;
 }
 
-/* ---- addresses that others know ---- */
+/* ---- shared tables of addresses ---- */
 
 struct uft_shared *lode_uft_shared_open(void)
 {
@@ -109,8 +109,8 @@ void lode_uft_shared_close(struct uft_shared *shared)
 }
 
 /*
- * Until the same time, addresses mean the same in a session: nothing is loaded in between. A table is worth its copy if there is much to
- * read with it. Thousands of cursors at once have no memory for one each.
+ * Before the same epoch end, addresses mean the same in a session: nothing is loaded in between.
+ * Copying the table pays off for a long track, but not for thousands of cursors with little memory.
  */
 static bool borrow(struct uft_cursor *self, const struct uft_shared *shared)
 {
@@ -127,7 +127,7 @@ static bool borrow(struct uft_cursor *self, const struct uft_shared *shared)
     return true;
 }
 
-/* Gives the table away. Not if there are addresses without a name in it, which each track reports. */
+/* Shares the table, unless it has addresses without a name: each track reports its own. */
 static void lend(struct uft_cursor *self)
 {
     struct uft_shared *shared = self->rec->shared;
@@ -156,14 +156,14 @@ void lode_uft_begin_epoch(struct uft_cursor *self, uint64_t time)
     pthread_mutex_unlock(&shared->lock);
     if (is_borrowed)
         return;
-    /* Epochs may be short and many: what is forgotten is a small table, whatever has become of it. */
+    /* Epochs may be short and many: start again with a small table. */
     self->cache_lines = UFT_CACHE_FIRST;
     forget_addresses(self);
 }
 
 /* ---- one address ---- */
 
-/* Remembers an address. A full line is a sign that the table is too small; at its largest, the oldest goes. */
+/* Caches an address. A full line doubles the table; at the maximum, the oldest entry is dropped. */
 static lode_status remember(struct uft_cursor *self, uint64_t address, const lode_function *function)
 {
     const struct uft_known *line = uft_cache_line(self->cache, self->cache_lines, address);
@@ -174,8 +174,8 @@ static lode_status remember(struct uft_cursor *self, uint64_t address, const lod
 }
 
 /*
- * Damage can bring any number of addresses without a name: of each track, the first ones become functions, and the others share one. So it
- * does not matter which tracks are read, or in which order.
+ * Damage can yield any number of addresses without a name: the first ones of each track become
+ * functions, the others share one. So the result does not depend on which tracks are read, or when.
  */
 static lode_status find_unnamed(struct uft_cursor *self, uint64_t address, const lode_function **out)
 {
@@ -209,9 +209,9 @@ lode_status lode_uft_lookup(struct uft_cursor *self, uint64_t address, const lod
     return remember(self, address, *out);
 }
 
-/* ---- records as they should be ---- */
+/* ---- regular records ---- */
 
-/* Entry and enter, exit and leave are the same numbers: see take_plain. */
+/* Entry and enter, exit and leave have the same values: see take_plain. */
 _Static_assert((int)UFT_ENTRY == (int)LODE_EVENT_ENTER && (int)UFT_EXIT == (int)LODE_EVENT_LEAVE, "");
 
 static inline uint64_t word_at(const uint8_t *at, bool big_endian)
@@ -219,7 +219,7 @@ static inline uint64_t word_at(const uint8_t *at, bool big_endian)
     return big_endian ? get_u64be(at) : get_u64le(at);
 }
 
-/* Where an address is known, or something that does not match it; without a branch. */
+/* The cache entry of an address, or one that does not match; branchless. */
 static ALWAYS_INLINE const struct uft_known *probe(struct uft_known *cache, uint32_t lines, uint64_t address)
 {
     const struct uft_known *line = uft_cache_line(cache, lines, address);
@@ -229,12 +229,12 @@ static ALWAYS_INLINE const struct uft_known *probe(struct uft_known *cache, uint
 }
 
 /*
- * Takes records for as long as nothing about them is special, and returns how many bytes that were: no payload, the depth and address that
- * are due, a time that does not go back, nothing of perf before it, an address that is resolved already.
+ * Consumes records as long as they are regular, and returns their size in bytes: no payload, the
+ * expected depth and address, a time that does not go back, no perf event before, a cached address.
  *
- * Whether a record is an entry or an exit cannot be foreseen, so no branch may depend on it, and compilers make one of a choice that is
- * written as such. So the call that an entry would begin is written above the top of the stack, where it does no harm; then either
- * way there is a frame that must match.
+ * Entries and exits alternate unpredictably, so no branch may depend on the kind, and compilers
+ * turn a conditional expression into one. The call that an entry would begin is therefore always
+ * written above the top of the stack, where it is harmless; either way, one frame has to match.
  */
 static ALWAYS_INLINE size_t take_plain(struct uft_cursor *self, const uint8_t *bytes, size_t count,
                                        uint64_t stop, bool big_endian)
@@ -253,7 +253,7 @@ static ALWAYS_INLINE size_t take_plain(struct uft_cursor *self, const uint8_t *b
         uint64_t wrong = (word & 0x3e) ^ UFT_MAGIC << 3;
         wrong |= depth ^ frame->depth;
         wrong |= address ^ frame->known.address;
-        /* A time that goes back has passed too far. */
+        /* An earlier time wraps around and exceeds the limit. */
         if (wrong || passed >= left)
             break;
         *event++ = (lode_event){.time = time,
@@ -272,7 +272,7 @@ static ALWAYS_INLINE size_t take_plain(struct uft_cursor *self, const uint8_t *b
     return (size_t)(at - bytes);
 }
 
-/* Two functions, so that each has all registers for its loop. */
+/* Two functions, so that each loop can use all registers. */
 static __attribute__((noinline)) size_t take_plain_le(struct uft_cursor *self, const uint8_t *bytes,
                                                       size_t count, uint64_t stop)
 {
@@ -285,7 +285,7 @@ static __attribute__((noinline)) size_t take_plain_be(struct uft_cursor *self, c
     return take_plain(self, bytes, count, stop, true);
 }
 
-/* How many records may be taken at once: each is an event, and may be a call. */
+/* How many records can be consumed at once: each is an event, and may be a call. */
 static size_t most_plain(const struct uft_cursor *self, struct lode_range bytes)
 {
     uint64_t most = bytes.size / UFT_RECORD_SIZE;
@@ -295,14 +295,14 @@ static size_t most_plain(const struct uft_cursor *self, struct lode_range bytes)
     return (size_t)(most < frames ? most : frames);
 }
 
-/* Times at which something else than a plain record is due. */
+/* The time of the next thing that is not a regular record. */
 static uint64_t next_stop(const struct uft_cursor *self)
 {
     uint64_t stop = self->epoch_end < self->to ? self->epoch_end : self->to;
-    /* At the same time a record goes before what perf saw. */
+    /* At the same time, a record precedes an event of perf. */
     if (self->perf < self->perf_end && self->perf->time + 1 < stop)
         stop = self->perf->time + 1;
-    /* While the thread is off its processor nothing can be plain. */
+    /* While the thread is off-CPU, no record is regular. */
     return self->out_of || self->was_lost || !self->has_begun ? 0 : stop;
 }
 
@@ -321,7 +321,7 @@ static lode_status take_plain_records(struct uft_cursor *self)
 
 /* ---- the cursor ---- */
 
-/* Whether the next record can be read without moving the stream, from which the payloads of this batch are borrowed. */
+/* Whether the next record can be read without moving the stream, which the batch borrows from. */
 static bool can_go_on(const struct uft_cursor *self)
 {
     const struct lode_stream *stream = &self->stream;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perf-cpuN.dat: records of the kernel, { u32 type, u16 misc, u16 size } and what belongs to the type. Each file is in the order of time but for
- * a few records, so files are merged by time and their events put in place thread by thread.
+ * perf-cpuN.dat: records of the kernel, { u32 type, u16 misc, u16 size } and data of the type. Each
+ * file is chronological but for a few records: merge files by time, then sort each thread.
  */
 #include "format/uftrace/perf.h"
 
@@ -25,7 +25,7 @@ enum {
     MISC_PREEMPTED = 0x4000
 };
 
-/* More bytes of events than this lie in a temporary file, so that memory does not grow with the recording. */
+/* Larger event arrays are in a temporary file, so that memory does not grow with the recording. */
 #define MEMORY_MAX ((size_t)64 << 20)
 
 struct item {
@@ -39,7 +39,7 @@ struct item {
 struct stream {
     const struct lode_uft_perf_file *file;
     uint64_t at;
-    uint64_t end; /* of what is sound */
+    uint64_t end; /* of the valid part */
     struct item item;
 };
 
@@ -50,7 +50,7 @@ struct reader {
     const int32_t *tids;
     size_t tid_count;
     bool big_endian;
-    uint64_t *places; /* by tid: how many events, then where the next one goes */
+    uint64_t *places; /* by tid: number of events, then the index of the next one */
     uint64_t event_count;
     size_t name_bytes, name_count;
     struct lode_report *report;
@@ -74,7 +74,7 @@ static uint16_t read16(const struct reader *self, const uint8_t *bytes)
     return self->big_endian ? get_u16be(bytes) : get_u16le(bytes);
 }
 
-/* The bytes that a record of this type has at least. */
+/* The minimal size of a record of this type. */
 static uint64_t least_size(uint32_t type)
 {
     if (type == RECORD_SWITCH)
@@ -84,7 +84,7 @@ static uint64_t least_size(uint32_t type)
     return type == RECORD_EXIT || type == RECORD_FORK ? RECORD_HEADER + 24 : RECORD_HEADER;
 }
 
-/* What a sound record says; false if it is of no interest. */
+/* Decodes a valid record; false if it is not needed. */
 static bool read_item(const struct reader *self, struct lode_range record, struct item *item)
 {
     const uint8_t *bytes = record.data;
@@ -114,7 +114,7 @@ static bool read_item(const struct reader *self, struct lode_range record, struc
     }
 }
 
-/* The index of a tid that is wanted; SIZE_MAX if it is not. */
+/* The index of a wanted tid; SIZE_MAX for others. */
 static size_t find_tid(const struct reader *self, int32_t tid)
 {
     size_t low = 0, high = self->tid_count;
@@ -128,7 +128,7 @@ static size_t find_tid(const struct reader *self, int32_t tid)
     return low < self->tid_count && self->tids[low] == tid ? low : SIZE_MAX;
 }
 
-/* The next event of a wanted thread, in records that were found sound. */
+/* The next event of a wanted thread, in valid records. */
 static bool next_item(const struct reader *self, struct stream *stream, size_t *thread)
 {
     const uint8_t *bytes = stream->file->bytes.data;
@@ -146,7 +146,7 @@ static bool next_item(const struct reader *self, struct stream *stream, size_t *
 
 /* ---- counting ---- */
 
-/* Finds out how far the records of a file can be read. */
+/* Finds the end of the valid records of a file. */
 static lode_status find_end(struct reader *self, struct stream *stream)
 {
     struct lode_range bytes = stream->file->bytes, header, record;
@@ -185,14 +185,14 @@ static lode_status count_events(struct reader *self)
     return LODE_OK;
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 static void *map_temporary(size_t size)
 {
     int fd = open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0)
         return NULL;
-    /* Blocks are taken now: a full disk must not be found out by a signal. */
+    /* Allocate blocks now: a full disk must not cause a signal later. */
     void *memory = MAP_FAILED;
     if (posix_fallocate(fd, 0, (off_t)size) == 0)
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -200,7 +200,7 @@ static void *map_temporary(size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Room in memory, or, if it is much, in a temporary file; `mapped` is 0 in memory. */
+/* Allocates in memory, or a large size in a temporary file; `mapped` is 0 in memory. */
 static void *take_room(size_t size, size_t *mapped)
 {
     void *room = size > MEMORY_MAX ? map_temporary(size) : NULL;
@@ -242,7 +242,7 @@ static lode_status make_room(struct reader *self)
 
 /* ---- placing ---- */
 
-/* Files whose next event is known, the earliest first: a heap of indices of streams. */
+/* A heap of stream indices, ordered by the time of the next event. */
 struct heap {
     struct stream *streams;
     size_t *threads; /* of the next event of each stream */
@@ -316,7 +316,7 @@ static void merge_halves(const struct lode_uft_perf_event *from, struct lode_uft
     }
 }
 
-/* Sorts by time; what has the same time stays in its order. `spare` has room for as many. */
+/* Sorts by time, stably. `spare` has space for as many events. */
 static void sort_events(struct lode_uft_perf_event *events, struct lode_uft_perf_event *spare, uint64_t count)
 {
     struct lode_uft_perf_event *from = events, *to = spare;
@@ -334,7 +334,7 @@ static void sort_events(struct lode_uft_perf_event *events, struct lode_uft_perf
         memcpy(events, from, (size_t)count * sizeof *events);
 }
 
-/* Moves events that are a little late to where they belong; false if that would take long. */
+/* Insertion sort for events that are slightly late; false if it would take long. */
 static bool sort_nearly_sorted(struct lode_uft_perf_event *events, uint64_t count)
 {
     uint64_t budget = 4 * count;
@@ -348,7 +348,7 @@ static bool sort_nearly_sorted(struct lode_uft_perf_event *events, uint64_t coun
     return budget > 0;
 }
 
-/* The kernel writes some records a moment after others of a later time. */
+/* The kernel writes some records shortly after others of a later time. */
 static lode_status order_threads(struct reader *self)
 {
     const struct lode_uft_perf *perf = self->perf;

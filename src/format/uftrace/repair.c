@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One record at a time, whatever is wrong with it. Depth and address tell which calls must have ended; each repair is a finding.
- * What comes out is balanced and in the order of time.
+ * Consumes one record at a time, valid or not. Depth and address determine which calls must have
+ * ended; each repair is a finding. The resulting events are balanced and chronological.
  */
 #include "base/error.h"
 #include "format/uftrace/cursor.h"
@@ -11,7 +11,7 @@
 #define TASK_EXIT 200005u
 #define TASK_NAME 200006u
 
-/* Why calls end without a record that says so. */
+/* Why calls end without an exit record. */
 enum closing {
     CLOSE_MISSING, /* their exits are missing */
     CLOSE_JUMPED,
@@ -41,14 +41,14 @@ static lode_status say_closed(struct uft_cursor *self, enum closing why, uint32_
                             "calls are open when another program takes over"},
         [CLOSE_OPEN] = {"call is open when the track ends", "calls are open when the track ends"}};
     if (why == CLOSE_LOST)
-        return LODE_OK; /* part of what was lost */
+        return LODE_OK; /* part of the loss */
     const char *name = innermost->known.function->name;
     return lode_report_add(&self->report, rules[why], self->task->file, self->offset,
                            "%u %s; the innermost is %s at depth %u", count, words[why][count != 1],
                            name ? name : "without a name", (uint32_t)innermost->depth);
 }
 
-/* Ends the calls from position `keep` of the stack up, the innermost first. */
+/* Ends the calls from position `keep` of the stack on, innermost first. */
 static lode_status close_frames(struct uft_cursor *self, uint32_t keep, uint64_t time, enum closing why)
 {
     uint32_t count = self->frame_count - keep;
@@ -106,7 +106,7 @@ static lode_status come_back(struct uft_cursor *self, uint64_t time, unsigned fl
                                              .flags = (uint8_t)(self->out_flags | flags)});
 }
 
-/* Whether the thread comes back before it goes off again, or ends. */
+/* Whether the thread is scheduled in before it goes off-CPU again or ends. */
 static bool is_paired(const struct uft_cursor *self)
 {
     for (const struct lode_uft_perf_event *next = self->perf + 1; next < self->perf_end; next++) {
@@ -145,7 +145,7 @@ static lode_status emit_point(struct uft_cursor *self, uint64_t time, uint64_t i
                                              .data = length ? text : NULL});
 }
 
-/* Only calls can be held up: what happens outside of all that was recorded says nothing about the program. */
+/* Scheduling only matters within calls: outside of them nothing was recorded. */
 static lode_status take_perf_event(struct uft_cursor *self)
 {
     const struct lode_uft_perf_event *event = self->perf;
@@ -182,7 +182,7 @@ static lode_status take_perf_event(struct uft_cursor *self)
     return status;
 }
 
-/* What perf saw before `time`. A thread that has a record is on its processor. */
+/* Consumes the perf events before `time`. A thread with a record is on a CPU. */
 static lode_status catch_up(struct uft_cursor *self, uint64_t time)
 {
     while (self->perf < self->perf_end && self->perf->time < time)
@@ -196,7 +196,7 @@ static lode_status catch_up(struct uft_cursor *self, uint64_t time)
 
 /* ---- entries and exits ---- */
 
-/* The depth that a record means: nearest below `most`, if the recorder can have counted further than the field goes. */
+/* The depth of a record: nearest below `most` if the recorder may have exceeded the field. */
 static uint32_t unwrap(const struct uft_cursor *self, const struct uft_record *record, uint32_t most)
 {
     if (!self->can_wrap || record->depth > most)
@@ -220,7 +220,7 @@ static lode_status push_frame(struct uft_cursor *self, uint64_t address, const l
     return LODE_OK;
 }
 
-/* A new program begins with depth 0 in a session of its own. */
+/* A new program begins at depth 0 in a session of its own. */
 static bool is_replaced(const struct uft_cursor *self, const struct uft_session *before, uint32_t depth)
 {
     return depth == 0 && before != self->session && before != NULL;
@@ -283,7 +283,7 @@ static lode_status emit_leave(struct uft_cursor *self, const struct uft_record *
                                              .data = record->payload.data});
 }
 
-/* An exit without a call that it could end. */
+/* An exit without a matching call. */
 static lode_status orphan(struct uft_cursor *self, const struct uft_record *record, uint32_t depth,
                           uint64_t address, unsigned flags)
 {
@@ -300,7 +300,7 @@ static lode_status orphan(struct uft_cursor *self, const struct uft_record *reco
                            function->name ? function->name : "a function without a name", depth);
 }
 
-/* The depth of an exit; older plug-ins of QEMU say one less than at the entry. */
+/* The depth of an exit; older QEMU plug-ins write one less than at the entry. */
 static uint32_t exit_depth(const struct uft_cursor *self, const struct uft_record *record)
 {
     if (self->frame_count == 0)
@@ -320,11 +320,11 @@ static lode_status leave(struct uft_cursor *self, const struct uft_record *recor
     bool is_here = keep > 0 && self->frames[keep - 1].depth == depth;
     bool is_same = is_here && self->frames[keep - 1].known.address == address;
     if (self->was_lost) {
-        /* What is not proven to go on has ended somewhere in what was lost. */
+        /* Calls that are not proven to go on ended somewhere in the loss. */
         LODE_TRY(close_frames(self, is_here && !is_same ? keep - 1 : keep, self->last_time, CLOSE_LOST));
         is_here = is_same;
     } else if (is_jump && is_here && !is_same) {
-        /* setjmp returns once more: the calls since then are gone, and its own ended long ago. */
+        /* setjmp returns again: its own call ended long ago, and the calls since then are gone. */
         self->last_time = record->time;
         return close_frames(self, keep - 1, record->time, CLOSE_JUMPED);
     } else {
@@ -345,7 +345,7 @@ static lode_status leave(struct uft_cursor *self, const struct uft_record *recor
 
 static lode_status lose(struct uft_cursor *self, const struct uft_record *record)
 {
-    /* Its own time means nothing; recorders write 0. Before all others it has that of the first. */
+    /* Recorders write 0 as its time: use the previous time, or else that of the first record. */
     uint64_t time = self->last_time;
     if (!self->has_begun && !self->is_window && !self->was_lost) {
         lode_status status = lode_uft_first_time(self, record->offset, &time);
@@ -441,7 +441,7 @@ static lode_status skip_damage(struct uft_cursor *self)
     return LODE_OK;
 }
 
-/* A payload of unknown length goes up to the next thing that can be a record. */
+/* A payload of unknown length extends to the next plausible record. */
 static lode_status skip_payload(struct uft_cursor *self, const struct uft_record *record)
 {
     uint64_t next;
@@ -465,7 +465,7 @@ lode_status lode_uft_take_record(struct uft_cursor *self)
     LODE_TRY(status);
     if (record.type != UFT_LOST && record.time >= self->to && self->to < UINT64_MAX)
         return lode_uft_finish(self);
-    /* Looking for the next record moves the stream, from which the payloads of this batch are borrowed. */
+    /* Searching the next record moves the stream, which the payloads of this batch borrow from. */
     self->is_paused = self->is_paused || (record.is_unknown && self->has_payload);
     if (self->is_paused)
         return LODE_OK;
@@ -482,7 +482,7 @@ lode_status lode_uft_finish(struct uft_cursor *self)
     self->is_done = true;
     while (self->perf < self->perf_end && self->perf->time < self->to)
         LODE_TRY(take_perf_event(self));
-    /* Behind a window, calls go on. */
+    /* After a time window, calls go on. */
     if (is_cut)
         return LODE_OK;
     if (self->out_of)

@@ -8,26 +8,26 @@
 #define STATE_BASE (UINT64_C(1) << 48) /* above all addresses */
 
 enum {
-    UNNAMED_MAX = 1 << 20, /* functions, beyond which all addresses without a name share one */
-    STATE_OTHER = 2,       /* the one that is shared */
-    PLACES_MAX = 64        /* libraries below an address that are asked for a symbol there */
+    UNNAMED_MAX = 1 << 20, /* functions; all further addresses without a name share one */
+    STATE_OTHER = 2,       /* the shared one */
+    PLACES_MAX = 64        /* loaded libraries below an address that are searched */
 };
 
-/* Where an address is. */
+/* An address in a module. */
 struct location {
     const lode_module *module; /* NULL: in none */
     uint64_t offset;           /* of the symbol, or of the address itself */
     const struct uft_symbol *symbol;
 };
 
-/* What a function is made from. */
+/* The parts of a function. */
 struct place {
     struct uft_recording *rec;
     const struct uft_symbol *symbol; /* or NULL */
     uint64_t address;
 };
 
-/* The last of `count` rising times that is not above `time`: its index + 1, or 0. */
+/* The number of `count` rising times that are not above `time`. */
 static uint32_t times_until(const uint64_t *times, uint32_t count, uint64_t time)
 {
     uint32_t low = 0, high = count;
@@ -41,14 +41,14 @@ static uint32_t times_until(const uint64_t *times, uint32_t count, uint64_t time
     return low;
 }
 
-/* ---- libraries that are loaded ---- */
+/* ---- loaded libraries ---- */
 
 static int compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-/* Where a library lies; `base` is left out of what is sorted by group alone. */
+/* By group, base (if `by_base`) and time. */
 static int compare_loaded(const struct uft_dlopen *a, const struct uft_dlopen *b, bool by_base)
 {
     int order = compare_numbers(a->group, b->group);
@@ -88,7 +88,7 @@ lode_status lode_uft_index_dlopens(struct uft_opening *opening)
     return LODE_OK;
 }
 
-/* How many of the sorted indices are of libraries that do not come after `last`. */
+/* How many of the sorted libraries do not come after `last`. */
 static uint32_t loaded_until(const struct uft_recording *rec, const uint32_t *sorted, bool by_base,
                              const struct uft_dlopen *last)
 {
@@ -103,7 +103,7 @@ static uint32_t loaded_until(const struct uft_recording *rec, const uint32_t *so
     return low;
 }
 
-/* When the next library is loaded after `time`. */
+/* The time of the next load after `time`. */
 static uint64_t next_dlopen(const struct uft_recording *rec, uint32_t group, uint64_t time)
 {
     const struct uft_dlopen last = {.group = group, .time = time};
@@ -164,7 +164,7 @@ static const struct uft_map *find_map(const struct uft_session *session, uint64_
     return low > 0 && address < session->maps[low - 1].end ? &session->maps[low - 1] : NULL;
 }
 
-/* Of what was loaded at one place, the newest at a time; what came later, if there is nothing else: code runs before its loading is noted. */
+/* The newest library at a base, or else a later one: code runs before its load is recorded. */
 static const struct uft_dlopen *newest_at(const struct uft_recording *rec, uint32_t group, uint64_t base,
                                           uint64_t time)
 {
@@ -177,8 +177,8 @@ static const struct uft_dlopen *newest_at(const struct uft_recording *rec, uint3
 }
 
 /*
- * The library that was loaded at the nearest place below an address. Where one ends is not recorded, so it must have a symbol there. One that
- * was loaded later counts if no other does.
+ * The library loaded nearest below an address. Its end is not recorded, so it must have a symbol
+ * there. A library that was loaded later is used only if no other fits.
  */
 static const struct uft_dlopen *find_dlopen(const struct uft_recording *rec,
                                             const struct uft_session *session, uint64_t time,
@@ -224,7 +224,7 @@ static const lode_file *find_file(struct uft_recording *rec, struct lode_arena *
     const uint32_t *slot = lode_map_add(&rec->file_index, uft_hash(text), index, &is_new);
     if (slot == NULL)
         return NULL;
-    /* One whose making failed for lack of memory is not there. */
+    /* An entry that could not be allocated earlier is missing. */
     if (!is_new)
         return *slot < index ? *LODE_ARRAY_AT(&rec->files, const lode_file *, *slot) : NULL;
     struct lode_file *file = lode_arena_alloc(arena, 1, sizeof *file);
@@ -286,7 +286,7 @@ static struct location locate(const struct uft_recording *rec, const struct uft_
         place.module = module->module;
         place.offset = address - map->start;
         place.symbol = find_symbol(&module->symbols, place.offset);
-        /* Symbols of old recordings are addresses. */
+        /* Symbols of old recordings are absolute addresses. */
         if (place.symbol == NULL && !(rec->info.features & UFT_FEATURE_RELATIVE))
             place.symbol = find_symbol(&module->symbols, address);
     } else if (loaded) {
@@ -311,7 +311,7 @@ const lode_function *lode_uft_other_address(const struct uft_recording *rec)
 static const lode_function *function_at(const struct uft_recording *rec, const struct location *location,
                                         uint64_t address)
 {
-    /* The table of functions, and what they name, are the parts of an open recording that grow. */
+    /* The function table is the only part of an open recording that grows. */
     struct uft_recording *grows = (struct uft_recording *)(uintptr_t)rec; // NOLINT(performance-no-int-to-ptr)
     struct place place = {grows, location->symbol, address};
     if (location->symbol == NULL && lode_function_table_count(&grows->base.functions) >= UNNAMED_MAX)

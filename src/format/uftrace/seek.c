@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records where they are not expected one after the other: the next one behind damage, the first one of a time, the last one. */
+/* Finds records out of sequence: the next one after damage, the first one of a time, the last. */
 #include "base/error.h"
 #include "format/uftrace/cursor.h"
 
 enum {
-    ARGUMENTS_MAX = 1024, /* bytes of a record's arguments, at most */
-    SHORT_CHAIN = 3,      /* records in a row that are enough where one is expected */
-    CHAIN = 8,            /* records in a row that chance does not bring about */
-    LINEAR = 4096,        /* a stretch that is not worth cutting in half */
-    TAIL = 4096           /* bytes in which the last record is looked for first */
+    ARGUMENTS_MAX = 1024, /* maximal size of a record's arguments */
+    SHORT_CHAIN = 3,      /* consecutive records that suffice where one is expected */
+    CHAIN = 8,            /* consecutive records that do not occur by chance */
+    LINEAR = 4096,        /* a range too short for bisection */
+    TAIL = 4096           /* bytes that are first searched for the last record */
 };
 
-#define NEAR                                                                                                 \
-    UINT64_C(1000000000) /* ns between two records that are taken for neighbours without further looks */
-#define GAP_MAX (UINT64_C(1) << 50) /* ns; nothing is recorded for longer without a record: 13 days */
+#define NEAR    UINT64_C(1000000000) /* ns between records that are neighbours without a check */
+#define GAP_MAX (UINT64_C(1) << 50)  /* ns: 13 days, the longest gap between two records */
 
 static inline uint64_t word_at(const struct uft_cursor *self, const uint8_t *at)
 {
@@ -40,7 +39,7 @@ static const struct lode_uft_spec *spec_of(const struct uft_cursor *self, const 
     return record->type == UFT_ENTRY ? function->arguments : function->result;
 }
 
-/* Where the payload ends, padded to 8; the last one of a file need not be. */
+/* Sets the end of the payload, padded to 8; the last one of a file may be unpadded. */
 static bool set_payload(struct uft_cursor *self, struct uft_record *record, struct lode_range rest,
                         uint64_t skipped, uint64_t size)
 {
@@ -79,13 +78,13 @@ static lode_status read_arguments(struct uft_cursor *self, struct uft_record *re
     return LODE_OK;
 }
 
-/* A length that does not lead to a record is not to be trusted. */
+/* Distrusts a length that does not lead to a record. */
 static lode_status check_next(struct uft_cursor *self, struct uft_record *record)
 {
     struct lode_range bytes;
     if (record->is_unknown || self->stream.size - record->next < UFT_RECORD_SIZE)
         return LODE_OK;
-    /* From the record on, so that the payload is in the piece. */
+    /* From the record on, so that the payload is in the buffer. */
     size_t length = (size_t)(record->next - record->offset);
     LODE_TRY(lode_stream_at(&self->stream, record->offset, length + UFT_RECORD_SIZE, &bytes, self->error));
     uint64_t skipped = record->type == UFT_EVENT ? 2 : 0;
@@ -115,7 +114,7 @@ static lode_status read_payload(struct uft_cursor *self, struct uft_record *reco
     return LODE_OK;
 }
 
-/* Reads what looks like a record. */
+/* Reads a plausible record. */
 static lode_status look_at(struct uft_cursor *self, uint64_t offset, struct uft_record *out)
 {
     struct lode_range bytes;
@@ -139,8 +138,8 @@ static lode_status look_at(struct uft_cursor *self, uint64_t offset, struct uft_
 /* ---- chains ---- */
 
 /*
- * Whether `length` records stand one behind the other from an offset on, or as many as there are up to the end of the file, with times
- * that do not go back. `first` is the first one that has a time.
+ * Whether `length` contiguous records start at an offset, or as many as fit before the end of the
+ * file, with times that do not go back. `first` is the first one that has a time.
  */
 static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned length, uint64_t not_before,
                             bool *out, struct uft_record *first)
@@ -151,7 +150,7 @@ static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned l
     for (unsigned i = 0; i < length; i++) {
         struct uft_record record;
         lode_status status = look_at(self, offset, &record);
-        /* A record that is cut off is as good as the end. */
+        /* A truncated record counts as the end. */
         bool is_end =
             status == LODE_END || (status == LODE_NOT_FOUND && self->stream.size - offset < UFT_RECORD_SIZE);
         if (is_end && has_first)
@@ -175,7 +174,7 @@ static lode_status is_chain(struct uft_cursor *self, uint64_t offset, unsigned l
     return LODE_OK;
 }
 
-/* Whether what stands behind a payload can be a record: at once if its time is near, else by what follows it. */
+/* Whether a record can follow a payload: yes if its time is near, else its successors decide. */
 static lode_status is_likely(struct uft_cursor *self, const struct uft_record *record, bool *out)
 {
     struct lode_range bytes;
@@ -189,7 +188,7 @@ static lode_status is_likely(struct uft_cursor *self, const struct uft_record *r
     *out = is_lost || (time >= record->time && time - record->time <= NEAR);
     if (*out)
         return LODE_OK;
-    /* Looking further moves the stream, from which the payloads of this batch are borrowed. */
+    /* Reading ahead moves the stream, which the payloads of this batch borrow from. */
     self->is_paused = *out = self->has_payload;
     if (self->is_paused)
         return LODE_OK;
@@ -211,7 +210,7 @@ lode_status lode_uft_record_at(struct uft_cursor *self, uint64_t offset, struct 
     return LODE_OK;
 }
 
-/* The first chain at or behind an offset, and before `limit`; LODE_NOT_FOUND if there is none. */
+/* The first chain at or after an offset and before `limit`; LODE_NOT_FOUND if there is none. */
 static lode_status find_chain(struct uft_cursor *self, uint64_t from, uint64_t limit, unsigned length,
                               uint64_t not_before, struct uft_record *first)
 {
@@ -230,7 +229,7 @@ lode_status lode_uft_resync(struct uft_cursor *self, uint64_t from, uint64_t *ou
     struct uft_record record;
     uint64_t size = self->stream.size;
     *out = size;
-    /* Of a loss there is no time, so the record of one is found as what precedes the chain. */
+    /* A loss has no time: its record is recognized as the predecessor of the chain. */
     lode_status status = find_chain(self, from, size, 2, self->last_time, &record);
     if (status == LODE_OK)
         *out = record.offset;
@@ -257,7 +256,7 @@ static lode_status step_to(struct uft_cursor *self, uint64_t offset, uint64_t ti
     }
 }
 
-/* What held before the window, as far as its first record and perf tell. */
+/* The state before the time window, as far as its first record and perf show. */
 static lode_status enter_window(struct uft_cursor *self, uint64_t time)
 {
     struct uft_record record;
@@ -278,7 +277,7 @@ static lode_status enter_window(struct uft_cursor *self, uint64_t time)
 lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
 {
     uint64_t low = 0, high = self->stream.size;
-    /* Sessions are looked up for each probe, wherever it is. */
+    /* Each probe looks up its session. */
     self->epoch_end = 0;
     while (high - low > LINEAR) {
         uint64_t middle = low + (high - low) / 2;
@@ -317,7 +316,7 @@ static lode_status find_first(struct uft_cursor *self, uint64_t *begin)
     lode_status status = lode_uft_first_time(self, 0, begin);
     if (status != LODE_END)
         return status;
-    /* A loss alone has no time. */
+    /* A loss has no time. */
     status = lode_uft_record_at(self, 0, &record);
     return status == LODE_END || status == LODE_NOT_FOUND ? LODE_ABSENT : status;
 }
