@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/by_thread.h"
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/intern.h"
 #include <stdio.h>
@@ -275,13 +276,7 @@ static lode_status describe_threads(struct by_thread *self, const uint32_t *numb
 
 /* ---- when ---- */
 
-static int compare_slots(const void *left, const void *right)
-{
-    const struct slot *a = left, *b = right;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
+LODE_COMPARE_BY_2(compare_slots, struct slot, begin, track);
 
 /* Traces without events go to the end, where they move nothing. */
 static lode_status read_interval(const lode_recording *inner, uint32_t track, struct slot *slot,

@@ -3,6 +3,7 @@
 #include "analysis/search.h"
 
 #include "analysis/slice.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "base/options.h"
@@ -217,12 +218,6 @@ static lode_status search_events(struct run *run, const lode_slice *asked, uint3
 
 /* ---- both ---- */
 
-static int compare_tracks(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Reads what is in the result already, by its spans, to say more of it. */
 static lode_status describe(struct run *run, const struct lode_best *best, lode_error *error)
 {
@@ -233,7 +228,7 @@ static lode_status describe(struct run *run, const struct lode_best *best, lode_
         return lode_fail_memory(error);
     for (uint32_t i = 0; i < count; i++)
         tracks[i] = LODE_ARRAY_AT(&best->items, struct lode_found, i)->track;
-    qsort(tracks, count, sizeof *tracks, compare_tracks);
+    qsort(tracks, count, sizeof *tracks, lode_compare_u32);
     slice.tracks = tracks;
     slice.track_count = count;
     lode_status status = search_events(run, &slice, count, error);

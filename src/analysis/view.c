@@ -6,6 +6,7 @@
 #include "analysis/cost.h"
 #include "analysis/key.h"
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "base/options.h"
@@ -175,11 +176,7 @@ static lode_status expand_caller(struct builder *self, const struct member *memb
     return add_member(self, child_of(self, caller), caller, member->weight, part_size(self, member->weight));
 }
 
-static int compare_members(const void *left, const void *right)
-{
-    const struct member *a = left, *b = right;
-    return a->context < b->context ? -1 : a->context > b->context;
-}
+LODE_COMPARE_BY(compare_members, struct member, context);
 
 /* A context that calls several members is one caller. */
 static void merge_callers(struct builder *self, struct node *node)

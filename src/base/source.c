@@ -2,6 +2,7 @@
 #include "base/source.h"
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include <dirent.h>
 #include <errno.h>
@@ -99,11 +100,6 @@ static lode_status list_directory(int directory, struct lode_array *names, struc
     return status;
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena *arena, const char ***names,
                              size_t *count, lode_error *error)
 {
@@ -120,7 +116,7 @@ lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena
     if (status == LODE_OK && *names == NULL)
         status = lode_fail_memory(error);
     if (status == LODE_OK && found.count > 0) {
-        qsort(found.items, found.count, sizeof(const char *), compare_names);
+        qsort(found.items, found.count, sizeof(const char *), lode_compare_strings);
         memcpy(*names, found.items, found.count * sizeof(const char *));
         *count = found.count;
     }

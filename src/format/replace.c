@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/beneath.h"
+#include "base/compare.h"
 #include "format/format.h"
 #include "model/database.h"
 #include <errno.h>
@@ -191,11 +192,6 @@ static lode_status read_head(int fd, const char *path, struct head *head, lode_e
     return LODE_OK;
 }
 
-static int compare_paths(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* The source files that the database lists. None if it does not open. */
 static lode_status list_copied(struct look *look)
 {
@@ -210,7 +206,7 @@ static lode_status list_copied(struct look *look)
     for (size_t i = 0; i < count; i++)
         if (look->db->files[i].copied)
             look->copied[look->copied_count++] = look->db->files[i].path;
-    qsort(look->copied, look->copied_count, sizeof *look->copied, compare_paths);
+    qsort(look->copied, look->copied_count, sizeof *look->copied, lode_compare_strings);
     return LODE_OK;
 }
 
@@ -219,7 +215,7 @@ static lode_status look_at_source(struct look *look, const char *path)
     if (look->copied == NULL)
         LODE_TRY(list_copied(look));
     bool is_listed =
-        bsearch(&path, look->copied, look->copied_count, sizeof *look->copied, compare_paths) != NULL;
+        bsearch(&path, look->copied, look->copied_count, sizeof *look->copied, lode_compare_strings) != NULL;
     look->layouts &= DATABASES;
     return is_listed ? LODE_OK : refuse(look, path);
 }

@@ -3,6 +3,7 @@
  * From the trees of workers to one of each rank, and from these to one of all. Both go pairwise, up a binomial tree: number i is merged
  * into i without its lowest bit, so that at each step half of those that are left have something to do.
  */
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/pack.h"
 #include "transform/build.h"
@@ -141,16 +142,11 @@ static lode_status list_changes(struct lode_build *build, lode_error *error)
     return LODE_OK;
 }
 
-static int compare_strings(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* All names, sorted, so that it does not matter who met them first. */
 static bool pack_sorted(struct lode_build_strings *strings, struct lode_blob *blob)
 {
     if (strings->items.count > 1)
-        qsort(strings->items.items, strings->items.count, sizeof(const char *), compare_strings);
+        qsort(strings->items.items, strings->items.count, sizeof(const char *), lode_compare_strings);
     return lode_build_strings_pack(strings, blob);
 }
 

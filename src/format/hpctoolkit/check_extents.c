@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Do things in a file overlap? */
+#include "base/compare.h"
 #include "format/hpctoolkit/check.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,13 +20,7 @@ struct extents {
     hpct_extent_fn extent;
 };
 
-static int compare_extents(const void *left, const void *right)
-{
-    const struct extent *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+LODE_COMPARE_BY_2(compare_extents, struct extent, start, index);
 
 static lode_status against_sections(const struct extents *extents, const struct extent *extent)
 {

@@ -2,19 +2,14 @@
 /* Levels of a check, and what its parts share. */
 #include "format/hpctoolkit_drafts/check.h"
 
+#include "base/compare.h"
 #include "base/error.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- extents ---- */
 
-static int compare_extents(const void *left, const void *right)
-{
-    const struct drafts_extent *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+LODE_COMPARE_BY_2(compare_extents, struct drafts_extent, start, index);
 
 static bool overlap(const struct drafts_extent *a, const struct drafts_extent *b)
 {

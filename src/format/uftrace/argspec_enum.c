@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Enumerations, such as "enum color { RED, GREEN = 4, }". */
 #include "base/array.h"
+#include "base/compare.h"
 #include "format/uftrace/argspec.h"
 #include <stdlib.h>
 
@@ -100,13 +101,7 @@ static size_t count_items(struct uft_text text)
 }
 
 /* All names are in one buffer, so that equal values keep the order of the definition. */
-static int compare_enumerators(const void *left, const void *right)
-{
-    const struct lode_enumerator *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return a->name < b->name ? -1 : a->name > b->name;
-}
+LODE_COMPARE_BY_2(compare_enumerators, struct lode_enumerator, value, name);
 
 /* The list between the braces. */
 static lode_status parse_items(struct lode_arena *arena, struct uft_text text, struct lode_enumeration *out)

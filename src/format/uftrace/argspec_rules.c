@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which functions have which values: lines such as "work@arg1/i32;^str@libc,arg1/s". */
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/argspec.h"
 #include "format/uftrace/rules.h"
@@ -246,12 +247,6 @@ static bool covers(const struct lode_uft_rule *rule, const struct lookup *lookup
     return rule->module == NULL || strncmp(lookup->module, rule->module, strlen(rule->module)) == 0;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 static void match_rules(const struct lode_uft_rules *rules, struct lookup *lookup)
 {
     size_t length = strlen(lookup->name);
@@ -267,7 +262,7 @@ static void match_rules(const struct lode_uft_rules *rules, struct lookup *looku
         if (covers(rule, lookup) && lode_uft_pattern_matches(rule->pattern, lookup->name, length))
             lookup->matches[1 + lookup->count++] = rules->patterns[i];
     }
-    qsort(lookup->matches + 1, lookup->count, sizeof *lookup->matches, compare_numbers);
+    qsort(lookup->matches + 1, lookup->count, sizeof *lookup->matches, lode_compare_u32);
 }
 
 static const struct lode_uft_spec *merge(const struct lode_uft_rules *rules, const struct lookup *lookup,

@@ -3,6 +3,7 @@
 #include "format/uftrace/debug.h"
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "format/uftrace/argspec.h"
@@ -120,13 +121,7 @@ struct place {
     size_t index;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+LODE_COMPARE_BY_2(compare_places, struct place, offset, index);
 
 /* Two names of one function: the second one fills the gaps of the first. */
 static void add_missing(struct lode_uft_debug_entry *entry, const struct lode_uft_debug_entry *other)

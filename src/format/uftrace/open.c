@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
@@ -154,13 +155,7 @@ static const struct lode_recording_ops ops = {
 
 /* ---- opening ---- */
 
-static int compare_dlopens(const void *left, const void *right)
-{
-    const struct uft_dlopen *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->base < b->base ? -1 : a->base > b->base;
-}
+LODE_COMPARE_BY_2(compare_dlopens, struct uft_dlopen, time, base);
 
 static lode_status keep_array(struct uft_opening *opening, const struct lode_array *array, void **out)
 {

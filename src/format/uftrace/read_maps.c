@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sid-*.map: the addresses of a session's modules. */
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
@@ -98,11 +99,7 @@ static lode_status read_lines(struct uft_opening *opening, struct uft_session *s
     return LODE_OK;
 }
 
-static int compare_maps(const void *left, const void *right)
-{
-    const struct uft_map *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
+LODE_COMPARE_BY(compare_maps, struct uft_map, start);
 
 static lode_status keep_maps(struct uft_opening *opening, struct uft_session *session,
                              struct lode_array *maps)

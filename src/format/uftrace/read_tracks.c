@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tracks: the tasks, their metadata, and their sessions over time. */
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <lode/name.h>
@@ -235,12 +236,6 @@ static void set_names(const struct uft_recording *rec, lode_track *track, const 
 
 /* ---- perf ---- */
 
-static int compare_tids(const void *left, const void *right)
-{
-    int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static bool cpu_of_file(const char *name, uint32_t *cpu)
 {
     struct uft_text text = {name, name + strlen(name)};
@@ -282,7 +277,7 @@ static lode_status read_perf(struct tracks *self)
     lode_status status = tids ? open_perf_files(self, &files, &sources) : lode_fail_memory(opening->error);
     if (status == LODE_OK) {
         memcpy(tids, self->tids.items ? self->tids.items : tids, count * sizeof *tids);
-        qsort(tids, count, sizeof *tids, compare_tids);
+        qsort(tids, count, sizeof *tids, lode_compare_i32);
         status = lode_uft_perf_read(&opening->rec->perf, files.items, files.count, tids, count,
                                     opening->rec->info.big_endian, opening->report, opening->error);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Describes the tracks that were written: tasks, times, sessions and messages. */
+#include "base/compare.h"
 #include "format/uftrace/write_merge.h"
 #include <stdlib.h>
 
@@ -190,13 +191,7 @@ static lode_status describe_source(struct describing *self, const struct uft_sou
 
 /* ---- messages and notes ---- */
 
-static int compare_messages(const void *left, const void *right)
-{
-    const lode_event *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+LODE_COMPARE_BY_2(compare_messages, lode_event, time, id);
 
 static lode_status gather_messages(struct describing *self, uint64_t from, uint64_t to, lode_error *error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/uftrace/write_merge.h"
 
+#include "base/compare.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +33,6 @@ lode_status lode_uft_merge_find(const struct uft_merge *merge, enum uft_merge_ru
 
 /* ---- ids of processes and threads ---- */
 
-static int compare_ids(const void *left, const void *right)
-{
-    int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static bool add_id(struct lode_array *ids, int32_t id)
 {
     int32_t *added = id > 0 ? lode_array_push(ids) : NULL;
@@ -64,7 +59,7 @@ static lode_status gather_ids(struct lode_array *ids, const struct uft_recording
     size_t kept = 0;
     int32_t *items = ids->items;
     if (ids->count > 0)
-        qsort(items, ids->count, sizeof *items, compare_ids);
+        qsort(items, ids->count, sizeof *items, lode_compare_i32);
     for (size_t i = 0; i < ids->count; i++)
         if (kept == 0 || items[kept - 1] != items[i])
             items[kept++] = items[i];
@@ -228,11 +223,7 @@ static lode_status number_event(struct uft_merge *merge, struct uft_source *sour
     return LODE_OK;
 }
 
-static int compare_event_names(const void *left, const void *right)
-{
-    const struct uft_event_name *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+LODE_COMPARE_BY(compare_event_names, struct uft_event_name, id);
 
 static lode_status merge_events(struct uft_merge *merge, lode_error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perf-cpu0.dat: events of threads besides their calls, chronological. */
+#include "base/compare.h"
 #include "format/uftrace/write.h"
 #include <stdlib.h>
 
@@ -23,15 +24,7 @@ struct moment {
     size_t thread;
 };
 
-static int compare_moments(const void *left, const void *right)
-{
-    const struct moment *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+LODE_COMPARE_BY_3(compare_moments, struct moment, time, thread, event);
 
 static void put_header(uint8_t *at, unsigned type, unsigned flags, size_t size)
 {

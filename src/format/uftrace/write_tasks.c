@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* task.txt and the maps of sessions. */
+#include "base/compare.h"
 #include "format/uftrace/write.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,15 +27,7 @@ struct line {
     uint32_t index;
 };
 
-static int compare_lines(const void *left, const void *right)
-{
-    const struct line *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+LODE_COMPARE_BY_3(compare_lines, struct line, time, kind, index);
 
 static void put_kind(struct uft_text_file *text, const char *kind, uint64_t time)
 {

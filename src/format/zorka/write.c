@@ -2,6 +2,7 @@
 #include "format/zorka/write.h"
 
 #include "base/bytes.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/replace.h"
 #include "format/zorka/write_chunk.h"
@@ -62,13 +63,7 @@ lode_status lode_zor_writer_number(struct zor_writer *writer, lode_error *error)
 /* ---- chunks ---- */
 
 /* Of one track all chunks are in one spool, one behind the other. */
-static int compare_chunks(const void *left, const void *right)
-{
-    const struct zor_packed *a = left, *b = right;
-    if (a->order != b->order)
-        return a->order < b->order ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
+LODE_COMPARE_BY_2(compare_chunks, struct zor_packed, order, offset);
 
 static lode_status gather(struct assembly *self, lode_error *error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of recordings that are no trace stores: every outermost call begins a trace, arguments and results are attributes. */
 #include "base/bytes.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/zorka/write_source.h"
 #include <inttypes.h>
@@ -102,11 +103,7 @@ struct use {
     const lode_function *function;
 };
 
-static int compare_uses(const void *left, const void *right)
-{
-    const struct use *a = left, *b = right;
-    return a->first < b->first ? -1 : a->first > b->first;
-}
+LODE_COMPARE_BY(compare_uses, struct use, first);
 
 static struct zor_entry *make_method(struct zor_source *source, const lode_function *function, bool is_taken)
 {
