@@ -3,46 +3,98 @@
 #include "analysis/calltree.h"
 
 #include "analysis/calls.h"
+#include "analysis/calltree_builder.h"
 #include "base/error.h"
+#include <lode/build.h>
 #include <stdlib.h>
+
+struct worker {
+    _Alignas(LODE_WORKER_ALIGN) struct lode_calltree_builder builder;
+};
 
 struct computation {
     struct lode_pass pass;
-    struct lode_calltree_builder *workers;
+    struct worker *workers;
 };
+
+/* Trees of one recording need no frames: its functions have numbers. */
+static uint32_t identify(void *user, const lode_function *function)
+{
+    (void)user;
+    return function->index;
+}
+
+static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
+{
+    struct computation *self = user;
+    (void)row;
+    return lode_calltree_builder_begin(&self->workers[worker].builder, LODE_TREE_ROOT, error);
+}
 
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
                         lode_error *error)
 {
     struct computation *self = user;
-    return lode_calltree_builder_take(&self->workers[worker], events, count, error);
+    return lode_calltree_builder_take(&self->workers[worker].builder, events, count, error);
 }
 
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct computation *self = user;
-    (void)row, (void)error;
-    lode_calltree_builder_end(&self->workers[worker]);
-    return LODE_OK;
+    (void)row;
+    return lode_calltree_builder_end(&self->workers[worker].builder, error);
+}
+
+static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tree)
+{
+    return tree->nodes.bytes;
+}
+
+/* Leaves the counts. Off-CPU time counts like a call. */
+static struct lode_content_tree *finish_worker(struct worker *worker)
+{
+    struct lode_content_tree *tree = &worker->builder.tree;
+    lode_content_tree_compact(tree, sizeof(struct lode_calltree_counts));
+    for (uint32_t i = 0; i < tree->count; i++)
+        counts_of(tree)[i].calls &= ~LODE_CALLTREE_OFF_CPU;
+    return tree;
+}
+
+static lode_status merge_trees(struct lode_content_tree *tree, const struct lode_content_tree *from,
+                               lode_error *error)
+{
+    uint32_t *map = calloc(from->count, sizeof *map);
+    bool done = map && lode_content_tree_merge(tree, from, NULL, map);
+    for (uint32_t i = 1; i < from->count && done; i++) {
+        counts_of(tree)[map[i]].calls += counts_of(from)[i].calls;
+        counts_of(tree)[map[i]].self += counts_of(from)[i].self;
+    }
+    free(map);
+    return done ? LODE_OK : lode_fail_memory(error);
 }
 
 static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
 {
+    static const struct lode_calltree_hooks hooks = {.identify = identify};
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < self->pass.threads; i++)
-        LODE_TRY(lode_calltree_builder_open(&self->workers[i], error));
+        self->workers[i].builder.samples = (struct lode_spool)LODE_SPOOL_INIT;
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
+    self->pass.begin = begin_track;
     self->pass.take = take;
     self->pass.end = end_track;
     self->pass.user = self;
     LODE_TRY(lode_pass_run(&self->pass, error));
+    struct lode_content_tree *nodes = finish_worker(&self->workers[0]);
     for (unsigned i = 1; i < self->pass.threads; i++) {
-        LODE_TRY(lode_calltree_builder_add(&self->workers[0], &self->workers[i], error));
-        lode_calltree_builder_close(&self->workers[i]);
+        LODE_TRY(merge_trees(nodes, finish_worker(&self->workers[i]), error));
+        lode_calltree_builder_close(&self->workers[i].builder);
     }
     tree->cost.profiles = self->pass.row_count;
-    return lode_calltree_arrange(tree, &self->workers[0], self->pass.recording, error);
+    return lode_calltree_arrange(tree, nodes, self->pass.recording, error);
 }
 
 lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,
@@ -58,7 +110,7 @@ lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *rec
     if (status == LODE_OK)
         status = compute(&self, tree, error);
     for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
-        lode_calltree_builder_close(&self.workers[i]);
+        lode_calltree_builder_close(&self.workers[i].builder);
     free(self.workers);
     lode_pass_close(&self.pass);
     if (status == LODE_OK)

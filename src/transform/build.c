@@ -69,8 +69,8 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
 static void release(struct lode_build *build)
 {
     for (unsigned i = 0; i < build->threads; i++) {
-        if (build->builders)
-            lode_build_tree_builder_close(&build->builders[i]);
+        if (build->workers)
+            lode_build_worker_close(&build->workers[i]);
         if (build->nodes)
             free(build->nodes[i]);
         if (build->parents)
@@ -80,7 +80,7 @@ static void release(struct lode_build *build)
     }
     for (unsigned i = 0; i < LODE_BUILD_LEVELS; i++)
         free(build->branches[i].map);
-    free(build->builders);
+    free(build->workers);
     free(build->nodes);
     free(build->parents);
     free(build->metrics);
@@ -90,8 +90,9 @@ static void release(struct lode_build *build)
     free(build->above);
     free(build->value_ids);
     free(build->records);
-    lode_build_tree_close(&build->tree);
-    lode_build_strings_free(&build->changes);
+    lode_content_tree_close(&build->tree);
+    lode_frames_free(&build->frames);
+    lode_strings_free(&build->changes);
     lode_build_inputs_close(&build->inputs);
     lode_writer_close(build->writer);
 }
@@ -101,7 +102,7 @@ static lode_status work(void *context, struct lode_comm *comm, lode_error *error
 {
     const struct order *order = context;
     struct lode_build build = {.options = order->options, .comm = comm};
-    lode_build_strings_init(&build.changes);
+    lode_strings_init(&build.changes);
     lode_status status = run(&build, order, error);
     /* Ranks that are threads share one result, which is the same for all. */
     if (comm->place.rank == 0 || order->options->comm)

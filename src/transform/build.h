@@ -53,7 +53,7 @@ struct lode_build {
     struct lode_build_lap lap;
     struct lode_build_inputs inputs;
     unsigned threads; /* workers */
-    struct lode_build_tree_builder *builders;
+    struct lode_build_worker *workers;
     lode_writer *writer;
 
     /* By worker: from its nodes to those of the rank, then to places, at last to ids; from its metrics of changes to all metrics. */
@@ -62,7 +62,8 @@ struct lode_build {
     uint32_t **parents;    /* by worker: of its nodes */
 
     /* The tree of the rank, then of all that were merged into it, whose nodes are behind its own. */
-    struct lode_build_tree tree;
+    struct lode_content_tree tree;
+    struct lode_frames frames; /* of the tree */
     uint32_t own_nodes;
     struct lode_build_branch {
         uint32_t *map; /* by node of the rank that was merged at this level */
@@ -74,7 +75,7 @@ struct lode_build {
     uint32_t place_count;
     uint32_t *ids, *above; /* by place: its id; the place of its parent */
 
-    struct lode_build_strings changes; /* names of the metrics of changes, in their order */
+    struct lode_strings changes; /* names of the metrics of changes, in their order */
     uint32_t metric_count;
     uint16_t (*value_ids)[LODE_BUILD_SCOPES]; /* by metric */
     struct lode_build_record *records;        /* by profile of the share */

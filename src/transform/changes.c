@@ -12,25 +12,26 @@ enum {
 
 /* A call in which something was read at its beginning. */
 struct read {
-    uint32_t node, depth;
+    uint32_t node;
+    size_t depth;
     int64_t inside[LODE_BUILD_FIELDS]; /* what calls inside it were given */
 };
 
 void lode_build_changes_init(struct lode_build_changes *changes)
 {
-    lode_build_strings_init(&changes->metrics);
+    lode_strings_init(&changes->metrics);
     lode_array_init(&changes->items, sizeof(struct lode_build_change), UINT32_MAX - 1);
-    lode_map_init(&changes->index);
-    lode_build_strings_init(&changes->kinds);
+    lode_interner_init(&changes->keys, sizeof(struct lode_build_change_key));
+    lode_strings_init(&changes->kinds);
     lode_array_init(&changes->reads, sizeof(struct lode_array), UINT32_MAX - 1);
 }
 
 void lode_build_changes_free(struct lode_build_changes *changes)
 {
-    lode_build_strings_free(&changes->metrics);
+    lode_strings_free(&changes->metrics);
     lode_array_free(&changes->items);
-    lode_map_free(&changes->index);
-    lode_build_strings_free(&changes->kinds);
+    lode_interner_free(&changes->keys);
+    lode_strings_free(&changes->kinds);
     for (size_t i = 0; i < changes->reads.count; i++)
         lode_array_free(LODE_ARRAY_AT(&changes->reads, struct lode_array, i));
     lode_array_free(&changes->reads);
@@ -41,7 +42,7 @@ void lode_build_changes_begin(struct lode_build_changes *changes)
     changes->items.count = 0;
     for (size_t i = 0; i < changes->reads.count; i++)
         LODE_ARRAY_AT(&changes->reads, struct lode_array, i)->count = 0;
-    lode_map_clear(&changes->index);
+    lode_interner_clear(&changes->keys);
 }
 
 static int64_t add(int64_t a, int64_t b)
@@ -57,8 +58,8 @@ static int64_t subtract(int64_t a, int64_t b)
 /* The open calls in which this was read; NULL if there is no memory. */
 static struct lode_array *reads_of(struct lode_build_changes *self, const char *kind)
 {
-    uint32_t number = lode_build_strings_add(&self->kinds, kind);
-    if (number == LODE_NONE)
+    uint32_t number = lode_strings_add(&self->kinds, kind);
+    if (number == LODE_NO_NUMBER)
         return NULL;
     if (number == self->reads.count) {
         struct lode_array *added = lode_array_push(&self->reads);
@@ -74,13 +75,13 @@ static struct read *top(const struct lode_array *reads)
 }
 
 /* Forgets the calls of `depth` and deeper: they have ended. */
-static void forget(struct lode_array *reads, uint32_t depth)
+static void forget(struct lode_array *reads, size_t depth)
 {
     for (const struct read *read; (read = top(reads)) != NULL && read->depth >= depth;)
         lode_array_pop(reads);
 }
 
-static lode_status note_read(struct lode_array *reads, uint32_t node, uint32_t depth, lode_error *error)
+static lode_status note_read(struct lode_array *reads, uint32_t node, size_t depth, lode_error *error)
 {
     forget(reads, depth);
     struct read *read = lode_array_push(reads);
@@ -94,15 +95,15 @@ static lode_status note_read(struct lode_array *reads, uint32_t node, uint32_t d
 static lode_status add_to(struct lode_build_changes *self, const char *name, uint32_t node, int64_t value,
                           lode_error *error)
 {
-    uint32_t metric = lode_build_strings_add(&self->metrics, name);
-    uint32_t next = (uint32_t)self->items.count;
-    const uint32_t *slot =
-        metric == LODE_NONE ? NULL : lode_map_add(&self->index, (uint64_t)metric << 32 | node, next, NULL);
-    if (slot == NULL)
+    uint32_t metric = lode_strings_add(&self->metrics, name);
+    struct lode_build_change_key key = {node, metric};
+    bool added = false;
+    uint32_t number =
+        metric == LODE_NO_NUMBER ? LODE_NO_NUMBER : lode_interner_add(&self->keys, &key, &added);
+    if (number == LODE_NO_NUMBER)
         return lode_fail_memory(error);
-    struct lode_build_change *item = *slot == next
-                                         ? lode_array_push(&self->items)
-                                         : LODE_ARRAY_AT(&self->items, struct lode_build_change, *slot);
+    struct lode_build_change *item =
+        added ? lode_array_push(&self->items) : LODE_ARRAY_AT(&self->items, struct lode_build_change, number);
     if (item == NULL)
         return lode_fail_memory(error);
     *item = (struct lode_build_change){add(item->value, value), node, metric};
@@ -126,7 +127,7 @@ lode_status lode_build_changes_fail(struct lode_build_changes *self, uint32_t no
 }
 
 static lode_status note_change(struct lode_build_changes *self, struct lode_array *reads, const char *kind,
-                               uint32_t node, uint32_t depth, const lode_argument *arguments, size_t count,
+                               uint32_t node, size_t depth, const lode_argument *arguments, size_t count,
                                lode_error *error)
 {
     struct read own = {0};
@@ -146,19 +147,18 @@ static lode_status note_change(struct lode_build_changes *self, struct lode_arra
     return LODE_OK;
 }
 
-lode_status lode_build_changes_take(struct lode_build_changes *self, const struct lode_build_tree *tree,
-                                    uint32_t node, const lode_recording *recording, uint32_t track,
-                                    const lode_event *event, lode_error *error)
+lode_status lode_build_changes_take(struct lode_build_changes *self, uint32_t node, size_t depth,
+                                    const lode_recording *recording, uint32_t track, const lode_event *event,
+                                    lode_error *error)
 {
     lode_argument arguments[LODE_BUILD_FIELDS];
     size_t count;
-    if (node < LODE_BUILD_FIRST)
+    if (depth == 0)
         return LODE_OK;
     const char *name = lode_event_name(recording, event);
     bool is_read = strncmp(name, "read:", PREFIX) == 0;
     if (!is_read && strncmp(name, "diff:", PREFIX) != 0)
         return LODE_OK;
-    uint32_t depth = tree->depths[node];
     struct lode_array *reads = reads_of(self, name + PREFIX);
     if (reads == NULL)
         return lode_fail_memory(error);

@@ -6,7 +6,7 @@
 #ifndef LODE_TRANSFORM_CHANGES_H
 #define LODE_TRANSFORM_CHANGES_H
 
-#include "transform/tree.h"
+#include "base/intern.h"
 #include <lode/event.h>
 
 enum {
@@ -20,22 +20,26 @@ struct lode_build_change {
     uint32_t metric; /* number of its name */
 };
 
+struct lode_build_change_key {
+    uint32_t node, metric;
+};
+
 struct lode_build_changes {
-    struct lode_build_strings metrics; /* names of all that were met */
+    struct lode_strings metrics; /* names of all that were met */
     /* Of the track. */
-    struct lode_array items;         /* of struct lode_build_change */
-    struct lode_map index;           /* from metric and node to the number of the item */
-    struct lode_build_strings kinds; /* of what is read, by the names of events without the prefix */
-    struct lode_array reads;         /* by kind: a struct lode_array of calls that are open */
+    struct lode_array items;   /* of struct lode_build_change */
+    struct lode_interner keys; /* of items: struct lode_build_change_key */
+    struct lode_strings kinds; /* of what is read, by the names of events without the prefix */
+    struct lode_array reads;   /* by kind: a struct lode_array of calls that are open */
 };
 
 void lode_build_changes_init(struct lode_build_changes *changes);
 void lode_build_changes_free(struct lode_build_changes *changes);
 void lode_build_changes_begin(struct lode_build_changes *changes);
-/* A point inside the call that `node` stands for. What is no change is passed over. */
-lode_status lode_build_changes_take(struct lode_build_changes *changes, const struct lode_build_tree *tree,
-                                    uint32_t node, const lode_recording *recording, uint32_t track,
-                                    const lode_event *event, lode_error *error);
+/* An event inside the call that `node` stands for, which is `depth` deep. What is no change is passed over, and what is outside of all calls. */
+lode_status lode_build_changes_take(struct lode_build_changes *changes, uint32_t node, size_t depth,
+                                    const lode_recording *recording, uint32_t track, const lode_event *event,
+                                    lode_error *error);
 /* The call that `node` stands for has ended with an error, which counts as one. */
 lode_status lode_build_changes_fail(struct lode_build_changes *changes, uint32_t node, lode_error *error);
 

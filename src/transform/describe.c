@@ -34,7 +34,7 @@ static lode_status describe_metrics(struct lode_build *build, lode_error *error)
     for (uint32_t m = 0; m < build->metric_count; m++) {
         uint32_t metric;
         const char *name =
-            m < LODE_BUILD_METRICS ? names[m] : lode_build_string(&build->changes, m - LODE_BUILD_METRICS);
+            m < LODE_BUILD_METRICS ? names[m] : lode_strings_at(&build->changes, m - LODE_BUILD_METRICS);
         LODE_TRY(lode_writer_add_metric(writer, name, &metric, error));
         for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
             LODE_TRY(
@@ -55,11 +55,11 @@ struct symbols {
  * A function's name as hpcprof stores it, which viewers show as it is: demangled, and with the module where there is no source, since they
  * take functions of one name for one. Other names than those of C++ stay as they are: different ones must not become the same.
  */
-static const char *stored_name(const struct lode_build_strings *strings,
-                               const struct lode_build_function *function, char buffer[STORED_NAME_MAX])
+static const char *stored_name(const struct lode_strings *strings, const struct lode_frame_function *function,
+                               char buffer[STORED_NAME_MAX])
 {
-    const char *name = lode_build_string(strings, function->name);
-    const char *module = lode_build_string(strings, function->module);
+    const char *name = lode_strings_at(strings, function->name);
+    const char *module = lode_strings_at(strings, function->module);
     if (name == NULL)
         return NULL;
     bool is_mangled = strncmp(name, "_Z", 2) == 0;
@@ -76,10 +76,10 @@ static const char *stored_name(const struct lode_build_strings *strings,
 }
 
 static lode_status describe_symbol(const struct lode_build *build, struct symbols *symbols,
-                                   const struct lode_build_function *function, uint32_t *out,
+                                   const struct lode_frame_function *function, uint32_t *out,
                                    lode_error *error)
 {
-    const struct lode_build_strings *strings = &build->tree.names.strings;
+    const struct lode_strings *strings = &build->frames.strings;
     char name[STORED_NAME_MAX];
     lode_writer_function wanted = {.name = stored_name(strings, function, name),
                                    .module = LODE_NONE,
@@ -89,14 +89,14 @@ static lode_status describe_symbol(const struct lode_build *build, struct symbol
     if (function->module != LODE_NONE) {
         uint32_t *module = &symbols->modules[function->module];
         if (*module == LODE_NONE)
-            LODE_TRY(lode_writer_add_module(build->writer, lode_build_string(strings, function->module),
-                                            module, error));
+            LODE_TRY(lode_writer_add_module(build->writer, lode_strings_at(strings, function->module), module,
+                                            error));
         wanted.module = *module;
     }
     if (function->file != LODE_NONE) {
         uint32_t *file = &symbols->files[function->file];
         if (*file == LODE_NONE)
-            LODE_TRY(lode_writer_add_file(build->writer, lode_build_string(strings, function->file), 0, NULL,
+            LODE_TRY(lode_writer_add_file(build->writer, lode_strings_at(strings, function->file), 0, NULL,
                                           file, error));
         wanted.file = *file;
     }
@@ -106,8 +106,8 @@ static lode_status describe_symbol(const struct lode_build *build, struct symbol
 static lode_status describe_symbols(const struct lode_build *build, struct symbols *symbols,
                                     lode_error *error)
 {
-    const struct lode_build_names *names = &build->tree.names;
-    size_t strings = names->strings.items.count, functions = names->functions.count;
+    const struct lode_array *list = &build->frames.functions.items;
+    size_t strings = build->frames.strings.items.count, functions = list->count;
     symbols->modules = calloc(strings + 1, sizeof *symbols->modules);
     symbols->files = calloc(strings + 1, sizeof *symbols->files);
     symbols->functions = calloc(functions + 1, sizeof *symbols->functions);
@@ -116,43 +116,43 @@ static lode_status describe_symbols(const struct lode_build *build, struct symbo
     for (size_t i = 0; i < strings; i++)
         symbols->modules[i] = symbols->files[i] = LODE_NONE;
     for (size_t i = 0; i < functions; i++)
-        LODE_TRY(describe_symbol(build, symbols,
-                                 LODE_ARRAY_AT(&names->functions, struct lode_build_function, i),
+        LODE_TRY(describe_symbol(build, symbols, LODE_ARRAY_AT(list, struct lode_frame_function, i),
                                  &symbols->functions[i], error));
     return LODE_OK;
 }
 
-/* Those that tracks have. `handles` is by node. */
-static lode_status describe_entries(const struct lode_build *build, uint32_t *handles, lode_error *error)
+static lode_status describe_context(const struct lode_build *build, const struct symbols *symbols,
+                                    const struct lode_frame *frame, uint32_t parent, uint32_t *handle,
+                                    lode_error *error)
+{
+    lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+    context.parent = parent;
+    if (frame->kind == LODE_LEXICAL_ENTRY) {
+        context.entry = frame->entry;
+        context.entry_name = lode_strings_at(&build->frames.strings, frame->function);
+    } else {
+        context.lexical = frame->kind;
+        context.relation = frame->relation;
+        context.function = symbols->functions[frame->function];
+    }
+    return lode_writer_add_context(build->writer, &context, handle, error);
+}
+
+/* All but entry points that no track has. `handles` is by node. */
+static lode_status describe_contexts(const struct lode_build *build, const struct symbols *symbols,
+                                     uint32_t *handles, lode_error *error)
 {
     bool has[LODE_BUILD_FIRST] = {false};
     const struct lode_build_inputs *inputs = &build->inputs;
     for (uint32_t i = 0; i < inputs->track_count; i++)
         has[inputs->tracks[i].entry] = true;
-    for (uint32_t i = 0; i < LODE_BUILD_FIRST; i++) {
+    handles[LODE_BUILD_GLOBAL] = LODE_NONE;
+    for (uint32_t i = LODE_BUILD_MAIN; i < build->tree.count; i++) {
+        const struct lode_tree_node *node = lode_tree_node(&build->tree, i);
         handles[i] = LODE_NONE;
-        if (!has[i])
-            continue;
-        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
-        context.entry = i == LODE_BUILD_MAIN ? LODE_ENTRY_MAIN_THREAD : LODE_ENTRY_APPLICATION_THREAD;
-        context.entry_name = i == LODE_BUILD_MAIN ? "main thread" : "application thread";
-        LODE_TRY(lode_writer_add_context(build->writer, &context, &handles[i], error));
-    }
-    return LODE_OK;
-}
-
-static lode_status describe_contexts(const struct lode_build *build, const struct symbols *symbols,
-                                     uint32_t *handles, lode_error *error)
-{
-    const struct lode_build_tree *tree = &build->tree;
-    LODE_TRY(describe_entries(build, handles, error));
-    for (uint32_t i = LODE_BUILD_FIRST; i < tree->count; i++) {
-        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
-        context.parent = handles[tree->nodes[i].parent];
-        context.lexical = LODE_LEXICAL_FUNCTION;
-        context.relation = LODE_RELATION_CALL;
-        context.function = symbols->functions[tree->nodes[i].function];
-        LODE_TRY(lode_writer_add_context(build->writer, &context, &handles[i], error));
+        if (i >= LODE_BUILD_FIRST || has[i])
+            LODE_TRY(describe_context(build, symbols, lode_frames_at(&build->frames, node->frame),
+                                      handles[node->parent], &handles[i], error));
     }
     return LODE_OK;
 }
@@ -177,7 +177,7 @@ static void number(struct lode_build *build, uint32_t *handles)
         if (handles[i] != LODE_NONE)
             handles[i] = build->writer->id_of[handles[i]];
     handles[LODE_BUILD_GLOBAL] = 0;
-    build->result.functions = build->tree.names.functions.count;
+    build->result.functions = build->frames.functions.items.count;
     build->result.contexts = build->tree.count - LODE_BUILD_FIRST;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/by_thread.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/pack.h"
 #include <stdlib.h>
 #include <string.h>

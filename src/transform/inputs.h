@@ -7,9 +7,10 @@
 #include "base/comm.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "transform/tree_builder.h"
+#include "transform/worker.h"
 #include <lode/build.h>
 #include <lode/profile.h>
+#include <lode/writer.h>
 
 /* A recording. It is open while its tracks are read. */
 struct lode_build_input {

@@ -48,10 +48,10 @@ struct line {
  */
 static inline const uint8_t *next_sample(struct line *line, const uint8_t *at)
 {
-    uint32_t word = get_u16le(at), has_ended = word / LODE_BUILD_ENDED;
-    uint64_t passed = word & LODE_BUILD_FAR;
+    uint32_t word = get_u16le(at), has_ended = word / LODE_SAMPLE_ENDED;
+    uint64_t passed = word & LODE_SAMPLE_FAR;
     at += sizeof(uint16_t);
-    if (__builtin_expect(passed == LODE_BUILD_FAR, 0)) {
+    if (__builtin_expect(passed == LODE_SAMPLE_FAR, 0)) {
         passed = get_u64le(at);
         at += sizeof passed;
     }
@@ -65,7 +65,7 @@ static inline const uint8_t *next_sample(struct line *line, const uint8_t *at)
 static size_t decode(struct line *from, const uint8_t *bytes, size_t size, bool is_last, uint8_t *out,
                      size_t *count)
 {
-    const uint8_t *at = bytes, *end = bytes + (is_last ? size : size - LODE_BUILD_SAMPLE_MAX + 1);
+    const uint8_t *at = bytes, *end = bytes + (is_last ? size : size - LODE_SAMPLE_MAX + 1);
     uint8_t *begin = out;
     struct line line = *from; /* what is written cannot change it: it stays in registers */
     while (at < end) {
@@ -93,8 +93,8 @@ static lode_status draw_line(const struct lode_build *build, const struct lode_b
     while (left > 0) {
         size_t size = left < PIECE ? (size_t)left : PIECE, count;
         uint64_t at = track_result->samples_at + track_result->samples_size - left;
-        LODE_TRY(
-            lode_spool_read(&build->builders[track_result->worker].samples, at, scratch->bytes, size, error));
+        LODE_TRY(lode_spool_read(&build->workers[track_result->worker].builder.samples, at, scratch->bytes,
+                                 size, error));
         left -= decode(&line, scratch->bytes, size, size == left, scratch->samples, &count);
         LODE_TRY(lode_output_write_at(file, place, scratch->samples, count * WIRE_Sample_SIZE, error));
         if (span->first == UINT64_MAX)

@@ -10,6 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Adds a tree and its frames. `map` is by node of it. False if there is no memory. */
+static bool merge_tree(struct lode_content_tree *tree, struct lode_frames *frames,
+                       const struct lode_content_tree *from, const struct lode_frames *from_frames,
+                       uint32_t *map)
+{
+    uint32_t *frame_map = calloc(from_frames->frames.items.count + 1, sizeof *frame_map);
+    bool done = frame_map && lode_frames_merge(frames, from_frames, frame_map) &&
+                lode_content_tree_merge(tree, from, frame_map, map);
+    free(frame_map);
+    return done;
+}
+
 /* ---- the trees of workers ---- */
 
 struct step {
@@ -18,33 +30,37 @@ struct step {
     uint32_t *counts; /* by worker: nodes that its tree had when it was merged into another */
 };
 
-static lode_status merge_pair(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status merge_pair(void *context, uint64_t item, unsigned number, lode_error *error)
 {
     const struct step *step = context;
     struct lode_build *build = step->build;
     unsigned to = (unsigned)item * 2 * step->distance, from = to + step->distance;
-    (void)worker;
+    (void)number;
     if (from >= build->threads)
         return LODE_OK;
-    struct lode_build_tree *tree = &build->builders[from].tree;
+    struct lode_build_worker *worker = &build->workers[from], *into = &build->workers[to];
+    struct lode_content_tree *tree = &worker->builder.tree;
     build->nodes[from] = calloc(tree->count, sizeof *build->nodes[from]);
-    if (build->nodes[from] == NULL)
-        return lode_fail_memory(error);
     step->counts[from] = tree->count;
-    LODE_TRY(lode_build_tree_merge(&build->builders[to].tree, tree, build->nodes[from], error));
-    lode_build_tree_close(tree);
+    if (build->nodes[from] == NULL ||
+        !merge_tree(&into->builder.tree, &into->frames, tree, &worker->frames, build->nodes[from]))
+        return lode_fail_memory(error);
+    lode_content_tree_close(tree);
+    lode_frames_free(&worker->frames);
     return LODE_OK;
 }
 
+/* Parents are needed to the end. What counts events is not, and would make the trees large. */
 static lode_status note_parents(struct lode_build *build, unsigned worker, lode_error *error)
 {
-    const struct lode_build_tree *tree = &build->builders[worker].tree;
+    struct lode_content_tree *tree = &build->workers[worker].builder.tree;
+    lode_content_tree_compact(tree, sizeof(struct lode_tree_node));
     build->parents[worker] = calloc(tree->count, sizeof *build->parents[worker]);
     if (build->parents[worker] == NULL)
         return lode_fail_memory(error);
     build->node_counts[worker] = tree->count;
     for (uint32_t i = 0; i < tree->count; i++)
-        build->parents[worker][i] = tree->nodes[i].parent;
+        build->parents[worker][i] = lode_tree_node(tree, i)->parent;
     return LODE_OK;
 }
 
@@ -52,8 +68,11 @@ static lode_status note_parents(struct lode_build *build, unsigned worker, lode_
 static lode_status compose(struct lode_build *build, const uint32_t *counts, lode_error *error)
 {
     uint32_t **nodes = build->nodes;
-    build->tree = build->builders[0].tree;
-    build->builders[0].tree = (struct lode_build_tree){0};
+    struct lode_build_worker *first = &build->workers[0];
+    build->tree = first->builder.tree;
+    build->frames = first->frames;
+    first->builder.tree = (struct lode_content_tree){0};
+    lode_frames_init(&first->frames);
     nodes[0] = calloc(build->tree.count, sizeof *nodes[0]);
     if (nodes[0] == NULL)
         return lode_fail_memory(error);
@@ -86,22 +105,33 @@ static lode_status merge_workers(struct lode_build *build, lode_error *error)
 
 /* ---- the trees of ranks ---- */
 
-/* Takes over the tree of another rank, and remembers the way from its nodes. */
+/* Adds a tree that another rank has packed, and remembers the way from its nodes. False if there is no memory. */
+static bool merge_packed(struct lode_build *build, struct lode_build_branch *branch, const unsigned char *at)
+{
+    struct lode_content_tree tree = {0};
+    struct lode_frames frames;
+    lode_frames_init(&frames);
+    bool done = lode_strings_unpack(&build->changes, &at) && lode_frames_unpack(&frames, &at) &&
+                lode_content_tree_unpack(&tree, &at);
+    branch->count = tree.count;
+    branch->map = done ? calloc(tree.count, sizeof *branch->map) : NULL;
+    done = branch->map && merge_tree(&build->tree, &build->frames, &tree, &frames, branch->map);
+    lode_content_tree_close(&tree);
+    lode_frames_free(&frames);
+    return done;
+}
+
 static lode_status take_tree(struct lode_build *build, unsigned level, lode_error *error)
 {
     uint32_t from = build->comm->place.rank + (UINT32_C(1) << level);
-    struct lode_build_branch *branch = &build->branches[level];
     uint64_t size;
     LODE_TRY(lode_comm_receive(build->comm, from, &size, sizeof size, error));
     unsigned char *bytes = malloc((size_t)size);
     if (bytes == NULL)
         return lode_fail_memory(error);
-    const unsigned char *at = bytes;
     lode_status status = lode_comm_receive(build->comm, from, bytes, (size_t)size, error);
-    if (status == LODE_OK && !lode_build_strings_unpack(&build->changes, &at))
+    if (status == LODE_OK && !merge_packed(build, &build->branches[level], bytes))
         status = lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = lode_build_tree_merge_packed(&build->tree, at, &branch->map, &branch->count, error);
     free(bytes);
     return status;
 }
@@ -109,7 +139,8 @@ static lode_status take_tree(struct lode_build *build, unsigned level, lode_erro
 static lode_status give_tree(struct lode_build *build, uint32_t to, lode_error *error)
 {
     struct lode_blob blob = {0};
-    bool done = lode_build_strings_pack(&build->changes, &blob) && lode_build_tree_pack(&build->tree, &blob);
+    bool done = lode_strings_pack(&build->changes, &blob) && lode_frames_pack(&build->frames, &blob) &&
+                lode_content_tree_pack(&build->tree, &blob);
     uint64_t size = blob.size;
     lode_status status =
         done ? lode_comm_send(build->comm, to, &size, sizeof size, error) : lode_fail_memory(error);
@@ -134,20 +165,20 @@ static lode_status merge_ranks(struct lode_build *build, lode_error *error)
 static lode_status list_changes(struct lode_build *build, lode_error *error)
 {
     for (unsigned worker = 0; worker < build->threads; worker++) {
-        const struct lode_build_strings *strings = &build->builders[worker].changes.metrics;
+        const struct lode_strings *strings = &build->workers[worker].changes.metrics;
         for (uint32_t i = 0; i < strings->items.count; i++)
-            if (lode_build_strings_add(&build->changes, lode_build_string(strings, i)) == LODE_NONE)
+            if (lode_strings_add(&build->changes, lode_strings_at(strings, i)) == LODE_NO_NUMBER)
                 return lode_fail_memory(error);
     }
     return LODE_OK;
 }
 
 /* All names, sorted, so that it does not matter who met them first. */
-static bool pack_sorted(struct lode_build_strings *strings, struct lode_blob *blob)
+static bool pack_sorted(struct lode_strings *strings, struct lode_blob *blob)
 {
     if (strings->items.count > 1)
         qsort(strings->items.items, strings->items.count, sizeof(const char *), lode_compare_strings);
-    return lode_build_strings_pack(strings, blob);
+    return lode_strings_pack(strings, blob);
 }
 
 /* Rank 0 knows all names; everybody gets them. */
@@ -163,10 +194,10 @@ static lode_status agree_on_changes(struct lode_build *build, lode_error *error)
         status = lode_fail_memory(error);
     if (status == LODE_OK)
         status = lode_comm_broadcast(build->comm, blob.bytes, (size_t)size, error);
-    lode_build_strings_free(&build->changes);
-    lode_build_strings_init(&build->changes);
+    lode_strings_free(&build->changes);
+    lode_strings_init(&build->changes);
     const unsigned char *at = blob.bytes;
-    if (status == LODE_OK && !lode_build_strings_unpack(&build->changes, &at))
+    if (status == LODE_OK && !lode_strings_unpack(&build->changes, &at))
         status = lode_fail_memory(error);
     lode_blob_free(&blob);
     return status;
@@ -174,13 +205,13 @@ static lode_status agree_on_changes(struct lode_build *build, lode_error *error)
 
 static lode_status map_changes(struct lode_build *build, unsigned worker, lode_error *error)
 {
-    const struct lode_build_strings *strings = &build->builders[worker].changes.metrics;
+    const struct lode_strings *strings = &build->workers[worker].changes.metrics;
     uint32_t *map = build->metrics[worker] = calloc(strings->items.count + 1, sizeof *map);
     if (map == NULL)
         return lode_fail_memory(error);
     for (uint32_t i = 0; i < strings->items.count; i++) {
-        uint32_t number = lode_build_strings_add(&build->changes, lode_build_string(strings, i));
-        if (number == LODE_NONE)
+        uint32_t number = lode_strings_add(&build->changes, lode_strings_at(strings, i));
+        if (number == LODE_NO_NUMBER)
             return lode_fail_memory(error);
         map[i] = LODE_BUILD_METRICS + number;
     }

@@ -240,12 +240,12 @@ static uint64_t host_id(const char *host)
 /* Hosts are numbered in the order of recordings. */
 static lode_status name_nodes(struct lode_build_inputs *inputs, lode_error *error)
 {
-    struct lode_build_strings hosts;
+    struct lode_strings hosts;
     lode_status status = LODE_OK;
-    lode_build_strings_init(&hosts);
+    lode_strings_init(&hosts);
     for (size_t i = 0; i < inputs->count && status == LODE_OK; i++) {
         const struct lode_build_input *input = &inputs->items[i];
-        uint32_t node = lode_build_strings_add(&hosts, input->host);
+        uint32_t node = lode_strings_add(&hosts, input->host);
         if (node == LODE_NONE)
             status = lode_fail_memory(error);
         lode_id id = {KIND_NODE, LODE_ID_PHYSICAL, node, host_id(input->host)};
@@ -253,7 +253,7 @@ static lode_status name_nodes(struct lode_build_inputs *inputs, lode_error *erro
             inputs->tracks[k].ids[0] = id;
     }
     inputs->nodes = (uint32_t)hosts.items.count;
-    lode_build_strings_free(&hosts);
+    lode_strings_free(&hosts);
     return status;
 }
 

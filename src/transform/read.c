@@ -28,15 +28,15 @@ static lode_status report_events(struct reading *self, uint64_t events, uint64_t
     return status;
 }
 
-static lode_status read_events(struct reading *self, struct lode_build_tree_builder *builder,
-                               lode_cursor *cursor, uint64_t bytes, lode_error *error)
+static lode_status read_events(struct reading *self, struct lode_build_worker *worker, lode_cursor *cursor,
+                               uint64_t bytes, lode_error *error)
 {
     uint64_t left = bytes, unreported = 0;
     const lode_event *events;
     size_t count;
     lode_status status;
     while ((status = lode_cursor_next(cursor, &events, &count, error)) == LODE_OK) {
-        LODE_TRY(lode_build_tree_builder_take(builder, events, count, error));
+        LODE_TRY(lode_build_worker_take(worker, events, count, error));
         unreported += count;
         if (unreported < EVENTS_PER_STEP)
             continue;
@@ -49,16 +49,16 @@ static lode_status read_events(struct reading *self, struct lode_build_tree_buil
 }
 
 static lode_status read_track(struct reading *self, struct lode_build_track *track,
-                              struct lode_build_tree_builder *builder, lode_error *error)
+                              struct lode_build_worker *worker, lode_error *error)
 {
     struct lode_build_inputs *inputs = &self->build->inputs;
     struct lode_build_input *input = &inputs->items[track->input];
-    struct lode_finding_buffer *buffer = &self->buffers[builder->number];
+    struct lode_finding_buffer *buffer = &self->buffers[worker->number];
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_cursor *cursor = NULL;
     LODE_TRY(lode_build_input_acquire(inputs, input, error));
-    LODE_TRY(lode_build_tree_builder_begin(builder, track->input, input->recording, track->track,
-                                           track->entry, &track->track_result, error));
+    LODE_TRY(lode_build_worker_begin(worker, track->input, input->recording, track->track, track->entry,
+                                     &track->track_result, error));
     options.strict = inputs->options->strict;
     if (inputs->options->on_finding) {
         lode_finding_buffer_begin(buffer, &track->kept);
@@ -67,21 +67,21 @@ static lode_status read_track(struct reading *self, struct lode_build_track *tra
     }
     lode_status status = lode_cursor_open(&cursor, input->recording, track->track, &options, error);
     if (status == LODE_OK)
-        status = read_events(self, builder, cursor, track->bytes, error);
+        status = read_events(self, worker, cursor, track->bytes, error);
     lode_cursor_close(cursor);
     if (buffer->failed)
         return lode_fail_memory(error);
-    return status == LODE_OK ? lode_build_tree_builder_end(builder, error) : status;
+    return status == LODE_OK ? lode_build_worker_end(worker, error) : status;
 }
 
-static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status work(void *context, uint64_t item, unsigned number, lode_error *error)
 {
     struct reading *self = context;
     struct lode_build_inputs *inputs = &self->build->inputs;
     struct lode_build_track *track = &inputs->tracks[inputs->reading[item]];
     struct lode_build_input *input = &inputs->items[track->input];
-    struct lode_build_tree_builder *builder = &self->build->builders[worker];
-    lode_status status = read_track(self, track, builder, error);
+    struct lode_build_worker *worker = &self->build->workers[number];
+    lode_status status = read_track(self, track, worker, error);
     LODE_TRY(lode_build_input_blame(inputs, input, status, error));
     if (lode_build_input_release(input)) {
         LODE_TRY(
@@ -107,25 +107,25 @@ static lode_status pass_findings_on(const struct lode_build_inputs *inputs, lode
 static lode_status flush_spools(struct lode_build *build, lode_error *error)
 {
     for (unsigned i = 0; i < build->threads; i++) {
-        struct lode_build_tree_builder *builder = &build->builders[i];
-        LODE_TRY(lode_spool_flush(&builder->rows, error));
-        LODE_TRY(lode_spool_flush(&builder->samples, error));
-        build->result.tree_contexts += builder->tree.count - LODE_BUILD_FIRST;
+        struct lode_build_worker *worker = &build->workers[i];
+        LODE_TRY(lode_spool_flush(&worker->rows, error));
+        LODE_TRY(lode_spool_flush(&worker->builder.samples, error));
+        build->result.tree_contexts += worker->builder.tree.count - LODE_BUILD_FIRST;
     }
     return LODE_OK;
 }
 
-static lode_status open_builders(struct lode_build *build, int directory, lode_error *error)
+static lode_status open_workers(struct lode_build *build, int directory, lode_error *error)
 {
-    build->builders = calloc(build->threads, sizeof *build->builders);
-    if (build->builders == NULL)
+    build->workers = calloc(build->threads, sizeof *build->workers);
+    if (build->workers == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < build->threads; i++)
-        build->builders[i] =
-            (struct lode_build_tree_builder){.rows = LODE_SPOOL_INIT, .samples = LODE_SPOOL_INIT};
+        build->workers[i] =
+            (struct lode_build_worker){.rows = LODE_SPOOL_INIT, .builder.samples = LODE_SPOOL_INIT};
     for (unsigned i = 0; i < build->threads; i++)
-        LODE_TRY(lode_build_tree_builder_open(&build->builders[i], build->comm->place.rank, i, directory,
-                                              build->options->trace, error));
+        LODE_TRY(lode_build_worker_open(&build->workers[i], build->comm->place.rank, i, directory,
+                                        build->options->trace, error));
     return LODE_OK;
 }
 
@@ -135,7 +135,7 @@ lode_status lode_build_read(struct lode_build *build, int directory, lode_error 
     struct reading self = {.build = build,
                            .progress = lode_build_progress(inputs, "reading", inputs->share_bytes)};
     build->threads = lode_build_threads(inputs, inputs->share);
-    LODE_TRY(open_builders(build, directory, error));
+    LODE_TRY(open_workers(build, directory, error));
     self.buffers = calloc(build->threads, sizeof *self.buffers);
     if (self.buffers == NULL)
         return lode_fail_memory(error);

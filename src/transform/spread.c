@@ -47,7 +47,7 @@ static void order_nodes(struct lode_build *build, uint32_t *node_at, uint32_t *p
         place_of[node] = build->place_count;
         build->ids[build->place_count] = id;
         /* Parents have smaller ids. */
-        build->above[build->place_count++] = place_of[build->tree.nodes[node].parent];
+        build->above[build->place_count++] = place_of[lode_tree_node(&build->tree, node)->parent];
     }
 }
 
@@ -75,7 +75,8 @@ lode_status lode_build_spread(struct lode_build *build, lode_error *error)
 {
     LODE_TRY(pass_ids(build, error));
     LODE_TRY(find_places(build, error));
-    lode_build_tree_close(&build->tree);
+    lode_content_tree_close(&build->tree);
+    lode_frames_free(&build->frames);
     free(build->final);
     build->final = NULL;
     return LODE_OK;

@@ -34,8 +34,8 @@ static void count_spools(struct lode_build *build)
     lode_build_phase *phases = build->result.phases;
     uint64_t rows = 0, samples = 0;
     for (unsigned i = 0; i < build->threads; i++) {
-        rows += build->builders[i].rows.size;
-        samples += build->builders[i].samples.size;
+        rows += build->workers[i].rows.size;
+        samples += build->workers[i].builder.samples.size;
     }
     build->result.spooled_bytes = rows + samples;
     phases[LODE_BUILD_READING].read_bytes = build->inputs.share_bytes;

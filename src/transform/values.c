@@ -81,7 +81,7 @@ static lode_status fetch(const struct lode_build *build, const struct lode_track
         if (scratch->bytes == NULL)
             return lode_fail_memory(error);
     }
-    return lode_spool_read(&build->builders[track_result->worker].rows, track_result->rows_at, scratch->bytes,
+    return lode_spool_read(&build->workers[track_result->worker].rows, track_result->rows_at, scratch->bytes,
                            size, error);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted over a whole call is shared out among it and the calls inside. */
+#include "analysis/calltree_builder.h"
 #include "model/recording.h"
 #include "transform/changes.h"
 #include "unit.h"
@@ -27,7 +28,6 @@ static lode_status values_of(const lode_recording *recording, uint32_t track, co
 struct bench {
     struct lode_recording_ops ops;
     lode_recording recording;
-    struct lode_build_tree tree;
     struct lode_build_changes changes;
 };
 
@@ -38,22 +38,22 @@ static int set_up(void **state)
     bench.recording.ops = &bench.ops;
     lode_build_changes_init(&bench.changes);
     *state = &bench;
-    return lode_build_tree_open(&bench.tree, NULL) == LODE_OK ? 0 : -1;
+    return 0;
 }
 
 static int tear_down(void **state)
 {
     struct bench *bench = *state;
-    lode_build_tree_close(&bench->tree);
     lode_build_changes_free(&bench->changes);
     return 0;
 }
 
+/* Nodes are numbered so that their depth can be told. */
 static void point(struct bench *bench, uint32_t node, uint64_t name, int64_t value)
 {
     lode_event event = {.kind = LODE_EVENT_INSTANT, .id = name, .data = &value, .data_size = sizeof value};
     assert_int_equal(
-        lode_build_changes_take(&bench->changes, &bench->tree, node, &bench->recording, 0, &event, NULL),
+        lode_build_changes_take(&bench->changes, node, node / 10, &bench->recording, 0, &event, NULL),
         LODE_OK);
 }
 
@@ -63,7 +63,7 @@ static int64_t sum(const struct bench *bench, uint32_t node, const char *metric)
     for (size_t i = 0; i < bench->changes.items.count; i++) {
         const struct lode_build_change *change =
             LODE_ARRAY_AT(&bench->changes.items, struct lode_build_change, i);
-        bool is_it = strcmp(lode_build_string(&bench->changes.metrics, change->metric), metric) == 0;
+        bool is_it = strcmp(lode_strings_at(&bench->changes.metrics, change->metric), metric) == 0;
         total += is_it && change->node == node ? change->value : 0;
     }
     return total;
@@ -72,9 +72,7 @@ static int64_t sum(const struct bench *bench, uint32_t node, const char *metric)
 static void test_calls_inside_are_taken_off(void **state)
 {
     struct bench *bench = *state;
-    uint32_t outer = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
-    uint32_t middle = lode_build_tree_child(&bench->tree, outer, 2);
-    uint32_t inner = lode_build_tree_child(&bench->tree, middle, 3);
+    const uint32_t outer = 10, middle = 20, inner = 30;
     point(bench, outer, 0, 0);
     point(bench, outer, 2, 0);
     for (int i = 0; i < 2; i++) {
@@ -93,8 +91,7 @@ static void test_calls_inside_are_taken_off(void **state)
 static void test_a_call_that_never_ended_takes_nothing_off(void **state)
 {
     struct bench *bench = *state;
-    uint32_t a = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
-    uint32_t b = lode_build_tree_child(&bench->tree, a, 2), c = lode_build_tree_child(&bench->tree, a, 3);
+    const uint32_t a = 10, b = 20, c = 21;
     point(bench, b, 0, 0);
     point(bench, c, 1, 4); /* read before its beginning was recorded */
     point(bench, a, 0, 0);
@@ -107,8 +104,7 @@ static void test_a_call_that_never_ended_takes_nothing_off(void **state)
 static void test_errors_add_up_by_context(void **state)
 {
     struct bench *bench = *state;
-    uint32_t a = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
-    uint32_t b = lode_build_tree_child(&bench->tree, a, 2);
+    const uint32_t a = 10, b = 20;
     for (int i = 0; i < 3; i++)
         assert_int_equal(lode_build_changes_fail(&bench->changes, b, NULL), LODE_OK);
     assert_int_equal(lode_build_changes_fail(&bench->changes, a, NULL), LODE_OK);
@@ -120,57 +116,28 @@ static void test_errors_add_up_by_context(void **state)
 static void test_what_is_no_change_is_passed_over(void **state)
 {
     struct bench *bench = *state;
-    uint32_t a = lode_build_tree_child(&bench->tree, LODE_BUILD_MAIN, 1);
-    point(bench, a, 4, 1);
-    point(bench, LODE_BUILD_MAIN, 1, 1);
+    point(bench, 10, 4, 1);
+    point(bench, 1, 1, 1); /* outside of all calls */
     assert_int_equal(bench->changes.items.count, 0);
-}
-
-static void test_trees_merge_by_content(void **state)
-{
-    struct bench *bench = *state;
-    struct lode_build_tree other;
-    uint32_t map[8];
-    assert_int_equal(lode_build_tree_open(&other, NULL), LODE_OK);
-    struct lode_build_tree *trees[] = {&bench->tree, &other};
-    uint32_t nodes[2][2];
-    for (unsigned i = 0; i < 2; i++) {
-        struct lode_build_names *names = &trees[i]->names;
-        uint32_t numbers[2];
-        /* Met in another order in each. */
-        for (unsigned k = 0; k < 2; k++) {
-            unsigned which = k ^ i;
-            struct lode_build_function function = {.line = which, .offset = which, .file = LODE_NONE};
-            function.name = lode_build_strings_add(&names->strings, which ? "f" : "g");
-            function.module = lode_build_strings_add(&names->strings, "/bin/app");
-            numbers[which] = lode_build_names_add(names, &function);
-        }
-        nodes[i][0] = lode_build_tree_child(trees[i], LODE_BUILD_MAIN, numbers[0]);
-        nodes[i][1] = lode_build_tree_child(trees[i], nodes[i][0], numbers[1]);
-    }
-    uint32_t count = bench->tree.count;
-    assert_int_equal(lode_build_tree_merge(&bench->tree, &other, map, NULL), LODE_OK);
-    assert_int_equal(bench->tree.count, count);
-    assert_int_equal(map[nodes[1][0]], nodes[0][0]);
-    assert_int_equal(map[nodes[1][1]], nodes[0][1]);
-    lode_build_tree_close(&other);
 }
 
 static void test_a_node_recalls_its_children(void **state)
 {
-    struct bench *bench = *state;
-    struct lode_build_tree *tree = &bench->tree;
+    struct lode_content_tree tree;
     uint32_t found = 0;
-    for (uint32_t function = 0; function < 100; function++) {
-        uint32_t child = lode_build_tree_child(tree, LODE_BUILD_MAIN, function);
-        lode_build_tree_remember(tree, LODE_BUILD_MAIN, child);
-        assert_int_equal(build_recall(&tree->nodes[LODE_BUILD_MAIN], function), child);
+    (void)state;
+    assert_true(lode_content_tree_open(&tree, sizeof(struct lode_calltree_node)));
+    for (uint32_t frame = 0; frame < 100; frame++) {
+        uint32_t child = lode_content_tree_child(&tree, LODE_TREE_ROOT, frame);
+        lode_calltree_remember(&tree, LODE_TREE_ROOT, child);
+        assert_int_equal(calltree_recall(calltree_nodes(&tree), frame), child);
     }
-    for (uint32_t function = 0; function < 100; function++) {
-        uint32_t child = build_recall(&tree->nodes[LODE_BUILD_MAIN], function);
-        found += child != 0 && tree->nodes[child].function == function;
+    for (uint32_t frame = 0; frame < 100; frame++) {
+        uint32_t child = calltree_recall(calltree_nodes(&tree), frame);
+        found += child != 0 && lode_tree_node(&tree, child)->frame == frame;
     }
-    assert_in_range(found, 1, LODE_BUILD_KIN);
+    assert_in_range(found, 1, LODE_CALLTREE_RECENT);
+    lode_content_tree_close(&tree);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -178,9 +145,9 @@ static void test_a_node_recalls_its_children(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_calls_inside_are_taken_off), TEST(test_a_call_that_never_ended_takes_nothing_off),
-        TEST(test_errors_add_up_by_context),   TEST(test_what_is_no_change_is_passed_over),
-        TEST(test_trees_merge_by_content),     TEST(test_a_node_recalls_its_children),
+        TEST(test_calls_inside_are_taken_off),  TEST(test_a_call_that_never_ended_takes_nothing_off),
+        TEST(test_errors_add_up_by_context),    TEST(test_what_is_no_change_is_passed_over),
+        TEST(test_a_node_recalls_its_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
