@@ -30,10 +30,11 @@ typedef struct lode_writer_options {
     const char *description;
     lode_progress_fn on_progress;
     void *user;
+    const char *to; /* the name of the format to write (format.h); NULL: the first that databases can have */
 } lode_writer_options;
 #define LODE_WRITER_OPTIONS_INIT                                                                             \
     {                                                                                                        \
-        sizeof(lode_writer_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL                                      \
+        sizeof(lode_writer_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                                \
     }
 
 /* Begins a database that will be at `path`. MT: any thread. */

@@ -5,7 +5,6 @@
 #include "analysis/slice.h"
 #include "base/compare.h"
 #include "base/error.h"
-#include "base/getter.h"
 #include "base/options.h"
 #include <stdlib.h>
 
@@ -292,8 +291,15 @@ void lode_search_free(lode_search *search)
     free(search);
 }
 
-LODE_GETTER(size_t, lode_search_count, lode_search, best.items.count);
-LODE_GETTER(uint64_t, lode_search_found, lode_search, found);
+size_t lode_search_count(const lode_search *search)
+{
+    return search->best.items.count;
+}
+
+uint64_t lode_search_found(const lode_search *search)
+{
+    return search->found;
+}
 
 const lode_search_row *lode_search_at(const lode_search *search, size_t index)
 {

@@ -4,16 +4,16 @@
 #define LODE_FORMAT_FORMAT_H
 
 #include "base/source.h"
+#include "model/sink.h"
 #include <lode/check.h>
 #include <lode/convert.h>
 #include <lode/recording.h>
 #include <stdbool.h>
 
-/* A format other than HPCToolkit 4.0 that any database can be written in. */
-struct lode_database_target {
-    const char *name; /* selects it */
-    lode_status (*write)(const lode_database *db, const char *path, const lode_convert_options *options,
-                         lode_error *error);
+/* What stores can be written as. */
+struct lode_target {
+    const char *name;                 /* by which it is chosen */
+    const struct lode_sink_ops *sink; /* of databases */
 };
 
 struct lode_format {
@@ -28,7 +28,7 @@ struct lode_format {
                          lode_check_result *result, lode_error *error);
     const lode_rule *rules;
     size_t rule_count;
-    const struct lode_database_target *targets;
+    const struct lode_target *targets;
     size_t target_count;
 };
 
@@ -37,7 +37,7 @@ extern const size_t lode_format_count;
 
 /* The format of what is in a folder, or NULL. */
 const struct lode_format *lode_format_of(const struct lode_folder *folder);
-/* The target of this name, or NULL. */
-const struct lode_database_target *lode_format_target(const char *name);
+/* The target for databases of this name, or NULL if there is none. NULL as a name: the first. */
+const struct lode_target *lode_target_of_databases(const char *name);
 
 #endif

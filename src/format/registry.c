@@ -21,11 +21,13 @@ const struct lode_format *lode_format_of(const struct lode_folder *folder)
     return NULL;
 }
 
-const struct lode_database_target *lode_format_target(const char *name)
+const struct lode_target *lode_target_of_databases(const char *name)
 {
     for (size_t i = 0; i < lode_format_count; i++)
-        for (size_t k = 0; k < lode_formats[i]->target_count; k++)
-            if (strcmp(lode_formats[i]->targets[k].name, name) == 0)
-                return &lode_formats[i]->targets[k];
+        for (size_t k = 0; k < lode_formats[i]->target_count; k++) {
+            const struct lode_target *target = &lode_formats[i]->targets[k];
+            if (target->sink && (name == NULL || strcmp(target->name, name) == 0))
+                return target;
+        }
     return NULL;
 }

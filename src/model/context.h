@@ -17,6 +17,7 @@ struct lode_file {
     uint32_t index;
     bool copied;
     const char *path;
+    const char *source; /* of a new database: the file to copy from; NULL: none */
 };
 
 struct lode_function {

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "format/format.h"
+#include "transform/pump.h"
 #include <stdlib.h>
 
 /* What all ranks are given. */
@@ -15,54 +17,58 @@ struct order {
     lode_build_result *result;
 };
 
-static lode_status create_writer(struct lode_build *build, const char *path, lode_error *error)
+static lode_status describe(struct lode_profile_source *base, struct lode_description *out, bool keeps_ids,
+                            int scratch, lode_error *error)
 {
-    const lode_build_options *options = build->options;
-    lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
-    writer_options.force = options->force;
-    writer_options.traces = options->trace != LODE_TRACE_NONE;
-    writer_options.threads = lode_build_threads(&build->inputs, UINT32_MAX);
-    writer_options.memory = options->memory;
-    writer_options.title = options->title;
-    writer_options.on_progress = build->comm->place.rank == 0 ? options->on_progress : NULL;
-    writer_options.user = options->user;
-    return lode_writer_create_with(&build->writer, build->comm, path, &writer_options, error);
+    struct lode_build *build = build_of(base);
+    (void)keeps_ids;
+    build->about = out;
+    LODE_TRY(lode_build_read(build, scratch, error));
+    lode_build_end_phase(build, LODE_BUILD_READING);
+    LODE_TRY(lode_build_merge(build, error));
+    return lode_build_describe(build, error);
 }
 
-static lode_status finish(struct lode_build *build, lode_error *error)
+static void end_step(void *context, enum lode_pump_step step, const struct lode_sink *sink)
 {
-    uint32_t count = build->inputs.share;
-    struct wire_Profile *wire = calloc((size_t)count + 1, sizeof *wire);
-    if (wire == NULL)
-        return lode_fail_memory(error);
-    for (uint32_t i = 0; i < count; i++)
-        lode_build_wire(&build->records[i], &wire[i]);
-    struct written_share share = {.first = build->inputs.first, .count = count, .records = wire};
-    lode_status status = lode_writer_finish_with(build->writer, &share, error);
-    free(wire);
-    return status;
+    static const unsigned phases[] = {[LODE_PUMP_CREATED] = LODE_BUILD_OPENING,
+                                      [LODE_PUMP_DESCRIBED] = LODE_BUILD_MERGING,
+                                      [LODE_PUMP_VALUES] = LODE_BUILD_PROFILES,
+                                      [LODE_PUMP_SAMPLES] = LODE_BUILD_LINES,
+                                      [LODE_PUMP_FINISHED] = LODE_BUILD_FINISHING};
+    struct lode_build *build = context;
+    build->counts = sink->counts;
+    lode_build_end_phase(build, phases[step]);
 }
 
 static lode_status run(struct lode_build *build, const struct order *order, lode_error *error)
 {
+    static const struct lode_profile_source_ops ops = {.describe = describe,
+                                                       .number = lode_build_number,
+                                                       .open_slots = lode_build_open_slots,
+                                                       .values = lode_build_values,
+                                                       .begin_samples = lode_build_begin_samples,
+                                                       .samples = lode_build_samples,
+                                                       .sample_count = lode_build_sample_count};
+    const lode_build_options *options = build->options;
     clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
-    LODE_TRY(lode_build_inputs_open(&build->inputs, build->comm, order->paths, order->count, order->options,
-                                    error));
-    LODE_TRY(create_writer(build, order->path, error));
-    if (build->options->joint)
-        LODE_TRY(lode_writer_write_jointly(build->writer, error));
-    lode_build_end_phase(build, LODE_BUILD_OPENING);
-    LODE_TRY(lode_build_read(build, build->writer->output.staging, error));
-    lode_build_end_phase(build, LODE_BUILD_READING);
-    LODE_TRY(lode_build_merge(build, error));
-    LODE_TRY(lode_build_describe(build, error));
-    lode_build_end_phase(build, LODE_BUILD_MERGING);
-    LODE_TRY(lode_build_values(build, error));
-    lode_build_end_phase(build, LODE_BUILD_PROFILES);
-    LODE_TRY(lode_build_lines(build, error));
-    lode_build_end_phase(build, LODE_BUILD_LINES);
-    LODE_TRY(finish(build, error));
-    lode_build_end_phase(build, LODE_BUILD_FINISHING);
+    LODE_TRY(lode_build_inputs_open(&build->inputs, build->comm, order->paths, order->count, options, error));
+    build->source = (struct lode_profile_source){
+        .ops = &ops, .placed = true, .first = build->inputs.first, .count = build->inputs.share};
+    struct lode_pump pump = {.source = &build->source,
+                             .to = lode_target_of_databases(NULL)->sink,
+                             .path = order->path,
+                             .options = {.comm = build->comm,
+                                         .force = options->force,
+                                         .traces = options->trace != LODE_TRACE_NONE,
+                                         .joint = options->joint,
+                                         .threads = lode_build_threads(&build->inputs, UINT32_MAX),
+                                         .memory = options->memory,
+                                         .on_progress = options->on_progress,
+                                         .user = options->user},
+                             .on_step = end_step,
+                             .context = build};
+    LODE_TRY(lode_pump(&pump, error));
     return lode_build_add_up(build, error);
 }
 
@@ -89,12 +95,12 @@ static void release(struct lode_build *build)
     free(build->ids);
     free(build->above);
     free(build->value_ids);
-    free(build->records);
+    lode_build_close_scratches(build);
+    lode_build_close_lines(build);
     lode_content_tree_close(&build->tree);
     lode_frames_free(&build->frames);
     lode_strings_free(&build->changes);
     lode_build_inputs_close(&build->inputs);
-    lode_writer_close(build->writer);
 }
 
 /* What one rank does. */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Building a database, in steps that leave plain data to the next one. Every rank of a communicator takes them, with its share of the tracks:
+ * Recordings as a source of profiles, in steps that leave plain data to the next one. Every rank of a
+ * communicator takes them, with its share of the tracks:
  *   inputs    which tracks there are, what they are called, who reads which
  *   read      tracks are shared out to workers; each has a tree, and spools of what each track has in it
  *   merge     one tree of each rank, then one of all at rank 0, and the ways back
- *   describe  the tree is numbered by the writer, and the ways lead to these numbers
- *   values    rows become blocks of values, in the order of ids, at their places
- *   lines     samples go to their places
+ *   describe  the tree as a description; when that is sealed, the ways lead to its ids
+ *   values    rows become blocks of values, in the order of ids
+ *   lines     spooled samples become trace lines
  */
 #ifndef LODE_TRANSFORM_BUILD_H
 #define LODE_TRANSFORM_BUILD_H
 
-#include "format/hpctoolkit/write.h"
+#include "model/sink.h"
+#include "model/source.h"
 #include "transform/inputs.h"
 #include <time.h>
 
@@ -34,12 +36,6 @@ enum {
     LODE_BUILD_LEVELS = 32 /* of a binomial tree of ranks */
 };
 
-/* What becomes of a profile of the share. */
-struct lode_build_record {
-    uint64_t values, contexts, samples;
-    uint64_t block_at, line_at; /* in profile.db and trace.db */
-};
-
 /* Where a phase began: when, and what had been sent. */
 struct lode_build_lap {
     struct timespec time;
@@ -47,6 +43,8 @@ struct lode_build_lap {
 };
 
 struct lode_build {
+    struct lode_profile_source source;
+    struct lode_description *about; /* that is being described */
     const lode_build_options *options;
     struct lode_comm *comm;
     lode_build_result result;
@@ -54,7 +52,7 @@ struct lode_build {
     struct lode_build_inputs inputs;
     unsigned threads; /* workers */
     struct lode_build_worker *workers;
-    lode_writer *writer;
+    struct lode_sink_counts counts; /* of what was written */
 
     /* By worker: from its nodes to those of the rank, then to places, at last to ids; from its metrics of changes to all metrics. */
     uint32_t **nodes, **metrics;
@@ -78,21 +76,35 @@ struct lode_build {
     struct lode_strings changes; /* names of the metrics of changes, in their order */
     uint32_t metric_count;
     uint16_t (*value_ids)[LODE_BUILD_SCOPES]; /* by metric */
-    struct lode_build_record *records;        /* by profile of the share */
+    struct lode_build_scratch *scratches;     /* by slot: in values.c */
+    struct lode_build_line *lines;            /* by slot: in lines.c */
+    unsigned slot_count;
 };
+
+static inline struct lode_build *build_of(struct lode_profile_source *source)
+{
+    return (struct lode_build *)source;
+}
 
 /* Each: collective, when what stands above it is done. */
 lode_status lode_build_read(struct lode_build *build, int directory, lode_error *error);
 lode_status lode_build_merge(struct lode_build *build, lode_error *error);
 lode_status lode_build_describe(struct lode_build *build, lode_error *error);
-lode_status lode_build_values(struct lode_build *build, lode_error *error);
-lode_status lode_build_lines(struct lode_build *build, lode_error *error);
+/* From nodes of the merged tree to ids, from rank 0 to all; then places. Rank 0 has `final`. */
+lode_status lode_build_spread(struct lode_build *build, uint32_t id_count, lode_error *error);
 
-/* A record as profile.db has it, without the id tuple. */
-void lode_build_wire(const struct lode_build_record *record, struct wire_Profile *wire);
-
-/* From nodes of the merged tree to ids, from rank 0 to all; then places. Collective; rank 0 has `final`. */
-lode_status lode_build_spread(struct lode_build *build, lode_error *error);
+/* The functions of the source: model/source.h. */
+lode_status lode_build_number(struct lode_profile_source *base, const struct lode_description *sealed,
+                              lode_error *error);
+lode_status lode_build_open_slots(struct lode_profile_source *base, unsigned count, lode_error *error);
+lode_status lode_build_values(struct lode_profile_source *base, unsigned slot, uint32_t profile,
+                              lode_block *out, lode_error *error);
+lode_status lode_build_begin_samples(struct lode_profile_source *base, lode_error *error);
+lode_status lode_build_samples(struct lode_profile_source *base, unsigned slot, uint32_t line,
+                               lode_trace_line *out, lode_error *error);
+uint64_t lode_build_sample_count(struct lode_profile_source *base, uint32_t line);
+void lode_build_close_scratches(struct lode_build *build);
+void lode_build_close_lines(struct lode_build *build);
 
 /* Notes what the phase took that ends now. */
 void lode_build_end_phase(struct lode_build *build, unsigned number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Telling the writer what there is. Numbers are given by content, so that it does not matter in which order it is told. */
+/* What there is. Ids are given by content, so that the order in which it is described does not matter. */
 #include "base/error.h"
 #include "transform/build.h"
 #include <lode/name.h>
@@ -22,12 +22,12 @@ static lode_status describe_metrics(struct lode_build *build, lode_error *error)
                                    [LODE_BUILD_EXECUTION] = {"execution", LODE_SCOPE_EXECUTION}};
     static const char *const names[LODE_BUILD_METRICS] = {
         [LODE_BUILD_TIME] = "time (sec)", [LODE_BUILD_CALLS] = "calls"};
-    lode_writer *writer = build->writer;
+    struct lode_description *about = build->about;
     uint32_t numbers[LODE_BUILD_SCOPES];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        LODE_TRY(lode_writer_add_id_kind(writer, kinds[i], NULL, error));
+        LODE_TRY(lode_description_add_id_kind(about, kinds[i], NULL, error));
     for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
-        LODE_TRY(lode_writer_add_scope(writer, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
+        LODE_TRY(lode_description_add_scope(about, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
     build->value_ids = calloc(build->metric_count, sizeof *build->value_ids);
     if (build->value_ids == NULL)
         return lode_fail_memory(error);
@@ -35,12 +35,13 @@ static lode_status describe_metrics(struct lode_build *build, lode_error *error)
         uint32_t metric;
         const char *name =
             m < LODE_BUILD_METRICS ? names[m] : lode_strings_at(&build->changes, m - LODE_BUILD_METRICS);
-        LODE_TRY(lode_writer_add_metric(writer, name, &metric, error));
+        LODE_TRY(lode_description_add_metric(about, name, &metric, error));
         for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
             LODE_TRY(
-                lode_writer_add_metric_scope(writer, metric, numbers[i], &build->value_ids[m][i], error));
+                lode_description_add_metric_scope(about, metric, numbers[i], &build->value_ids[m][i], error));
         for (size_t i = 0; i < LODE_BUILD_SCOPES; i++)
-            LODE_TRY(lode_writer_add_statistic(writer, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
+            LODE_TRY(
+                lode_description_add_statistic(about, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
     }
     return LODE_OK;
 }
@@ -89,18 +90,18 @@ static lode_status describe_symbol(const struct lode_build *build, struct symbol
     if (function->module != LODE_NONE) {
         uint32_t *module = &symbols->modules[function->module];
         if (*module == LODE_NONE)
-            LODE_TRY(lode_writer_add_module(build->writer, lode_strings_at(strings, function->module), module,
-                                            error));
+            LODE_TRY(lode_description_add_module(build->about, lode_strings_at(strings, function->module),
+                                                 module, error));
         wanted.module = *module;
     }
     if (function->file != LODE_NONE) {
         uint32_t *file = &symbols->files[function->file];
         if (*file == LODE_NONE)
-            LODE_TRY(lode_writer_add_file(build->writer, lode_strings_at(strings, function->file), 0, NULL,
-                                          file, error));
+            LODE_TRY(lode_description_add_file(build->about, lode_strings_at(strings, function->file), 0,
+                                               NULL, file, error));
         wanted.file = *file;
     }
-    return lode_writer_add_function(build->writer, &wanted, out, error);
+    return lode_description_add_function(build->about, &wanted, out, error);
 }
 
 static lode_status describe_symbols(const struct lode_build *build, struct symbols *symbols,
@@ -135,7 +136,7 @@ static lode_status describe_context(const struct lode_build *build, const struct
         context.relation = frame->relation;
         context.function = symbols->functions[frame->function];
     }
-    return lode_writer_add_context(build->writer, &context, handle, error);
+    return lode_description_add_context(build->about, &context, handle, error);
 }
 
 /* All but entry points that no track has. `handles` is by node. */
@@ -170,30 +171,45 @@ static lode_status describe_tree(struct lode_build *build, uint32_t *handles, lo
     return status;
 }
 
-/* From handles to ids, in place. */
-static void number(struct lode_build *build, uint32_t *handles)
+/* A profile for each track, with a trace line. */
+static lode_status describe_profiles(struct lode_build *build, lode_error *error)
 {
-    for (uint32_t i = 0; i < build->tree.count; i++)
-        if (handles[i] != LODE_NONE)
-            handles[i] = build->writer->id_of[handles[i]];
-    handles[LODE_BUILD_GLOBAL] = 0;
-    build->result.functions = build->frames.functions.items.count;
-    build->result.contexts = build->tree.count - LODE_BUILD_FIRST;
+    const struct lode_build_inputs *inputs = &build->inputs;
+    struct lode_description *about = build->about;
+    about->profiles =
+        lode_arena_alloc(&about->arena, (size_t)inputs->track_count + 1, sizeof *about->profiles);
+    if (about->profiles == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < inputs->track_count; i++)
+        about->profiles[i] = (struct lode_id_tuple){inputs->tracks[inputs->profiles[i]].ids, LODE_BUILD_IDS};
+    about->profile_count = about->line_count = inputs->track_count;
+    return LODE_OK;
 }
 
 lode_status lode_build_describe(struct lode_build *build, lode_error *error)
 {
-    bool is_first = build->comm->place.rank == 0;
+    build->about->title = build->options->title;
     build->result.metrics = build->metric_count;
     LODE_TRY(describe_metrics(build, error));
-    if (is_first) {
-        build->final = calloc(build->tree.count, sizeof *build->final);
-        if (build->final == NULL)
-            return lode_fail_memory(error);
-        LODE_TRY(describe_tree(build, build->final, error));
+    LODE_TRY(describe_profiles(build, error));
+    if (build->comm->place.rank > 0)
+        return LODE_OK;
+    build->final = calloc(build->tree.count, sizeof *build->final);
+    return build->final ? describe_tree(build, build->final, error) : lode_fail_memory(error);
+}
+
+/* From handles to ids, in place; then to all ranks. */
+lode_status lode_build_number(struct lode_profile_source *base, const struct lode_description *sealed,
+                              lode_error *error)
+{
+    struct lode_build *build = build_of(base);
+    if (build->comm->place.rank == 0) {
+        for (uint32_t i = 0; i < build->tree.count; i++)
+            if (build->final[i] != LODE_NONE)
+                build->final[i] = description_id(sealed, build->final[i]);
+        build->final[LODE_BUILD_GLOBAL] = 0;
+        build->result.functions = build->frames.functions.items.count;
+        build->result.contexts = build->tree.count - LODE_BUILD_FIRST;
     }
-    LODE_TRY(lode_writer_seal_with(build->writer, error));
-    if (is_first)
-        number(build, build->final);
-    return lode_build_spread(build, error);
+    return lode_build_spread(build, sealed->id_count, error);
 }

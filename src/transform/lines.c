@@ -11,18 +11,20 @@ enum {
     SAMPLES = PIECE / SAMPLE_MIN
 };
 
-/* What one worker has under way. */
-struct scratch {
-    uint8_t *bytes, *samples;
+/* How far a line has come. */
+struct line {
+    const uint32_t *ids, *parents; /* by node */
+    int64_t clock;
+    uint64_t time;
+    uint32_t node;
 };
 
-struct drawing {
-    struct lode_build *build;
-    struct scratch *scratches;
-    struct span {
-        uint64_t first, last;
-    } * spans; /* by profile; first > last: it has no samples */
-    struct lode_progress progress;
+/* What one slot has under way. */
+struct lode_build_line {
+    struct line line;
+    uint64_t left; /* bytes that are not decoded */
+    bool is_open;
+    uint8_t *bytes, *samples;
 };
 
 /* The time since the epoch, or the nearest to it that there is. */
@@ -33,14 +35,6 @@ static uint64_t move_time(uint64_t time, int64_t clock)
         return moved;
     return clock < 0 ? 0 : UINT64_MAX;
 }
-
-/* How far a line has come. */
-struct line {
-    const uint32_t *ids, *parents; /* by node */
-    int64_t clock;
-    uint64_t time;
-    uint32_t node;
-};
 
 /*
  * Decodes one sample; returns where the next one is. Whether a call has begun or ended cannot be foreseen, so no branch depends on it: the
@@ -70,96 +64,18 @@ static size_t decode(struct line *from, const uint8_t *bytes, size_t size, bool 
     struct line line = *from; /* what is written cannot change it: it stays in registers */
     while (at < end) {
         at = next_sample(&line, at);
-        put_u64le(out + WIRE_Sample_timestamp, move_time(line.time, line.clock));
-        put_u32le(out + WIRE_Sample_ctxId, line.ids[line.node]);
-        out += WIRE_Sample_SIZE;
+        put_u64le(out, move_time(line.time, line.clock));
+        put_u32le(out + 8, line.ids[line.node]);
+        out += TRACE_SAMPLE_SIZE;
     }
     *from = line;
-    *count = (size_t)(out - begin) / WIRE_Sample_SIZE;
+    *count = (size_t)(out - begin) / TRACE_SAMPLE_SIZE;
     return (size_t)(at - bytes);
 }
 
-static lode_status draw_line(const struct lode_build *build, const struct lode_build_track *track,
-                             uint64_t place, const struct scratch *scratch, struct span *span,
-                             lode_error *error)
-{
-    const struct lode_track_result *track_result = &track->track_result;
-    const struct lode_output_file *file = &build->writer->files[HPCT_TRACE];
-    struct line line = {.ids = build->nodes[track_result->worker],
-                        .parents = build->parents[track_result->worker],
-                        .clock = build->inputs.items[track->input].clock};
-    uint64_t left = track_result->samples_size;
-    *span = (struct span){UINT64_MAX, 0};
-    while (left > 0) {
-        size_t size = left < PIECE ? (size_t)left : PIECE, count;
-        uint64_t at = track_result->samples_at + track_result->samples_size - left;
-        LODE_TRY(lode_spool_read(&build->workers[track_result->worker].builder.samples, at, scratch->bytes,
-                                 size, error));
-        left -= decode(&line, scratch->bytes, size, size == left, scratch->samples, &count);
-        LODE_TRY(lode_output_write_at(file, place, scratch->samples, count * WIRE_Sample_SIZE, error));
-        if (span->first == UINT64_MAX)
-            span->first = get_u64le(scratch->samples + WIRE_Sample_timestamp);
-        place += count * WIRE_Sample_SIZE;
-    }
-    if (track_result->sample_count > 0)
-        span->last = move_time(line.time, line.clock);
-    return LODE_OK;
-}
-
-static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
-{
-    struct drawing *self = context;
-    const struct lode_build *build = self->build;
-    return draw_line(build, build_share(&build->inputs, item), build->records[item].line_at,
-                     &self->scratches[worker], &self->spans[item], error);
-}
-
-static lode_status finish(void *context, uint64_t item, lode_error *error)
-{
-    struct drawing *self = context;
-    const struct span *span = &self->spans[item];
-    if (span->first <= span->last)
-        lode_writer_set_trace_bounds(self->build->writer, span->first, span->last);
-    return lode_progress_add(&self->progress, 1, error);
-}
-
-/* The bounds of all ranks. */
-static lode_status agree_on_bounds(struct lode_build *build, lode_error *error)
-{
-    uint64_t first = build->writer->trace_min, last = build->writer->trace_max;
-    LODE_TRY(lode_comm_allreduce(build->comm, &first, 1, LODE_COMM_MIN, error));
-    LODE_TRY(lode_comm_allreduce(build->comm, &last, 1, LODE_COMM_MAX, error));
-    lode_writer_set_trace_bounds(build->writer, first, last);
-    return LODE_OK;
-}
-
-static lode_status open_drawing(struct drawing *self, unsigned threads, lode_error *error)
-{
-    self->scratches = calloc(threads, sizeof *self->scratches);
-    self->spans = calloc((size_t)self->build->inputs.share + 1, sizeof *self->spans);
-    bool enough = self->scratches && self->spans;
-    for (unsigned i = 0; i < threads && enough; i++) {
-        self->scratches[i].bytes =
-            calloc(1, PIECE + sizeof(uint32_t)); /* a node may be read behind the last end */
-        self->scratches[i].samples = malloc((size_t)SAMPLES * WIRE_Sample_SIZE);
-        enough = self->scratches[i].bytes && self->scratches[i].samples;
-    }
-    return enough ? LODE_OK : lode_fail_memory(error);
-}
-
-static void close_drawing(struct drawing *self, unsigned threads)
-{
-    for (unsigned i = 0; self->scratches && i < threads; i++) {
-        free(self->scratches[i].bytes);
-        free(self->scratches[i].samples);
-    }
-    free(self->scratches);
-    free(self->spans);
-}
-
 /*
- * From places to ids. Where a track is outside of all calls, it is in the global context: a sample there says that nothing is known of
- * what it does.
+ * From places to ids. Where a track is outside of all calls, it is in the global context: a sample there
+ * says that nothing is known of what it does.
  */
 static void find_ids(struct lode_build *build)
 {
@@ -171,19 +87,68 @@ static void find_ids(struct lode_build *build)
         }
 }
 
-lode_status lode_build_lines(struct lode_build *build, lode_error *error)
+lode_status lode_build_begin_samples(struct lode_profile_source *base, lode_error *error)
 {
-    uint32_t count = build->inputs.share;
-    unsigned threads = lode_build_threads(&build->inputs, count);
-    struct drawing self = {.build = build,
-                           .progress = lode_build_progress(&build->inputs, "writing trace lines", count)};
-    struct lode_job job = {.items = count, .work = work, .finish = finish, .context = &self};
-    if (build->options->trace == LODE_TRACE_NONE)
-        return LODE_OK;
+    struct lode_build *build = build_of(base);
+    lode_build_close_scratches(build);
     find_ids(build);
-    lode_status status = open_drawing(&self, threads, error);
-    if (status == LODE_OK)
-        status = lode_pool_run(threads, &job, error);
-    close_drawing(&self, threads);
-    return status == LODE_OK ? agree_on_bounds(build, error) : status;
+    build->lines = calloc(build->slot_count, sizeof *build->lines);
+    bool enough = build->lines != NULL;
+    for (unsigned i = 0; i < build->slot_count && enough; i++) {
+        /* A node may be read after the last end. */
+        build->lines[i].bytes = calloc(1, PIECE + sizeof(uint32_t));
+        build->lines[i].samples = malloc((size_t)SAMPLES * TRACE_SAMPLE_SIZE);
+        enough = build->lines[i].bytes && build->lines[i].samples;
+    }
+    return enough ? LODE_OK : lode_fail_memory(error);
+}
+
+void lode_build_close_lines(struct lode_build *build)
+{
+    for (unsigned i = 0; build->lines && i < build->slot_count; i++) {
+        free(build->lines[i].bytes);
+        free(build->lines[i].samples);
+    }
+    free(build->lines);
+}
+
+uint64_t lode_build_sample_count(struct lode_profile_source *base, uint32_t line)
+{
+    return build_share(&build_of(base)->inputs, line - base->first)->track_result.sample_count;
+}
+
+static void begin_line(const struct lode_build *build, const struct lode_build_track *track,
+                       struct lode_build_line *own)
+{
+    const struct lode_track_result *result = &track->track_result;
+    own->line = (struct line){.ids = build->nodes[result->worker],
+                              .parents = build->parents[result->worker],
+                              .clock = build->inputs.items[track->input].clock};
+    own->left = result->samples_size;
+    own->is_open = true;
+}
+
+lode_status lode_build_samples(struct lode_profile_source *base, unsigned slot, uint32_t line,
+                               lode_trace_line *out, lode_error *error)
+{
+    const struct lode_build *build = build_of(base);
+    struct lode_build_line *own = &build->lines[slot];
+    const struct lode_build_track *track = build_share(&build->inputs, line - base->first);
+    const struct lode_track_result *result = &track->track_result;
+    bool is_new = !own->is_open;
+    size_t count = 0;
+    if (is_new)
+        begin_line(build, track, own);
+    size_t size = own->left < PIECE ? (size_t)own->left : PIECE;
+    if (size == 0 && !is_new) {
+        own->is_open = false;
+        return LODE_END;
+    }
+    if (size > 0) {
+        uint64_t at = result->samples_at + result->samples_size - own->left;
+        LODE_TRY(lode_spool_read(&build->workers[result->worker].builder.samples, at, own->bytes, size, error));
+        own->left -= decode(&own->line, own->bytes, size, size == own->left, own->samples, &count);
+    }
+    *out = (lode_trace_line){.profile = line + 1, .sample_count = count, .samples = own->samples};
+    return LODE_OK;
 }

@@ -35,12 +35,12 @@ static lode_status pass_ids(struct lode_build *build, lode_error *error)
 }
 
 /* Puts the rank's own nodes into the order of their ids; `place_of` is by node. */
-static void order_nodes(struct lode_build *build, uint32_t *node_at, uint32_t *place_of)
+static void order_nodes(struct lode_build *build, uint32_t id_count, uint32_t *node_at, uint32_t *place_of)
 {
     for (uint32_t i = 0; i < build->own_nodes; i++)
         if (build->final[i] != LODE_NONE)
             node_at[build->final[i]] = i + 1;
-    for (uint32_t id = 0; id < build->writer->id_count; id++) {
+    for (uint32_t id = 0; id < id_count; id++) {
         if (node_at[id] == 0)
             continue;
         uint32_t node = node_at[id] - 1;
@@ -51,15 +51,15 @@ static void order_nodes(struct lode_build *build, uint32_t *node_at, uint32_t *p
     }
 }
 
-static lode_status find_places(struct lode_build *build, lode_error *error)
+static lode_status find_places(struct lode_build *build, uint32_t id_count, lode_error *error)
 {
-    uint32_t *node_at = calloc(build->writer->id_count, sizeof *node_at);
+    uint32_t *node_at = calloc(id_count, sizeof *node_at);
     uint32_t *place_of = calloc(build->own_nodes, sizeof *place_of);
     build->ids = calloc(build->own_nodes, sizeof *build->ids);
     build->above = calloc(build->own_nodes, sizeof *build->above);
     lode_status status = LODE_OK;
     if (node_at && place_of && build->ids && build->above) {
-        order_nodes(build, node_at, place_of);
+        order_nodes(build, id_count, node_at, place_of);
         for (unsigned worker = 0; worker < build->threads; worker++)
             for (uint32_t i = 0; i < build->node_counts[worker]; i++)
                 build->nodes[worker][i] = place_of[build->nodes[worker][i]];
@@ -71,10 +71,10 @@ static lode_status find_places(struct lode_build *build, lode_error *error)
     return status;
 }
 
-lode_status lode_build_spread(struct lode_build *build, lode_error *error)
+lode_status lode_build_spread(struct lode_build *build, uint32_t id_count, lode_error *error)
 {
     LODE_TRY(pass_ids(build, error));
-    LODE_TRY(find_places(build, error));
+    LODE_TRY(find_places(build, id_count, error));
     lode_content_tree_close(&build->tree);
     lode_frames_free(&build->frames);
     free(build->final);

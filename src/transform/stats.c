@@ -2,6 +2,7 @@
 /* What building took: counted by each rank, then of all. */
 #include "transform/build.h"
 
+#include "model/block_builder.h"
 #include <sys/resource.h>
 
 const char *lode_build_phase_name(unsigned phase)
@@ -44,24 +45,23 @@ static void count_spools(struct lode_build *build)
     phases[LODE_BUILD_LINES].read_bytes = samples;
 }
 
-static void count_records(struct lode_build *build)
+static void count_profiles(struct lode_build *build)
 {
     lode_build_result *result = &build->result;
-    uint64_t blocks = 0;
     for (uint32_t i = 0; i < build->inputs.share; i++) {
-        const struct lode_track_result *track_result = &build_share(&build->inputs, i)->track_result;
-        const struct lode_build_record *record = &build->records[i];
-        result->events += track_result->events;
-        result->rows += track_result->row_count;
-        result->samples += record->samples;
-        result->values += record->values;
-        blocks += record->values * WIRE_ProfileValue_SIZE + record->contexts * WIRE_ContextIndex_SIZE;
+        const struct lode_track_result *track = &build_share(&build->inputs, i)->track_result;
+        result->events += track->events;
+        result->rows += track->row_count;
     }
+    const struct lode_sink_counts *counts = &build->counts;
+    uint64_t blocks = counts->values * BLOCK_VALUE_SIZE + counts->groups * BLOCK_GROUP_SIZE;
+    result->values = counts->values;
+    result->samples = counts->samples;
     result->phases[LODE_BUILD_PROFILES].written_bytes = blocks;
-    result->phases[LODE_BUILD_LINES].written_bytes = result->samples * WIRE_Sample_SIZE;
+    result->phases[LODE_BUILD_LINES].written_bytes = counts->samples * TRACE_SAMPLE_SIZE;
     result->phases[LODE_BUILD_FINISHING].read_bytes = blocks;
-    result->phases[LODE_BUILD_FINISHING].written_bytes = build->writer->traffic.written_bytes;
-    result->rounds = build->writer->traffic.rounds;
+    result->phases[LODE_BUILD_FINISHING].written_bytes = counts->written_bytes;
+    result->rounds = counts->rounds;
 }
 
 static void count_inputs(struct lode_build *build)
@@ -113,7 +113,7 @@ lode_status lode_build_add_up(struct lode_build *build, lode_error *error)
     struct list sums = {0}, most = {0};
     uint64_t nanoseconds[LODE_BUILD_PHASES];
     count_spools(build);
-    count_records(build);
+    count_profiles(build);
     count_inputs(build);
     add(&sums, &result->events);
     add(&sums, &result->tree_contexts);

@@ -2,7 +2,8 @@
 /* Databases that were never measured. Everything follows from the seed and the number of what is made. */
 #include "base/error.h"
 #include "base/options.h"
-#include "transform/profiles.h"
+#include "base/pool.h"
+#include "base/progress.h"
 #include <inttypes.h>
 #include <lode/synth.h>
 #include <lode/writer.h>
@@ -45,6 +46,9 @@ struct synthesis {
     struct made_context *contexts;
     uint32_t *lines; /* contexts that can have values */
     uint32_t line_count;
+    lode_profile_builder **builders; /* of profiles under way, by item % builder_count */
+    unsigned builder_count;
+    struct lode_progress progress;
 };
 
 /* ---- numbers ---- */
@@ -220,10 +224,11 @@ static lode_status fill_samples(const struct synthesis *self, uint64_t item, lod
     return LODE_OK;
 }
 
-static lode_status fill_profile(void *context, uint64_t item, lode_profile_builder *builder,
-                                lode_error *error)
+static lode_status fill_profile(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     const struct synthesis *self = context;
+    lode_profile_builder *builder = self->builders[item % self->builder_count];
+    (void)worker;
     uint32_t rank = (uint32_t)(item / THREADS_PER_RANK), thread = (uint32_t)(item % THREADS_PER_RANK);
     uint32_t node = rank / RANKS_PER_NODE;
     lode_id ids[] = {{KIND_NODE, LODE_ID_PHYSICAL, node, UINT64_C(0xc0de0000) + node},
@@ -231,7 +236,39 @@ static lode_status fill_profile(void *context, uint64_t item, lode_profile_build
                      {KIND_THREAD, 0, thread, thread}};
     LODE_TRY(lode_profile_builder_begin(builder, ids, 3, error));
     LODE_TRY(fill_values(self, item, builder, error));
-    return fill_samples(self, item, builder, error);
+    LODE_TRY(fill_samples(self, item, builder, error));
+    return lode_profile_builder_end(builder, error);
+}
+
+static lode_status append_profile(void *context, uint64_t item, lode_error *error)
+{
+    struct synthesis *self = context;
+    LODE_TRY(lode_writer_append(self->writer, self->builders[item % self->builder_count], error));
+    return lode_progress_add(&self->progress, 1, error);
+}
+
+/* Fills profiles on many threads, and appends them in order. */
+static lode_status make_profiles(struct synthesis *self, lode_error *error)
+{
+    const lode_synth_options *options = self->options;
+    unsigned threads = lode_pool_threads(options->threads, options->profiles);
+    struct lode_job job = {
+        .items = options->profiles, .work = fill_profile, .finish = append_profile, .context = self};
+    self->builder_count = lode_pool_window(threads);
+    self->progress = (struct lode_progress){.report = options->on_progress,
+                                            .user = options->user,
+                                            .phase = "making profiles",
+                                            .total = options->profiles};
+    self->builders = calloc(self->builder_count, sizeof *self->builders);
+    lode_status status = self->builders ? LODE_OK : lode_fail_memory(error);
+    for (unsigned i = 0; i < self->builder_count && status == LODE_OK; i++)
+        status = lode_profile_builder_create(&self->builders[i], self->writer, error);
+    if (status == LODE_OK)
+        status = lode_pool_run(threads, &job, error);
+    for (unsigned i = 0; self->builders && i < self->builder_count; i++)
+        lode_profile_builder_free(self->builders[i]);
+    free(self->builders);
+    return status;
 }
 
 /* ---- all of it ---- */
@@ -267,15 +304,7 @@ static lode_status synthesise(struct synthesis *self, const char *path, lode_err
     LODE_TRY(describe_functions(self, error));
     LODE_TRY(describe_contexts(self, error));
     LODE_TRY(lode_writer_seal(self->writer, error));
-    struct lode_profiles profiles = {.writer = self->writer,
-                                     .count = options->profiles,
-                                     .fill = fill_profile,
-                                     .context = self,
-                                     .threads = options->threads,
-                                     .phase = "making profiles",
-                                     .on_progress = options->on_progress,
-                                     .user = options->user};
-    LODE_TRY(lode_write_profiles(&profiles, error));
+    LODE_TRY(make_profiles(self, error));
     return lode_writer_finish(self->writer, error);
 }
 

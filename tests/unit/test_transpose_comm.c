@@ -6,6 +6,8 @@
  * Ranks are threads, where cmocka cannot fail a test: they return what went wrong.
  */
 #include "format/hpctoolkit/write.h"
+#include "model/block_builder.h"
+#include "transform/writer.h"
 #include "writing.h"
 #include <fcntl.h>
 #include <math.h>
@@ -57,47 +59,49 @@ static const struct content contents[] = {
 };
 
 /* What every rank describes. */
-static lode_status describe_metrics(lode_writer *writer, lode_error *error)
+static lode_status describe_metrics(struct lode_description *about, lode_error *error)
 {
     static const char *const names[METRICS] = {"time (sec)", "calls", "bytes"};
     unsigned kind;
     uint32_t scopes[2], metric;
     uint16_t id;
-    LODE_TRY(lode_writer_add_id_kind(writer, "NODE", &kind, error));
-    LODE_TRY(lode_writer_add_id_kind(writer, "THREAD", &kind, error));
-    LODE_TRY(lode_writer_add_scope(writer, "point", LODE_SCOPE_POINT, 0, &scopes[0], error));
-    LODE_TRY(lode_writer_add_scope(writer, "execution", LODE_SCOPE_EXECUTION, 0, &scopes[1], error));
+    LODE_TRY(lode_description_add_id_kind(about, "NODE", &kind, error));
+    LODE_TRY(lode_description_add_id_kind(about, "THREAD", &kind, error));
+    LODE_TRY(lode_description_add_scope(about, "point", LODE_SCOPE_POINT, 0, &scopes[0], error));
+    LODE_TRY(lode_description_add_scope(about, "execution", LODE_SCOPE_EXECUTION, 0, &scopes[1], error));
     for (unsigned m = 0; m < METRICS; m++) {
-        LODE_TRY(lode_writer_add_metric(writer, names[m], &metric, error));
+        LODE_TRY(lode_description_add_metric(about, names[m], &metric, error));
         for (unsigned s = 0; s < 2; s++) {
-            LODE_TRY(lode_writer_add_metric_scope(writer, metric, scopes[s], &id, error));
-            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "$$", LODE_COMBINE_SUM, error));
-            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "$$", LODE_COMBINE_MIN, error));
-            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "1", LODE_COMBINE_SUM, error));
-            LODE_TRY(lode_writer_add_statistic(writer, metric, scopes[s], "($$^2)", LODE_COMBINE_SUM, error));
+            LODE_TRY(lode_description_add_metric_scope(about, metric, scopes[s], &id, error));
+            LODE_TRY(lode_description_add_statistic(about, metric, scopes[s], "$$", LODE_COMBINE_SUM, error));
+            LODE_TRY(lode_description_add_statistic(about, metric, scopes[s], "$$", LODE_COMBINE_MIN, error));
+            LODE_TRY(lode_description_add_statistic(about, metric, scopes[s], "1", LODE_COMBINE_SUM, error));
+            LODE_TRY(
+                lode_description_add_statistic(about, metric, scopes[s], "($$^2)", LODE_COMBINE_SUM, error));
         }
     }
     return LODE_OK;
 }
 
 /* What rank 0 describes. */
-static lode_status describe_contexts(lode_writer *writer, const struct content *content, lode_error *error)
+static lode_status describe_contexts(struct lode_description *about, const struct content *content,
+                                     lode_error *error)
 {
     lode_writer_context entry = LODE_WRITER_CONTEXT_INIT, line = LODE_WRITER_CONTEXT_INIT;
     uint32_t file, handle;
-    LODE_TRY(lode_writer_add_file(writer, "/src/a.c", 0, NULL, &file, error));
+    LODE_TRY(lode_description_add_file(about, "/src/a.c", 0, NULL, &file, error));
     entry.entry = LODE_ENTRY_MAIN_THREAD;
     entry.entry_name = lode_entry_name(LODE_ENTRY_MAIN_THREAD);
-    LODE_TRY(lode_writer_add_context(writer, &entry, &line.parent, error));
+    LODE_TRY(lode_description_add_context(about, &entry, &line.parent, error));
     line.lexical = LODE_LEXICAL_LINE;
     line.relation = LODE_RELATION_LEXICAL;
     line.file = file;
     for (uint32_t i = 1; i < content->contexts; i++) {
         line.line = i;
-        LODE_TRY(lode_writer_add_context(writer, &line, &handle, error));
+        LODE_TRY(lode_description_add_context(about, &line, &handle, error));
     }
     for (unsigned i = 0; i < UNLISTED; i++)
-        LODE_TRY(lode_writer_add_unlisted(writer, &handle, error));
+        LODE_TRY(lode_description_add_unlisted(about, &handle, error));
     return LODE_OK;
 }
 
@@ -129,8 +133,8 @@ static lode_status append_profile(lode_writer *writer, lode_profile_builder *bui
 static lode_status write_profiles(lode_writer *writer, const struct content *content, lode_error *error)
 {
     lode_profile_builder *builder = NULL;
-    LODE_TRY(describe_metrics(writer, error));
-    LODE_TRY(describe_contexts(writer, content, error));
+    LODE_TRY(describe_metrics(&writer->about, error));
+    LODE_TRY(describe_contexts(&writer->about, content, error));
     LODE_TRY(lode_writer_seal(writer, error));
     lode_status status = lode_profile_builder_create(&builder, writer, error);
     for (uint32_t profile = 0; profile < content->profiles && status == LODE_OK; profile++)
@@ -215,79 +219,78 @@ struct job {
     struct written_traffic traffic[MAX_MEMBERS];
 };
 
-static void cut_share(const struct job *job, const struct lode_comm *comm, struct written_share *share)
+static void cut_share(const struct job *job, struct lode_sink *sink)
 {
     uint64_t profiles = job->content->profiles;
-    uint32_t rank = comm->place.rank, size = comm->place.size;
+    uint32_t rank = sink->options.comm->place.rank, size = sink->options.comm->place.size;
     uint64_t first = profiles * rank / size, end = profiles * (rank + 1) / size;
     if (job->one_has_all) {
         first = 0;
         end = rank + 1 < size ? 0 : profiles;
     }
-    *share =
-        (struct written_share){(uint32_t)first, (uint32_t)(end - first), job->reference->records + first};
+    sink->placed = true;
+    sink->first = (uint32_t)first;
+    sink->count = (uint32_t)(end - first);
 }
 
-/* Puts this rank's blocks into profile.db, and counts what they hold. */
-static lode_status put_blocks(lode_writer *writer, const struct job *job, const struct written_share *share,
-                              lode_error *error)
+/* Puts this rank's blocks into profile.db. */
+static lode_status put_blocks(struct lode_sink *sink, const struct job *job, lode_error *error)
 {
-    struct lode_output_file *file = &writer->files[HPCT_PROFILE];
     const unsigned char *bytes = job->reference->bytes;
-    for (uint32_t i = 0; i < share->count; i++) {
-        const struct wire_Profile *wire = &share->records[i];
-        LODE_TRY(lode_output_write_at(file, wire->pValues, bytes + wire->pValues,
-                                      (size_t)wire->nValues * WIRE_ProfileValue_SIZE, error));
-        LODE_TRY(lode_output_write_at(file, wire->pCtxIndices, bytes + wire->pCtxIndices,
-                                      (size_t)wire->nCtxs * WIRE_ContextIndex_SIZE, error));
-        for (uint32_t g = 0; g < wire->nCtxs; g++) {
-            struct wire_ContextIndex index, next = {.startIndex = wire->nValues};
-            const unsigned char *at = bytes + wire->pCtxIndices + (size_t)g * WIRE_ContextIndex_SIZE;
-            lode_wire_read_ContextIndex(&index, at, WIRE_ContextIndex_SIZE);
-            if (g + 1 < wire->nCtxs)
-                lode_wire_read_ContextIndex(&next, at + WIRE_ContextIndex_SIZE, WIRE_ContextIndex_SIZE);
-            writer->values_of[index.ctxId] += next.startIndex - index.startIndex;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < sink->count; i++) {
+            const struct wire_Profile *wire = &job->reference->records[sink->first + i];
+            lode_block block = block_of_profile(bytes + wire->pCtxIndices, wire->nCtxs, bytes + wire->pValues,
+                                                wire->nValues);
+            LODE_TRY(pass == 0 ? sink->ops->measure(sink, i, &block, 0, error)
+                               : sink->ops->write_values(sink, i, &block, error));
         }
-    }
-    LODE_TRY(lode_output_flush(file, error));
-    file->size = job->reference->end;
-    return LODE_OK;
-}
-
-static lode_status note_profiles(lode_writer *writer, const struct job *job, lode_error *error)
-{
-    for (uint32_t i = 0; i < job->content->profiles; i++) {
-        const struct written_profile profile = {.wire = job->reference->records[i]};
-        const lode_id id = id_of_profile(i);
-        LODE_TRY(lode_writer_note_profile(writer, &id, 1, &profile, error));
+        if (pass == 0)
+            LODE_TRY(sink->ops->place(sink, error));
     }
     return LODE_OK;
 }
 
-static lode_status break_cct(lode_writer *writer, lode_error *error)
+static lode_status describe_profiles(struct lode_description *about, const struct content *content,
+                                     lode_error *error)
 {
-    struct lode_output_file *file = &writer->files[HPCT_CCT];
+    lode_id *ids = lode_arena_alloc(&about->arena, content->profiles + 1, sizeof *ids);
+    about->profiles = lode_arena_alloc(&about->arena, content->profiles + 1, sizeof *about->profiles);
+    if (ids == NULL || about->profiles == NULL)
+        return lode_fail_memory(error);
+    for (uint32_t i = 0; i < content->profiles; i++) {
+        ids[i] = id_of_profile(i);
+        about->profiles[i] = (struct lode_id_tuple){&ids[i], 1};
+    }
+    about->profile_count = content->profiles;
+    return LODE_OK;
+}
+
+static lode_status break_cct(struct lode_sink *sink, lode_error *error)
+{
+    struct lode_output_file *file = &((struct hpct_sink *)sink)->files[HPCT_CCT];
     close(file->fd);
     file->fd = open("/dev/full", O_RDWR | O_CLOEXEC);
     return file->fd >= 0 ? LODE_OK : lode_fail_errno(error, "/dev/full", "cannot open");
 }
 
-static lode_status write_share(lode_writer *writer, struct job *job, lode_error *error)
+static lode_status write_share(struct lode_sink *sink, struct lode_description *about, struct job *job,
+                               lode_error *error)
 {
-    struct written_share share;
-    uint32_t rank = writer->comm->place.rank;
-    LODE_TRY(describe_metrics(writer, error));
+    uint32_t rank = sink->options.comm->place.rank;
+    about->title = "made";
+    LODE_TRY(describe_metrics(about, error));
+    LODE_TRY(describe_profiles(about, job->content, error));
     if (rank == 0)
-        LODE_TRY(describe_contexts(writer, job->content, error));
-    LODE_TRY(lode_writer_seal_with(writer, error));
-    cut_share(job, writer->comm, &share);
-    LODE_TRY(put_blocks(writer, job, &share, error));
-    if (rank == 0)
-        LODE_TRY(note_profiles(writer, job, error));
+        LODE_TRY(describe_contexts(about, job->content, error));
+    LODE_TRY(lode_description_seal(about, error));
+    cut_share(job, sink);
+    LODE_TRY(lode_sink_seal(sink, about, error));
+    LODE_TRY(put_blocks(sink, job, error));
     if (rank == job->full_disk)
-        LODE_TRY(break_cct(writer, error));
-    LODE_TRY(lode_writer_finish_with(writer, &share, error));
-    job->traffic[rank] = writer->traffic;
+        LODE_TRY(break_cct(sink, error));
+    LODE_TRY(lode_sink_finish(sink, error));
+    job->traffic[rank] = ((struct hpct_sink *)sink)->traffic;
     return LODE_OK;
 }
 
@@ -305,14 +308,19 @@ static lode_status work(void *context, struct lode_comm *comm, lode_error *error
     struct job *job = context;
     uint32_t rank = comm->place.rank;
     /* Ranks need not have the same. */
-    lode_writer_options options = options_of(job->threads + rank % 3, job->memory << rank % 2);
-    lode_writer *writer = NULL;
-    if (rank == job->cancels)
-        options.on_progress = stop;
-    LODE_TRY(lode_writer_create_with(&writer, comm, job->path, &options, error));
-    lode_status status = write_share(writer, job, error);
+    struct lode_sink_options options = {.comm = comm,
+                                        .force = true,
+                                        .threads = job->threads + rank % 3,
+                                        .memory = job->memory << rank % 2,
+                                        .on_progress = rank == job->cancels ? stop : NULL};
+    struct lode_description about;
+    struct lode_sink *sink = NULL;
+    LODE_TRY(lode_sink_open(&sink, &lode_hpct_sink, job->path, &options, error));
+    lode_description_init(&about);
+    lode_status status = write_share(sink, &about, job, error);
     lode_comm_raise(comm, status, error);
-    lode_writer_close(writer);
+    lode_sink_close(sink);
+    lode_description_free(&about);
     return status;
 }
 

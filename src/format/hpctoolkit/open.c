@@ -4,6 +4,7 @@
 #include "format/hpctoolkit/check.h"
 #include "format/hpctoolkit/hpctoolkit.h"
 #include "format/hpctoolkit/read.h"
+#include "format/hpctoolkit/write.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -180,6 +181,8 @@ static bool probe(const struct lode_folder *folder)
     return false;
 }
 
+static const struct lode_target targets[] = {{"hpctoolkit", &lode_hpct_sink}};
+
 const struct lode_format lode_format_hpctoolkit = {
     .name = HPCT_FORMAT,
     .probe = probe,
@@ -187,4 +190,6 @@ const struct lode_format lode_format_hpctoolkit = {
     .check = lode_hpct_check,
     .rules = lode_hpct_rules,
     .rule_count = RULE_COUNT,
+    .targets = targets,
+    .target_count = sizeof targets / sizeof *targets,
 };

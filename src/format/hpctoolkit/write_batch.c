@@ -8,34 +8,34 @@
 /* ---- memory ---- */
 
 /* What a context takes in cct.db, at most. */
-static uint64_t block_bytes(const lode_writer *writer, uint32_t id)
+static uint64_t block_bytes(const struct hpct_sink *sink, uint32_t id)
 {
-    uint64_t values = atomic_load_explicit(&writer->values_of[id], memory_order_relaxed);
-    uint64_t metrics = values < writer->value_ids ? values : writer->value_ids;
+    uint64_t values = atomic_load_explicit(&sink->values_of[id], memory_order_relaxed);
+    uint64_t metrics = values < sink->value_ids ? values : sink->value_ids;
     return values * WIRE_ContextValue_SIZE + metrics * WIRE_MetricIndex_SIZE + 4;
 }
 
-uint64_t lode_batch_context_bytes(const lode_writer *writer, uint32_t context)
+uint64_t lode_batch_context_bytes(const struct hpct_sink *sink, uint32_t context)
 {
-    return block_bytes(writer, context) + writer->value_ids * (uint64_t)12 + WIRE_ContextInfo_SIZE;
+    return block_bytes(sink, context) + sink->value_ids * (uint64_t)12 + WIRE_ContextInfo_SIZE;
 }
 
-static size_t most_scopes(const lode_writer *writer)
+static size_t most_scopes(const struct hpct_sink *sink)
 {
     size_t most = 0;
-    for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        size_t scopes = WRITTEN(writer, metrics, metric, m)->scopes.count;
+    for (uint32_t m = 0; m < sink->base.about->metric_count; m++) {
+        size_t scopes = sink->base.about->metrics[m].scope_count;
         most = scopes > most ? scopes : most;
     }
     return most;
 }
 
-static lode_status allocate_work(const lode_writer *writer, struct batch *batch, lode_error *error)
+static lode_status allocate_work(const struct hpct_sink *sink, struct batch *batch, lode_error *error)
 {
-    size_t cells = (size_t)(batch->range.end - batch->range.first) * writer->value_ids;
+    size_t cells = (size_t)(batch->range.end - batch->range.first) * sink->value_ids;
     batch->counts = calloc(cells + 1, sizeof *batch->counts);
     batch->cursors = calloc(cells + 1, sizeof *batch->cursors);
-    batch->positions = calloc(most_scopes(writer) + 1, sizeof *batch->positions);
+    batch->positions = calloc(most_scopes(sink) + 1, sizeof *batch->positions);
     return batch->counts && batch->cursors && batch->positions ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -61,11 +61,11 @@ void lode_batch_release(struct batch *batch)
 
 /* ---- counting and placing ---- */
 
-static void count_piece(const lode_writer *writer, struct batch *batch, const lode_block *block,
+static void count_piece(const struct hpct_sink *sink, struct batch *batch, const lode_block *block,
                         uint32_t *start)
 {
     const struct context_range *range = &batch->range;
-    uint32_t ids = writer->value_ids;
+    uint32_t ids = sink->value_ids;
     uint32_t group = *start = lode_block_seek(block, *start, range->first);
     for (; group < block->group_count; group++) {
         uint32_t context = block_group_key(block, group);
@@ -78,12 +78,12 @@ static void count_piece(const lode_writer *writer, struct batch *batch, const lo
     }
 }
 
-static void place_piece(const lode_writer *writer, struct batch *batch, const struct batch_piece *piece,
+static void place_piece(const struct hpct_sink *sink, struct batch *batch, const struct batch_piece *piece,
                         uint32_t start)
 {
     const struct context_range *range = &batch->range;
     const lode_block *block = &piece->block;
-    uint32_t ids = writer->value_ids, profile = piece->profile;
+    uint32_t ids = sink->value_ids, profile = piece->profile;
     uint8_t *region = batch->region.bytes;
     for (uint32_t group = start; group < block->group_count; group++) {
         uint32_t context = block_group_key(block, group);
@@ -103,20 +103,20 @@ static void place_piece(const lode_writer *writer, struct batch *batch, const st
 }
 
 /* At most. */
-static size_t region_bytes(const lode_writer *writer, const struct context_range *range)
+static size_t region_bytes(const struct hpct_sink *sink, const struct context_range *range)
 {
     size_t bytes = 8;
     for (uint32_t id = range->first; id < range->end; id++)
-        bytes += (size_t)block_bytes(writer, id);
+        bytes += (size_t)block_bytes(sink, id);
     return bytes;
 }
 
 /* Gives each context its block in the region, and each metric its place in the block. */
-static lode_status lay_out(const lode_writer *writer, struct batch *batch, lode_error *error)
+static lode_status lay_out(const struct hpct_sink *sink, struct batch *batch, lode_error *error)
 {
     const struct context_range *range = &batch->range;
-    uint32_t ids = writer->value_ids;
-    if (!lode_blob_prepare(&batch->region, region_bytes(writer, range)))
+    uint32_t ids = sink->value_ids;
+    if (!lode_blob_prepare(&batch->region, region_bytes(sink, range)))
         return lode_fail_memory(error);
     for (uint32_t context = range->first; context < range->end; context++) {
         const uint32_t *counts = batch->counts + (size_t)(context - range->first) * ids;
@@ -157,10 +157,10 @@ struct series {
     uint32_t count;
 };
 
-static struct series series_of(const lode_writer *writer, const struct batch *batch, uint32_t row,
+static struct series series_of(const struct hpct_sink *sink, const struct batch *batch, uint32_t row,
                                uint32_t id)
 {
-    size_t cell = (size_t)row * writer->value_ids + id;
+    size_t cell = (size_t)row * sink->value_ids + id;
     uint32_t count = batch->counts[cell];
     return (struct series){
         batch->region.bytes + batch->cursors[cell] - (uint64_t)count * WIRE_ContextValue_SIZE, count};
@@ -172,19 +172,18 @@ static double series_value(const struct series *series, uint32_t index)
 }
 
 /* How many profiles have the metric in any of its scopes: profiles rise in every series. */
-static double profiles_with(const lode_writer *writer, const struct batch *batch, uint32_t row,
-                            const struct written_metric *metric)
+static double profiles_with(const struct hpct_sink *sink, const struct batch *batch, uint32_t row,
+                            const struct lode_metric *metric)
 {
     uint32_t *positions = batch->positions;
     uint32_t count = 0;
-    size_t scopes = metric->scopes.count;
+    size_t scopes = metric->scope_count;
     memset(positions, 0, scopes * sizeof *positions);
     for (;;) {
         uint32_t next = UINT32_MAX;
         for (unsigned pass = 0; pass < 2; pass++) {
             for (size_t i = 0; i < scopes; i++) {
-                struct series series = series_of(
-                    writer, batch, row, LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i)->id);
+                struct series series = series_of(sink, batch, row, metric->scopes[i].id);
                 if (positions[i] >= series.count)
                     continue;
                 uint32_t profile = get_u32le(series.values + (size_t)positions[i] * WIRE_ContextValue_SIZE);
@@ -200,14 +199,14 @@ static double profiles_with(const lode_writer *writer, const struct batch *batch
     }
 }
 
-static double statistic_value(const lode_writer *writer, const struct batch *batch, uint32_t row,
-                              const struct written_metric *metric, const struct written_statistic *statistic)
+static double statistic_value(const struct hpct_sink *sink, const struct batch *batch, uint32_t row,
+                              const struct lode_metric *metric, const lode_metric_statistic *statistic)
 {
-    struct series series = series_of(writer, batch, row, statistic->value_id);
+    struct series series = series_of(sink, batch, row, sink->value_of[statistic->id]);
     enum lode_formula formula = lode_formula_of(statistic->formula);
     double result = 0.0;
     if (formula == LODE_FORMULA_ONE) {
-        double count = profiles_with(writer, batch, row, metric);
+        double count = profiles_with(sink, batch, row, metric);
         return statistic->combine == LODE_COMBINE_SUM ? count : count > 0.0;
     }
     for (uint32_t i = 0; i < series.count; i++) {
@@ -222,31 +221,30 @@ static double statistic_value(const lode_writer *writer, const struct batch *bat
     return result;
 }
 
-static bool has_values(const lode_writer *writer, const struct batch *batch, uint32_t row)
+static bool has_values(const struct hpct_sink *sink, const struct batch *batch, uint32_t row)
 {
-    const uint32_t *counts = batch->counts + (size_t)row * writer->value_ids;
-    for (uint32_t id = 0; id < writer->value_ids; id++)
+    const uint32_t *counts = batch->counts + (size_t)row * sink->value_ids;
+    for (uint32_t id = 0; id < sink->value_ids; id++)
         if (counts[id] > 0)
             return true;
     return false;
 }
 
 /* Statistics were numbered metric by metric, so they come out in the order of their ids. */
-static lode_status summarise(const lode_writer *writer, struct batch *batch, uint32_t context,
+static lode_status summarise(const struct hpct_sink *sink, struct batch *batch, uint32_t context,
                              lode_error *error)
 {
     uint32_t row = context - batch->range.first;
     uint64_t first = batch->statistic_count;
-    if (!has_values(writer, batch, row))
+    if (!has_values(sink, batch, row))
         return LODE_OK;
-    for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
-        for (size_t i = 0; i < metric->statistics.count; i++) {
-            const struct written_statistic *statistic =
-                LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
+    for (uint32_t m = 0; m < sink->base.about->metric_count; m++) {
+        const struct lode_metric *metric = &sink->base.about->metrics[m];
+        for (size_t i = 0; i < metric->statistic_count; i++) {
+            const lode_metric_statistic *statistic = &metric->statistics[i];
             struct wire_ProfileValue value = {.metricId = statistic->id};
-            if (!lode_writer_loop_statistic(writer, context, m, statistic, &value.value))
-                value.value = statistic_value(writer, batch, row, metric, statistic);
+            if (!lode_hpct_loop_statistic(sink, context, m, statistic, &value.value))
+                value.value = statistic_value(sink, batch, row, metric, statistic);
             if (value.value == 0.0)
                 continue;
             size_t at = lode_blob_reserve(&batch->statistics, WIRE_ProfileValue_SIZE, 1);
@@ -268,17 +266,18 @@ static lode_status summarise(const lode_writer *writer, struct batch *batch, uin
 
 /* ---- all of it ---- */
 
-lode_status lode_batch_fill(struct batch *batch, const lode_writer *writer, const struct batch_piece *pieces,
-                            size_t piece_count, uint32_t *starts, lode_error *error)
+lode_status lode_batch_fill(struct batch *batch, const struct hpct_sink *sink,
+                            const struct batch_piece *pieces, size_t piece_count, uint32_t *starts,
+                            lode_error *error)
 {
-    LODE_TRY(allocate_work(writer, batch, error));
+    LODE_TRY(allocate_work(sink, batch, error));
     for (size_t i = 0; i < piece_count; i++)
-        count_piece(writer, batch, &pieces[i].block, &starts[i]);
-    LODE_TRY(lay_out(writer, batch, error));
+        count_piece(sink, batch, &pieces[i].block, &starts[i]);
+    LODE_TRY(lay_out(sink, batch, error));
     for (size_t i = 0; i < piece_count; i++)
-        place_piece(writer, batch, &pieces[i], starts[i]);
+        place_piece(sink, batch, &pieces[i], starts[i]);
     for (uint32_t context = batch->range.first; context < batch->range.end; context++)
-        LODE_TRY(summarise(writer, batch, context, error));
+        LODE_TRY(summarise(sink, batch, context, error));
     release_work(batch);
     return LODE_OK;
 }

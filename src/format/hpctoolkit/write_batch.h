@@ -34,7 +34,7 @@ struct batch {
 };
 
 /* What a context takes while its batch is worked on, at most. values_of has what all profiles have. */
-uint64_t lode_batch_context_bytes(const lode_writer *writer, uint32_t context);
+uint64_t lode_batch_context_bytes(const struct hpct_sink *sink, uint32_t context);
 
 /* The first value of a group, and behind the last group the end. */
 static inline uint64_t batch_value(const lode_block *block, uint32_t group)
@@ -46,8 +46,9 @@ static inline uint64_t batch_value(const lode_block *block, uint32_t group)
  * Fills a batch that has its range and nothing else. Pieces are in the order of profiles. starts[i] is a group of piece i that is not behind
  * the batch's first; it moves there, so that who fills batches from left to right finds each where the last one left it.
  */
-lode_status lode_batch_fill(struct batch *batch, const lode_writer *writer, const struct batch_piece *pieces,
-                            size_t piece_count, uint32_t *starts, lode_error *error);
+lode_status lode_batch_fill(struct batch *batch, const struct hpct_sink *sink,
+                            const struct batch_piece *pieces, size_t piece_count, uint32_t *starts,
+                            lode_error *error);
 /* Frees what it holds, and leaves it empty. */
 void lode_batch_release(struct batch *batch);
 

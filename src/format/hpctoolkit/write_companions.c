@@ -30,8 +30,10 @@ static const char formats_text[] =
     "| metrics/METRICS.yaml.ex | an example of such a file, with comments |\n"
     "| src/ | source files, if they were copied |\n"
     "\n"
-    "Numbers are little-endian. Each *.db file begins with HPCTOOLKIT and four letters that name it, and ends with a\n"
-    "footer of eight; between them are sections, which the header lists. The documentation of HPCToolkit and of Lode\n"
+    "Numbers are little-endian. Each *.db file begins with HPCTOOLKIT and four letters that name it, and "
+    "ends with a\n"
+    "footer of eight; between them are sections, which the header lists. The documentation of HPCToolkit and "
+    "of Lode\n"
     "describe every structure.\n";
 
 static const char example_text[] =
@@ -128,14 +130,12 @@ static void put_quoted(struct text_file *self, const char *text)
 
 /* ---- the taxonomy ---- */
 
-static const struct written_statistic *find_statistic(const lode_writer *writer,
-                                                      const struct written_metric *metric, int type,
-                                                      const char *formula, int combine)
+static const lode_metric_statistic *find_statistic(const struct lode_metric *metric, int type,
+                                                   const char *formula, int combine)
 {
-    for (size_t i = 0; i < metric->statistics.count; i++) {
-        const struct written_statistic *statistic =
-            LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
-        if (WRITTEN(writer, scopes, scope, statistic->scope)->type == type && statistic->combine == combine &&
+    for (size_t i = 0; i < metric->statistic_count; i++) {
+        const lode_metric_statistic *statistic = &metric->statistics[i];
+        if (statistic->scope->type == type && statistic->combine == combine &&
             strcmp(statistic->formula, formula) == 0)
             return statistic;
     }
@@ -143,18 +143,17 @@ static const struct written_statistic *find_statistic(const lode_writer *writer,
 }
 
 /* Every statistic is an input, anchored by its id. */
-static void put_inputs(struct text_file *self, const lode_writer *writer)
+static void put_inputs(struct text_file *self, const struct lode_description *about)
 {
-    put(self, "version: 0\ninputs:%s\n", writer->statistic_ids ? "" : " []");
-    for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
-        for (size_t i = 0; i < metric->statistics.count; i++) {
-            const struct written_statistic *statistic =
-                LODE_ARRAY_AT(&metric->statistics, struct written_statistic, i);
+    put(self, "version: 0\ninputs:%s\n", about->statistic_ids ? "" : " []");
+    for (uint32_t m = 0; m < about->metric_count; m++) {
+        const struct lode_metric *metric = &about->metrics[m];
+        for (size_t i = 0; i < metric->statistic_count; i++) {
+            const lode_metric_statistic *statistic = &metric->statistics[i];
             put(self, "  - &s%u\n    metric: ", statistic->id);
             put_quoted(self, metric->name);
             put(self, "\n    scope: ");
-            put_quoted(self, WRITTEN(writer, scopes, scope, statistic->scope)->name);
+            put_quoted(self, statistic->scope->name);
             put(self, "\n    formula: ");
             put_quoted(self, statistic->formula);
             put(self, "\n    combine: %s\n", lode_combine_name(statistic->combine));
@@ -179,21 +178,18 @@ static const struct variant variants[] = {
 #define VARIANTS (sizeof variants / sizeof *variants)
 
 /* Whether all that a variant needs is there under a scope of this type; then prints it. */
-static bool put_formula(struct text_file *self, const lode_writer *writer,
-                        const struct written_metric *metric, const struct variant *variant, int type,
-                        const char *prefix)
+static bool put_formula(struct text_file *self, const struct lode_metric *metric,
+                        const struct variant *variant, int type, const char *prefix)
 {
     if (variant->alone) {
-        const struct written_statistic *alone =
-            find_statistic(writer, metric, type, variant->alone, variant->combine);
+        const lode_metric_statistic *alone = find_statistic(metric, type, variant->alone, variant->combine);
         if (alone)
             put(self, "%s*s%u\n", prefix, alone->id);
         return alone != NULL;
     }
-    const struct written_statistic *sum = find_statistic(writer, metric, type, "$$", LODE_COMBINE_SUM);
-    const struct written_statistic *count = find_statistic(writer, metric, type, "1", LODE_COMBINE_SUM);
-    const struct written_statistic *squares =
-        find_statistic(writer, metric, type, "($$^2)", LODE_COMBINE_SUM);
+    const lode_metric_statistic *sum = find_statistic(metric, type, "$$", LODE_COMBINE_SUM);
+    const lode_metric_statistic *count = find_statistic(metric, type, "1", LODE_COMBINE_SUM);
+    const lode_metric_statistic *squares = find_statistic(metric, type, "($$^2)", LODE_COMBINE_SUM);
     if (sum == NULL || count == NULL || squares == NULL)
         return false;
     put(self, "%s", prefix);
@@ -205,31 +201,30 @@ static bool put_formula(struct text_file *self, const lode_writer *writer,
     return true;
 }
 
-static bool has_variant(const lode_writer *writer, const struct written_metric *metric,
-                        const struct variant *variant)
+static bool has_variant(const struct lode_metric *metric, const struct variant *variant)
 {
     int type = LODE_SCOPE_EXECUTION;
     if (variant->alone)
-        return find_statistic(writer, metric, type, variant->alone, variant->combine) != NULL;
-    return find_statistic(writer, metric, type, "1", LODE_COMBINE_SUM) != NULL &&
-           find_statistic(writer, metric, type, "($$^2)", LODE_COMBINE_SUM) != NULL &&
-           find_statistic(writer, metric, type, "$$", LODE_COMBINE_SUM) != NULL;
+        return find_statistic(metric, type, variant->alone, variant->combine) != NULL;
+    return find_statistic(metric, type, "1", LODE_COMBINE_SUM) != NULL &&
+           find_statistic(metric, type, "($$^2)", LODE_COMBINE_SUM) != NULL &&
+           find_statistic(metric, type, "$$", LODE_COMBINE_SUM) != NULL;
 }
 
-static void put_variant(struct text_file *self, const lode_writer *writer,
-                        const struct written_metric *metric, const struct variant *variant)
+static void put_variant(struct text_file *self, const struct lode_metric *metric,
+                        const struct variant *variant)
 {
     static const char standard[] = "            standard: ";
     put(self, "      %s:\n        render: %s\n        formula:\n          inclusive:\n", variant->name,
         variant->render);
-    put_formula(self, writer, metric, variant, LODE_SCOPE_EXECUTION, standard);
+    put_formula(self, metric, variant, LODE_SCOPE_EXECUTION, standard);
     put(self, "          exclusive:\n");
-    put_formula(self, writer, metric, variant, LODE_SCOPE_CUSTOM, "            custom: ");
-    if (!put_formula(self, writer, metric, variant, LODE_SCOPE_TRANSITIVE, standard))
-        put_formula(self, writer, metric, variant, LODE_SCOPE_POINT, standard);
+    put_formula(self, metric, variant, LODE_SCOPE_CUSTOM, "            custom: ");
+    if (!put_formula(self, metric, variant, LODE_SCOPE_TRANSITIVE, standard))
+        put_formula(self, metric, variant, LODE_SCOPE_POINT, standard);
 }
 
-static void put_root(struct text_file *self, const lode_writer *writer, const struct written_metric *metric)
+static void put_root(struct text_file *self, const struct lode_metric *metric)
 {
     put(self, "  - name: ");
     put_quoted(self, metric->name);
@@ -237,62 +232,62 @@ static void put_root(struct text_file *self, const lode_writer *writer, const st
     put_quoted(self, metric->name);
     put(self, "\n    variants:\n");
     for (size_t i = 0; i < VARIANTS; i++)
-        if (has_variant(writer, metric, &variants[i]))
-            put_variant(self, writer, metric, &variants[i]);
+        if (has_variant(metric, &variants[i]))
+            put_variant(self, metric, &variants[i]);
 }
 
 /* Metrics without a variant are not shown: hpcviewer expects that those listed have one. */
-static bool has_variants(const lode_writer *writer, const struct written_metric *metric)
+static bool has_variants(const struct lode_metric *metric)
 {
     for (size_t i = 0; i < VARIANTS; i++)
-        if (has_variant(writer, metric, &variants[i]))
+        if (has_variant(metric, &variants[i]))
             return true;
     return false;
 }
 
-static void put_roots(struct text_file *self, const lode_writer *writer)
+static void put_roots(struct text_file *self, const struct lode_description *about)
 {
     uint32_t shown = 0;
     put(self, "roots:");
-    for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
-        if (!has_variants(writer, metric))
+    for (uint32_t m = 0; m < about->metric_count; m++) {
+        const struct lode_metric *metric = &about->metrics[m];
+        if (!has_variants(metric))
             continue;
         put(self, "%s", shown++ == 0 ? "\n" : "");
-        put_root(self, writer, metric);
+        put_root(self, metric);
     }
     put(self, "%s", shown == 0 ? " []\n" : "");
 }
 
-static lode_status put_taxonomy(lode_writer *writer, lode_error *error)
+static lode_status put_taxonomy(struct hpct_sink *sink, lode_error *error)
 {
     struct text_file self = {.error = error};
-    LODE_TRY(lode_output_mkdir(&writer->output, "metrics", error));
-    LODE_TRY(lode_output_file_create(&self.file, &writer->output, "metrics/default.yaml", error));
-    if (writer->taxonomy.size > 0) {
-        self.status = lode_output_write(&self.file, writer->taxonomy.bytes, writer->taxonomy.size, error);
+    LODE_TRY(lode_output_mkdir(&sink->base.output, "metrics", error));
+    LODE_TRY(lode_output_file_create(&self.file, &sink->base.output, "metrics/default.yaml", error));
+    if (sink->taxonomy.size > 0) {
+        self.status = lode_output_write(&self.file, sink->taxonomy.bytes, sink->taxonomy.size, error);
     } else {
-        put_inputs(&self, writer);
-        put_roots(&self, writer);
+        put_inputs(&self, sink->base.about);
+        put_roots(&self, sink->base.about);
     }
     return end_text(&self);
 }
 
-lode_status lode_writer_take_taxonomy(lode_writer *writer, lode_error *error)
+lode_status lode_hpct_take_taxonomy(struct hpct_sink *sink, lode_error *error)
 {
     static const char path[] = "metrics/default.yaml";
     lode_error reason = {0};
-    lode_status status = lode_companion_read(&writer->taxonomy, writer->origin.directory, path, &reason);
+    lode_status status = lode_companion_read(&sink->taxonomy, sink->origin.directory, path, &reason);
     if (status == LODE_OK || status == LODE_ABSENT)
         return LODE_OK;
-    lode_blob_free(&writer->taxonomy);
-    return lode_origin_leave_out(&writer->origin, path, &reason, error);
+    lode_blob_free(&sink->taxonomy);
+    return lode_origin_leave_out(&sink->origin, path, &reason, error);
 }
 
-static lode_status put_text(lode_writer *writer, const char *name, const char *text, lode_error *error)
+static lode_status put_text(struct hpct_sink *sink, const char *name, const char *text, lode_error *error)
 {
     struct text_file self = {.error = error};
-    LODE_TRY(lode_output_file_create(&self.file, &writer->output, name, error));
+    LODE_TRY(lode_output_file_create(&self.file, &sink->base.output, name, error));
     self.status = lode_output_write(&self.file, text, strlen(text), error);
     return end_text(&self);
 }
@@ -409,8 +404,8 @@ static lode_status copy_file(struct copying *self, struct lode_output *output, c
     return status;
 }
 
-lode_status lode_writer_copy_source(struct lode_output *output, const struct written_origin *origin,
-                                    const char *path, const char *source, lode_error *error)
+lode_status lode_hpct_copy_source(struct lode_output *output, const struct written_origin *origin,
+                                  const char *path, const char *source, lode_error *error)
 {
     lode_error reason = {0};
     bool is_own = origin->directory < 0;
@@ -429,16 +424,16 @@ lode_status lode_writer_copy_source(struct lode_output *output, const struct wri
     return copying.is_unreadable && !is_own ? lode_origin_leave_out(origin, path, &reason, error) : status;
 }
 
-lode_status lode_writer_put_companions(lode_writer *writer, lode_error *error)
+lode_status lode_hpct_put_companions(struct hpct_sink *sink, lode_error *error)
 {
-    LODE_TRY(put_taxonomy(writer, error));
-    LODE_TRY(put_text(writer, "metrics/METRICS.yaml.ex", example_text, error));
-    LODE_TRY(put_text(writer, "FORMATS.md", formats_text, error));
-    for (uint32_t i = 0; i < writer->sources.count; i++) {
-        const struct written_file *source = WRITTEN(writer, sources, file, i);
-        if (source->copied && source->source)
-            LODE_TRY(lode_writer_copy_source(&writer->output, &writer->origin, source->path, source->source,
-                                             error));
+    LODE_TRY(put_taxonomy(sink, error));
+    LODE_TRY(put_text(sink, "metrics/METRICS.yaml.ex", example_text, error));
+    LODE_TRY(put_text(sink, "FORMATS.md", formats_text, error));
+    for (uint32_t i = 0; i < sink->base.about->file_count; i++) {
+        const struct lode_file *file = &sink->base.about->files[i];
+        if (file->copied && file->source)
+            LODE_TRY(
+                lode_hpct_copy_source(&sink->base.output, &sink->origin, file->path, file->source, error));
     }
     return LODE_OK;
 }

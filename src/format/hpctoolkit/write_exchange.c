@@ -11,18 +11,18 @@ enum {
     PIECE_HEADER = 16
 };
 
-lode_status lode_exchange_begin(struct exchange *exchange, lode_writer *writer, struct batch_piece *own,
+lode_status lode_exchange_begin(struct exchange *exchange, struct hpct_sink *sink, struct batch_piece *own,
                                 uint32_t own_count, uint64_t memory, lode_error *error)
 {
-    uint32_t ranks = writer->comm->place.size, others = ranks > 1 ? ranks - 1 : 1;
+    uint32_t ranks = sink->base.options.comm->place.size, others = ranks > 1 ? ranks - 1 : 1;
     uint64_t least =
-        PIECE_HEADER + WIRE_ContextIndex_SIZE + (uint64_t)writer->value_ids * WIRE_ProfileValue_SIZE;
+        PIECE_HEADER + WIRE_ContextIndex_SIZE + (uint64_t)sink->value_ids * WIRE_ProfileValue_SIZE;
     uint64_t room = (memory < EXCHANGE_MOST ? memory : EXCHANGE_MOST) / others;
-    *exchange = (struct exchange){.comm = writer->comm,
+    *exchange = (struct exchange){.comm = sink->base.options.comm,
                                   .own = own,
                                   .own_count = own_count,
                                   .room = room > least ? room : least,
-                                  .traffic = &writer->traffic};
+                                  .traffic = &sink->traffic};
     lode_array_init(&exchange->arrived, sizeof(void *), SIZE_MAX);
     lode_array_init(&exchange->pieces, sizeof(struct batch_piece), SIZE_MAX);
     exchange->places = calloc(ranks, sizeof *exchange->places);

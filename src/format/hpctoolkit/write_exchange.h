@@ -32,7 +32,7 @@ struct exchange {
 };
 
 /* `memory` is for sending, and at least one group can be sent. What is borrowed is the communicator, the blocks and the traffic. */
-lode_status lode_exchange_begin(struct exchange *exchange, lode_writer *writer, struct batch_piece *own,
+lode_status lode_exchange_begin(struct exchange *exchange, struct hpct_sink *sink, struct batch_piece *own,
                                 uint32_t own_count, uint64_t memory, lode_error *error);
 /* Collective. Ranges are by rank; they rise, from one to the next and from round to round. Gives new `pieces`. */
 lode_status lode_exchange_round(struct exchange *exchange, const struct context_range *ranges,

@@ -3,6 +3,7 @@
 #include "base/intern.h"
 #include "format/hpctoolkit/loops.h"
 #include "format/hpctoolkit/write.h"
+#include "model/block.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,26 +29,31 @@ struct written_loops {
     struct lode_array kept;         /* of double: statistics that the source of the values has */
 };
 
-static void find_enclosing(const lode_writer *writer, uint32_t *enclosing)
+static bool is_loop(const struct hpct_sink *sink, uint32_t id)
 {
-    for (uint32_t id = 1; id <= writer->listed; id++) {
-        uint32_t parent = writer->numbered[id].parent;
-        enclosing[id] = loops_enclosing(writer->numbered[id].propagation, parent,
-                                        writer->numbered[parent].loop, enclosing[parent]);
+    return sink->base.about->tree.nodes[id].lexical == LODE_LEXICAL_LOOP;
+}
+
+static void find_enclosing(const struct hpct_sink *sink, uint32_t *enclosing)
+{
+    const struct lode_context_tree *tree = &sink->base.about->tree;
+    for (uint32_t id = 1; id < tree->count; id++) {
+        uint32_t parent = tree->nodes[id].parent;
+        enclosing[id] =
+            loops_enclosing(tree->nodes[id].propagation, parent, is_loop(sink, parent), enclosing[parent]);
     }
 }
 
 /* Only metrics that have both scopes are computed. */
-static void find_scopes(const lode_writer *writer, struct written_loops *loops)
+static void find_scopes(const struct hpct_sink *sink, struct written_loops *loops)
 {
-    for (uint32_t m = 0; m < writer->metrics.count; m++) {
-        const struct written_metric *metric = WRITTEN(writer, metrics, metric, m);
+    for (uint32_t m = 0; m < sink->base.about->metric_count; m++) {
+        const struct lode_metric *metric = &sink->base.about->metrics[m];
         uint32_t function = LODE_NONE, lexical = LODE_NONE;
-        for (size_t i = 0; i < metric->scopes.count; i++) {
-            const struct written_metric_scope *instance =
-                LODE_ARRAY_AT(&metric->scopes, struct written_metric_scope, i);
-            const struct written_scope *scope = WRITTEN(writer, scopes, scope, instance->scope);
-            if (scope->type == LODE_SCOPE_TRANSITIVE && scope->bit == 0)
+        for (size_t i = 0; i < metric->scope_count; i++) {
+            const lode_metric_scope *instance = &metric->scopes[i];
+            const lode_scope *scope = instance->scope;
+            if (scope->type == LODE_SCOPE_TRANSITIVE && scope->propagation_index == 0)
                 function = instance->id;
             if (scope->type == LODE_SCOPE_CUSTOM && strcmp(scope->name, LOOPS_SCOPE) == 0)
                 lexical = instance->id;
@@ -59,30 +65,30 @@ static void find_scopes(const lode_writer *writer, struct written_loops *loops)
     }
 }
 
-lode_status lode_writer_sum_loops(lode_writer *writer, lode_error *error)
+lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error)
 {
-    struct written_loops *loops = writer->loops = calloc(1, sizeof *loops);
+    struct written_loops *loops = sink->loops = calloc(1, sizeof *loops);
     if (loops == NULL)
         return lode_fail_memory(error);
     lode_interner_init(&loops->keys, sizeof(struct loop_key));
     lode_interner_init(&loops->kept_keys, sizeof(struct loop_key));
     lode_array_init(&loops->totals, sizeof(struct loop_total), UINT32_MAX);
     lode_array_init(&loops->kept, sizeof(double), UINT32_MAX);
-    loops->enclosing = calloc((size_t)writer->listed + 1, sizeof *loops->enclosing);
-    loops->metric_of = calloc((size_t)writer->value_ids + 1, sizeof *loops->metric_of);
-    loops->is_lexical = calloc((size_t)writer->value_ids + 1, sizeof *loops->is_lexical);
+    loops->enclosing = calloc((size_t)sink->base.about->tree.count + 1, sizeof *loops->enclosing);
+    loops->metric_of = calloc((size_t)sink->value_ids + 1, sizeof *loops->metric_of);
+    loops->is_lexical = calloc((size_t)sink->value_ids + 1, sizeof *loops->is_lexical);
     if (!loops->enclosing || !loops->metric_of || !loops->is_lexical)
         return lode_fail_memory(error);
-    for (uint32_t id = 0; id < writer->value_ids; id++)
+    for (uint32_t id = 0; id < sink->value_ids; id++)
         loops->metric_of[id] = LODE_NONE;
-    find_enclosing(writer, loops->enclosing);
-    find_scopes(writer, loops);
+    find_enclosing(sink, loops->enclosing);
+    find_scopes(sink, loops);
     return LODE_OK;
 }
 
-void lode_writer_free_loops(lode_writer *writer)
+void lode_hpct_free_loops(struct hpct_sink *sink)
 {
-    struct written_loops *loops = writer->loops;
+    struct written_loops *loops = sink->loops;
     if (loops == NULL)
         return;
     free(loops->enclosing);
@@ -93,35 +99,48 @@ void lode_writer_free_loops(lode_writer *writer)
     lode_array_free(&loops->totals);
     lode_array_free(&loops->kept);
     free(loops);
-    writer->loops = NULL;
+    sink->loops = NULL;
 }
 
-lode_status lode_writer_keep_statistic(lode_writer *writer, uint32_t context, uint16_t statistic,
-                                       double value, lode_error *error)
+lode_status lode_hpct_keep_statistics(struct hpct_sink *sink, const lode_block *block, lode_error *error)
 {
-    struct written_loops *loops = writer->loops;
-    uint32_t id = context == LODE_NONE ? 0 : writer->id_of[context];
-    bool added = false;
-    if (!writer->numbered[id].loop)
-        return LODE_OK;
-    if (lode_interner_add(&loops->kept_keys, &(struct loop_key){id, statistic}, &added) == LODE_NO_NUMBER)
-        return lode_fail_memory(error);
-    double *kept = added ? lode_array_push(&loops->kept) : NULL;
-    if (added && kept == NULL)
-        return lode_fail_memory(error);
-    if (kept)
-        *kept = value;
+    struct written_loops *loops = sink->loops;
+    for (uint32_t g = 0; g < block->group_count; g++) {
+        lode_group group;
+        LODE_TRY(lode_block_group(block, g, &group, error));
+        for (uint64_t i = group.first; i < group.first + group.count && is_loop(sink, group.key); i++) {
+            struct loop_key key = {group.key, block_value_key(block, i)};
+            bool added = false;
+            uint32_t number = lode_interner_add(&loops->kept_keys, &key, &added);
+            double *kept = added ? lode_array_push(&loops->kept) : NULL;
+            if (number == LODE_NO_NUMBER || (added && kept == NULL))
+                return lode_fail_memory(error);
+            if (kept)
+                *kept = block_value(block, i);
+        }
+    }
     return LODE_OK;
 }
 
-lode_status lode_writer_collect_loop(const lode_writer *writer, struct lode_array *values, uint32_t context,
-                                     uint16_t id, double value, lode_error *error)
+lode_status lode_hpct_collect_loops(const struct hpct_sink *sink, const lode_block *block,
+                                    struct lode_array *values, lode_error *error)
 {
-    const struct written_loops *loops = writer->loops;
-    uint32_t metric = loops->metric_of[id];
-    if (metric == LODE_NONE)
-        return LODE_OK;
-    return lode_loops_add(values, context, loops->enclosing[context], metric, value, error);
+    const struct written_loops *loops = sink->loops;
+    for (uint32_t g = 0; g < block->group_count; g++) {
+        uint32_t context = block_group_key(block, g);
+        lode_group group;
+        if (!is_loop(sink, context))
+            continue;
+        LODE_TRY(lode_block_group(block, g, &group, error));
+        for (uint64_t i = group.first; i < group.first + group.count; i++) {
+            uint32_t metric = loops->metric_of[block_value_key(block, i)];
+            if (metric != LODE_NONE)
+                LODE_TRY(lode_loops_add(values, context, loops->enclosing[context], metric,
+                                        block_value(block, i), error));
+        }
+    }
+    lode_loops_round(values);
+    return LODE_OK;
 }
 
 static void add_total(struct loop_total *to, const struct loop_value *from)
@@ -139,9 +158,9 @@ static void add_total(struct loop_total *to, const struct loop_value *from)
     to->count++;
 }
 
-lode_status lode_writer_add_loops(lode_writer *writer, const struct lode_array *values, lode_error *error)
+lode_status lode_hpct_add_loops(struct hpct_sink *sink, const struct lode_array *values, lode_error *error)
 {
-    struct written_loops *loops = writer->loops;
+    struct written_loops *loops = sink->loops;
     for (size_t i = 0; i < values->count; i++) {
         const struct loop_value *value = LODE_ARRAY_AT(values, struct loop_value, i);
         bool added;
@@ -155,7 +174,7 @@ lode_status lode_writer_add_loops(lode_writer *writer, const struct lode_array *
 }
 
 /* Of the statistic, and what an error by rounding may be. */
-static double computed_value(const struct loop_total *total, const struct written_statistic *statistic,
+static double computed_value(const struct loop_total *total, const lode_metric_statistic *statistic,
                              double *rounding)
 {
     bool square = lode_formula_of(statistic->formula) == LODE_FORMULA_SQUARE;
@@ -168,11 +187,11 @@ static double computed_value(const struct loop_total *total, const struct writte
     return statistic->combine == LODE_COMBINE_MIN ? fmin(a, b) : fmax(a, b);
 }
 
-bool lode_writer_loop_statistic(const lode_writer *writer, uint32_t context, uint32_t metric,
-                                const struct written_statistic *statistic, double *out)
+bool lode_hpct_loop_statistic(const struct hpct_sink *sink, uint32_t context, uint32_t metric,
+                              const lode_metric_statistic *statistic, double *out)
 {
-    const struct written_loops *loops = writer->loops;
-    if (loops == NULL || !writer->numbered[context].loop || !loops->is_lexical[statistic->value_id] ||
+    const struct written_loops *loops = sink->loops;
+    if (loops == NULL || !is_loop(sink, context) || !loops->is_lexical[sink->value_of[statistic->id]] ||
         lode_formula_of(statistic->formula) == LODE_FORMULA_ONE)
         return false;
     uint32_t total = lode_interner_find(&loops->keys, &(struct loop_key){context, metric});

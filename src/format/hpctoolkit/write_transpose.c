@@ -40,7 +40,7 @@ struct summary_part {
 };
 
 struct transpose {
-    lode_writer *writer;
+    struct hpct_sink *sink;
     uint32_t rank, size; /* in the communicator */
     uint64_t memory;     /* the same for all ranks, as is the number of threads */
     unsigned threads;
@@ -72,10 +72,10 @@ struct transpose {
 /* What a context takes in a batch, with what arrives from other ranks, which is at most one group for each profile. */
 static uint64_t context_bytes(const struct transpose *self, uint32_t id)
 {
-    uint64_t bytes = lode_batch_context_bytes(self->writer, id);
+    uint64_t bytes = lode_batch_context_bytes(self->sink, id);
     if (self->size == 1)
         return bytes;
-    uint64_t values = atomic_load_explicit(&self->writer->values_of[id], memory_order_relaxed);
+    uint64_t values = atomic_load_explicit(&self->sink->values_of[id], memory_order_relaxed);
     uint64_t groups = values < self->profiles ? values : self->profiles;
     return bytes + values * WIRE_ProfileValue_SIZE + groups * WIRE_ContextIndex_SIZE;
 }
@@ -89,7 +89,7 @@ static uint64_t batch_bytes(const struct transpose *self, uint64_t limit)
     uint64_t total = 0, largest = 0, at_once = (uint64_t)self->size * self->threads;
     if (at_once == 0 || limit == 0)
         return 0;
-    for (uint32_t id = 0; id < self->writer->id_count; id++) {
+    for (uint32_t id = 0; id < self->sink->id_count; id++) {
         uint64_t needed = context_bytes(self, id);
         total += needed;
         largest = needed > largest ? needed : largest;
@@ -103,7 +103,7 @@ static lode_status cut_batches(struct transpose *self, uint64_t limit, lode_erro
 {
     struct context_range *range = NULL;
     uint64_t bytes = batch_bytes(self, limit), used = 0;
-    for (uint32_t id = 0; id < self->writer->id_count; id++) {
+    for (uint32_t id = 0; id < self->sink->id_count; id++) {
         uint64_t needed = context_bytes(self, id);
         if (range == NULL || needed > bytes - used) {
             range = lode_array_push(&self->ranges);
@@ -123,14 +123,14 @@ static lode_status fill_batch(void *context, uint64_t item, unsigned worker, lod
     struct transpose *self = context;
     struct batch *batch = &self->slots[item % self->slot_count];
     batch->range = *LODE_ARRAY_AT(&self->ranges, struct context_range, self->first + item);
-    return lode_batch_fill(batch, self->writer, self->pieces, self->piece_count,
+    return lode_batch_fill(batch, self->sink, self->pieces, self->piece_count,
                            self->starts + (size_t)worker * self->piece_count, error);
 }
 
 static lode_status tell(struct transpose *self, lode_error *error)
 {
-    if (self->writer->comm)
-        LODE_TRY(lode_comm_poll(self->writer->comm, error));
+    if (self->sink->base.options.comm)
+        LODE_TRY(lode_comm_poll(self->sink->base.options.comm, error));
     return lode_progress_add(&self->progress, 1, error);
 }
 
@@ -156,13 +156,13 @@ static lode_status begin_pieces(struct transpose *self, const struct batch_piece
  * Bytes at their place. All ranks of a communicator come here equally often and in the same order, with nothing where they have nothing, so that a file
  * can be written by all together.
  */
-static lode_status write_region(lode_writer *writer, enum hpct_file_id id, uint64_t offset, const void *bytes,
-                                size_t size, lode_error *error)
+static lode_status write_region(struct hpct_sink *sink, enum hpct_file_id id, uint64_t offset,
+                                const void *bytes, size_t size, lode_error *error)
 {
-    writer->traffic.written_bytes += size;
-    if (writer->joint[id])
-        return lode_comm_write_file(writer->comm, writer->joint[id], offset, bytes, size, error);
-    return lode_output_write_at(&writer->files[id], offset, bytes, size, error);
+    sink->traffic.written_bytes += size;
+    if (sink->joint[id])
+        return lode_comm_write_file(sink->base.options.comm, sink->joint[id], offset, bytes, size, error);
+    return lode_output_write_at(&sink->files[id], offset, bytes, size, error);
 }
 
 static void move_infos(struct batch *batch, uint64_t base)
@@ -194,14 +194,13 @@ static lode_status keep_indices(struct transpose *self, const struct batch *batc
 /* Writes a batch to where it belongs, and empties it. */
 static lode_status put_batch(struct transpose *self, struct batch *batch, lode_error *error)
 {
-    lode_writer *writer = self->writer;
+    struct hpct_sink *sink = self->sink;
     struct position *next = &self->next;
     move_infos(batch, next->region);
-    LODE_TRY(write_region(writer, HPCT_CCT, next->region, batch->region.bytes, batch->region.size, error));
-    LODE_TRY(write_region(writer, HPCT_CCT,
-                          self->table + (uint64_t)batch->range.first * WIRE_ContextInfo_SIZE,
+    LODE_TRY(write_region(sink, HPCT_CCT, next->region, batch->region.bytes, batch->region.size, error));
+    LODE_TRY(write_region(sink, HPCT_CCT, self->table + (uint64_t)batch->range.first * WIRE_ContextInfo_SIZE,
                           batch->infos.bytes, batch->infos.size, error));
-    LODE_TRY(write_region(writer, HPCT_PROFILE,
+    LODE_TRY(write_region(sink, HPCT_PROFILE,
                           self->summary->pValues + next->statistics * WIRE_ProfileValue_SIZE,
                           batch->statistics.bytes, batch->statistics.size, error));
     LODE_TRY(keep_indices(self, batch, error));
@@ -227,7 +226,7 @@ static lode_status write_parts(struct transpose *self, lode_error *error)
     for (size_t i = 0; i < self->parts.count; i++) {
         const struct summary_part *part = LODE_ARRAY_AT(&self->parts, struct summary_part, i);
         size_t end = i + 1 < self->parts.count ? part[1].at : indices->size;
-        LODE_TRY(write_region(self->writer, HPCT_PROFILE,
+        LODE_TRY(write_region(self->sink, HPCT_PROFILE,
                               self->summary->pCtxIndices + part->first * WIRE_ContextIndex_SIZE,
                               indices->bytes ? indices->bytes + part->at : NULL, end - part->at, error));
     }
@@ -292,7 +291,7 @@ static lode_status put_round(struct transpose *self, struct position *end, lode_
         sizes[1] += self->slots[i].statistic_count;
         sizes[2] += self->slots[i].indices.size / WIRE_ContextIndex_SIZE;
     }
-    LODE_TRY(lode_comm_exscan(self->writer->comm, sizes, totals, 3, error));
+    LODE_TRY(lode_comm_exscan(self->sink->base.options.comm, sizes, totals, 3, error));
     self->next =
         (struct position){end->region + sizes[0], end->statistics + sizes[1], end->contexts + sizes[2]};
     LODE_TRY(begin_part(self, error));
@@ -317,7 +316,7 @@ static lode_status run_rounds(struct transpose *self, struct exchange *exchange,
         job.items = batches_of(self, round, self->rank, &self->first);
         LODE_TRY(lode_pool_run(self->threads, &job, error));
         LODE_TRY(put_round(self, &end, error));
-        self->writer->traffic.rounds++;
+        self->sink->traffic.rounds++;
     }
     self->next = end;
     return LODE_OK;
@@ -327,7 +326,7 @@ static lode_status run_comm(struct transpose *self, lode_error *error)
 {
     struct exchange exchange;
     struct context_range *ranges = calloc((size_t)self->size + 1, sizeof *ranges);
-    lode_status status = lode_exchange_begin(&exchange, self->writer, self->own, self->own_count,
+    lode_status status = lode_exchange_begin(&exchange, self->sink, self->own, self->own_count,
                                              self->memory / SENT_PART, error);
     if (status == LODE_OK)
         status = ranges ? run_rounds(self, &exchange, ranges, error) : lode_fail_memory(error);
@@ -339,7 +338,7 @@ static lode_status run_comm(struct transpose *self, lode_error *error)
 /* What ranks must agree on. */
 static lode_status agree(struct transpose *self, lode_error *error)
 {
-    struct lode_comm *comm = self->writer->comm;
+    struct lode_comm *comm = self->sink->base.options.comm;
     uint64_t least[2] = {self->memory, self->threads};
     LODE_TRY(lode_comm_allreduce(comm, least, 2, LODE_COMM_MIN, error));
     LODE_TRY(lode_comm_allreduce(comm, &self->profiles, 1, LODE_COMM_SUM, error));
@@ -351,15 +350,15 @@ static lode_status agree(struct transpose *self, lode_error *error)
 /* From what this rank has in each context to what all have. */
 static lode_status add_up_values(const struct transpose *self, lode_error *error)
 {
-    _Atomic uint64_t *values_of = self->writer->values_of;
+    _Atomic uint64_t *values_of = self->sink->values_of;
     uint64_t *numbers = calloc(FOLDED, sizeof *numbers);
     lode_status status = numbers ? LODE_OK : lode_fail_memory(error);
-    size_t contexts = self->writer->id_count;
+    size_t contexts = self->sink->id_count;
     for (size_t first = 0; first < contexts && status == LODE_OK; first += FOLDED) {
         size_t count = contexts - first < FOLDED ? contexts - first : FOLDED;
         for (size_t i = 0; i < count; i++)
             numbers[i] = atomic_load_explicit(&values_of[first + i], memory_order_relaxed);
-        status = lode_comm_allreduce(self->writer->comm, numbers, count, LODE_COMM_SUM, error);
+        status = lode_comm_allreduce(self->sink->base.options.comm, numbers, count, LODE_COMM_SUM, error);
         for (size_t i = 0; i < count; i++)
             atomic_store_explicit(&values_of[first + i], numbers[i], memory_order_relaxed);
     }
@@ -371,7 +370,7 @@ static lode_status add_up_values(const struct transpose *self, lode_error *error
 
 static lode_status map_profiles(struct transpose *self, const struct written_share *share, lode_error *error)
 {
-    const struct lode_output_file *file = &self->writer->files[HPCT_PROFILE];
+    const struct lode_output_file *file = &self->sink->files[HPCT_PROFILE];
     void *mapped = mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (mapped == MAP_FAILED)
         return lode_fail_errno(error, file->name, "cannot map");
@@ -393,13 +392,13 @@ static lode_status map_profiles(struct transpose *self, const struct written_sha
 /* The section with the context records, which are filled in as batches are done. */
 static lode_status begin_section(struct transpose *self, struct wire_Section *section, lode_error *error)
 {
-    struct lode_output_file *file = &self->writer->files[HPCT_CCT];
+    struct lode_output_file *file = &self->sink->files[HPCT_CCT];
     uint8_t bytes[(WIRE_ContextInfos_SIZE + 7) / 8 * 8] = {0};
     section->p = file->size;
     self->table = section->p + sizeof bytes;
-    section->sz = sizeof bytes + (uint64_t)self->writer->id_count * WIRE_ContextInfo_SIZE;
+    section->sz = sizeof bytes + (uint64_t)self->sink->id_count * WIRE_ContextInfo_SIZE;
     struct wire_ContextInfos header = {
-        .pCtxs = self->table, .nCtxs = self->writer->id_count, .szCtx = WIRE_ContextInfo_SIZE};
+        .pCtxs = self->table, .nCtxs = self->sink->id_count, .szCtx = WIRE_ContextInfo_SIZE};
     lode_wire_write_ContextInfos(&header, bytes);
     if (self->rank == 0)
         LODE_TRY(lode_output_write(file, bytes, sizeof bytes, error));
@@ -428,16 +427,16 @@ static lode_status end_files(struct transpose *self, lode_error *error)
     summary->nValues = self->next.statistics;
     summary->nCtxs = (uint32_t)self->next.contexts;
     summary->pCtxIndices = (end + 3) / 4 * 4;
-    self->writer->files[HPCT_PROFILE].size =
+    self->sink->files[HPCT_PROFILE].size =
         summary->pCtxIndices + self->next.contexts * WIRE_ContextIndex_SIZE;
-    self->writer->files[HPCT_CCT].size = self->next.region;
+    self->sink->files[HPCT_CCT].size = self->next.region;
     return write_parts(self, error);
 }
 
 static lode_status transpose(struct transpose *self, const struct written_share *share,
                              struct wire_Section *section, lode_error *error)
 {
-    struct lode_output_file *profiles = &self->writer->files[HPCT_PROFILE];
+    struct lode_output_file *profiles = &self->sink->files[HPCT_PROFILE];
     LODE_TRY(lode_output_flush(profiles, error));
     self->summary->pValues = (profiles->size + 1) / 2 * 2;
     self->summary->flags = HPCT_PROFILE_SUMMARY;
@@ -464,24 +463,23 @@ static void release(struct transpose *self)
     lode_blob_free(&self->summary_indices);
 }
 
-lode_status lode_writer_transpose(lode_writer *writer, const struct written_share *share,
-                                  struct wire_Profile *summary, struct wire_Section *section,
-                                  lode_error *error)
+lode_status lode_hpct_transpose(struct hpct_sink *sink, const struct written_share *share,
+                                struct wire_Profile *summary, struct wire_Section *section, lode_error *error)
 {
     struct batch_piece *own = calloc((size_t)share->count + 1, sizeof *own);
     if (own == NULL)
         return lode_fail_memory(error);
-    struct transpose self = {.writer = writer,
-                             .rank = writer->comm ? writer->comm->place.rank : 0,
-                             .size = writer->comm ? writer->comm->place.size : 1,
-                             .memory = writer->options.memory,
-                             .threads = lode_pool_threads(writer->options.threads, UINT64_MAX),
+    struct transpose self = {.sink = sink,
+                             .rank = sink->base.options.comm ? sink->base.options.comm->place.rank : 0,
+                             .size = sink->base.options.comm ? sink->base.options.comm->place.size : 1,
+                             .memory = sink->base.options.memory,
+                             .threads = lode_pool_threads(sink->base.options.threads, UINT64_MAX),
                              .own = own,
                              .own_count = share->count,
                              .profiles = share->count,
                              .summary = summary,
-                             .progress = {.report = writer->options.on_progress,
-                                          .user = writer->options.user,
+                             .progress = {.report = sink->base.options.on_progress,
+                                          .user = sink->base.options.user,
                                           .phase = "transposing"}};
     lode_array_init(&self.ranges, sizeof(struct context_range), SIZE_MAX);
     lode_array_init(&self.parts, sizeof(struct summary_part), SIZE_MAX);

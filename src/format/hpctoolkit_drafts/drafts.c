@@ -50,9 +50,9 @@ static lode_status check(const struct lode_folder *folder, const lode_check_opti
     return layout->check(folder, options, result, error);
 }
 
-static const struct lode_database_target targets[] = {
-    {"hpctoolkit-draft-xml", lode_drafts_write_xml},
-    {"hpctoolkit-draft-metadb", lode_drafts_write_metadb},
+static const struct lode_target targets[] = {
+    {"hpctoolkit-draft-xml", &lode_drafts_xml_sink},
+    {"hpctoolkit-draft-metadb", &lode_drafts_metadb_sink},
 };
 
 const struct lode_format lode_format_hpctoolkit_drafts = {

@@ -3,8 +3,6 @@
 #include "format/hpctoolkit_drafts/write.h"
 
 #include "format/hpctoolkit/write.h"
-#include "format/replace.h"
-#include "model/block.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,78 +10,83 @@
 #define IDS_PER_CONTEXT UINT64_C(4)
 #define IDS_AT_LEAST    64
 
-/* Numbers the context that stands for a thread that did not run behind all others. */
-static lode_status number_contexts(struct drafts_output *out, lode_error *error)
+lode_status lode_drafts_create(struct lode_sink *base, const struct drafts_writer *writer, lode_error *error)
 {
-    const lode_database *db = out->db;
-    uint64_t count = db->context_block_count, contexts = count + db->tree.count;
-    for (uint32_t i = 0; i < db->tree.count; i++)
-        if (db->tree.nodes[i].id >= count)
-            count = (uint64_t)db->tree.nodes[i].id + 1;
+    struct drafts_sink *out = drafts_sink_of(base);
+    (void)error;
+    out->writer = writer;
+    out->profiles.file.fd = out->contexts.file.fd = out->traces.file.fd = -1;
+    return LODE_OK;
+}
+
+/* Numbers the context that stands for a thread that did not run after all others. */
+static lode_status number_contexts(struct drafts_sink *out, lode_error *error)
+{
+    const struct lode_description *about = out->base.about;
+    uint64_t count = about->context_blocks, contexts = count + about->tree.count;
+    for (uint32_t i = 0; i < about->tree.count; i++)
+        if (about->tree.nodes[i].id >= count)
+            count = (uint64_t)about->tree.nodes[i].id + 1;
     if (count > IDS_PER_CONTEXT * contexts + IDS_AT_LEAST)
-        return lode_fail(
-            error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
-            "ids of contexts go up to %" PRIu64
-            ", and a draft has a record for each; convert it to HPCToolkit 4.0 first, which numbers contexts anew",
-            count - 1);
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
+                         "ids of contexts go up to %" PRIu64 ", and a draft has a record for each; convert "
+                         "it to HPCToolkit 4.0 first, which numbers contexts anew",
+                         count - 1);
     if (count >= UINT32_MAX)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
                          "%" PRIu64 " ids of contexts leave none for threads that do not run", count);
-    if (lode_database_has(db, LODE_PART_TRACE))
+    if (out->base.options.traces)
         out->idle = (uint32_t)count++;
     out->id_count = (uint32_t)count;
     return LODE_OK;
 }
 
-static lode_status copy_sources(struct drafts_output *out, lode_error *error)
+lode_status lode_drafts_seal(struct lode_sink *base, lode_error *error)
 {
-    const lode_convert_options *options = out->options;
+    struct drafts_sink *out = drafts_sink_of(base);
+    if (!base->about->has_contexts)
+        return lode_fail(
+            error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+            "the database has no values by context, which a draft needs; convert it to HPCToolkit "
+            "4.0 first");
+    LODE_TRY(number_contexts(out, error));
+    out->writer->choose(out);
+    return lode_drafts_begin_files(out, error);
+}
+
+static lode_status copy_sources(struct drafts_sink *out, lode_error *error)
+{
+    const struct lode_sink_options *options = &out->base.options;
+    const struct lode_description *about = out->base.about;
     struct written_origin origin;
-    if (options->sources == NULL)
+    if (options->origin == NULL)
         return LODE_OK;
-    LODE_TRY(lode_origin_open(&origin, options->sources, options->on_finding, options->user, error));
+    LODE_TRY(lode_origin_open(&origin, options->origin, options->on_finding, options->user, error));
     lode_status status = LODE_OK;
-    for (uint32_t i = 0; i < out->db->file_count && status == LODE_OK; i++)
-        if (out->db->files[i].copied)
-            status = lode_writer_copy_source(&out->output, &origin, out->db->files[i].path,
-                                             out->db->files[i].path, error);
+    for (uint32_t i = 0; i < about->file_count && status == LODE_OK; i++)
+        if (about->files[i].copied)
+            status = lode_hpct_copy_source(&out->base.output, &origin, about->files[i].path,
+                                           about->files[i].path, error);
     lode_origin_close(&origin);
     return status;
 }
 
-static lode_status write_all(struct drafts_output *out, const char *path, const struct drafts_writer *writer,
-                             lode_error *error)
+lode_status lode_drafts_finish(struct lode_sink *base, lode_error *error)
 {
-    if (!lode_database_has(out->db, LODE_PART_CONTEXT))
-        return lode_fail(
-            error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-            "the database has no values by context, which a draft needs; convert it to HPCToolkit 4.0 first");
-    LODE_TRY(lode_context_blocks_fit(out->db, error));
-    LODE_TRY(number_contexts(out, error));
-    writer->choose(out);
-    LODE_TRY(
-        lode_output_create(&out->output, path, out->options->force ? &lode_replace_database : NULL, error));
-    LODE_TRY(lode_drafts_put_profiles(out, error));
-    LODE_TRY(lode_drafts_put_contexts(out, error));
-    if (lode_database_has(out->db, LODE_PART_TRACE))
-        LODE_TRY(lode_drafts_put_traces(out, error));
+    struct drafts_sink *out = drafts_sink_of(base);
+    LODE_TRY(lode_drafts_end_files(out, error));
     LODE_TRY(copy_sources(out, error));
-    LODE_TRY(writer->put_meta(out, error));
-    return lode_output_commit(&out->output, error);
+    return out->writer->put_meta(out, error);
 }
 
-lode_status lode_drafts_write(const lode_database *db, const char *path, const struct drafts_writer *writer,
-                              const lode_convert_options *options, lode_error *error)
+void lode_drafts_close_sink(struct lode_sink *base)
 {
-    struct drafts_output *out = calloc(1, sizeof *out);
-    if (out == NULL)
-        return lode_fail_memory(error);
-    out->db = db;
-    out->options = options;
-    out->trace_bounds = writer->trace_bounds;
-    out->output = (struct lode_output)LODE_OUTPUT_INIT;
-    lode_status status = write_all(out, path, writer, error);
-    lode_output_close(&out->output);
-    free(out);
-    return status;
+    struct drafts_sink *out = drafts_sink_of(base);
+    struct drafts_binary *files[] = {&out->profiles, &out->contexts, &out->traces};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        lode_output_file_abandon(&files[i]->file);
+        free(files[i]->records);
+    }
+    lode_blob_free(&out->groups);
+    free(out->tuples);
 }

@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing databases of the big-endian drafts, from any database. The binary files are written in one pass; memory holds a few numbers for
- * each context and profile, and the groups of one block.
+ * The sinks that write databases of the big-endian drafts. They keep the ids of the source, and take its
+ * summary and its values by context as they are. The binary files are written in one pass; memory holds
+ * a few numbers for each context and profile, and the groups of one block.
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_H
 
-#include "base/output.h"
-#include "base/progress.h"
-#include "model/database.h"
-#include <lode/convert.h>
+#include "base/blob.h"
+#include "model/sink.h"
 
-struct drafts_output {
-    const lode_database *db;
-    const lode_convert_options *options;
-    struct lode_output output;
-    bool trace_bounds; /* trace.db states bounds of time, and has no footer */
-    uint32_t
-        idle; /* the id of samples of a thread that did not run: that of a context of its own; 0: there are no samples */
+/* One of the binary files. Records lie before what they point at, and are written last. */
+struct drafts_binary {
+    struct lode_output_file file;
+    uint32_t count; /* of records */
+    size_t stride;
+    uint8_t *records;
+};
+
+struct drafts_sink {
+    struct lode_sink base;
+    const struct drafts_writer *writer;
+    struct drafts_binary profiles, contexts, traces;
+    struct lode_blob groups; /* of one block */
+    uint64_t *tuples;        /* by profile: where its id tuple is */
+    uint64_t tuples_at, tuples_size;
+    uint32_t next_profile, next_line;
+    uint64_t line_at; /* where the samples of the last line begin */
+    /* The id of a context of its own, for samples of a thread that did not run; 0: there are no samples. */
+    uint32_t idle;
     uint32_t id_count; /* all ids of contexts are below, those without metadata too */
     /* By id: whether values under it are written. */
     bool values[UINT16_MAX + 1], statistics[UINT16_MAX + 1];
@@ -25,24 +36,43 @@ struct drafts_output {
 
 /* The metadata of a draft, and what it can hold. */
 struct drafts_writer {
-    bool trace_bounds;
+    bool trace_bounds; /* trace.db states bounds of time, and has no footer */
     /* Sets which values are written: those that the metadata can name. */
-    void (*choose)(struct drafts_output *out);
-    lode_status (*put_meta)(struct drafts_output *out, lode_error *error);
+    void (*choose)(struct drafts_sink *out);
+    lode_status (*put_meta)(struct drafts_sink *out, lode_error *error);
 };
 
-lode_status lode_drafts_write(const lode_database *db, const char *path, const struct drafts_writer *writer,
-                              const lode_convert_options *options, lode_error *error);
+extern const struct lode_sink_ops lode_drafts_xml_sink, lode_drafts_metadb_sink;
 
-/* profile.db, cct.db and trace.db. */
-lode_status lode_drafts_put_profiles(struct drafts_output *out, lode_error *error);
-lode_status lode_drafts_put_contexts(struct drafts_output *out, lode_error *error);
-lode_status lode_drafts_put_traces(struct drafts_output *out, lode_error *error);
+static inline struct drafts_sink *drafts_sink_of(struct lode_sink *base)
+{
+    return (struct drafts_sink *)base;
+}
 
-/* As struct lode_format wants them. */
-lode_status lode_drafts_write_xml(const lode_database *db, const char *path,
-                                  const lode_convert_options *options, lode_error *error);
-lode_status lode_drafts_write_metadb(const lode_database *db, const char *path,
-                                     const lode_convert_options *options, lode_error *error);
+/* The functions of a sink that both have: model/sink.h. */
+lode_status lode_drafts_create(struct lode_sink *base, const struct drafts_writer *writer, lode_error *error);
+lode_status lode_drafts_seal(struct lode_sink *base, lode_error *error);
+lode_status lode_drafts_finish(struct lode_sink *base, lode_error *error);
+void lode_drafts_close_sink(struct lode_sink *base);
+lode_status lode_drafts_summary(struct lode_sink *base, const lode_block *block, lode_error *error);
+lode_status lode_drafts_append(struct lode_sink *base, void *scratch, const struct lode_id_tuple *ids,
+                               const lode_block *block, lode_error *error);
+lode_status lode_drafts_append_context(struct lode_sink *base, uint32_t id, const lode_block *block,
+                                       lode_error *error);
+lode_status lode_drafts_append_samples(struct lode_sink *base, uint32_t line, const lode_trace_line *samples,
+                                       lode_error *error);
+
+#define DRAFTS_SINK(create_function)                                                                         \
+    {                                                                                                        \
+        .size = sizeof(struct drafts_sink), .replaces = &lode_replace_database, .keeps_ids = true,           \
+        .create = (create_function), .seal = lode_drafts_seal, .summary = lode_drafts_summary,               \
+        .append = lode_drafts_append, .append_context = lode_drafts_append_context,                          \
+        .append_samples = lode_drafts_append_samples, .finish = lode_drafts_finish,                          \
+        .close = lode_drafts_close_sink                                                                      \
+    }
+
+/* The binary files, from beginning to end. */
+lode_status lode_drafts_begin_files(struct drafts_sink *out, lode_error *error);
+lode_status lode_drafts_end_files(struct drafts_sink *out, lode_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "format/hpctoolkit_drafts/metadb.h"
 #include "format/hpctoolkit_drafts/recover.h"
 #include "format/hpctoolkit_drafts/write.h"
+#include "format/replace.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@ enum {
 };
 
 struct metadb {
-    struct drafts_output *out;
-    const lode_database *db;
+    struct drafts_sink *out;
+    const struct lode_description *about;
     struct lode_output_file file;
     struct drafts_MetaSection sections[METADB_SECTIONS];
     struct lode_array stand_ins; /* of const char *: functions that stand for entry points */
@@ -67,10 +68,10 @@ static void end_section(struct metadb *self, enum metadb_section section)
 static lode_status put_general(struct metadb *self, lode_error *error)
 {
     LODE_TRY(begin_section(self, METADB_GENERAL, error));
-    LODE_TRY(put_text(self, lode_database_title(self->db), error));
-    LODE_TRY(put_u16(self, (uint16_t)self->db->id_kind_count, error));
-    for (uint32_t i = 0; i < self->db->id_kind_count; i++)
-        LODE_TRY(put_text(self, self->db->id_kinds[i], error));
+    LODE_TRY(put_text(self, self->about->title, error));
+    LODE_TRY(put_u16(self, (uint16_t)self->about->id_kind_count, error));
+    for (uint32_t i = 0; i < self->about->id_kind_count; i++)
+        LODE_TRY(put_text(self, self->about->id_kinds[i], error));
     end_section(self, METADB_GENERAL);
     return LODE_OK;
 }
@@ -104,9 +105,9 @@ static lode_status put_scope(struct metadb *self, const lode_metric *metric,
 static lode_status put_metrics(struct metadb *self, lode_error *error)
 {
     LODE_TRY(begin_section(self, METADB_METRICS, error));
-    LODE_TRY(put_u32(self, self->db->metric_count, error));
-    for (uint32_t m = 0; m < self->db->metric_count; m++) {
-        const lode_metric *metric = &self->db->metrics[m];
+    LODE_TRY(put_u32(self, self->about->metric_count, error));
+    for (uint32_t m = 0; m < self->about->metric_count; m++) {
+        const lode_metric *metric = &self->about->metrics[m];
         LODE_TRY(put_u16(self, metric->scope_count, error));
         LODE_TRY(put_text(self, metric->name, error));
         for (uint32_t i = 0; i < metric->scope_count; i++)
@@ -127,7 +128,7 @@ static uint64_t record_at(const struct metadb *self, enum metadb_section section
 
 static uint32_t function_count(const struct metadb *self)
 {
-    return self->db->function_count + (uint32_t)self->stand_ins.count;
+    return self->about->function_count + (uint32_t)self->stand_ins.count;
 }
 
 static uint64_t align(uint64_t offset)
@@ -139,7 +140,7 @@ static uint64_t align(uint64_t offset)
 static void place_tables(struct metadb *self)
 {
     static const enum metadb_section order[] = {METADB_BINARIES, METADB_FILES, METADB_FUNCTIONS};
-    const uint32_t counts[] = {self->db->module_count, self->db->file_count, function_count(self)};
+    const uint32_t counts[] = {self->about->module_count, self->about->file_count, function_count(self)};
     uint64_t at = self->file.size;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         self->sections[order[i]].ptr = align(at);
@@ -176,14 +177,15 @@ static lode_status put_path(struct metadb *self, uint32_t flags, const char *pat
 
 static lode_status put_paths(struct metadb *self, lode_error *error)
 {
-    const lode_database *db = self->db;
-    LODE_TRY(begin_table(self, METADB_BINARIES, db->module_count, DRAFTS_MetaPath_SIZE, error));
-    for (uint32_t i = 0; i < db->module_count; i++)
-        LODE_TRY(put_path(self, 0, db->modules[i].path, error));
+    const struct lode_description *about = self->about;
+    LODE_TRY(begin_table(self, METADB_BINARIES, about->module_count, DRAFTS_MetaPath_SIZE, error));
+    for (uint32_t i = 0; i < about->module_count; i++)
+        LODE_TRY(put_path(self, 0, about->modules[i].path, error));
     end_section(self, METADB_BINARIES);
-    LODE_TRY(begin_table(self, METADB_FILES, db->file_count, DRAFTS_MetaPath_SIZE, error));
-    for (uint32_t i = 0; i < db->file_count; i++)
-        LODE_TRY(put_path(self, db->files[i].copied ? METADB_FILE_COPIED : 0, db->files[i].path, error));
+    LODE_TRY(begin_table(self, METADB_FILES, about->file_count, DRAFTS_MetaPath_SIZE, error));
+    for (uint32_t i = 0; i < about->file_count; i++)
+        LODE_TRY(
+            put_path(self, about->files[i].copied ? METADB_FILE_COPIED : 0, about->files[i].path, error));
     end_section(self, METADB_FILES);
     return LODE_OK;
 }
@@ -204,8 +206,8 @@ static const char *stand_in(const struct metadb *self, uint32_t index)
 static lode_status put_functions(struct metadb *self, lode_error *error)
 {
     LODE_TRY(begin_table(self, METADB_FUNCTIONS, function_count(self), DRAFTS_MetaFunction_SIZE, error));
-    for (uint32_t i = 0; i < self->db->function_count; i++) {
-        const lode_function *function = &self->db->functions[i];
+    for (uint32_t i = 0; i < self->about->function_count; i++) {
+        const lode_function *function = &self->about->functions[i];
         struct drafts_MetaFunction record = {.binary_offset = UINT64_MAX};
         if (function->name)
             record.name_ptr = next_text(self, function->name);
@@ -231,15 +233,15 @@ static lode_status put_functions(struct metadb *self, lode_error *error)
 /* In the order in which they were given their places. */
 static lode_status put_strings(struct metadb *self, lode_error *error)
 {
-    const lode_database *db = self->db;
+    const struct lode_description *about = self->about;
     LODE_TRY(begin_section(self, METADB_STRINGS, error));
-    for (uint32_t i = 0; i < db->module_count; i++)
-        LODE_TRY(put_text(self, db->modules[i].path, error));
-    for (uint32_t i = 0; i < db->file_count; i++)
-        LODE_TRY(put_text(self, db->files[i].path, error));
-    for (uint32_t i = 0; i < db->function_count; i++)
-        if (db->functions[i].name)
-            LODE_TRY(put_text(self, db->functions[i].name, error));
+    for (uint32_t i = 0; i < about->module_count; i++)
+        LODE_TRY(put_text(self, about->modules[i].path, error));
+    for (uint32_t i = 0; i < about->file_count; i++)
+        LODE_TRY(put_text(self, about->files[i].path, error));
+    for (uint32_t i = 0; i < about->function_count; i++)
+        if (about->functions[i].name)
+            LODE_TRY(put_text(self, about->functions[i].name, error));
     for (uint32_t i = 0; i < self->stand_ins.count; i++)
         LODE_TRY(put_text(self, stand_in(self, i), error));
     end_section(self, METADB_STRINGS);
@@ -260,7 +262,7 @@ static lode_status add_stand_in(struct metadb *self, const char *name, lode_erro
 /* The first is that of a thread that does not run; those of the kinds of entry points follow, and then what has a name of its own. */
 static lode_status find_stand_ins(struct metadb *self, lode_error *error)
 {
-    const struct lode_context_tree *tree = &self->db->tree;
+    const struct lode_context_tree *tree = &self->about->tree;
     LODE_TRY(add_stand_in(self, DRAFTS_NO_ACTIVITY, error));
     for (unsigned kind = 0; kind <= LODE_ENTRY_APPLICATION_THREAD; kind++)
         LODE_TRY(add_stand_in(self, lode_drafts_entry_function(kind, NULL), error));
@@ -300,7 +302,8 @@ static size_t encode_lexical(const struct metadb *self, const lode_context *node
     struct drafts_MetaLexical record = {.lex_type = entry ? LODE_LEXICAL_FUNCTION : (uint8_t)node->lexical};
     uint8_t *at = bytes + DRAFTS_MetaLexical_SIZE;
     if (entry || function) {
-        uint32_t index = entry ? self->db->function_count + self->stand_in_of[node->index] : function->index;
+        uint32_t index =
+            entry ? self->about->function_count + self->stand_in_of[node->index] : function->index;
         record.lex_flags |= METADB_HAS_FUNCTION;
         at = add_pointer(at, record_at(self, METADB_FUNCTIONS, index));
     }
@@ -309,7 +312,7 @@ static size_t encode_lexical(const struct metadb *self, const lode_context *node
         at = add_pointer(at, record_at(self, METADB_FILES, node->file->index));
         put_u32be(at, node->line);
         at += sizeof node->line;
-        if (node->lexical == LODE_LEXICAL_LINE && has_called_children(&self->db->tree, node))
+        if (node->lexical == LODE_LEXICAL_LINE && has_called_children(&self->about->tree, node))
             record.lex_flags |= METADB_IS_CALL_LINE;
     }
     if (node->module) {
@@ -358,7 +361,7 @@ static uint64_t node_size(const struct metadb *self, const lode_context *node)
 /* The size of the children of a context, the idle one among those of the global one. */
 static uint64_t children_size(const struct metadb *self, const lode_context *node)
 {
-    const struct lode_context_tree *tree = &self->db->tree;
+    const struct lode_context_tree *tree = &self->about->tree;
     uint32_t end = node->index + node->subtree_size;
     uint64_t size = 0;
     for (uint32_t i = node->index + 1; i < end; i += tree->nodes[i].subtree_size)
@@ -380,7 +383,7 @@ static lode_status put_node(struct metadb *self, const lode_context *node, uint6
 
 static lode_status put_siblings(struct metadb *self, const lode_context *parent, lode_error *error)
 {
-    const struct lode_context_tree *tree = &self->db->tree;
+    const struct lode_context_tree *tree = &self->about->tree;
     uint32_t end = parent->index + parent->subtree_size;
     for (uint32_t i = parent->index + 1; i < end; i += tree->nodes[i].subtree_size)
         LODE_TRY(put_node(self, &tree->nodes[i], children_size(self, &tree->nodes[i]), error));
@@ -393,7 +396,7 @@ static lode_status put_siblings(struct metadb *self, const lode_context *parent,
 
 static lode_status put_tree(struct metadb *self, lode_error *error)
 {
-    const struct lode_context_tree *tree = &self->db->tree;
+    const struct lode_context_tree *tree = &self->about->tree;
     uint8_t roots[METADB_ROOTS_SIZE];
     LODE_TRY(begin_section(self, METADB_TREE, error));
     uint64_t at = self->file.size + METADB_ROOTS_SIZE;
@@ -426,12 +429,12 @@ static lode_status put_header(struct metadb *self, lode_error *error)
 static lode_status put_all(struct metadb *self, lode_error *error)
 {
     static const uint8_t zeros[METADB_HEADER_SIZE];
-    self->stand_in_of = calloc((size_t)self->db->tree.count + 1, sizeof *self->stand_in_of);
-    self->blocks = calloc((size_t)self->db->tree.count + 1, sizeof *self->blocks);
+    self->stand_in_of = calloc((size_t)self->about->tree.count + 1, sizeof *self->stand_in_of);
+    self->blocks = calloc((size_t)self->about->tree.count + 1, sizeof *self->blocks);
     if (self->stand_in_of == NULL || self->blocks == NULL)
         return lode_fail_memory(error);
     LODE_TRY(find_stand_ins(self, error));
-    LODE_TRY(lode_output_file_create(&self->file, &self->out->output, "meta.db", error));
+    LODE_TRY(lode_output_file_create(&self->file, &self->out->base.output, "meta.db", error));
     LODE_TRY(put(self, zeros, sizeof zeros, error));
     LODE_TRY(put_general(self, error));
     LODE_TRY(put_metrics(self, error));
@@ -446,9 +449,9 @@ static lode_status put_all(struct metadb *self, lode_error *error)
     return lode_output_file_close(&self->file, error);
 }
 
-static lode_status put_meta(struct drafts_output *out, lode_error *error)
+static lode_status put_meta(struct drafts_sink *out, lode_error *error)
 {
-    struct metadb self = {.out = out, .db = out->db, .file.fd = -1};
+    struct metadb self = {.out = out, .about = out->base.about, .file.fd = -1};
     lode_array_init(&self.stand_ins, sizeof(const char *), SIZE_MAX);
     lode_status status = put_all(&self, error);
     lode_output_file_abandon(&self.file);
@@ -459,15 +462,16 @@ static lode_status put_meta(struct drafts_output *out, lode_error *error)
 }
 
 /* All of them: scopes have names. */
-static void choose(struct drafts_output *out)
+static void choose(struct drafts_sink *out)
 {
     memset(out->values, true, sizeof out->values);
     memset(out->statistics, true, sizeof out->statistics);
 }
 
-lode_status lode_drafts_write_metadb(const lode_database *db, const char *path,
-                                     const lode_convert_options *options, lode_error *error)
+static lode_status create(struct lode_sink *base, lode_error *error)
 {
     static const struct drafts_writer writer = {.trace_bounds = true, .choose = choose, .put_meta = put_meta};
-    return lode_drafts_write(db, path, &writer, options, error);
+    return lode_drafts_create(base, &writer, error);
 }
+
+const struct lode_sink_ops lode_drafts_metadb_sink = DRAFTS_SINK(create);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* experiment.xml, written: the document and its tables of names. */
 #include "format/hpctoolkit_drafts/write_xml.h"
+#include "format/replace.h"
 
 #include "base/utf8.h"
 #include <inttypes.h>
@@ -97,9 +98,9 @@ uint32_t lode_xml_number(struct xml_writer *self, struct lode_interner *interner
 static void put_identifiers(struct xml_writer *self)
 {
     lode_xml_put(self, "<IdentifierNameTable>\n");
-    for (uint32_t i = 0; i < self->db->id_kind_count; i++) {
+    for (uint32_t i = 0; i < self->about->id_kind_count; i++) {
         lode_xml_put(self, "<Identifier i=\"%" PRIu32 "\" n=\"", i);
-        lode_xml_put_text(self, self->db->id_kinds[i]);
+        lode_xml_put_text(self, self->about->id_kinds[i]);
         lode_xml_put(self, "\"/>\n");
     }
     lode_xml_put(self, "</IdentifierNameTable>\n");
@@ -108,11 +109,11 @@ static void put_identifiers(struct xml_writer *self)
 static void put_trace_table(struct xml_writer *self)
 {
     lode_xml_put(self, "<TraceDBTable>\n");
-    if (lode_database_has(self->db, LODE_PART_TRACE))
+    if (self->out->base.options.traces)
         lode_xml_put(self,
                      "<TraceDB i=\"0\" db-min-time=\"%" PRIu64 "\" db-max-time=\"%" PRIu64
                      "\" u=\"1000000000\"/>\n",
-                     self->db->trace_min, self->db->trace_max);
+                     self->about->trace_min, self->about->trace_max);
     lode_xml_put(self, "</TraceDBTable>\n");
 }
 
@@ -120,11 +121,12 @@ static void put_modules(struct xml_writer *self)
 {
     lode_xml_put(
         self,
-        "<LoadModuleTable>\n<LoadModule i=\"%d\" n=\"&lt;unknown module&gt;\"/>\n<LoadModule i=\"%d\" n=\"&lt;no module&gt;\"/>\n",
+        "<LoadModuleTable>\n<LoadModule i=\"%d\" n=\"&lt;unknown module&gt;\"/>\n<LoadModule i=\"%d\" "
+        "n=\"&lt;no module&gt;\"/>\n",
         XML_UNKNOWN_MODULE, XML_NO_MODULE);
-    for (uint32_t i = 0; i < self->db->module_count; i++) {
+    for (uint32_t i = 0; i < self->about->module_count; i++) {
         lode_xml_put(self, "<LoadModule i=\"%" PRIu32 "\" n=\"", XML_FIRST_MODULE + i);
-        lode_xml_put_text(self, self->db->modules[i].path);
+        lode_xml_put_text(self, self->about->modules[i].path);
         lode_xml_put(self, "\"/>\n");
     }
     lode_xml_put(self, "</LoadModuleTable>\n");
@@ -133,8 +135,8 @@ static void put_modules(struct xml_writer *self)
 static void put_files(struct xml_writer *self)
 {
     lode_xml_put(self, "<FileTable>\n<File i=\"%d\" n=\"&lt;unknown file&gt;\"/>\n", XML_UNKNOWN_FILE);
-    for (uint32_t i = 0; i < self->db->file_count; i++) {
-        const lode_file *file = &self->db->files[i];
+    for (uint32_t i = 0; i < self->about->file_count; i++) {
+        const lode_file *file = &self->about->files[i];
         lode_xml_put(self, "<File i=\"%" PRIu32 "\" n=\"%s", i, file->copied ? "./" : "");
         lode_xml_put_text(self, file->path);
         lode_xml_put(self, "\"/>\n");
@@ -146,7 +148,7 @@ static void put_files(struct xml_writer *self)
 
 static void put_document(struct xml_writer *self)
 {
-    const char *title = lode_database_title(self->db);
+    const char *title = self->about->title;
     lode_xml_put(self, "<?xml version=\"1.0\"?>\n<HPCToolkitExperiment version=\"4.0\">\n<Header n=\"");
     lode_xml_put_text(self, title);
     lode_xml_put(self, "\">\n<Info/>\n</Header>\n<SecCallPathProfile i=\"0\" n=\"");
@@ -166,20 +168,20 @@ static void put_document(struct xml_writer *self)
 static lode_status put_all(struct xml_writer *self)
 {
     lode_error *error = self->error;
-    if (self->db->file_count >= XML_UNKNOWN_FILE)
+    if (self->about->file_count >= XML_UNKNOWN_FILE)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "there are more files than ids");
-    self->procedure_of = calloc((size_t)self->db->tree.count + 1, sizeof *self->procedure_of);
+    self->procedure_of = calloc((size_t)self->about->tree.count + 1, sizeof *self->procedure_of);
     if (self->procedure_of == NULL)
         return lode_fail_memory(error);
-    LODE_TRY(lode_output_file_create(&self->file, &self->out->output, "experiment.xml", error));
+    LODE_TRY(lode_output_file_create(&self->file, &self->out->base.output, "experiment.xml", error));
     put_document(self);
     LODE_TRY(self->status);
     return lode_output_file_close(&self->file, error);
 }
 
-static lode_status put_meta(struct drafts_output *out, lode_error *error)
+static lode_status put_meta(struct drafts_sink *out, lode_error *error)
 {
-    struct xml_writer self = {.out = out, .db = out->db, .file.fd = -1, .error = error};
+    struct xml_writer self = {.out = out, .about = out->base.about, .file.fd = -1, .error = error};
     lode_interner_init(&self.instructions, sizeof(struct xml_instruction));
     lode_interner_init(&self.static_scopes, sizeof(struct xml_static_scope));
     lode_status status = put_all(&self);
@@ -190,9 +192,10 @@ static lode_status put_meta(struct drafts_output *out, lode_error *error)
     return status;
 }
 
-lode_status lode_drafts_write_xml(const lode_database *db, const char *path,
-                                  const lode_convert_options *options, lode_error *error)
+static lode_status create(struct lode_sink *base, lode_error *error)
 {
     static const struct drafts_writer writer = {.choose = lode_xml_choose, .put_meta = put_meta};
-    return lode_drafts_write(db, path, &writer, options, error);
+    return lode_drafts_create(base, &writer, error);
 }
+
+const struct lode_sink_ops lode_drafts_xml_sink = DRAFTS_SINK(create);

@@ -29,8 +29,8 @@ struct xml_static_scope {
 };
 
 struct xml_writer {
-    struct drafts_output *out;
-    const lode_database *db;
+    struct drafts_sink *out;
+    const struct lode_description *about;
     struct lode_output_file file;
     /* The first failure; what comes behind it is not written. */
     lode_status status;
@@ -49,7 +49,7 @@ void lode_xml_put_text(struct xml_writer *self, const char *text);
 uint32_t lode_xml_number(struct xml_writer *self, struct lode_interner *interner, const void *item);
 
 /* The statistics of a metric under a scope that can be told from each other when they are read. */
-void lode_xml_choose(struct drafts_output *out);
+void lode_xml_choose(struct drafts_sink *out);
 void lode_xml_put_metrics(struct xml_writer *self);
 /* The procedures of contexts that are not functions, and all of them as a table. */
 void lode_xml_put_procedures(struct xml_writer *self);

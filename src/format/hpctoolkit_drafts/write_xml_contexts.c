@@ -83,26 +83,26 @@ static void put_own_procedure(struct xml_writer *self, const lode_context *node)
 
 void lode_xml_put_procedures(struct xml_writer *self)
 {
-    const lode_database *db = self->db;
+    const struct lode_description *about = self->about;
     lode_xml_put(self, "<ProcedureTable>\n");
     put_procedure(self, XML_UNKNOWN_PROCEDURE, XML_UNKNOWN_PROCEDURE_NAME, 0, true);
     put_procedure(self, XML_NO_ACTIVITY, DRAFTS_NO_ACTIVITY, 0, true);
     for (unsigned kind = 0; kind <= LODE_ENTRY_APPLICATION_THREAD; kind++)
         put_procedure(self, XML_FIRST_ENTRY + kind, lode_drafts_entry_function(kind, NULL), 0, true);
-    for (uint32_t i = 0; i < db->function_count; i++) {
-        const lode_function *function = &db->functions[i];
+    for (uint32_t i = 0; i < about->function_count; i++) {
+        const lode_function *function = &about->functions[i];
         if (function->name)
             put_procedure(self, XML_FIRST_FUNCTION + i, function->name, function->offset, false);
         else
             put_nameless(self, XML_FIRST_FUNCTION + i, function->module, function->offset);
     }
-    self->procedures = XML_FIRST_FUNCTION + db->function_count;
+    self->procedures = XML_FIRST_FUNCTION + about->function_count;
     /* Entry points come first: numbers of instructions are counted from behind them. */
-    for (uint32_t i = 1; i < db->tree.count; i += db->tree.nodes[i].subtree_size)
-        put_own_procedure(self, &db->tree.nodes[i]);
-    for (uint32_t i = 1; i < db->tree.count; i++)
-        if (db->tree.nodes[i].lexical != LODE_LEXICAL_ENTRY)
-            put_own_procedure(self, &db->tree.nodes[i]);
+    for (uint32_t i = 1; i < about->tree.count; i += about->tree.nodes[i].subtree_size)
+        put_own_procedure(self, &about->tree.nodes[i]);
+    for (uint32_t i = 1; i < about->tree.count; i++)
+        if (about->tree.nodes[i].lexical != LODE_LEXICAL_ENTRY)
+            put_own_procedure(self, &about->tree.nodes[i]);
     lode_xml_put(self, "</ProcedureTable>\n");
 }
 
@@ -121,7 +121,7 @@ static uint32_t module_id(const lode_module *module)
 /* What a function without a name is in: the module of an instruction inside. */
 static const lode_module *module_inside(const struct xml_writer *self, const lode_context *node)
 {
-    const lode_context *nodes = self->db->tree.nodes;
+    const lode_context *nodes = self->about->tree.nodes;
     uint32_t end = node->index + node->subtree_size;
     for (uint32_t i = node->index + 1; i < end;) {
         bool enclosed =
@@ -143,7 +143,7 @@ static uint32_t static_scope(struct xml_writer *self, const lode_context *node, 
 /* The C around a call; false if there is none. */
 static bool put_wrapper(struct xml_writer *self, const lode_context *node)
 {
-    const lode_context *parent = &self->db->tree.nodes[node->parent];
+    const lode_context *parent = &self->about->tree.nodes[node->parent];
     bool inlined = node->relation == LODE_RELATION_INLINED;
     bool at_line = parent->lexical == LODE_LEXICAL_LINE || parent->lexical == LODE_LEXICAL_INSTRUCTION;
     if (node->parent == 0 || (at_line && !inlined))
@@ -248,7 +248,7 @@ static void put_context(struct xml_writer *self, const lode_context *node, struc
 
 void lode_xml_put_contexts(struct xml_writer *self)
 {
-    const struct lode_context_tree *tree = &self->db->tree;
+    const struct lode_context_tree *tree = &self->about->tree;
     struct lode_array open;
     lode_array_init(&open, sizeof(struct open_element), (size_t)tree->count + 1);
     for (uint32_t i = 1; i < tree->count && self->status == LODE_OK; i++)

@@ -65,11 +65,11 @@ static struct column column_of(const lode_metric *metric, bool inclusive)
     return column;
 }
 
-void lode_xml_choose(struct drafts_output *out)
+void lode_xml_choose(struct drafts_sink *out)
 {
-    for (uint32_t m = 0; m < out->db->metric_count; m++)
+    for (uint32_t m = 0; m < out->base.about->metric_count; m++)
         for (int inclusive = 0; inclusive < 2; inclusive++) {
-            struct column column = column_of(&out->db->metrics[m], inclusive);
+            struct column column = column_of(&out->base.about->metrics[m], inclusive);
             if (column.instance)
                 out->values[column.instance->id] = true;
             for (unsigned part = 0; part < PARTS; part++)
@@ -104,10 +104,10 @@ static void put_partial(struct xml_writer *self, const struct column *column, co
     begin_metric(self, column, id);
     lode_xml_put(self, ":PARTIAL:%u", number);
     end_metric(self, column, partner->parts[part] ? partner->parts[part]->id : INT64_MIN, 4);
-    lode_xml_put(
-        self,
-        "<MetricFormula t=\"combine\" frm=\"%s($%u, $%u)\"/>\n<Info><NV n=\"units\" v=\"events\"/></Info>\n</Metric>\n",
-        combines[parts[part].combine], id, id);
+    lode_xml_put(self,
+                 "<MetricFormula t=\"combine\" frm=\"%s($%u, $%u)\"/>\n<Info><NV n=\"units\" "
+                 "v=\"events\"/></Info>\n</Metric>\n",
+                 combines[parts[part].combine], id, id);
 }
 
 /* ---- statistics ---- */
@@ -194,12 +194,12 @@ void lode_xml_put_metrics(struct xml_writer *self)
 {
     int64_t last = 0;
     lode_xml_put(self, "<MetricTable>\n");
-    for (uint32_t m = 0; m < self->db->metric_count; m++)
-        put_metric(self, &self->db->metrics[m], &last);
+    for (uint32_t m = 0; m < self->about->metric_count; m++)
+        put_metric(self, &self->about->metrics[m], &last);
     lode_xml_put(self, "</MetricTable>\n<MetricDBTable>\n");
-    for (uint32_t m = 0; m < self->db->metric_count; m++)
+    for (uint32_t m = 0; m < self->about->metric_count; m++)
         for (int exclusive = 0; exclusive < 2; exclusive++) {
-            struct column column = column_of(&self->db->metrics[m], !exclusive);
+            struct column column = column_of(&self->about->metrics[m], !exclusive);
             if (column.instance == NULL)
                 continue;
             lode_xml_put(self, "<MetricDB i=\"%u\" n=\"", column.instance->id);
