@@ -27,5 +27,11 @@ LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, ch
 /* The last component of a path, as it is. Points into `path`. */
 LODE_API const char *lode_path_tail(const char *path);
 
+/*
+ * Decodes the first character of UTF-8 text, of which `available` bytes are there. Returns its length in bytes; 0 if it is not valid (then skip one byte) or there
+ * is nothing. Overlong forms and surrogates are not valid. For programs that print names as they are in the files. MT: any thread.
+ */
+LODE_API size_t lode_utf8_decode(const char *bytes, size_t available, uint32_t *character);
+
 LODE_END_DECLS
 #endif

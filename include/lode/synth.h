@@ -48,8 +48,8 @@ typedef struct lode_synth_recording_options {
     unsigned threads; /* 0: one per processor */
     lode_progress_fn on_progress;
     void *user;
-    const char *to;           /* the format, as in lode_rewrite_options; NULL: "uftrace" */
-    uint64_t calls_per_trace; /* of a trace store, about; 0: 1000 */
+    const char *to;             /* the format, as in lode_rewrite_options; NULL: "uftrace" */
+    uint64_t calls_per_request; /* of a trace store, about; 0: 1000 */
 } lode_synth_recording_options;
 #define LODE_SYNTH_RECORDING_OPTIONS_INIT                                                                    \
     {                                                                                                        \

@@ -2,6 +2,7 @@
 /* Calls by function and by track: the sum of what the workers have, in order. */
 #include "analysis/calls.h"
 #include "base/error.h"
+#include "base/getter.h"
 #include "model/table.h"
 #include <math.h>
 #include <stdlib.h>
@@ -260,10 +261,7 @@ void lode_calls_free(lode_calls *calls)
     free(calls);
 }
 
-size_t lode_calls_count(const lode_calls *calls)
-{
-    return calls->count;
-}
+LODE_GETTER(size_t, lode_calls_count, lode_calls, count);
 
 const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index)
 {
@@ -275,15 +273,8 @@ uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q)
     return index < calls->count ? percentile(&calls->rows[index], q) : 0;
 }
 
-uint32_t lode_calls_track_count(const lode_calls *calls)
-{
-    return calls->track_count;
-}
-
-const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index)
-{
-    return index < calls->track_count ? &calls->tracks[index] : NULL;
-}
+LODE_GETTER(uint32_t, lode_calls_track_count, lode_calls, track_count);
+LODE_GETTER_AT(lode_track_row, lode_calls_track, lode_calls, tracks, track_count);
 
 #define ROW(name, type) LODE_FIELD(#name, type, struct ranked, row.name)
 

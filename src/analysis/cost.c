@@ -2,6 +2,7 @@
 #include "analysis/cost.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/map.h"
 #include "base/options.h"
 #include "base/pool.h"
@@ -229,15 +230,8 @@ void lode_cost_free(lode_cost *cost)
     free(cost);
 }
 
-const lode_metric *lode_cost_metric(const lode_cost *cost)
-{
-    return cost->metric;
-}
-
-const lode_database *lode_cost_database(const lode_cost *cost)
-{
-    return cost->db;
-}
+LODE_GETTER(const lode_metric *, lode_cost_metric, lode_cost, metric);
+LODE_GETTER(const lode_database *, lode_cost_database, lode_cost, db);
 
 double lode_cost_total(const lode_cost *cost)
 {
@@ -254,20 +248,9 @@ double lode_cost_own(const lode_cost *cost, const lode_context *context)
     return cost->own[context->index];
 }
 
-uint32_t lode_cost_profiles(const lode_cost *cost)
-{
-    return cost->profiles;
-}
-
-uint64_t lode_cost_unlisted_contexts(const lode_cost *cost)
-{
-    return cost->unlisted_contexts;
-}
-
-uint64_t lode_cost_unlisted_values(const lode_cost *cost)
-{
-    return cost->unlisted_values;
-}
+LODE_GETTER(uint32_t, lode_cost_profiles, lode_cost, profiles);
+LODE_GETTER(uint64_t, lode_cost_unlisted_contexts, lode_cost, unlisted_contexts);
+LODE_GETTER(uint64_t, lode_cost_unlisted_values, lode_cost, unlisted_values);
 
 lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error *error)
 {

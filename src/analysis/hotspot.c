@@ -4,6 +4,7 @@
 #include "analysis/key.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/label.h"
 #include "model/database.h"
 #include <inttypes.h>
@@ -287,10 +288,7 @@ void lode_hotspots_free(lode_hotspots *hotspots)
     free(hotspots);
 }
 
-size_t lode_hotspots_count(const lode_hotspots *hotspots)
-{
-    return hotspots->count;
-}
+LODE_GETTER(size_t, lode_hotspots_count, lode_hotspots, count);
 
 const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index)
 {

@@ -5,6 +5,7 @@
 #include "analysis/slice.h"
 #include "base/compare.h"
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/options.h"
 #include <stdlib.h>
 
@@ -291,15 +292,8 @@ void lode_search_free(lode_search *search)
     free(search);
 }
 
-size_t lode_search_count(const lode_search *search)
-{
-    return search->best.items.count;
-}
-
-uint64_t lode_search_found(const lode_search *search)
-{
-    return search->found;
-}
+LODE_GETTER(size_t, lode_search_count, lode_search, best.items.count);
+LODE_GETTER(uint64_t, lode_search_found, lode_search, found);
 
 const lode_search_row *lode_search_at(const lode_search *search, size_t index)
 {

@@ -2,6 +2,7 @@
 /* What each thread was doing in a window of time. */
 #include "analysis/key.h"
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
@@ -366,25 +367,15 @@ void lode_timeline_window(const lode_timeline *timeline, uint64_t *from, uint64_
     *to = timeline->to;
 }
 
-uint64_t lode_timeline_samples(const lode_timeline *timeline)
-{
-    return timeline->samples;
-}
-
-size_t lode_timeline_share_count(const lode_timeline *timeline)
-{
-    return timeline->share_count;
-}
+LODE_GETTER(uint64_t, lode_timeline_samples, lode_timeline, samples);
+LODE_GETTER(size_t, lode_timeline_share_count, lode_timeline, share_count);
 
 const lode_timeline_share *lode_timeline_share_at(const lode_timeline *timeline, size_t index)
 {
     return index < timeline->share_count ? &timeline->shares[index] : NULL;
 }
 
-uint32_t lode_timeline_row_count(const lode_timeline *timeline)
-{
-    return timeline->row_count;
-}
+LODE_GETTER(uint32_t, lode_timeline_row_count, lode_timeline, row_count);
 
 uint32_t lode_timeline_row_profile(const lode_timeline *timeline, uint32_t row)
 {

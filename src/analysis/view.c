@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/options.h"
 #include "model/database.h"
 #include <lode/name.h>
@@ -469,17 +470,11 @@ void lode_view_free(lode_view *view)
     free(view);
 }
 
-size_t lode_view_count(const lode_view *view)
-{
-    return view->rows.count;
-}
+LODE_GETTER(size_t, lode_view_count, lode_view, rows.count);
 
 const lode_view_row *lode_view_at(const lode_view *view, size_t index)
 {
     return index < view->rows.count ? LODE_ARRAY_AT(&view->rows, lode_view_row, index) : NULL;
 }
 
-int lode_view_is_cut(const lode_view *view)
-{
-    return view->is_cut;
-}
+LODE_GETTER(int, lode_view_is_cut, lode_view, is_cut);

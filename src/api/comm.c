@@ -2,6 +2,7 @@
 /* Joining an MPI job through a plug-in. */
 #include "base/comm.h"
 
+#include "base/getter.h"
 #include <dlfcn.h>
 #include <lode/comm.h>
 #include <stdlib.h>
@@ -9,14 +10,13 @@
 static lode_status check_plugin(const struct lode_comm_ops *ops, const char *path, lode_error *error)
 {
     if (ops == NULL)
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                         "not a plug-in of Lode: it has no symbol lode_comm_plugin; give the path of "
-                         "lode-mpi-openmpi.so or lode-mpi-mpich.so");
+        return lode_fail(
+            error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
+            "not a plug-in of Lode: it has no symbol lode_comm_plugin; give the path of lode-mpi-openmpi.so or lode-mpi-mpich.so");
     if (ops->version != LODE_COMM_VERSION)
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-            "a plug-in with interface %u, where %u is needed; use the one that was installed with "
-            "this version of Lode",
+            "a plug-in with interface %u, where %u is needed; use the one that was installed with this version of Lode",
             ops->version, (unsigned)LODE_COMM_VERSION);
     return LODE_OK;
 }
@@ -28,10 +28,10 @@ static lode_status load_plugin(const struct lode_comm_ops **out, const char *pat
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (library == NULL) {
         const char *why = dlerror(); /* NOLINT(concurrency-mt-unsafe): it is this thread's own */
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                         "cannot load the plug-in: %s; it is built where its MPI library is found, and needs "
-                         "that library to run",
-                         why ? why : "no reason given");
+        return lode_fail(
+            error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
+            "cannot load the plug-in: %s; it is built where its MPI library is found, and needs that library to run",
+            why ? why : "no reason given");
     }
     *out = dlsym(library, "lode_comm_plugin");
     return check_plugin(*out, path, error);
@@ -69,12 +69,5 @@ void lode_comm_abort(lode_comm *comm, int status)
     comm->ops->abort(comm->self, status);
 }
 
-uint32_t lode_comm_rank(const lode_comm *comm)
-{
-    return comm->place.rank;
-}
-
-uint32_t lode_comm_size(const lode_comm *comm)
-{
-    return comm->place.size;
-}
+LODE_GETTER(uint32_t, lode_comm_rank, lode_comm, place.rank);
+LODE_GETTER(uint32_t, lode_comm_size, lode_comm, place.size);

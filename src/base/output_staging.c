@@ -210,10 +210,10 @@ static lode_status lock_staging(struct lode_output *output, bool made, bool crea
         unlinkat(output->staging, LODE_STAGED_LOCK, 0);
     bool moved = !lode_output_is_there(output->parent, lode_output_base_name(output)) &&
                  lode_output_is_there(output->staging, LODE_STAGED_OLD);
-    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                     "another process is writing it, or was killed; files cannot be locked here. If nobody "
-                     "writes, %sremove %s",
-                     moved ? "move back what was there, which is old in it, and " : "", output->partial);
+    return lode_fail(
+        error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
+        "another process is writing it, or was killed; files cannot be locked here. If nobody writes, %sremove %s",
+        moved ? "move back what was there, which is old in it, and " : "", output->partial);
 }
 
 static int open_staging(const struct lode_output *output)
@@ -288,8 +288,8 @@ lode_status lode_staging_join(struct lode_output *output, uint64_t inode, lode_e
     LODE_TRY(check_ours(output, error));
     if ((uint64_t)found.st_ino == inode)
         return LODE_OK;
-    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                     "here %s is another directory than the first process has made; all processes of a job "
-                     "must see the same one",
-                     output->partial);
+    return lode_fail(
+        error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
+        "here %s is another directory than the first process has made; all processes of a job must see the same one",
+        output->partial);
 }

@@ -5,6 +5,8 @@ size_t lode_utf8_decode(const char *bytes, size_t available, uint32_t *character
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *text = (const unsigned char *)bytes;
+    if (available == 0)
+        return 0;
     *character = text[0];
     if (text[0] < 0x80)
         return 1;

@@ -2,15 +2,13 @@
 #ifndef LODE_BASE_UTF8_H
 #define LODE_BASE_UTF8_H
 
+#include <lode/name.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* How many bytes from the start are valid UTF-8 (no overlong forms, no surrogates); `length` if all are. */
 size_t lode_utf8_valid_prefix(const char *text, size_t length);
-
-/* The length of the character at the start of the text, of which at least one byte is available; 0 if it is not valid. */
-size_t lode_utf8_decode(const char *bytes, size_t available, uint32_t *character);
 
 /* Control characters, those that end lines, and those that change the direction of text: a terminal acts on them. */
 bool lode_utf8_is_control(uint32_t character);

@@ -22,19 +22,11 @@ typedef struct invocation {
     out *out;
 } invocation;
 
-typedef struct command_example {
-    const char *line; /* NULL ends a table */
-    const char *meaning;
-} command_example;
-
 struct command_spec {
     const char *name;
-    const char *summary;  /* a phrase that completes "lode NAME: " */
     const char *operands; /* as in a synopsis */
     size_t min_operands, max_operands;
-    unsigned stores;                /* FOR_...: what the first operand may be; 0: not a store */
-    const char *const *description; /* paragraphs, the last one NULL */
-    const command_example *examples;
+    unsigned stores; /* FOR_...: what the first operand may be; 0: not a store */
     option_set options;
     size_t options_size;
     const void *defaults; /* NULL: all zero */

@@ -8,36 +8,38 @@
 
 #define HELP_WIDTH 79
 
-const char *const help_about[] = {
-    "Lode reads what profilers and tracers leave behind, checks that it is whole, and shows where the time "
-    "went. A "
-    "store is a directory of one of two kinds:",
-    "A database is what HPCToolkit's hpcprof writes (format 4.0): a meta.db, a profile.db and, if they were "
-    "made, a "
-    "cct.db and a trace.db. It holds costs by function, call path, profile and time.",
-    "A recording is what 'uftrace record' writes, a directory such as uftrace.data: every call of a program, "
-    "with "
-    "its time and, if they were recorded, its arguments. Damaged recordings are repaired while they are "
-    "read, and "
-    "each repair is counted. So is a Zorka trace store, a directory with a traces.dat or with such "
-    "directories: the requests that a service has served, each a trace with its calls, attributes and "
-    "exceptions.",
-    NULL,
-};
+const help_page *help_find(const char *name)
+{
+    const help_page *page = help_pages;
+    while (page->name && strcmp(page->name, name) != 0)
+        page++;
+    return page;
+}
 
-const help_term help_exit_statuses[] = {
-    {"0", "what was asked for was done; a check found no error"},
-    {"1", "a check found errors in the store"},
-    {"2", "wrong usage, a file that could not be read, or output that could not be written"},
-    {"128 + N", "signal N ended the program, as shells report it; no unfinished output is left"},
-    {NULL, NULL},
-};
+void help_option_term(const option_spec *option, char *buffer, size_t capacity)
+{
+    char argument[96], letter[8] = "";
+    option_argument(option, argument, sizeof argument);
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(buffer, capacity, "%s--%s%s%s", letter, option->name, argument[0] ? " " : "", argument);
+}
 
-const help_term help_environment[] = {
-    {"NO_COLOR", "if it is set to anything, colours are used only with --color=always"},
-    {"COLUMNS", "the width to fit text into, where standard output is not a terminal"},
-    {NULL, NULL},
-};
+static const char *meaning_of(const help_term *terms, const char *term)
+{
+    while (terms->term && strcmp(terms->term, term) != 0)
+        terms++;
+    return terms->meaning;
+}
+
+const char *help_of_option(const command_spec *command, const option_spec *option)
+{
+    char term[192];
+    help_option_term(option, term, sizeof term);
+    const char *own = meaning_of(help_find(command->name)->options, term);
+    const char *shared = own ? own : meaning_of(help_find("shared")->options, term);
+    return shared ? shared : "";
+}
 
 /* A term and its meaning: side by side, or one below the other if the term is long. */
 static void print_term(out *o, const char *term, const char *meaning, size_t indent)
@@ -53,14 +55,12 @@ static void print_term(out *o, const char *term, const char *meaning, size_t ind
     out_wrap(o, meaning, indent, indent, HELP_WIDTH);
 }
 
-static void print_option(out *o, const option_spec *option)
+static void print_option(out *o, const command_spec *command, const option_spec *option)
 {
-    char argument[96], term[192], letter[8] = "    ";
-    option_argument(option, argument, sizeof argument);
-    if (option->letter)
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    snprintf(term, sizeof term, "  %s--%s%s%s", letter, option->name, argument[0] ? " " : "", argument);
-    print_term(o, term, option->help, 26);
+    char term[192], line[200];
+    help_option_term(option, term, sizeof term);
+    snprintf(line, sizeof line, "%s%s", option->letter ? "  " : "      ", term);
+    print_term(o, line, help_of_option(command, option), 26);
 }
 
 /* A command that is for one kind of store needs no headings to say so. */
@@ -103,27 +103,28 @@ static void print_options(out *o, const command_spec *command)
         out_heading(o, groups[i].title);
         for (size_t k = 0; k < count; k++)
             if (help_is_in_group(command, &list[k], &groups[i]))
-                print_option(o, list[k].option);
+                print_option(o, command, list[k].option);
     }
 }
 
 int help_command(out *o, const command_spec *command)
 {
-    out_print(o, "lode %s: %s\n\n", command->name, command->summary);
+    const help_page *page = help_find(command->name);
+    out_print(o, "lode %s: %s\n\n", command->name, page->summary);
     out_print(o, "Usage: lode %s [OPTION]...%s%s\n", command->name, command->operands[0] ? " " : "",
               command->operands);
-    for (size_t i = 0; command->description[i]; i++) {
+    for (size_t i = 0; page->description[i]; i++) {
         out_print(o, "\n");
-        out_wrap(o, command->description[i], 0, 0, HELP_WIDTH);
+        out_wrap(o, page->description[i], 0, 0, HELP_WIDTH);
     }
     print_options(o, command);
-    if (command->examples) {
+    if (page->examples->term) {
         out_print(o, "\n");
         out_heading(o, "Examples");
     }
-    for (const command_example *e = command->examples; e && e->line; e++) {
-        out_print(o, "  %s\n      ", e->line);
-        out_wrap(o, e->meaning, 6, 6, HELP_WIDTH);
+    for (const help_term *example = page->examples; example->term; example++) {
+        out_print(o, "  %s\n      ", example->term);
+        out_wrap(o, example->meaning, 6, 6, HELP_WIDTH);
     }
     return EXIT_DONE;
 }
@@ -131,17 +132,18 @@ int help_command(out *o, const command_spec *command)
 int help_overview(out *o)
 {
     const command_spec *command;
+    const help_page *page = help_find("lode");
     out_print(o, "Usage: lode COMMAND [OPTION]... STORE\n\n");
-    for (size_t i = 0; help_about[i]; i++) {
-        out_wrap(o, help_about[i], 0, 0, HELP_WIDTH);
+    for (size_t i = 0; page->description[i]; i++) {
+        out_wrap(o, page->description[i], 0, 0, HELP_WIDTH);
         out_print(o, "\n");
     }
     out_heading(o, "Commands");
     for (size_t i = 0; (command = command_at(i)); i++) {
         char term[64];
         snprintf(term, sizeof term, "  %s", command->name);
-        print_term(o, term, command->summary, 12);
+        print_term(o, term, help_find(command->name)->summary, 12);
     }
-    out_print(o, "\n'lode help COMMAND' says more about one of them.\n");
+    out_print(o, "\n'lode help COMMAND' shows the options and examples of a command.\n");
     return EXIT_DONE;
 }

@@ -37,6 +37,8 @@ static void man_term(out *o, const char *term, const char *meaning)
 
 static void man_terms(out *o, const char *title, const help_term *terms)
 {
+    if (!terms->term)
+        return;
     out_print(o, ".SH %s\n", title);
     for (; terms->term; terms++)
         man_term(o, terms->term, terms->meaning);
@@ -63,7 +65,7 @@ static void man_paragraphs(out *o, const char *const *paragraphs)
     }
 }
 
-static void man_option(out *o, const option_spec *option)
+static void man_option(out *o, const command_spec *command, const option_spec *option)
 {
     char argument[96];
     option_argument(option, argument, sizeof argument);
@@ -75,7 +77,7 @@ static void man_option(out *o, const option_spec *option)
     out_print(o, "\\fR%s\\fI", argument[0] ? " " : "");
     man_text(o, argument);
     out_print(o, "\\fR\n");
-    man_line(o, option->help);
+    man_line(o, help_of_option(command, option));
 }
 
 static void man_options(out *o, const command_spec *command)
@@ -90,17 +92,8 @@ static void man_options(out *o, const command_spec *command)
             out_print(o, ".SS %s\n", groups[i].title);
         for (size_t k = 0; k < count; k++)
             if (help_is_in_group(command, &list[k], &groups[i]))
-                man_option(o, list[k].option);
+                man_option(o, command, list[k].option);
     }
-}
-
-static void man_examples(out *o, const command_example *examples)
-{
-    if (!examples)
-        return;
-    out_print(o, ".SH EXAMPLES\n");
-    for (; examples->line; examples++)
-        man_term(o, examples->line, examples->meaning);
 }
 
 static void man_see_also(out *o, const command_spec *except)
@@ -118,41 +111,48 @@ static void man_see_also(out *o, const command_spec *except)
     out_print(o, "\n");
 }
 
+static void man_ending(out *o, const command_spec *command)
+{
+    const help_page *program = help_find("lode");
+    man_terms(o, "EXIT STATUS", program->exit_statuses);
+    man_terms(o, "ENVIRONMENT", program->environment);
+    man_see_also(o, command);
+}
+
 static void man_program(out *o)
 {
     const command_spec *command;
+    const help_page *page = help_find("lode");
     man_title(o, "lode");
-    out_print(o, ".SH NAME\nlode \\- reads what profilers and tracers leave behind\n");
+    out_print(o, ".SH NAME\nlode \\- ");
+    man_line(o, page->summary);
     out_print(o, ".SH SYNOPSIS\n.B lode\n.I COMMAND\n[\\fIOPTION\\fR]...\n.I STORE\n");
     out_print(o, ".SH DESCRIPTION\n");
-    man_paragraphs(o, help_about);
+    man_paragraphs(o, page->description);
     out_print(o, ".SH COMMANDS\n");
     for (size_t i = 0; (command = command_at(i)); i++)
-        man_term(o, command->name, command->summary);
-    man_terms(o, "EXIT STATUS", help_exit_statuses);
-    man_terms(o, "ENVIRONMENT", help_environment);
-    man_see_also(o, NULL);
+        man_term(o, command->name, help_find(command->name)->summary);
+    man_ending(o, NULL);
 }
 
 static void man_command(out *o, const command_spec *command)
 {
     char name[64];
+    const help_page *page = help_find(command->name);
     snprintf(name, sizeof name, "lode-%s", command->name);
     man_title(o, name);
     out_print(o, ".SH NAME\n");
     man_text(o, name);
     out_print(o, " \\- ");
-    man_line(o, command->summary);
+    man_line(o, page->summary);
     out_print(o, ".SH SYNOPSIS\n.B lode %s\n[\\fIOPTION\\fR]...\n", command->name);
     if (command->operands[0])
         out_print(o, ".I %s\n", command->operands);
     out_print(o, ".SH DESCRIPTION\n");
-    man_paragraphs(o, command->description);
+    man_paragraphs(o, page->description);
     man_options(o, command);
-    man_examples(o, command->examples);
-    man_terms(o, "EXIT STATUS", help_exit_statuses);
-    man_terms(o, "ENVIRONMENT", help_environment);
-    man_see_also(o, command);
+    man_terms(o, "EXAMPLES", page->examples);
+    man_ending(o, command);
 }
 
 int man_page(out *o, const command_spec *command)

@@ -47,7 +47,6 @@ typedef struct option_spec {
     const char *argument; /* what the argument is called; NULL: none, or the choices */
     const char *const *choices;
     size_t offset;
-    const char *help;
 } option_spec;
 
 /* Options that mean the same in every command that has them. */

@@ -24,9 +24,9 @@ static lode_status find_format(const struct lode_format **out, const struct lode
     *out = lode_format_of(folder);
     if (*out)
         return LODE_OK;
-    return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-                     "not a store that is known: no file of a HPCToolkit database (meta.db), of a uftrace "
-                     "recording (info, task.txt) or of a trace store (traces.dat) is in it");
+    return lode_fail(
+        error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
+        "not a store that is known: no file of a HPCToolkit database (meta.db), of a uftrace recording (info, task.txt) or of a trace store (traces.dat) is in it");
 }
 
 lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)

@@ -2,6 +2,7 @@
 #include "model/block.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include "model/database.h"
 
 lode_status lode_profile_block(const lode_database *db, uint32_t profile, lode_block *out, lode_error *error)
@@ -38,10 +39,9 @@ lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error)
             LODE_TRY(lode_profile_ids(db, i, NULL, 0, &ids, error));
         uint64_t size = block_size(&block) + (uint64_t)ids * PROFILE_ID_LEAST;
         if (size > left)
-            return lode_fail(error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
-                             "profiles share their blocks or ids: those of the first %u are larger than the "
-                             "file",
-                             i + 1);
+            return lode_fail(
+                error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
+                "profiles share their blocks or ids: those of the first %u are larger than the file", i + 1);
         left -= size;
     }
     return LODE_OK;
@@ -63,20 +63,9 @@ lode_status lode_context_blocks_fit(const lode_database *db, lode_error *error)
     return LODE_OK;
 }
 
-uint32_t lode_database_context_block_count(const lode_database *db)
-{
-    return db->context_block_count;
-}
-
-uint64_t lode_block_value_count(const lode_block *block)
-{
-    return block->value_count;
-}
-
-uint32_t lode_block_group_count(const lode_block *block)
-{
-    return block->group_count;
-}
+LODE_GETTER(uint32_t, lode_database_context_block_count, lode_database, context_block_count);
+LODE_GETTER(uint64_t, lode_block_value_count, lode_block, value_count);
+LODE_GETTER(uint32_t, lode_block_group_count, lode_block, group_count);
 
 lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group *out, lode_error *error)
 {

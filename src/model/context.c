@@ -2,6 +2,7 @@
 #include "model/context.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include "model/database.h"
 #include <stdlib.h>
 
@@ -128,15 +129,8 @@ void lode_context_tree_free(struct lode_context_tree *tree)
 
 /* ---- the public face of the tree ---- */
 
-uint32_t lode_database_context_count(const lode_database *db)
-{
-    return db->tree.count;
-}
-
-const lode_context *lode_database_root(const lode_database *db)
-{
-    return db->tree.nodes;
-}
+LODE_GETTER(uint32_t, lode_database_context_count, lode_database, tree.count);
+LODE_GETTER(const lode_context *, lode_database_root, lode_database, tree.nodes);
 
 const lode_context *lode_database_context_at(const lode_database *db, uint32_t index)
 {
@@ -149,25 +143,10 @@ const lode_context *lode_database_context(const lode_database *db, uint32_t id)
     return index == LODE_NO_INDEX ? NULL : &db->tree.nodes[index];
 }
 
-uint32_t lode_context_id(const lode_context *context)
-{
-    return context->id;
-}
-
-uint32_t lode_context_index(const lode_context *context)
-{
-    return context->index;
-}
-
-uint32_t lode_context_depth(const lode_context *context)
-{
-    return context->depth;
-}
-
-uint32_t lode_context_subtree_size(const lode_context *context)
-{
-    return context->subtree_size;
-}
+LODE_GETTER(uint32_t, lode_context_id, lode_context, id);
+LODE_GETTER(uint32_t, lode_context_index, lode_context, index);
+LODE_GETTER(uint32_t, lode_context_depth, lode_context, depth);
+LODE_GETTER(uint32_t, lode_context_subtree_size, lode_context, subtree_size);
 
 const lode_context *lode_context_parent(const lode_context *context)
 {
@@ -187,50 +166,20 @@ const lode_context *lode_context_next_sibling(const lode_context *context)
     return context + context->subtree_size;
 }
 
-int lode_context_lexical(const lode_context *context)
-{
-    return context->lexical;
-}
-
-int lode_context_relation(const lode_context *context)
-{
-    return context->relation;
-}
-
-unsigned lode_context_flags(const lode_context *context)
-{
-    return context->flags;
-}
-
-unsigned lode_context_propagation(const lode_context *context)
-{
-    return context->propagation;
-}
+LODE_GETTER(int, lode_context_lexical, lode_context, lexical);
+LODE_GETTER(int, lode_context_relation, lode_context, relation);
+LODE_GETTER(unsigned, lode_context_flags, lode_context, flags);
+LODE_GETTER(unsigned, lode_context_propagation, lode_context, propagation);
 
 const lode_function *lode_context_function(const lode_context *context)
 {
     return context->lexical == LODE_LEXICAL_ENTRY ? NULL : context->function;
 }
 
-const lode_file *lode_context_file(const lode_context *context)
-{
-    return context->file;
-}
-
-const lode_module *lode_context_module(const lode_context *context)
-{
-    return context->module;
-}
-
-uint32_t lode_context_line(const lode_context *context)
-{
-    return context->line;
-}
-
-uint64_t lode_context_offset(const lode_context *context)
-{
-    return context->offset;
-}
+LODE_GETTER(const lode_file *, lode_context_file, lode_context, file);
+LODE_GETTER(const lode_module *, lode_context_module, lode_context, module);
+LODE_GETTER(uint32_t, lode_context_line, lode_context, line);
+LODE_GETTER(uint64_t, lode_context_offset, lode_context, offset);
 
 int lode_context_entry(const lode_context *context)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/database.h"
 
+#include "base/getter.h"
 #include <lode/guard.h>
 #include <stddef.h>
 
@@ -18,10 +19,7 @@ lode_status lode_database_intact(const lode_database *db, lode_error *error)
     return lode_watch_check(db->watch, error);
 }
 
-const char *lode_database_format(const lode_database *db)
-{
-    return db->format;
-}
+LODE_GETTER(const char *, lode_database_format, lode_database, format);
 
 static const struct lode_part_info *part_info(const lode_database *db, lode_part part)
 {
@@ -60,20 +58,14 @@ const char *lode_database_part_file(const lode_database *db, lode_part part)
     return part_info(db, part)->file;
 }
 
-unsigned lode_database_id_kind_count(const lode_database *db)
-{
-    return db->id_kind_count;
-}
+LODE_GETTER(unsigned, lode_database_id_kind_count, lode_database, id_kind_count);
 
 const char *lode_database_id_kind_name(const lode_database *db, unsigned kind)
 {
     return kind < db->id_kind_count ? db->id_kinds[kind] : NULL;
 }
 
-uint32_t lode_database_profile_count(const lode_database *db)
-{
-    return db->profile_count;
-}
+LODE_GETTER(uint32_t, lode_database_profile_count, lode_database, profile_count);
 
 lode_status lode_profile_flags(const lode_database *db, uint32_t profile, uint32_t *flags, lode_error *error)
 {

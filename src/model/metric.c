@@ -2,6 +2,7 @@
 #include "model/metric.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include "model/database.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,65 +32,18 @@ enum lode_formula lode_formula_of(const char *text)
     return LODE_FORMULA_OTHER;
 }
 
-uint32_t lode_database_scope_count(const lode_database *db)
-{
-    return db->scope_count;
-}
-
-const lode_scope *lode_database_scope(const lode_database *db, uint32_t index)
-{
-    return index < db->scope_count ? &db->scopes[index] : NULL;
-}
-
-uint32_t lode_scope_index(const lode_scope *scope)
-{
-    return scope->index;
-}
-
-const char *lode_scope_name(const lode_scope *scope)
-{
-    return scope->name;
-}
-
-int lode_scope_kind(const lode_scope *scope)
-{
-    return scope->type;
-}
-
-unsigned lode_scope_propagation_index(const lode_scope *scope)
-{
-    return scope->propagation_index;
-}
-
-uint32_t lode_database_metric_count(const lode_database *db)
-{
-    return db->metric_count;
-}
-
-const lode_metric *lode_database_metric(const lode_database *db, uint32_t index)
-{
-    return index < db->metric_count ? &db->metrics[index] : NULL;
-}
-
-uint32_t lode_metric_index(const lode_metric *metric)
-{
-    return metric->index;
-}
-
-const char *lode_metric_name(const lode_metric *metric)
-{
-    return metric->name;
-}
-
-uint32_t lode_metric_scope_count(const lode_metric *metric)
-{
-    return metric->scope_count;
-}
-
-uint32_t lode_metric_statistic_count(const lode_metric *metric)
-{
-    return metric->statistic_count;
-}
+LODE_GETTER(uint32_t, lode_database_scope_count, lode_database, scope_count);
+LODE_GETTER_AT(lode_scope, lode_database_scope, lode_database, scopes, scope_count);
+LODE_GETTER(uint32_t, lode_scope_index, lode_scope, index);
+LODE_GETTER(const char *, lode_scope_name, lode_scope, name);
+LODE_GETTER(int, lode_scope_kind, lode_scope, type);
+LODE_GETTER(unsigned, lode_scope_propagation_index, lode_scope, propagation_index);
+LODE_GETTER(uint32_t, lode_database_metric_count, lode_database, metric_count);
+LODE_GETTER_AT(lode_metric, lode_database_metric, lode_database, metrics, metric_count);
+LODE_GETTER(uint32_t, lode_metric_index, lode_metric, index);
+LODE_GETTER(const char *, lode_metric_name, lode_metric, name);
+LODE_GETTER(uint32_t, lode_metric_scope_count, lode_metric, scope_count);
+LODE_GETTER(uint32_t, lode_metric_statistic_count, lode_metric, statistic_count);
 
 lode_status lode_metric_scope_at(const lode_metric *metric, uint32_t index, lode_metric_scope *out)
 {

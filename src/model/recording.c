@@ -3,6 +3,7 @@
 #include "model/recording.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/options.h"
 #include <lode/guard.h>
 #include <stdlib.h>
@@ -22,50 +23,20 @@ lode_status lode_recording_intact(const lode_recording *recording, lode_error *e
     return lode_watch_check(owner->watch, error);
 }
 
-const char *lode_recording_format(const lode_recording *recording)
-{
-    return recording->format;
-}
-
-int64_t lode_recording_utc_offset(const lode_recording *recording)
-{
-    return recording->utc_offset;
-}
-
-size_t lode_recording_fact_count(const lode_recording *recording)
-{
-    return recording->fact_count;
-}
+LODE_GETTER(const char *, lode_recording_format, lode_recording, format);
+LODE_GETTER(int64_t, lode_recording_utc_offset, lode_recording, utc_offset);
+LODE_GETTER(size_t, lode_recording_fact_count, lode_recording, fact_count);
 
 const lode_fact *lode_recording_fact(const lode_recording *recording, size_t index)
 {
     return index < recording->fact_count ? &recording->facts[index] : NULL;
 }
 
-int lode_recording_has_traces(const lode_recording *recording)
-{
-    return recording->has_traces;
-}
-
-uint32_t lode_recording_track_count(const lode_recording *recording)
-{
-    return recording->track_count;
-}
-
-const lode_track *lode_recording_track(const lode_recording *recording, uint32_t index)
-{
-    return index < recording->track_count ? &recording->tracks[index] : NULL;
-}
-
-uint32_t lode_recording_module_count(const lode_recording *recording)
-{
-    return recording->module_count;
-}
-
-const lode_module *lode_recording_module(const lode_recording *recording, uint32_t index)
-{
-    return index < recording->module_count ? &recording->modules[index] : NULL;
-}
+LODE_GETTER(int, lode_recording_has_traces, lode_recording, has_traces);
+LODE_GETTER(uint32_t, lode_recording_track_count, lode_recording, track_count);
+LODE_GETTER_AT(lode_track, lode_recording_track, lode_recording, tracks, track_count);
+LODE_GETTER(uint32_t, lode_recording_module_count, lode_recording, module_count);
+LODE_GETTER_AT(lode_module, lode_recording_module, lode_recording, modules, module_count);
 
 static lode_status check_track(const lode_recording *recording, uint32_t track, lode_error *error)
 {

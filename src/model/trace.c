@@ -2,12 +2,10 @@
 #include "model/trace.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include "model/database.h"
 
-uint32_t lode_database_trace_count(const lode_database *db)
-{
-    return db->trace_count;
-}
+LODE_GETTER(uint32_t, lode_database_trace_count, lode_database, trace_count);
 
 lode_status lode_database_trace_bounds(const lode_database *db, uint64_t *min, uint64_t *max)
 {

@@ -47,7 +47,7 @@ struct services {
     struct synth_program program;
     struct zor_writer writer;
     struct lode_progress progress;
-    uint64_t calls, calls_per_trace, trace_count;
+    uint64_t calls, calls_per_request, trace_count;
     struct zor_entry **methods, **threads;
     struct zor_entry *keys[KEY_COUNT], *components[4], *urls[URLS];
     struct zor_entry *inner[FAILURES],
@@ -182,7 +182,7 @@ static uint64_t tick_of(const struct request *request)
 
 static uint64_t calls_of(const struct services *self, uint64_t number)
 {
-    uint64_t usual = self->calls_per_trace, last = self->trace_count - 1;
+    uint64_t usual = self->calls_per_request, last = self->trace_count - 1;
     if (number == last)
         return self->calls - usual * last;
     /* What one has more than usual, the other of a pair has less. */
@@ -336,8 +336,8 @@ static lode_status prepare(struct services *self, lode_error *error)
 {
     const lode_synth_recording_options *options = self->options;
     self->calls = options->records / 2;
-    self->calls_per_trace = options->calls_per_trace ? options->calls_per_trace : CALLS;
-    self->trace_count = (self->calls + self->calls_per_trace - 1) / self->calls_per_trace;
+    self->calls_per_request = options->calls_per_request ? options->calls_per_request : CALLS;
+    self->trace_count = (self->calls + self->calls_per_request - 1) / self->calls_per_request;
     self->methods = lode_arena_alloc(&self->arena, options->functions, sizeof(struct zor_entry *));
     self->threads = lode_arena_alloc(&self->arena, options->tasks, sizeof(struct zor_entry *));
     self->times = lode_arena_alloc(&self->arena, self->trace_count, sizeof *self->times);

@@ -824,7 +824,7 @@ typedef struct lode_synth_recording_options {
     lode_progress_fn on_progress;
     void *user;
     const char *to;
-    uint64_t calls_per_trace;
+    uint64_t calls_per_request;
 } lode_synth_recording_options;
 #define LODE_SYNTH_RECORDING_OPTIONS_INIT                                                                    \
     {                                                                                                        \

@@ -17,9 +17,9 @@ import rec_zorka as zorka
 import cli
 
 MADE = {
-    "small traces": ["--records", "6000", "--calls-per-trace", "12", "--tasks", "3", "--functions", "60"],
-    "long traces": ["--records", "30000", "--calls-per-trace", "7000", "--functions", "200"],
-    "recursion": ["--records", "8000", "--calls-per-trace", "500", "--depth", "60", "--functions", "6"],
+    "small traces": ["--records", "6000", "--calls-per-request", "12", "--tasks", "3", "--functions", "60"],
+    "long traces": ["--records", "30000", "--calls-per-request", "7000", "--functions", "200"],
+    "recursion": ["--records", "8000", "--calls-per-request", "500", "--depth", "60", "--functions", "6"],
 }
 
 

@@ -46,7 +46,7 @@ def profiles(tap, lode, name, path, per, database):
     rows = sorted(lode.json("profiles", path, "--limit", 0)["rows"], key=lambda row: row["track"])
     expected = Counter()
     for row in rows:
-        expected[row["track"] if per == "trace" else (row["pid"], row["tid"])] += row["total_ns"]
+        expected[row["track"] if per == "request" else (row["pid"], row["tid"])] += row["total_ns"]
     found = by_profile(lode, database)
     tap.check(found == list(expected.values()), f"{name}: {len(expected)} profiles of {len(rows)} traces", [found, expected])
     return len(expected)
@@ -54,7 +54,7 @@ def profiles(tap, lode, name, path, per, database):
 
 def look_at(tap, lode, name, path, folder):
     counts = {}
-    for per in ("trace", "thread"):
+    for per in ("request", "thread"):
         prints, database = {}, Path(folder) / "db"
         for way in WAYS:
             lode.must("build", "--force", "--per", per, *way, path, "-o", database)
@@ -74,11 +74,11 @@ def together(tap, lode, stores, recording, folder):
     database = Path(folder) / "db"
     paths = [*stores, recording]
     tasks = lode.json("profiles", recording, "--limit", 0)["row_count"]
-    for per in ("trace", "thread"):
+    for per in ("request", "thread"):
         lode.must("build", "--force", "--per", per, *paths, "-o", database)
         names = [row["name"] for row in lode.json("profiles", database, "--limit", 0)["rows"]]
         rows = [row for path in stores for row in
-                [(path, track["track"] if per == "trace" else (track["pid"], track["tid"]))
+                [(path, track["track"] if per == "request" else (track["pid"], track["tid"]))
                  for track in lode.json("profiles", path, "--limit", 0)["rows"]]]
         tap.check(len(set(names)) == len(names) == len(set(rows)) + tasks and not lode.complaints(database),
                   f"traces and tasks in one database, per {per}: {len(names)} profiles with names of their own", names)
@@ -95,7 +95,7 @@ def main():
         for name, path in stores.items():
             counts = look_at(tap, lode, name, path, folder)
             if name == "master":
-                tap.check(counts == {"trace": 5, "thread": 3}, "some threads have made several traces", [counts])
+                tap.check(counts == {"request": 5, "thread": 3}, "some threads have made several traces", [counts])
         together(tap, lode, list(stores.values()), recordings["mt"], folder)
     return tap.finish()
 

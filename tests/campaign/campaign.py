@@ -57,7 +57,7 @@ def sources(corpus, folder, lode, made):
         return real(*("uftrace/recorded/%s/uftrace.data" % name for name in RECORDED)) + [os.path.join(hand, name) for name in sorted(os.listdir(hand))] + [
             make("synth", "synth", "recording", "--records", "600", "--tasks", "3", "--functions", "20", "--arguments"),
             make("events", "convert", "--to", "uftrace", os.path.join(uftrace, "recorded/events/uftrace.data"))]
-    few = ["--format", "zorka", "--records", "400", "--functions", "20", "--calls-per-trace", "30"]
+    few = ["--format", "zorka", "--records", "400", "--functions", "20", "--calls-per-request", "30"]
     return real(*("zorka/stores/" + name for name in TRACES)) + [
         make("synth", "synth", "recording", *few), make("synth2", "synth", "recording", *few, "--layout", "zico"),
         make("page", "convert", "--layout", "page", os.path.join(zorka, "master")),

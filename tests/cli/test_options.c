@@ -21,8 +21,8 @@ static option_set make_set(void)
 {
     for (size_t i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof names[i], "option-%zu", i);
-        table[i] = (option_spec){
-            names[i], 0, OPTION_FLAG, NULL, NULL, offsetof(many_options, flags) + i * sizeof(int), "a flag"};
+        table[i] = (option_spec){names[i], 0,    OPTION_FLAG,
+                                 NULL,     NULL, offsetof(many_options, flags) + i * sizeof(int)};
     }
     return (option_set){.of_databases = table};
 }

@@ -30,7 +30,7 @@ OLD = ["--profiles", "3", "--contexts", "40", "--samples", "10", "--seed", "8"]
 NEW_RECORDING = ["--records", "150000", "--tasks", "2", "--functions", "40", "--arguments", "--seed", "7"]
 OLD_RECORDING = ["--records", "100", "--tasks", "3", "--functions", "10", "--seed", "8"]
 # Chunks that fill buffers, of traces that have several.
-NEW_STORE = ["--format", "zorka", "--records", "150000", "--calls-per-trace", "50000", "--functions", "40", "--seed", "7"]
+NEW_STORE = ["--format", "zorka", "--records", "150000", "--calls-per-request", "50000", "--functions", "40", "--seed", "7"]
 OLD_STORE = ["--format", "zorka", "--records", "100", "--seed", "8"]
 DATABASE, RECORDING, STORE = "database", "recording", "store"
 SOURCE = "source"

@@ -20,9 +20,9 @@ LAYOUTS = {"page": "zico", "zico": "page"}
 MADE = {
     "as it comes": ["--records", "60000"],
     "the smallest": ["--records", "2", "--tasks", "1", "--functions", "4", "--depth", "2"],
-    "many small traces": ["--records", "30000", "--calls-per-trace", "7", "--tasks", "50"],
-    "long traces": ["--records", "400000", "--calls-per-trace", "90000"],
-    "deep": ["--records", "40000", "--depth", "3000", "--functions", "20", "--calls-per-trace", "9000"],
+    "many small traces": ["--records", "30000", "--calls-per-request", "7", "--tasks", "50"],
+    "long traces": ["--records", "400000", "--calls-per-request", "90000"],
+    "deep": ["--records", "40000", "--depth", "3000", "--functions", "20", "--calls-per-request", "9000"],
     "another seed": ["--records", "20000", "--seed", "9"],
 }
 SLICES = {

@@ -17,10 +17,10 @@ from tool import Tap, parse_arguments
 
 LAYOUTS = ("page", "zico")
 MADE = {
-    "small traces": ["--records", "20000", "--calls-per-trace", "12", "--tasks", "3", "--functions", "80"],
-    "long traces": ["--records", "300000", "--calls-per-trace", "70000"],
+    "small traces": ["--records", "20000", "--calls-per-request", "12", "--tasks", "3", "--functions", "80"],
+    "long traces": ["--records", "300000", "--calls-per-request", "70000"],
     "one call": ["--records", "2", "--tasks", "1", "--functions", "4", "--depth", "2"],
-    "deep": ["--records", "20000", "--calls-per-trace", "5000", "--depth", "900", "--functions", "9"],
+    "deep": ["--records", "20000", "--calls-per-request", "5000", "--depth", "900", "--functions", "9"],
 }
 
 

@@ -43,10 +43,10 @@ static const char *const write_choices[] = {"each", "jointly", NULL};
 
 /* In the order of the choices of --per. */
 enum {
-    PER_TRACE,
+    PER_REQUEST,
     PER_THREAD
 };
-static const char *const per_choices[] = {"trace", "thread", NULL};
+static const char *const per_choices[] = {"request", "thread", NULL};
 
 typedef struct building {
     progress progress;
@@ -246,82 +246,28 @@ static int build_usage(const invocation *call)
 }
 
 static const option_spec build_own[] = {
-    {"output", 'o', OPTION_TEXT, "DB", NULL, offsetof(build_options, target),
-     "the directory to write; it appears only when it is complete"},
-    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(build_options, force),
-     "replace a database that is there"},
-    {"trace", 't', OPTION_CHOICE, NULL, trace_choices, offsetof(build_options, trace),
-     "full, the default, has a sample for every beginning and end of a call; none writes no trace lines"},
-    {"trace", 0, OPTION_SPAN, "TIME", NULL, offsetof(build_options, resolution),
-     "of each interval of this length, such as 10us, a trace line keeps the last sample"},
-    {"rank-from", 0, OPTION_TEXT, "PATTERN", NULL, offsetof(build_options, rank_pattern),
-     "take ranks from paths: an extended regular expression whose group is the rank, such as 'rank-(\\d+)'"},
-    {"ranks", 0, OPTION_TEXT, "FILE", NULL, offsetof(build_options, rank_table),
-     "take ranks from a file that has lines of PATH RANK"},
-    {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(build_options, title),
-     "what viewers call the database; the default is the name of the directory"},
-    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, memory),
-     "memory for work on values, such as 500M or 2G (default a quarter of the machine's, shared by the ranks "
-     "on it)"},
-    {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, mpi),
-     "auto, the default, joins the MPI job that started the program, if any; off ignores it"},
-    {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, local_ranks),
-     "run N ranks inside this process, each with its own threads, as an MPI job of N ranks would"},
-    {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing),
-     "how the ranks of an MPI job write: each for itself, the default; or jointly, through MPI, for file "
-     "systems that want few and "
-     "large writes"},
-    {"per", 0, OPTION_CHOICE, NULL, per_choices, offsetof(build_options, per),
-     "of recordings of traces: one profile for each trace, the default, or for each thread, with its traces "
-     "one after the "
-     "other"},
-    {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats),
-     "say what was read and written, and how long it took"},
+    {"output", 'o', OPTION_TEXT, "DB", NULL, offsetof(build_options, target)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(build_options, force)},
+    {"trace", 't', OPTION_CHOICE, NULL, trace_choices, offsetof(build_options, trace)},
+    {"trace", 0, OPTION_SPAN, "TIME", NULL, offsetof(build_options, resolution)},
+    {"rank-from", 0, OPTION_TEXT, "PATTERN", NULL, offsetof(build_options, rank_pattern)},
+    {"ranks", 0, OPTION_TEXT, "FILE", NULL, offsetof(build_options, rank_table)},
+    {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(build_options, title)},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, memory)},
+    {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, mpi)},
+    {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, local_ranks)},
+    {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing)},
+    {"per", 0, OPTION_CHOICE, NULL, per_choices, offsetof(build_options, per)},
+    {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
     {0},
-};
-
-static const char *const build_description[] = {
-    "Builds one HPCToolkit 4.0 database from recordings. Each task or trace becomes a profile and, unless it "
-    "is not "
-    "wanted, a trace line; each calling context has the number of calls, the time, and what else the "
-    "recordings count, such as page faults, or calls that ended with an error. 'lode top', 'lode tree' and "
-    "the others show the same numbers as "
-    "on the recordings, and hpcviewer opens the result.",
-    "Functions are stored under their demangled names, followed by [module] where the recording does not "
-    "know their source. Off-CPU time has a time, but is no call.",
-    "Profiles are called by node, rank and thread: the host that a recording names, the rank of the process, "
-    "and its threads in the order of their ids. Without --rank-from and --ranks the processes of all "
-    "recordings are numbered in the order in which they are given. Traces take the place of threads: those "
-    "of a process are "
-    "numbered in the order of the recording, or the threads that made them with --per thread.",
-    "Recordings are read once. Memory grows with calling contexts, not with events. The same recordings give "
-    "the same bytes, however many threads and ranks are used. The database is there whole or not at all.",
-    "Started by mpirun, all processes build one database together, in a directory that all of them can see. "
-    "Each "
-    "reads its share of the tasks; none has more of the values in memory than --memory allows. If one fails "
-    "or is killed, all end, "
-    "and nothing is written. Open MPI and MPICH have a plug-in each, which is loaded only then.",
-    NULL,
-};
-
-static const command_example build_examples[] = {
-    {"lode build uftrace.data -o db", "One recording."},
-    {"lode build --trace 10us --rank-from 'rank-(\\d+)' rank-*/uftrace.data -o db",
-     "A job of many ranks, with fewer samples."},
-    {"lode build --trace none --stats uftrace.data -o db", "Without trace lines; says what it took."},
-    {"mpirun -n 64 lode build rank-*/uftrace.data -o db", "On many nodes."},
-    {NULL, NULL},
 };
 
 const command_spec command_build = {
     .name = "build",
-    .summary = "a database built from recordings",
     .operands = "REC...",
     .min_operands = 1,
     .max_operands = RECORDINGS_MAX,
     .stores = FOR_RECORDINGS,
-    .description = build_description,
-    .examples = build_examples,
     .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
     .options_size = sizeof(build_options),
     .usage = build_usage,

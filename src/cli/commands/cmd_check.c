@@ -231,51 +231,20 @@ static int run_check(const invocation *call)
 static const char *const level_choices[] = {"quick", "structure", "full", NULL};
 
 static const option_spec check_own[] = {
-    {"level", 'l', OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level),
-     "how far to look: quick reads headers and footers; structure, the default, reads every byte once and "
-     "tests "
-     "every pointer, count, string and order, or every record; full also compares what the parts of a "
-     "database say about each other"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "findings to list per rule; the rest is counted; 0 lists all (default 20)"},
-    {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(check_options, verbose), "list notes too"},
-    {"rules", 0, OPTION_FLAG, NULL, NULL, offsetof(check_options, rules),
-     "list all rules instead of checking a store"},
+    {"level", 'l', OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(check_options, verbose)},
+    {"rules", 0, OPTION_FLAG, NULL, NULL, offsetof(check_options, rules)},
     {0},
 };
 
 static const check_options check_defaults = {.shared = {.limit = 20}, .level = LODE_CHECK_STRUCTURE};
 
-static const char *const check_description[] = {
-    "Reads a store and says what is wrong with it. Each finding is a line with its severity, the rule it "
-    "breaks, the file and the byte offset, and what was found there. Errors are damage; warnings are data "
-    "that "
-    "contradicts itself without making the store unreadable; notes are known peculiarities of the programs "
-    "that "
-    "write stores, and calls that the recorder could not see whole.",
-    "The exit status is 0 if no error was found, 1 if there are errors, and 2 if the check could not be "
-    "carried "
-    "out.",
-    NULL,
-};
-
-static const command_example check_examples[] = {
-    {"lode check hpctoolkit-app-database", "Is this database whole?"},
-    {"lode check --verbose uftrace.data", "What was repaired in a recording, and where."},
-    {"lode check --level full --json db > findings.json",
-     "Everything that can be tested, for a program to read."},
-    {"lode check --rules", "What is tested."},
-    {NULL, NULL},
-};
-
 const command_spec command_check = {
     .name = "check",
-    .summary = "whether a store is whole and consistent",
     .operands = "STORE",
     .max_operands = 1,
     .stores = FOR_ALL,
-    .description = check_description,
-    .examples = check_examples,
     .options = {.own = check_own, .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(check_options),
     .defaults = &check_defaults,

@@ -256,13 +256,13 @@ static int say_damage(const session *s, const target *t, const context_values *v
     const char *cct = lode_database_part_file(s->db, LODE_PART_CONTEXT);
     const char *profile = lode_database_part_file(s->db, LODE_PART_PROFILE);
     if (v->is_cct_wrong)
-        report("warning: %s: %s does not agree with the summary about context %u; its values come from %s "
-               "('lode check --level full' says more)",
-               s->path, cct, t->id, profile);
+        report(
+            "warning: %s: %s does not agree with the summary about context %u; its values come from %s ('lode check --level full' says more)",
+            s->path, cct, t->id, profile);
     if (v->is_profile_wrong)
-        report("warning: %s: the profiles do not add up to the summary at context %u ('lode check --level "
-               "full' says more)",
-               s->path, t->id);
+        report(
+            "warning: %s: the profiles do not add up to the summary at context %u ('lode check --level full' says more)",
+            s->path, t->id);
     return v->is_cct_wrong || v->is_profile_wrong ? EXIT_FINDINGS : EXIT_DONE;
 }
 
@@ -318,46 +318,20 @@ static int run_context(const invocation *call)
 }
 
 static const option_spec context_own[] = {
-    {"scope", 0, OPTION_TEXT, "NAME", NULL, offsetof(context_options, scope),
-     "how the metric is propagated: execution, the default, is with all that is called; function is without; "
-     "point is what was measured at the context itself; 'lode info' lists the scopes there are"},
-    {"all", 'a', OPTION_FLAG, NULL, NULL, offsetof(context_options, all),
-     "list the values of all profiles, not only outliers"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "outliers to show; 0 shows all (default 10)"},
+    {"scope", 0, OPTION_TEXT, "NAME", NULL, offsetof(context_options, scope)},
+    {"all", 'a', OPTION_FLAG, NULL, NULL, offsetof(context_options, all)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
 static const context_options context_defaults = {.shared = {.limit = 10}};
 
-static const char *const context_description[] = {
-    "Shows how the cost of one context spreads over profiles: the call path to it, the distribution, a "
-    "histogram, "
-    "and the profiles that stand out.",
-    "CONTEXT is the number of a context, or the name of a function or a part of it. If several contexts "
-    "match, the "
-    "most expensive one is taken and the others are listed with their numbers.",
-    "The values are compared with the summary. If they do not add up to it, those of the profiles are shown, "
-    "a "
-    "warning says so, and the exit status is 1.",
-    NULL,
-};
-
-static const command_example context_examples[] = {
-    {"lode context db MPI_Barrier", "How long each thread waited at the most expensive barrier."},
-    {"lode context --all --csv db 4711", "The value of context 4711 in every profile."},
-    {NULL, NULL},
-};
-
 const command_spec command_context = {
     .name = "context",
-    .summary = "one context over all profiles: distribution and outliers",
     .operands = "DB CONTEXT",
     .min_operands = 2,
     .max_operands = 2,
     .stores = FOR_DATABASES,
-    .description = context_description,
-    .examples = context_examples,
     .options = {.own = context_own,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_COLOR},

@@ -95,8 +95,7 @@ static void say_damage(const session *s, uint64_t errors, out *o)
                 s->path, s->path);
     else if (errors > 0)
         report(
-            "warning: %s has %llu error%s, which may be in the new store too ('lode check --level full %s' "
-            "lists them)",
+            "warning: %s has %llu error%s, which may be in the new store too ('lode check --level full %s' lists them)",
             s->path, (unsigned long long)errors, errors == 1 ? "" : "s", s->path);
 }
 
@@ -278,82 +277,31 @@ static int run_convert(const invocation *call)
 }
 
 static const option_spec convert_own[] = {
-    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target),
-     "the directory to write; it appears only when it is complete"},
-    {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to),
-     "the format to write; the default is that of the store: HPCToolkit 4.0, uftrace or Zorka. The drafts of "
-     "2021 and 2022 are for tools that read nothing else"},
-    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force),
-     "replace a store that is there"},
+    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target)},
+    {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force)},
     {0},
 };
 
 static const option_spec convert_of_databases[] = {
-    {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(convert_options, drop_unlisted),
-     "leave out values at contexts that meta.db does not list; what is left does not add up to the totals"},
-    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory),
-     "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
+    {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(convert_options, drop_unlisted)},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory)},
     {0},
 };
 
 static const option_spec convert_of_recordings[] = {
-    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(convert_options, layout),
-     "of a Zorka trace store: as its document describes it, or as the ZICO collectors wrote it (default "
-     "page)"},
+    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(convert_options, layout)},
     {0},
 };
 
 static const convert_options convert_defaults = {.to = TO_SAME, .layout = LAYOUT_UNSAID};
 
-static const char *const convert_description[] = {
-    "Writes a database anew in one canonical form of HPCToolkit 4.0: contexts in depth-first order with "
-    "siblings in a "
-    "fixed order, profiles in the order of their ids, and the summary and the values by context computed "
-    "again. What it "
-    "means stays the same. Equal content in the same order gives equal bytes, however many threads are used. "
-    "Values at contexts that meta.db does not list are kept, numbered behind the listed ones, unless "
-    "--drop-unlisted is "
-    "given. Source files that were copied into the database come along, and so does metrics/default.yaml. So "
-    "databases in one of the layouts "
-    "that were used "
-    "before 4.0 are brought up to date; written in one, a database loses what the layout cannot hold.",
-    "A database of up to 64 MiB is checked on the way, at the level full; a warning says how many errors it "
-    "has. "
-    "Its values are taken over as they are, so that errors may be in the new one too.",
-    "Writes a recording, or a slice of it, anew: what was damaged is repaired, and calls "
-    "that reach "
-    "out of the slice are cut off at its ends. Several recordings become one: ids that are taken get new "
-    "ones, and "
-    "times are brought to the clock of the first, as far as the recordings say how theirs differ.",
-    "Any recording can be written as a Zorka trace store. Of another store everything is taken over that the "
-    "layout can hold; of other recordings each outermost call of a task becomes a trace, with arguments and "
-    "results as attributes and times in ticks of 65.536 us. Points and losses are left out.",
-    "The new store is there whole or not at all; what a killed run has left is cleared by the next one.",
-    NULL,
-};
-
-static const command_example convert_examples[] = {
-    {"lode convert db -o canonical-db", "A copy that compares byte by byte with other copies."},
-    {"lode convert --drop-unlisted --memory 1G db -o smaller-db", "Without values that no viewer shows."},
-    {"lode convert old-db -o new-db",
-     "A database of 2021 or 2022 that opens in nothing today, brought up to date."},
-    {"lode convert --from 2s --to 2.1s --min-time 1us uftrace.data -o slice.data",
-     "A tenth of a second of a recording, without the shortest calls."},
-    {"lode convert rank0.data rank1.data -o both.data --to uftrace", "Two recordings as one."},
-    {"lode convert uftrace.data -o store --to zorka", "A recording as a trace store."},
-    {"lode convert store -o other-store --layout zico", "A trace store as the collectors wrote them."},
-    {NULL, NULL},
-};
-
 const command_spec command_convert = {
     .name = "convert",
-    .summary = "a store written anew: in canonical form, sliced, or merged",
     .operands = "STORE...",
     .min_operands = 1,
     .max_operands = STORES_MAX,
     .stores = FOR_ALL,
-    .description = convert_description,
-    .examples = convert_examples,
     .options = {.own = convert_own,
                 .of_databases = convert_of_databases,
                 .of_recordings = convert_of_recordings,

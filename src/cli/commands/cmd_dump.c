@@ -48,38 +48,17 @@ static int run_dump(const invocation *call)
 }
 
 static const option_spec dump_own[] = {
-    {"only", 0, OPTION_CHOICES, "PART[,PART]...", only_choices, offsetof(dump_options, only),
-     "only some parts: meta, profiles (values by profile), contexts (values by context), traces"},
-    {"output", 'o', OPTION_TEXT, "FILE", NULL, offsetof(shared_options, output),
-     "write to a file, which appears only when it is complete"},
+    {"only", 0, OPTION_CHOICES, "PART[,PART]...", only_choices, offsetof(dump_options, only)},
+    {"output", 'o', OPTION_TEXT, "FILE", NULL, offsetof(shared_options, output)},
     {0},
-};
-
-static const char *const dump_description[] = {
-    "Writes a whole database as one JSON document, field by field: metadata with the context tree, the "
-    "values of "
-    "every profile, the values of every context, and the samples of every trace line. Each context, profile "
-    "and trace "
-    "line is on a line of its own. Names and numbers are those of the files; nothing is left out or rounded.",
-    "The document is written while the database is read, so that memory does not grow with its size.",
-    NULL,
-};
-
-static const command_example dump_examples[] = {
-    {"lode dump db -o db.json", "The whole database."},
-    {"lode dump --only meta db | jq '.meta.functions[].name'", "All function names."},
-    {NULL, NULL},
 };
 
 const command_spec command_dump = {
     .name = "dump",
-    .summary = "a whole database as JSON",
     .operands = "DB",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_DATABASES,
-    .description = dump_description,
-    .examples = dump_examples,
     .options = {.own = dump_own},
     .options_size = sizeof(dump_options),
     .run = run_dump,

@@ -22,24 +22,14 @@ static int run_help(const invocation *call)
 }
 
 static const option_spec help_own[] = {
-    {"man", 0, OPTION_FLAG, NULL, NULL, offsetof(help_options, man),
-     "print the manual page in troff, for man -l"},
+    {"man", 0, OPTION_FLAG, NULL, NULL, offsetof(help_options, man)},
     {0},
-};
-
-static const char *const help_description[] = {
-    "Prints what the program does or, with the name of a command, what that command does and which options "
-    "it "
-    "takes. 'lode COMMAND --help' prints the same.",
-    NULL,
 };
 
 const command_spec command_help = {
     .name = "help",
-    .summary = "what lode does, or one of its commands",
     .operands = "[COMMAND]",
     .max_operands = 1,
-    .description = help_description,
     .options = {.own = help_own},
     .options_size = sizeof(help_options),
     .run = run_help,
@@ -57,16 +47,9 @@ static int run_version(const invocation *call)
     return EXIT_DONE;
 }
 
-static const char *const version_description[] = {
-    "Prints the version of the library that is in use. 'lode --version' does the same.",
-    NULL,
-};
-
 const command_spec command_version = {
     .name = "version",
-    .summary = "the version of lode",
     .operands = "",
-    .description = version_description,
     .options = {.shared = SHARED_JSON},
     .options_size = sizeof(shared_options),
     .run = run_version,

@@ -344,34 +344,16 @@ static int run_info(const invocation *call)
 }
 
 static const option_spec info_own[] = {
-    {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(info_options, verbose),
-     "list all: metrics without values too, every task, every module"},
+    {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(info_options, verbose)},
     {0},
-};
-
-static const char *const info_description[] = {
-    "Of a database: its files, how many contexts, functions and profiles it has, which kinds of ids name the "
-    "profiles, how long the traces are, and the metrics with their totals over all profiles.",
-    "Of a recording: what the recorder noted about the run, the tasks with their records and times, the load "
-    "modules, and what is wrong with its files as far as opening it tells. Events are not read.",
-    NULL,
-};
-
-static const command_example info_examples[] = {
-    {"lode info hpctoolkit-app-database", "A first look at a database."},
-    {"lode info uftrace.data", "A first look at a recording."},
-    {NULL, NULL},
 };
 
 const command_spec command_info = {
     .name = "info",
-    .summary = "what a store holds",
     .operands = "STORE",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,
-    .description = info_description,
-    .examples = info_examples,
     .options = {.own = info_own, .shared = SHARED_STRICT | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(info_options),
     .run = run_info,

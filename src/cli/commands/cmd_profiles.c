@@ -214,54 +214,24 @@ static int run_profiles(const invocation *call)
 }
 
 static const option_spec profiles_own[] = {
-    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
-     "the order of the rows (default value, largest first)"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "rows to show; 0 shows all (default 20)"},
+    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
 static const option_spec profiles_of_recordings[] = {
-    {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads),
-     "threads to work with; 0, the default, is one per processor"},
+    {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads)},
     {0},
 };
 
 static const shared_options profiles_defaults = {.limit = 20};
 
-static const char *const profiles_description[] = {
-    "Of a database: lists what a metric amounts to in each profile, one per application thread or GPU "
-    "stream. "
-    "Profiles without the metric are counted apart.",
-    "Of a recording: lists the tasks, which are its threads, or the traces, with the time of their outermost "
-    "calls, how "
-    "much of it "
-    "they were running, where that was recorded, how many calls there were, how many of them failed, and how "
-    "many repairs were "
-    "needed.",
-    "The distribution below tells how evenly the work is spread: imbalance is how much the largest value "
-    "exceeds "
-    "the mean.",
-    NULL,
-};
-
-static const command_example profiles_examples[] = {
-    {"lode profiles db", "The threads that took longest, and how even the work is."},
-    {"lode profiles --sort name --limit 0 --profiles thread=0 --csv db",
-     "The first thread of every rank, in order, for a spreadsheet."},
-    {"lode profiles uftrace.data", "The tasks of a recording."},
-    {NULL, NULL},
-};
-
 const command_spec command_profiles = {
     .name = "profiles",
-    .summary = "the cost of each profile or task, and how evenly it is spread",
     .operands = "STORE",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,
-    .description = profiles_description,
-    .examples = profiles_examples,
     .options = {.own = profiles_own,
                 .of_recordings = profiles_of_recordings,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT |

@@ -196,55 +196,18 @@ static int run_replay(const invocation *call)
 }
 
 static const option_spec replay_own[] = {
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "lines to show, or events in JSON and CSV; 0, the default, shows all"},
-    {"times", 'T', OPTION_FLAG, NULL, NULL, offsetof(replay_options, times),
-     "show when each line happened, in seconds after the first event"},
-    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(replay_options, min_fraction),
-     "of traces, in text: fold calls that have less than this share of their trace (default 0)"},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {"times", 'T', OPTION_FLAG, NULL, NULL, offsetof(replay_options, times)},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(replay_options, min_fraction)},
     {0},
-};
-
-static const char *const replay_description[] = {
-    "Prints the calls of a recording in the order of time, like the text of a program: how long a call took, "
-    "which "
-    "task made it, and its name with arguments and result, if they were recorded, indented by the calls "
-    "around it. A "
-    "call inside which nothing else happens, in no task, is one line.",
-    "Comments are other things that happened: scheduling, values that were read, messages. A line says so if "
-    "what it shows was "
-    "not recorded: a call that was left by longjmp, say, or was open when the recording ended.",
-    "Of a recording of traces, one trace after the other is printed, each as a tree of calls: the share of "
-    "the trace "
-    "that a call took, its duration, the time in itself, and its method. Below it stand its attributes and, "
-    "if it failed, which a '!' "
-    "says, the exception with its stack and causes. With --min-percent, calls that took less are folded into "
-    "one line, which "
-    "says how many they were and how many of them failed. JSON and CSV have the events of all traces in the "
-    "order of time.",
-    "A window, from --from to --to, is searched for and costs what it holds. Of a call that began before it, "
-    "only the "
-    "end is shown, marked (before).",
-    NULL,
-};
-
-static const command_example replay_examples[] = {
-    {"lode replay uftrace.data | less", "All calls."},
-    {"lode replay --from 1.5s --to 1.501s uftrace.data", "A millisecond in the middle."},
-    {"lode replay --depth 3 --min-time 10us --task 4711 uftrace.data", "The long outer calls of one thread."},
-    {"lode replay --min-percent 5 traces", "Traces of a trace store, without the short calls."},
-    {NULL, NULL},
 };
 
 const command_spec command_replay = {
     .name = "replay",
-    .summary = "the calls of a recording in the order of time",
     .operands = "REC",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_RECORDINGS,
-    .description = replay_description,
-    .examples = replay_examples,
     .options = {.own = replay_own,
                 .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_NAMES | SHARED_STRICT | SHARED_JSON |
                           SHARED_CSV | SHARED_COLOR},

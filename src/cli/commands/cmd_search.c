@@ -118,61 +118,25 @@ static int run_search(const invocation *call)
 }
 
 static const option_spec search_own[] = {
-    {"min-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, min_duration),
-     "only those that took at least as long, such as 100ms"},
-    {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration),
-     "only those that took at most as long"},
-    {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors),
-     "only those in which a call ended with an error"},
-    {"attribute", 'a', OPTION_TEXTS, "KEY[=VALUE|~PART]", NULL, offsetof(search_options, attributes),
-     "only those in which a call has this attribute, with any value, this one, or one that contains the part "
-     "in any case of letters; given several times, all must be there"},
-    {"method", 'm', OPTION_TEXT, "PART", NULL, offsetof(search_options, method),
-     "only those that called a function whose name contains this, in any case of letters"},
-    {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text),
-     "only those that contain this, in any case of letters: in the name of a function, the key or the value "
-     "of an attribute, the class or the message of an exception"},
-    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
-     "the order: time, the default, puts the first first, the others the largest"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "rows to show; 0 shows all (default 20)"},
+    {"min-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, min_duration)},
+    {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration)},
+    {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors)},
+    {"attribute", 'a', OPTION_TEXTS, "KEY[=VALUE|~PART]", NULL, offsetof(search_options, attributes)},
+    {"method", 'm', OPTION_TEXT, "PART", NULL, offsetof(search_options, method)},
+    {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
+    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
 static const search_options search_defaults = {.shared = {.limit = 20}};
 
-static const char *const search_description[] = {
-    "Lists the traces of a recording that are what the options ask for: when each began, how long it took, "
-    "how many calls it has and how many of them ended with an error, and what its outermost call was, with "
-    "its "
-    "attributes and the exception it threw. All of the options must hold. Of a recording without traces, it "
-    "lists tasks.",
-    "Where duration, time and task are all that is asked, only the traces that are shown are read; otherwise "
-    "all that are left by these.",
-    "The number of a trace, or some digits of its id, is what --id of other commands takes.",
-    NULL,
-};
-
-static const command_example search_examples[] = {
-    {"lode search --min-duration 100ms --sort duration store", "The slowest traces of 100 ms and more."},
-    {"lode search --errors store", "The first 20 that failed, and why."},
-    {"lode search --attribute http.status_code=500 --attribute http.url~/shop store",
-     "Requests by what they carried."},
-    {"lode search -m Statement.execute -n 0 --json store | jq -r '.rows[].id'",
-     "The ids of all that asked the database something."},
-    {"lode replay --id 17 store", "The calls of trace 17."},
-    {NULL, NULL},
-};
-
 const command_spec command_search = {
     .name = "search",
-    .summary = "traces that were slow, failed, or carried something",
     .operands = "REC",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_RECORDINGS,
-    .description = search_description,
-    .examples = search_examples,
     .options = {.own = search_own,
                 .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
                           SHARED_CSV | SHARED_COLOR},

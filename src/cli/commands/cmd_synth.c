@@ -14,7 +14,7 @@ typedef struct synth_options {
     uint64_t memory, profiles, contexts, metrics, samples;
     double density, skew;
     uint64_t tasks, records, functions;
-    uint64_t calls_per_trace;
+    uint64_t calls_per_request;
     int arguments;
     int format, layout;
 } synth_options;
@@ -79,7 +79,7 @@ static int make_recording(const synth_options *options)
     settings.depth = options->depth ? at_most(options->depth) : settings.depth;
     settings.seed = options->seed;
     settings.arguments = options->arguments;
-    settings.calls_per_trace = options->calls_per_trace;
+    settings.calls_per_request = options->calls_per_request;
     settings.to = options->format != FORMAT_ZORKA  ? "uftrace"
                   : options->layout == LAYOUT_ZICO ? "zorka-zico"
                                                    : "zorka";
@@ -107,9 +107,9 @@ static int run_synth(const invocation *call)
                       is_recording ? "database" : "recording", what);
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help synth')");
-    if (options->format != FORMAT_ZORKA && (options->layout != UNSAID || options->calls_per_trace))
+    if (options->format != FORMAT_ZORKA && (options->layout != UNSAID || options->calls_per_request))
         return report(
-            "--layout and --calls-per-trace are for trace stores, --format zorka (see 'lode help synth')");
+            "--layout and --calls-per-request are for trace stores, --format zorka (see 'lode help synth')");
     if (options->format == FORMAT_ZORKA && options->arguments)
         return report(
             "--arguments is for uftrace recordings, not for --format zorka (see 'lode help synth')");
@@ -117,46 +117,32 @@ static int run_synth(const invocation *call)
 }
 
 static const option_spec synth_own[] = {
-    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(synth_options, target),
-     "the directory to write; it appears only when it is complete"},
-    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(synth_options, force), "replace a store that is there"},
-    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(synth_options, depth),
-     "depth of calls, at most (default 20 in a database, 24 in a recording)"},
-    {"seed", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, seed), "where chance begins (default 1)"},
+    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(synth_options, target)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(synth_options, force)},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(synth_options, depth)},
+    {"seed", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, seed)},
     {0},
 };
 
 static const option_spec synth_of_databases[] = {
-    {"profiles", 'p', OPTION_COUNT, "N", NULL, offsetof(synth_options, profiles), "profiles (default 16)"},
-    {"contexts", 'c', OPTION_COUNT, "N", NULL, offsetof(synth_options, contexts), "contexts (default 1000)"},
-    {"metrics", 'm', OPTION_COUNT, "N", NULL, offsetof(synth_options, metrics),
-     "metrics, in four scopes each (default 1)"},
-    {"density", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, density),
-     "share of the source lines that have values in a profile, up to 1 (default 0.5)"},
-    {"skew", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, skew),
-     "0: all lines cost alike; 1 and more: a few cost most (default 1)"},
-    {"samples", 's', OPTION_COUNT, "N", NULL, offsetof(synth_options, samples),
-     "samples in each trace line; 0 makes no trace.db (default 100)"},
-    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(synth_options, memory),
-     "memory for work on values, such as 500M or 2G (default a quarter of the machine's)"},
+    {"profiles", 'p', OPTION_COUNT, "N", NULL, offsetof(synth_options, profiles)},
+    {"contexts", 'c', OPTION_COUNT, "N", NULL, offsetof(synth_options, contexts)},
+    {"metrics", 'm', OPTION_COUNT, "N", NULL, offsetof(synth_options, metrics)},
+    {"density", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, density)},
+    {"skew", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, skew)},
+    {"samples", 's', OPTION_COUNT, "N", NULL, offsetof(synth_options, samples)},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(synth_options, memory)},
     {0},
 };
 
 static const option_spec synth_of_recordings[] = {
-    {"format", 0, OPTION_CHOICE, NULL, format_choices, offsetof(synth_options, format),
-     "the format to write (default uftrace); zorka makes traces of requests that services have served"},
-    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(synth_options, layout),
-     "of a Zorka trace store: as its document describes it, or as the ZICO collectors wrote it (default "
-     "page)"},
-    {"tasks", 't', OPTION_COUNT, "N", NULL, offsetof(synth_options, tasks), "tasks (default 4)"},
-    {"records", 'r', OPTION_COUNT, "N", NULL, offsetof(synth_options, records),
-     "records of all tasks together: beginnings and ends of calls (default 1000000)"},
-    {"functions", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, functions),
-     "functions of the program (default 1000)"},
-    {"calls-per-trace", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, calls_per_trace),
-     "calls of a trace in a Zorka trace store, about (default 1000)"},
-    {"arguments", 'a', OPTION_FLAG, NULL, NULL, offsetof(synth_options, arguments),
-     "give some functions arguments and results"},
+    {"format", 0, OPTION_CHOICE, NULL, format_choices, offsetof(synth_options, format)},
+    {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(synth_options, layout)},
+    {"tasks", 't', OPTION_COUNT, "N", NULL, offsetof(synth_options, tasks)},
+    {"records", 'r', OPTION_COUNT, "N", NULL, offsetof(synth_options, records)},
+    {"functions", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, functions)},
+    {"calls-per-request", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, calls_per_request)},
+    {"arguments", 'a', OPTION_FLAG, NULL, NULL, offsetof(synth_options, arguments)},
     {0},
 };
 
@@ -172,33 +158,11 @@ static const synth_options synth_defaults = {.layout = UNSAID,
                                              .records = 1000000,
                                              .functions = 1000};
 
-static const char *const synth_description[] = {
-    "Makes a store from parameters, of any size, to test and measure with. It was never measured, but it "
-    "adds up: "
-    "'lode check --level full' is clean on it. The same parameters give the same bytes.",
-    "'lode synth database' makes an HPCToolkit database, 'lode synth recording' a uftrace recording or a "
-    "Zorka "
-    "trace store. All are written as a stream: memory does not grow with values or records.",
-    NULL,
-};
-
-static const command_example synth_examples[] = {
-    {"lode synth database -o small-db", "16 profiles of 1,000 contexts."},
-    {"lode synth database --profiles 100000 --contexts 2000 --memory 1G -o large-db", "About 10 GB."},
-    {"lode synth recording --records 50000000 --tasks 16 -o large.data", "A recording of 800 MB."},
-    {"lode synth recording --format zorka --records 2000000 -o store",
-     "A thousand traces of a thousand calls each."},
-    {NULL, NULL},
-};
-
 const command_spec command_synth = {
     .name = "synth",
-    .summary = "a store made from parameters",
     .operands = "database|recording",
     .min_operands = 1,
     .max_operands = 1,
-    .description = synth_description,
-    .examples = synth_examples,
     .options = {.own = synth_own,
                 .of_databases = synth_of_databases,
                 .of_recordings = synth_of_recordings,

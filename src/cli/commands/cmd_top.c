@@ -162,70 +162,30 @@ static int run_top(const invocation *call)
 }
 
 static const option_spec top_own[] = {
-    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort),
-     "the order of the rows; self is another word for exclusive, the default, and total for inclusive; "
-     "calls, "
-     "mean, min, max and errors are of recordings"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "rows to show; 0 shows all (default 20)"},
+    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
 static const option_spec top_of_databases[] = {
-    {"by", 'b', OPTION_CHOICE, NULL, by_choices, offsetof(top_options, by),
-     "what to add up costs by (default function)"},
+    {"by", 'b', OPTION_CHOICE, NULL, by_choices, offsetof(top_options, by)},
     {0},
 };
 
 static const option_spec top_of_recordings[] = {
-    {"callers", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, callers),
-     "list who calls the functions of this name or, if there are none, those whose name contains it"},
-    {"callees", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, callees), "list what they call"},
+    {"callers", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, callers)},
+    {"callees", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, callees)},
     {0},
 };
 
 static const top_options top_defaults = {.shared = {.limit = 20}};
 
-static const char *const top_description[] = {
-    "Of a database: adds up the cost of a metric by function, source line, loop, load module or source file, "
-    "and "
-    "lists the most expensive ones. Exclusive is what was spent in the thing itself, without what it calls; "
-    "inclusive "
-    "is with what it calls, and counts a recursive function once. Without --profiles, the costs come from "
-    "the "
-    "summary of all profiles, in a time that does not depend on their number.",
-    "Of a recording: reads all calls, and lists the functions that took longest. Self is the time in a "
-    "function "
-    "itself, without what it calls and without the time off the processor, where that was recorded; total is "
-    "with "
-    "both, and counts a recursive function once. Mean, min, max and the percentiles are over single calls, "
-    "each "
-    "with all its time; a percentile is within 0.8 % of the true one. Functions are told apart by module and "
-    "address, so "
-    "that a name may come twice. Errors are calls that ended with one, where the recorder noted that.",
-    NULL,
-};
-
-static const command_example top_examples[] = {
-    {"lode top db", "The 20 most expensive functions."},
-    {"lode top --by line --limit 5 db", "The 5 most expensive lines."},
-    {"lode top --sort inclusive --profiles rank=0,thread=0 db",
-     "Who is responsible for the time of one thread."},
-    {"lode top --sort max uftrace.data", "The functions of a recording whose longest call took longest."},
-    {"lode top --from 1.5s --to 1.6s --task 4711 uftrace.data", "A tenth of a second of one thread."},
-    {"lode top --callers malloc uftrace.data", "Who calls malloc, how often, and how long it took."},
-    {NULL, NULL},
-};
-
 const command_spec command_top = {
     .name = "top",
-    .summary = "the most expensive functions, lines, loops, modules or files",
     .operands = "STORE",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,
-    .description = top_description,
-    .examples = top_examples,
     .options = {.own = top_own,
                 .of_databases = top_of_databases,
                 .of_recordings = top_of_recordings,

@@ -181,52 +181,23 @@ static int run_trace(const invocation *call)
 }
 
 static const option_spec trace_own[] = {
-    {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from),
-     "begin here: a time after the first one, such as 1.5s, 250ms, 10us or plain seconds, or @NANOSECONDS "
-     "since "
-     "the epoch"},
-    {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to), "end before this time"},
-    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(trace_options, depth),
-     "show the functions at this call depth, 1 being the outermost; 0, the default, shows the innermost"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "functions that get a letter and a row; the others are one row; 0 lists all, and 52 of them get a "
-     "letter (default 15)"},
-    {"rows", 'r', OPTION_COUNT, "N", NULL, offsetof(trace_options, rows),
-     "trace lines to draw; 0 draws all (default 40)"},
-    {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, columns),
-     "parts to cut the time into; the default fits the terminal, and is 100 in JSON"},
+    {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from)},
+    {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to)},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(trace_options, depth)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {"rows", 'r', OPTION_COUNT, "N", NULL, offsetof(trace_options, rows)},
+    {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, columns)},
     {0},
 };
 
 static const trace_options trace_defaults = {.shared = {.limit = 15}, .rows = 40};
 
-static const char *const trace_description[] = {
-    "Draws what each thread did over time: a row per trace line, a column per interval, and in each place "
-    "the "
-    "letter of the function that took most of that interval. '.' is a thread that did not run, '~' is a "
-    "function without a letter, and a blank is a time before the first or after the last sample of a line. "
-    "The table "
-    "below says which function has which letter, and its share of the traced time.",
-    "A sample holds until the next one of its line. Only the samples of the window are read.",
-    NULL,
-};
-
-static const command_example trace_examples[] = {
-    {"lode trace db", "The whole run."},
-    {"lode trace --from 1.5s --to 1.6s --profiles rank=0-3 db", "A tenth of a second of four ranks."},
-    {"lode trace --depth 3 db", "The phases of the program, rather than its innermost functions."},
-    {NULL, NULL},
-};
-
 const command_spec command_trace = {
     .name = "trace",
-    .summary = "what each thread did over time",
     .operands = "DB",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_DATABASES,
-    .description = trace_description,
-    .examples = trace_examples,
     .options = {.own = trace_own,
                 .shared = SHARED_PROFILES | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(trace_options),

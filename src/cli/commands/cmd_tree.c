@@ -310,60 +310,27 @@ static int run_tree(const invocation *call)
 }
 
 static const option_spec tree_own[] = {
-    {"callers", 'c', OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers),
-     "start at the functions with the highest exclusive cost and go up to who calls them"},
-    {"focus", 'f', OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus),
-     "start at functions whose name contains NAME"},
-    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth),
-     "levels to show; 0, the default, shows all"},
-    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction),
-     "leave out what is below this share of the total (default 1)"},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit),
-     "rows to show; 0 shows all (default 100)"},
+    {"callers", 'c', OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers)},
+    {"focus", 'f', OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus)},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth)},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
 static const option_spec tree_of_databases[] = {
-    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines),
-     "show source lines as rows of their own"},
+    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines)},
     {0},
 };
 
 static const tree_options tree_defaults = {.shared = {.limit = 100}, .min_fraction = 0.01};
 
-static const char *const tree_description[] = {
-    "Prints the calling context tree with the cost of each call path, the most expensive path first. "
-    "Contexts of the same function below the same caller are one row. The hot path is marked: from the first "
-    "row down the most expensive callee, as long as that has at least half of its caller's cost.",
-    "Rows that end with an ellipsis have callees that are not shown. Rows that begin with a number are so "
-    "many "
-    "levels further in than the width allows to draw.",
-    "With --callers the tree is turned round: the first level holds functions by exclusive cost, and "
-    "each level below says through whom that cost was reached.",
-    "Of a recording, costs are times: all calls are read into one tree for all tasks or traces, with the "
-    "number of "
-    "calls in "
-    "each row.",
-    NULL,
-};
-
-static const command_example tree_examples[] = {
-    {"lode tree db", "Where the time goes, from the entry points down."},
-    {"lode tree --callers --depth 4 db", "Who calls the most expensive functions."},
-    {"lode tree --focus MPI_Wait --min-percent 0.1 db", "What MPI_Waitall and its like wait for."},
-    {"lode tree --min-time 1ms uftrace.data", "The long calls of a recording."},
-    {NULL, NULL},
-};
-
 const command_spec command_tree = {
     .name = "tree",
-    .summary = "the calling context tree, top-down or by callers",
     .operands = "STORE",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,
-    .description = tree_description,
-    .examples = tree_examples,
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_NAMES | SHARED_STRICT |

@@ -2,7 +2,8 @@
 #include "output/escape.h"
 
 #include "alloc.h"
-#include "text/utf8.h"
+
+#include <lode/name.h>
 
 #include <langinfo.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static int is_plain(const char *text, size_t size, int has_utf8, size_t *length)
     *length = 1;
     if (character >= ' ' && character < 0x7f)
         return 1;
-    *length = utf8_decode(text, size, &character);
+    *length = lode_utf8_decode(text, size, &character);
     return *length > 0 && (*length == 1 || has_utf8) && !escape_is_due(character);
 }
 
@@ -82,7 +83,7 @@ size_t escape_plain(const char *text, size_t size, int has_utf8)
 size_t escape_first(const char *text, size_t size, char escape[ESCAPE_SIZE])
 {
     uint32_t character = 0;
-    size_t length = utf8_decode(text, size, &character);
+    size_t length = lode_utf8_decode(text, size, &character);
     const char *letter = strchr("\nn\tt\rr", text[0]);
     if (letter && text[0])
         snprintf(escape, ESCAPE_SIZE, "\\%c", letter[1]);

@@ -2,7 +2,8 @@
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/out_backend.h"
-#include "text/utf8.h"
+
+#include <lode/name.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void put_string(out *o, const char *text)
         }
         uint32_t character = 0;
         char buffer[JSON_ESCAPE_SIZE];
-        size_t length = utf8_decode(text + plain, size - plain, &character);
+        size_t length = lode_utf8_decode(text + plain, size - plain, &character);
         const char *escape = length ? escape_of(character, buffer) : "\xef\xbf\xbd"; /* U+FFFD */
         if (!escape) {
             plain += length;

@@ -135,8 +135,7 @@ static int report_no_store(const char *path)
     if (is_there(path, "uftrace.data"))
         return report("%s: neither a database nor a recording, but its uftrace.data may be one", path);
     return report(
-        "%s: neither an HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no "
-        "task.txt in it) nor a trace store (no traces.dat in it)",
+        "%s: neither an HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no task.txt in it) nor a trace store (no traces.dat in it)",
         path);
 }
 
@@ -146,9 +145,9 @@ int report_unopened(const char *path, const lode_error *error)
     if (stat(path, &status) != 0)
         return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return report("%s: not a directory; give the directory that holds meta.db and profile.db, one that "
-                      "'uftrace record' made, or one with traces.dat",
-                      path);
+        return report(
+            "%s: not a directory; give the directory that holds meta.db and profile.db, one that 'uftrace record' made, or one with traces.dat",
+            path);
     if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
         return report_no_store(path);
     return report_error(path, error);

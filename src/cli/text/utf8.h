@@ -4,13 +4,6 @@
 #define CLI_UTF8_H
 
 #include <stddef.h>
-#include <stdint.h>
-
-/*
- * Decodes the character at the beginning of a string of `size` bytes. Returns its length, or 0 where the bytes are not
- * valid UTF-8 (then one byte should be skipped).
- */
-size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /* How many columns of a terminal a string takes. */
 size_t utf8_width(const char *text);

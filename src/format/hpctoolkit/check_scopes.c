@@ -361,11 +361,11 @@ static lode_status report_lost(struct scope_check *self)
 {
     if (self->lost == 0)
         return LODE_OK;
-    return lode_report_add(self->report, RULE_SCOPE_LOST, self->block.file, LODE_NO_OFFSET,
-                           "profile %" PRIu32 ": %" PRIu64
-                           " inclusive values are more than their parts; hpcprof of 2022 did not store the "
-                           "point values of instructions",
-                           self->profile, self->lost);
+    return lode_report_add(
+        self->report, RULE_SCOPE_LOST, self->block.file, LODE_NO_OFFSET,
+        "profile %" PRIu32 ": %" PRIu64
+        " inclusive values are more than their parts; hpcprof of 2022 did not store the point values of instructions",
+        self->profile, self->lost);
 }
 
 static void read_groups(struct scope_check *self)

@@ -30,10 +30,8 @@ static const char formats_text[] =
     "| metrics/METRICS.yaml.ex | an example of such a file, with comments |\n"
     "| src/ | source files, if they were copied |\n"
     "\n"
-    "Numbers are little-endian. Each *.db file begins with HPCTOOLKIT and four letters that name it, and "
-    "ends with a\n"
-    "footer of eight; between them are sections, which the header lists. The documentation of HPCToolkit and "
-    "of Lode\n"
+    "Numbers are little-endian. Each *.db file begins with HPCTOOLKIT and four letters that name it, and ends with a\n"
+    "footer of eight; between them are sections, which the header lists. The documentation of HPCToolkit and of Lode\n"
     "describe every structure.\n";
 
 static const char example_text[] =

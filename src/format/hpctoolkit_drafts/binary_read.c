@@ -191,10 +191,10 @@ static lode_status read_file(struct drafts_database *db, enum hpct_file_id id, s
     file->variant.padded = header.ptr >= DRAFTS_PADDED_HEADER;
     LODE_TRY(report_variant(spec, file, &header, report));
     if (spec->must_end && !file->variant.footer)
-        LODE_TRY(lode_report_add(report, DRAFTS_RULE_FILE_FOOTER, spec->name, file->end - DRAFTS_FOOTER_SIZE,
-                                 "the file does not end with '%s' in either byte order: it was cut short or "
-                                 "never finished",
-                                 spec->footer));
+        LODE_TRY(lode_report_add(
+            report, DRAFTS_RULE_FILE_FOOTER, spec->name, file->end - DRAFTS_FOOTER_SIZE,
+            "the file does not end with '%s' in either byte order: it was cut short or never finished",
+            spec->footer));
     return read_tables(db, id, &header, report);
 }
 

@@ -318,11 +318,10 @@ static lode_status check_context_extents(struct drafts_check *check, bool *usabl
     *usable = status == LODE_OK && check->report.result.errors == errors;
     if (*usable && all_zero(check->db, extents, count)) {
         *usable = false;
-        status = lode_report_add(&check->report, DRAFTS_RULE_CCT_ZERO, check->db->base.parts[HPCT_CCT].file,
-                                 extents[0].start,
-                                 "the values of all %zu contexts are zero bytes: the hpcprof that wrote this "
-                                 "never wrote them. profile.db has them all; lode convert makes cct.db anew",
-                                 count);
+        status = lode_report_add(
+            &check->report, DRAFTS_RULE_CCT_ZERO, check->db->base.parts[HPCT_CCT].file, extents[0].start,
+            "the values of all %zu contexts are zero bytes: the hpcprof that wrote this never wrote them. profile.db has them all; lode convert makes cct.db anew",
+            count);
     }
     free(extents);
     return status;

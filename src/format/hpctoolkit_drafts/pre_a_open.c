@@ -19,8 +19,7 @@ static lode_status name_layout(const lode_check_options *options, lode_check_res
                               options->on_finding, options->user, error));
     lode_status status = lode_report_add(
         &report, DRAFTS_RULE_VARIANT, lode_hpct_specs[HPCT_META].name, 0,
-        "the layout is that of early 2022: scopes and statistics inside metrics, no entry points, no "
-        "propagation bits, no flags of profiles");
+        "the layout is that of early 2022: scopes and statistics inside metrics, no entry points, no propagation bits, no flags of profiles");
     *result = report.result;
     lode_report_close(&report);
     return status;

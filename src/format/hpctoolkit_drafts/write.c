@@ -28,10 +28,11 @@ static lode_status number_contexts(struct drafts_sink *out, lode_error *error)
         if (about->tree.nodes[i].id >= count)
             count = (uint64_t)about->tree.nodes[i].id + 1;
     if (count > IDS_PER_CONTEXT * contexts + IDS_AT_LEAST)
-        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
-                         "ids of contexts go up to %" PRIu64 ", and a draft has a record for each; convert "
-                         "it to HPCToolkit 4.0 first, which numbers contexts anew",
-                         count - 1);
+        return lode_fail(
+            error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
+            "ids of contexts go up to %" PRIu64
+            ", and a draft has a record for each; convert it to HPCToolkit 4.0 first, which numbers contexts anew",
+            count - 1);
     if (count >= UINT32_MAX)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
                          "%" PRIu64 " ids of contexts leave none for threads that do not run", count);
@@ -47,8 +48,7 @@ lode_status lode_drafts_seal(struct lode_sink *base, lode_error *error)
     if (!base->about->has_contexts)
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-            "the database has no values by context, which a draft needs; convert it to HPCToolkit "
-            "4.0 first");
+            "the database has no values by context, which a draft needs; convert it to HPCToolkit 4.0 first");
     LODE_TRY(number_contexts(out, error));
     out->writer->choose(out);
     return lode_drafts_begin_files(out, error);

@@ -121,8 +121,7 @@ static void put_modules(struct xml_writer *self)
 {
     lode_xml_put(
         self,
-        "<LoadModuleTable>\n<LoadModule i=\"%d\" n=\"&lt;unknown module&gt;\"/>\n<LoadModule i=\"%d\" "
-        "n=\"&lt;no module&gt;\"/>\n",
+        "<LoadModuleTable>\n<LoadModule i=\"%d\" n=\"&lt;unknown module&gt;\"/>\n<LoadModule i=\"%d\" n=\"&lt;no module&gt;\"/>\n",
         XML_UNKNOWN_MODULE, XML_NO_MODULE);
     for (uint32_t i = 0; i < self->about->module_count; i++) {
         lode_xml_put(self, "<LoadModule i=\"%" PRIu32 "\" n=\"", XML_FIRST_MODULE + i);

@@ -104,10 +104,10 @@ static void put_partial(struct xml_writer *self, const struct column *column, co
     begin_metric(self, column, id);
     lode_xml_put(self, ":PARTIAL:%u", number);
     end_metric(self, column, partner->parts[part] ? partner->parts[part]->id : INT64_MIN, 4);
-    lode_xml_put(self,
-                 "<MetricFormula t=\"combine\" frm=\"%s($%u, $%u)\"/>\n<Info><NV n=\"units\" "
-                 "v=\"events\"/></Info>\n</Metric>\n",
-                 combines[parts[part].combine], id, id);
+    lode_xml_put(
+        self,
+        "<MetricFormula t=\"combine\" frm=\"%s($%u, $%u)\"/>\n<Info><NV n=\"units\" v=\"events\"/></Info>\n</Metric>\n",
+        combines[parts[part].combine], id, id);
 }
 
 /* ---- statistics ---- */

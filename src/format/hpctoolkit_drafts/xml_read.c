@@ -211,10 +211,10 @@ static lode_status check_limits(struct xml_reader *reader, const struct xml_elem
         within = ++count <= MAX_ATTRIBUTES && strnlen(at[1], MAX_ATTRIBUTE + 1) <= MAX_ATTRIBUTE;
     if (within)
         return LODE_OK;
-    LODE_TRY(lode_report_add(reader->report, DRAFTS_RULE_XML_LIMIT, reader->db->meta->file, element->offset,
-                             "an element is nested more than %d deep, has more than %d attributes, or one of "
-                             "more than %d bytes",
-                             MAX_DEPTH, MAX_ATTRIBUTES, MAX_ATTRIBUTE));
+    LODE_TRY(lode_report_add(
+        reader->report, DRAFTS_RULE_XML_LIMIT, reader->db->meta->file, element->offset,
+        "an element is nested more than %d deep, has more than %d attributes, or one of more than %d bytes",
+        MAX_DEPTH, MAX_ATTRIBUTES, MAX_ATTRIBUTE));
     return LODE_END;
 }
 

@@ -76,11 +76,10 @@ static lode_status rename_module(struct uft_merge *merge, struct uft_written_mod
     do
         snprintf(path, size, "%s~%" PRIu32, module->path, number++);
     while (lode_map_get(by_path, key_of(path, any_id)));
-    LODE_TRY(
-        lode_uft_merge_find(merge, UFT_MERGE_NAMES, module->path, error,
-                            "two recordings have different modules of this path, and no build ids; the later "
-                            "one is written as %s",
-                            path));
+    LODE_TRY(lode_uft_merge_find(
+        merge, UFT_MERGE_NAMES, module->path, error,
+        "two recordings have different modules of this path, and no build ids; the later one is written as %s",
+        path));
     module->path = path;
     return LODE_OK;
 }
@@ -137,10 +136,9 @@ static lode_status say_unnamed(const struct uft_merge *merge, lode_error *error)
 {
     for (uint32_t i = 0; i < merge->module_count; i++)
         if (merge->modules[i].file == NULL && merge->modules[i].symbol_count > 0)
-            LODE_TRY(
-                lode_uft_merge_find(merge, UFT_MERGE_NAMES, merge->modules[i].path, error,
-                                    "another module has the name that its file would have; its functions "
-                                    "have no names"));
+            LODE_TRY(lode_uft_merge_find(
+                merge, UFT_MERGE_NAMES, merge->modules[i].path, error,
+                "another module has the name that its file would have; its functions have no names"));
     return LODE_OK;
 }
 

@@ -192,11 +192,10 @@ static lode_status merge_arguments(struct uft_merge *merge, lode_error *error)
         source->drops_values =
             !same_specs(&merge->sources[merge->specified].rec->info.specs, &source->rec->info.specs);
         if (source->drops_values)
-            LODE_TRY(
-                lode_uft_merge_find(merge, UFT_MERGE_ARGUMENTS, "info", error,
-                                    "recording %zu specifies arguments otherwise than recording %zu; its "
-                                    "arguments and results are left out",
-                                    i + 1, merge->specified + 1));
+            LODE_TRY(lode_uft_merge_find(
+                merge, UFT_MERGE_ARGUMENTS, "info", error,
+                "recording %zu specifies arguments otherwise than recording %zu; its arguments and results are left out",
+                i + 1, merge->specified + 1));
     }
     return LODE_OK;
 }

@@ -94,9 +94,7 @@ static lode_status add_text(struct zor_strings *strings, uint64_t id, struct lod
         return lode_fail_memory(report->error);
     if (!is_sound)
         LODE_TRY(lode_report_add(report, ZOR_TEXT_RECORD, file, offset,
-                                 "the text of id %llu has an escape "
-                                 "that is none",
-                                 (unsigned long long)id));
+                                 "the text of id %llu has an escape that is none", (unsigned long long)id));
     if (!is_new) {
         const struct zor_text *before = LODE_ARRAY_AT(&strings->items, struct zor_text, *slot);
         bool is_same = before->length == length && memcmp(before->text, copy, length) == 0;
