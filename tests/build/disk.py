@@ -14,6 +14,7 @@ sys.path[1:1] = [os.path.join(HERE, "..", "fault"), os.path.join(HERE, "..", "to
 
 from faults import Bench, Scenario, test_scenario  # noqa: E402
 from outcome import NAME, Program, fingerprint, scratch  # noqa: E402
+from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # Spools that are longer than what is gathered before it is written.
@@ -63,7 +64,7 @@ def main():
         bench = BuildBench(Program(options.lode, options.shim), root)
         before = fingerprint(bench.recording)
         for i, scenario in enumerate(scenarios()):
-            test_scenario(tap, bench, scenario, options.every, i)
+            test_scenario(tap, bench, scenario, Share(f"1/{options.every}").shifted(i))
         tap.check(fingerprint(bench.recording) == before, "recordings stay as they are")
     return tap.finish()
 

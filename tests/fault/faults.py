@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every call by which the writer changes the file system fails in turn.
 
-Usage: faults.py --lode PROGRAM --shim SHIM [--only TEXT] [--every N]
+Usage: faults.py --lode PROGRAM --shim SHIM [--only TEXT] [--share K/N]
 
 For each way of writing (a scenario), for each call in turn, and for each fault (the disk is full from here on; an I/O error, once; a
 short write; an interrupted one; SIGKILL), the program writes a small store. It must either succeed with the same bytes as
 undisturbed, or say why not and change nothing. The next run, undisturbed, must succeed and leave nothing behind.
+
+--share, or LODE_SHARE in the environment, selects the K-th of N parts of the calls: each scenario has another part, and the N parts
+together are all calls.
 """
 import argparse
 import concurrent.futures
@@ -19,6 +22,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from outcome import NAME, PARTIAL, Program, Situation, beside, fingerprint, scratch  # noqa: E402
+from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # Buffers that fill up while profiles are added.
@@ -247,12 +251,12 @@ def describe(run, number):
     return f"{name} {about[at:] if at >= 0 else os.path.basename(about)}"
 
 
-def test_scenario(tap, bench, scenario, every, offset):
+def test_scenario(tap, bench, scenario, share):
     calls, expected, complaints = bench.undisturbed(scenario)
     if not tap.check(not complaints and len(calls) > 20, f"{scenario.name}: undisturbed, {len(calls)} calls", complaints):
         return
     for fault in FAULTS:
-        numbers = [i for i, call in enumerate(calls, 1) if call[1] in fault.classes and i % every == offset % every]
+        numbers = [i for i, call in enumerate(calls, 1) if call[1] in fault.classes and share.has(i)]
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
             results = list(pool.map(lambda n: bench.disturb(scenario, fault, n, expected), numbers))
         complaints = [text for found, _ in results for text in found]
@@ -266,14 +270,15 @@ def main():
     parser.add_argument("--lode", required=True)
     parser.add_argument("--shim", required=True)
     parser.add_argument("--only", default="", help="only scenarios whose name contains this")
-    parser.add_argument("--every", type=int, default=1, help="only each N-th call, another one in each scenario")
+    parser.add_argument("--share", type=Share, default=Share.from_environment(), help="the K-th of N parts of the calls")
     options = parser.parse_args()
     tap = Tap()
+    tap.note(f"{options.share} of the calls")
     with scratch() as root:
         bench = Bench(Program(options.lode, options.shim), root)
         for i, scenario in enumerate(scenarios()):
             if options.only in scenario.name:
-                test_scenario(tap, bench, scenario, options.every, i)
+                test_scenario(tap, bench, scenario, options.share.shifted(i))
         touched = [path for key, path in bench.made.items() if fingerprint(path) != bench.prints[key]]
         tap.check(not touched, "what is converted stays as it is", touched)
     return tap.finish()

@@ -4,6 +4,7 @@
  * the same whoever looks (support/walk_recording.h). Meant to run under the address and undefined behaviour sanitizers as well.
  */
 #include "hostile.h"
+#include "share.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,12 +41,15 @@ static void truncate_all(const struct minirec_options *options)
 {
     lode_memory_file files[MINIREC_FILES];
     struct minirec rec;
+    struct share share = share_from_environment();
     unsigned long count = 0, noticed = 0;
     minirec_make(&rec, options);
     size_t file_count = minirec_list(&rec, files);
     for (size_t file = 0; file < file_count; file++) {
         lode_memory_file whole = files[file];
         for (size_t size = 0; size < whole.size; size++) {
+            if (!share_has(share, size))
+                continue;
             /* A copy, so that the sanitizer sees what lies behind its end. */
             unsigned char *copy = malloc(size ? size : 1);
             assert_non_null(copy);
@@ -101,22 +105,26 @@ static void no_bit_flip_does_harm(void **state)
 {
     const struct minirec_options options = MINIREC_OPTIONS_INIT;
     struct minirec rec;
+    struct share share = share_from_environment();
     unsigned long count = 0, noticed = 0;
     double slowest = 0;
     (void)state;
     minirec_make(&rec, &options);
     for (size_t i = 0; i < rec.count; i++) {
         struct minirec_file *file = &rec.files[i];
-        unsigned long file_noticed = 0;
+        unsigned long flips = 0, file_noticed = 0;
         for (size_t bit = 0; bit < file->size * 8; bit++) {
+            if (!share_has(share, bit))
+                continue;
             file->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
             struct outcome outcome = exercise_made(&rec);
             file->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            flips++;
             file_noticed += findings(&outcome) > 0;
             slowest = outcome.milliseconds > slowest ? outcome.milliseconds : slowest;
         }
-        print_message("# %s: %zu bit flips, %lu are noticed\n", file->name, file->size * 8, file_noticed);
-        count += file->size * 8;
+        print_message("# %s: %lu bit flips, %lu are noticed\n", file->name, flips, file_noticed);
+        count += flips;
         noticed += file_noticed;
     }
     print_message("# %lu bit flips, %lu (%.1f %%) are noticed; slowest %.1f ms\n", count, noticed,
@@ -200,8 +208,9 @@ static void mutate(struct minirec *rec, uint64_t *random)
 
 static void mutate_at_random(const struct minirec *sound, uint64_t seed)
 {
+    struct share share = share_from_environment();
     uint64_t random = seed;
-    unsigned long errors = 0;
+    unsigned long count = 0, errors = 0;
     double slowest = 0;
     for (unsigned i = 0; i < RANDOM_MUTATIONS; i++) {
         struct minirec bent;
@@ -211,13 +220,15 @@ static void mutate_at_random(const struct minirec *sound, uint64_t seed)
         uint64_t hits = 1 + next_random(&random) % 4;
         for (uint64_t k = 0; k < hits; k++)
             mutate(&bent, &random);
-        struct outcome outcome = exercise_made(&bent);
-        errors += outcome.walk.full.errors > 0;
-        slowest = outcome.milliseconds > slowest ? outcome.milliseconds : slowest;
+        if (share_has(share, i)) {
+            struct outcome outcome = exercise_made(&bent);
+            count++;
+            errors += outcome.walk.full.errors > 0;
+            slowest = outcome.milliseconds > slowest ? outcome.milliseconds : slowest;
+        }
         minirec_free(&bent);
     }
-    print_message("# %d random mutations, %lu have errors; slowest %.1f ms\n", RANDOM_MUTATIONS, errors,
-                  slowest);
+    print_message("# %lu random mutations, %lu have errors; slowest %.1f ms\n", count, errors, slowest);
     assert_little_memory(MAX_MEGABYTES);
 }
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which part of a long list of cases a run covers."""
+
+import os
+
+
+class Share:
+    """The K-th of N parts, written K/N. The parts are disjoint, and together they are all cases."""
+
+    def __init__(self, text="1/1"):
+        part, _, parts = text.partition("/")
+        self.part, self.parts = int(part) - 1, int(parts)
+        if not 0 <= self.part < self.parts:
+            raise ValueError(f"not a share K/N: {text}")
+
+    @staticmethod
+    def from_environment():
+        """All, unless LODE_SHARE says otherwise."""
+        return Share(os.environ.get("LODE_SHARE") or "1/1")
+
+    def has(self, number):
+        return number % self.parts == self.part
+
+    def shifted(self, by):
+        return Share(f"{(self.part + by) % self.parts + 1}/{self.parts}")
+
+    def __str__(self):
+        return f"part {self.part + 1} of {self.parts}"
