@@ -1,9 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time and memory of commands."""
+"""Time and memory of commands. Times are wall time, or processor time once `use_processor_time` was called."""
+import resource
 import subprocess
 import sys
 import threading
 import time
+
+
+def processor_time():
+    """Of all processes that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+clock = time.monotonic
+
+
+def use_processor_time():
+    """For figures that are judged: other work on the machine changes them less."""
+    global clock
+    clock = processor_time
 
 
 def anonymous_peak(process):
@@ -23,14 +39,14 @@ def anonymous_peak(process):
 
 def run_once(command):
     """Seconds, MiB, and what it printed."""
-    start = time.monotonic()
+    start = clock()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         peaks = []
         watcher = threading.Thread(target=lambda: peaks.append(anonymous_peak(process)))
         watcher.start()
         output = process.stdout.read()
         status = process.wait()
-        seconds = time.monotonic() - start
+        seconds = clock() - start
         watcher.join()
     if status != 0:
         sys.exit(f"failed: {' '.join(command)}")

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a database and says how long each phase took: synth_phases DIRECTORY PROFILES CONTEXTS SAMPLES MEMORY THREADS */
+/*
+ * Makes a database and says how long each phase took:
+ * synth_phases DIRECTORY PROFILES CONTEXTS SAMPLES MEMORY THREADS wall|processor
+ */
 #include <lode/synth.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +14,12 @@ struct phases {
     double began, last;
 };
 
+static clockid_t clock_id = CLOCK_MONOTONIC;
+
 static double now(void)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock_id, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
@@ -39,11 +44,14 @@ int main(int count, char **arguments)
 {
     lode_synth_options options = LODE_SYNTH_OPTIONS_INIT;
     lode_error error = {0};
-    struct phases phases = {.began = now()};
-    if (count != 7) {
-        fprintf(stderr, "usage: synth_phases DIRECTORY PROFILES CONTEXTS SAMPLES MEMORY THREADS\n");
+    if (count != 8) {
+        fprintf(stderr,
+                "usage: synth_phases DIRECTORY PROFILES CONTEXTS SAMPLES MEMORY THREADS wall|processor\n");
         return 2;
     }
+    if (strcmp(arguments[7], "processor") == 0)
+        clock_id = CLOCK_PROCESS_CPUTIME_ID;
+    struct phases phases = {.began = now()};
     options.profiles = (uint32_t)strtoul(arguments[2], NULL, 10);
     options.contexts = (uint32_t)strtoul(arguments[3], NULL, 10);
     options.samples = (uint32_t)strtoul(arguments[4], NULL, 10);

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from building import Lode, Tap, parse_arguments
 
+MOST_RUNS = 8
 RATIO = 1.1
 # Deep enough for thousands of contexts, shallow enough that all are met early.
 PROGRAM = ["--tasks", "4", "--functions", "60", "--depth", "6"]
@@ -45,17 +46,19 @@ def main():
         tap.skip("memory", "there is no /proc")
         return tap.finish()
     with tempfile.TemporaryDirectory() as folder:
-        peaks = {}
+        recordings = {}
         for factor in (1, 10):
-            recording = Path(folder) / f"times-{factor}"
-            lode.must("synth", "recording", *PROGRAM, "--records", options.records * factor, "-o", recording)
-            for trace in ("full", "none"):
-                command = [options.lode, "build", "--force", "--threads", "2", "--memory", "16M", "--trace", trace,
-                           recording, "-o", Path(folder) / "db"]
-                peaks[trace, factor] = max(peak(command) for _ in range(3 if factor == 1 else 1))
+            recordings[factor] = Path(folder) / f"times-{factor}"
+            lode.must("synth", "recording", *PROGRAM, "--records", options.records * factor, "-o", recordings[factor])
         for trace in ("full", "none"):
-            small, large = peaks[trace, 1], peaks[trace, 10]
-            tap.check(large <= small * RATIO, f"--trace {trace}: ten times the events take the same memory",
+            command = [options.lode, "build", "--force", "--threads", "2", "--memory", "16M", "--trace", trace, "-o", Path(folder) / "db"]
+            small, large = 0, peak([*command, recordings[10]])
+            # On a busy machine, a short run may be over before its peak was seen.
+            for _ in range(MOST_RUNS):
+                small = max(small, peak([*command, recordings[1]]))
+                if large <= small * RATIO:
+                    break
+            tap.check(0 < large <= small * RATIO, f"--trace {trace}: ten times the events take the same memory",
                       [f"{small >> 10} KiB and {large >> 10} KiB"])
             tap.note(f"--trace {trace}: {small >> 10} KiB and {large >> 10} KiB")
     return tap.finish()

@@ -28,7 +28,7 @@ static lode_status check(struct lode_comm *comm, const struct arguments *argumen
     LODE_TRY(comm_check_all(comm, &count, error));
     LODE_TRY(comm_check_file(comm, arguments->name, error));
     if (comm->place.rank == 0)
-        printf("%u checks hold for %u members of %s, %u of them here\n", count + 1, comm->place.size,
+        printf("%u checks hold for %u ranks of %s, %u of them here\n", count + 1, comm->place.size,
                comm->ops->name, comm->place.local);
     return LODE_OK;
 }
@@ -49,7 +49,7 @@ static lode_status fail_or_wait(struct lode_comm *comm, const struct arguments *
     nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
     if (strcmp(arguments->what, "die") == 0)
         raise(SIGKILL);
-    return lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "no room at member %u", comm->place.rank);
+    return lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "no room at rank %u", comm->place.rank);
 }
 
 int main(int argc, char **argv)
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     if (status != LODE_OK) {
         lode_comm_raise(comm, status, &error);
         if (lode_comm_rank(comm) == 0)
-            fprintf(stderr, "member 0 says: %s\n", error.text);
+            fprintf(stderr, "rank 0 says: %s\n", error.text);
         lode_comm_abort(comm, FAILED);
     }
     lode_comm_leave(comm);

@@ -19,7 +19,7 @@ sys.path.append(str(ROOT / "tests" / "build"))
 
 from outcome import Run  # noqa: E402
 
-SECONDS = 120
+SECONDS = 300
 GRACE = 3  # that a launcher has to end its job when it is told to
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MEMORY_DISK = "/dev/shm"
@@ -189,7 +189,7 @@ class Job:
             out, err = self.process.communicate()
         return Ended(self.process.returncode, out, err, time.monotonic() - self.begin, late, names)
 
-    def survivors(self, program="lode", patience=5.0):
+    def survivors(self, program="lode", patience=30.0):
         """Processes of the job that still run some seconds after its launcher ended."""
         end = time.monotonic() + patience
         while True:

@@ -14,6 +14,7 @@ from building import Lode, Tap, parse_arguments
 
 RATIO = 1.1
 RANKS = 4
+MOST_RUNS = 8
 # So shallow that all of its contexts are met early: what grows then grows with events. MPI itself has some 3 MB, of which a
 # tenth is less than a byte for each event that comes on top.
 PROGRAM = ["--tasks", "8", "--functions", "60", "--depth", "8"]
@@ -41,9 +42,9 @@ def peaks(command, env):
                 most[rank] = max(most.get(rank, 0), anonymous(pid))
             time.sleep(0.0005)
         ended = job.wait()
-    if ended.status != 0 or len(most) != RANKS:
+    if ended.status != 0:
         raise SystemExit("\n".join(ended.describe()))
-    return [most[rank] for rank in range(RANKS)]
+    return [most.get(rank, 0) for rank in range(RANKS)]
 
 
 def look_at(tap, lode, folder, records):
@@ -53,11 +54,15 @@ def look_at(tap, lode, folder, records):
     lode.must("synth", "recording", *PROGRAM, "--records", records * 10, "-o", many)
     for trace in ("full", "none"):
         command = [lode.program, "build", "--force", "--threads", "1", "--memory", "1M", "--trace", trace, "-o", folder / "db"]
-        runs = [peaks(OPENMPI.job(RANKS, *command, few), env) for _ in range(3)]
-        small = [max(run[rank] for run in runs) for rank in range(RANKS)]
         large = peaks(OPENMPI.job(RANKS, *command, many), env)
+        small = [0] * RANKS
+        # On a busy machine, a short job may be over before its peak was seen.
+        for _ in range(MOST_RUNS):
+            small = [max(pair) for pair in zip(small, peaks(OPENMPI.job(RANKS, *command, few), env))]
+            if all(large) and all(b <= a * RATIO for a, b in zip(small, large)):
+                break
         text = ", ".join(f"rank {rank} {a >> 10} and {b >> 10} KiB" for rank, (a, b) in enumerate(zip(small, large)))
-        tap.check(all(b <= a * RATIO for a, b in zip(small, large)),
+        tap.check(all(large) and all(b <= a * RATIO for a, b in zip(small, large)),
                   f"--trace {trace}: ten times the events take the same memory on each of {RANKS} ranks", [text])
         tap.note(text)
 

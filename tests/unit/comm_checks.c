@@ -9,7 +9,7 @@
     do {                                                                                                     \
         if (!(condition))                                                                                    \
             return lode_fail(error, LODE_ERR_CORRUPT, "comm_checks.c", (uint64_t)__LINE__,                   \
-                             "member %u of %u, pieces of %zu: %s", comm->place.rank, comm->place.size,       \
+                             "rank %u of %u, pieces of %zu: %s", comm->place.rank, comm->place.size,       \
                              comm->piece, #condition);                                                       \
     } while (0)
 
