@@ -11,8 +11,8 @@
 #define STORE "000000"
 
 enum {
-    FLAGS_PAGE = 0x12, /* deflate and checksums, by the numbers of the page */
-    FLAGS_ZICO = 0x11  /* the same by those of collectors */
+    FLAGS_PAGE = 0x12, /* deflate and checksums, by the documentation's numbers */
+    FLAGS_ZICO = 0x11  /* the same by the collectors' numbers */
 };
 
 /* Chunks in the order of the file. */
@@ -62,7 +62,7 @@ lode_status lode_zor_writer_number(struct zor_writer *writer, lode_error *error)
 
 /* ---- chunks ---- */
 
-/* Of one track all chunks are in one spool, one behind the other. */
+/* All chunks of a track are contiguous in one spool. */
 LODE_COMPARE_BY_2(compare_chunks, struct zor_packed, order, offset);
 
 static lode_status gather(struct assembly *self, lode_error *error)
@@ -119,9 +119,9 @@ static lode_status write_chunks(struct assembly *self, lode_error *error)
     return LODE_OK;
 }
 
-/* ---- files beside them ---- */
+/* ---- other files ---- */
 
-/* Its header says how much of it is used, and the times of the first and the last second; records come with the chunks. */
+/* The header has the used size and the first and last time; records follow with the chunks. */
 static lode_status begin_meta(struct assembly *self, lode_error *error)
 {
     static const uint8_t header[ZOR_QMETA_SIZE] = {'M', 'Q', 'I', '0'};
@@ -164,7 +164,7 @@ static lode_status write_strings(const struct assembly *self, lode_error *error)
     return status;
 }
 
-/* The page names this file, but not what is in it: the numbers that are said elsewhere, for people. */
+/* This file is documented, but not its content: write the format's parameters for people. */
 static lode_status write_properties(const struct assembly *self, lode_error *error)
 {
     static const char text[] = "store.id=000000\nstore.compression=zlib\nstore.checksum=crc32\n";
@@ -179,7 +179,7 @@ static lode_status write_properties(const struct assembly *self, lode_error *err
     return status;
 }
 
-/* The data file makes the directory a store: it is there when all else is whole. */
+/* The data file makes the directory a store: write it when all else is complete. */
 static lode_status assemble(struct assembly *self, lode_error *error)
 {
     LODE_TRY(gather(self, error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of recordings that are no trace stores: every outermost call begins a trace, arguments and results are attributes. */
+/* Events of other recordings: outermost calls begin traces, values become attributes. */
 #include "base/bytes.h"
 #include "base/compare.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 
 enum {
     NAME_SIZE = 8192, /* longer names are cut off */
-    TEXT_SIZE = 1024, /* of a value that is no text */
+    TEXT_SIZE = 1024, /* of a value that is no string */
     VALUES_MAX = 64
 };
 #define STAMP_UNIT 1000000 /* nanoseconds of a millisecond */
@@ -76,7 +76,7 @@ static bool grow_uses(struct zor_uses *uses, uint32_t index)
     return true;
 }
 
-/* The method of a function, or NULL as long as they have no names: then it is noted where this one is used. */
+/* The method of a function. While strings are noted, notes this use and returns NULL. */
 static lode_status find_method(struct zor_source *source, struct zor_encoder *encoder,
                                const lode_function *function, struct zor_entry **method, lode_error *error)
 {
@@ -97,7 +97,7 @@ static lode_status find_method(struct zor_source *source, struct zor_encoder *en
     return LODE_OK;
 }
 
-/* A function and where it is used first. */
+/* A function and its first use. */
 struct use {
     uint64_t first;
     const lode_function *function;
@@ -113,7 +113,7 @@ static struct zor_entry *make_method(struct zor_source *source, const lode_funct
         lode_demangle(function->name, name, sizeof name);
     else
         lode_function_label(function, name, sizeof name);
-    /* Names of other languages are whatever they are. */
+    /* Names of other languages are not split. */
     bool has_parts = function->name && (strcmp(name, function->name) != 0 || strstr(name, "::"));
     struct lode_range parts[3] = {zor_range(module[0] ? module : "<unknown>"), zor_range(name),
                                   zor_range("()")};
@@ -127,7 +127,7 @@ static struct zor_entry *make_method(struct zor_source *source, const lode_funct
     return lode_zor_method(source->dictionary, parts[0], parts[1], parts[2]);
 }
 
-/* Functions of one name are told apart by where they are; the first that is used has the name alone. */
+/* The location distinguishes functions of one name; the first one used has the plain name. */
 static lode_status name_uses(struct zor_source *source, const struct use *uses, size_t count,
                              lode_error *error)
 {
@@ -236,7 +236,7 @@ static uint64_t mix(uint64_t hash, uint64_t number)
     return hash ^ hash >> 32;
 }
 
-/* From what no two calls have in common: the host, the thread and the time. */
+/* Hashes what is unique to a call: the host, the thread and the time. */
 static struct zor_id make_id(const struct zor_source *source, const lode_track *track, uint64_t stamp,
                              uint64_t time)
 {
@@ -250,7 +250,7 @@ static struct zor_id make_id(const struct zor_source *source, const lode_track *
     return id;
 }
 
-/* Milliseconds since the epoch or, if nobody knows when the clock began, since then. */
+/* Milliseconds since the epoch, or since the start of the clock if that is unknown. */
 static uint64_t stamp_of(const lode_recording *recording, uint64_t time)
 {
     uint64_t moved;
@@ -260,7 +260,7 @@ static uint64_t stamp_of(const lode_recording *recording, uint64_t time)
     return moved == 0 ? 1 : moved < ZOR_STAMPS_END ? moved : ZOR_STAMPS_END - 1;
 }
 
-/* What is known of all calls of the track. */
+/* Attributes of the track, at each trace. */
 static lode_status put_track(struct zor_source *source, struct zor_encoder *encoder, const lode_track *track,
                              lode_error *error)
 {

@@ -9,10 +9,9 @@
 #include <zlib.h>
 
 enum {
-    LEVEL =
-        4, /* three times as fast as what collectors used, for 3 % more bytes: the repeats of calls are short */
+    LEVEL = 4, /* three times as fast as the collectors' level, for 3 % more bytes */
     TRACE_ID_SIZE = 20,
-    NUMBERS_SIZE = 28 /* of a chunk: its number, offset and length, each as wide as can be */
+    NUMBERS_SIZE = 28 /* of a chunk: its number, offset and length, each of maximal width */
 };
 
 /* Flags of a record of qmeta.idx. */
@@ -82,7 +81,7 @@ static void put_numbers(uint8_t *at, const struct zor_written_trace *trace, size
     put_u32be(at, (uint32_t)size);
 }
 
-/* The page wants chunks of traces numbered. Those of the first go behind its id, those of others, with the id, before all else. */
+/* The documentation requires numbered chunks: after the id in the first, at the start of others. */
 static bool number_chunk(struct zor_encoder *encoder)
 {
     struct lode_blob *payload = &encoder->payload;
@@ -116,7 +115,7 @@ static bool prepare(struct zor_encoder *encoder)
     } else if (deflateReset(encoder->deflater) != Z_OK) {
         return false;
     }
-    /* A flush adds a few bytes to what the bound knows of. */
+    /* A flush adds a few bytes to the bound. */
     size_t bound = deflateBound(encoder->deflater, size) + 64;
     if (bound <= encoder->packed_capacity)
         return true;
@@ -126,7 +125,7 @@ static bool prepare(struct zor_encoder *encoder)
     return encoder->packed != NULL;
 }
 
-/* A raw stream without a final block, as all that exist are. */
+/* A raw stream without a final block, like all existing ones. */
 static bool compress_payload(struct zor_encoder *encoder, size_t *size)
 {
     if (!encoder->has_memory || !prepare(encoder))
@@ -146,7 +145,7 @@ static uint64_t at_most(uint64_t number, uint64_t most)
     return number < most ? number : most;
 }
 
-/* What qmeta.idx says of a chunk, but for its offset, which is not known yet. */
+/* The record of a chunk in qmeta.idx, without its offset, which is not known yet. */
 static void put_qmeta(uint8_t *at, const struct zor_written_trace *trace, bool is_last)
 {
     uint64_t errors = at_most(trace->errors, UINT16_MAX);

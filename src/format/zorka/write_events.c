@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of a trace store that is written anew. What they carry is CBOR with ids of their own store. */
+/* Events of a trace store that is rewritten. Their data is CBOR with ids of their own store. */
 #include "base/error.h"
 #include "format/zorka/write_source.h"
 
@@ -7,7 +7,7 @@ enum {
     STAMP_UNIT = 1000000 /* nanoseconds of a millisecond */
 };
 
-/* A number, or something else, that is known of a call. */
+/* An attribute of a call, such as a number. */
 struct pair {
     uint64_t key;
     struct zor_item head; /* of the value */
@@ -33,7 +33,7 @@ static bool next_pair(struct zor_input *in, struct pair *pair)
     return true;
 }
 
-/* Numbers as short as can be. */
+/* Encodes numbers in the shortest form. */
 static void put_pair(struct zor_encoder *encoder, const struct pair *pair)
 {
     bool is_number = pair->head.major <= ZOR_NEGATIVE;
@@ -42,7 +42,7 @@ static void put_pair(struct zor_encoder *encoder, const struct pair *pair)
         lode_zor_put_head(encoder, pair->head.major, pair->head.value);
 }
 
-/* What the writer says itself: of calls and chunks everywhere, of the trace as a whole at its outermost call. */
+/* Keys that the writer generates: for calls and chunks, and at the outermost call for the trace. */
 static bool is_made_anew(const struct zor_encoder *encoder, uint64_t key)
 {
     bool is_of_chunk = key >= ZOR_KEY_TRACE_ID && key <= ZOR_KEY_CHUNK_LENGTH;
@@ -68,7 +68,7 @@ static void put_key(struct zor_encoder *encoder, const lode_event *event, uint64
             put_pair(encoder, &pair);
 }
 
-/* Those that have no place of their own, in their order. */
+/* The other attributes, in order. */
 static void put_rest(struct zor_encoder *encoder, const lode_event *event)
 {
     bool is_beginning = event->kind != LODE_EVENT_LEAVE && event->kind != LODE_EVENT_INSTANT;
@@ -91,7 +91,7 @@ static uint64_t tick_of(const struct zor_trace *trace, const lode_event *event)
     return trace->start + (passed >> ZOR_TICK_SHIFT);
 }
 
-/* The time stamp of a trace, of which the beginning may have been cut off. */
+/* The time stamp of a trace, whose beginning may be cut off. */
 static uint64_t stamp_of(const struct zor_trace *trace, const lode_event *event)
 {
     uint64_t passed = event->time > trace->begin ? event->time - trace->begin : 0;
@@ -107,7 +107,7 @@ static lode_status enter(struct zor_source *source, struct zor_encoder *encoder,
     uint64_t stamp = is_outermost ? stamp_of(trace, event) : 0;
     if (is_outermost)
         lode_zor_begin_trace(encoder, trace->id, stamp);
-    /* A method that is not known stays so. */
+    /* An unknown method stays unknown. */
     LODE_TRY(lode_zor_enter(encoder, tick_of(trace, event), method, error));
     if (encoder->hidden > 0)
         return LODE_OK;
@@ -123,7 +123,7 @@ static lode_status enter(struct zor_source *source, struct zor_encoder *encoder,
     return LODE_OK;
 }
 
-/* The call failed, which old stores say by a flag that means something else in others. */
+/* The call failed; old stores use a flag that has another meaning in others. */
 static void put_error(struct zor_encoder *encoder)
 {
     if (!zor_innermost(encoder)->has_failed)
@@ -145,14 +145,14 @@ static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *tr
 
 /* ---- attributes ---- */
 
-/* A key or a value as it goes by: references, and everything else. */
+/* Splits a key or a value into references and other bytes. */
 struct value_reader {
     struct zor_input in;
     bool is_page;   /* numbers without a tag are references */
-    bool is_tagged; /* what comes next */
+    bool is_tagged; /* the next item has the tag of a reference */
 };
 
-/* The next item: `id` if it is a reference, else its bytes as they are. False at the end. */
+/* The next item: `id` if it is a reference, else its bytes. False at the end. */
 static bool next_part(struct value_reader *reader, bool *is_reference, uint64_t *id, struct lode_range *bytes)
 {
     struct zor_input *in = &reader->in;
@@ -215,7 +215,7 @@ static lode_status put_value(struct zor_source *source, struct zor_encoder *enco
     return LODE_OK;
 }
 
-/* Of a key that is no reference, the bytes stand before those of the value. */
+/* A key that is no reference precedes the value. */
 static lode_status put_attribute(struct zor_source *source, struct zor_encoder *encoder, uint32_t store,
                                  const lode_event *event, lode_error *error)
 {

@@ -2,13 +2,13 @@
 /* Names of functions as classes, methods and signatures. */
 #include "format/zorka/write_source.h"
 
-/* A name, demangled, as it is gone through. */
+/* A demangled name that is being parsed. */
 struct naming {
     const char *whole;
-    const char *name; /* where it begins, behind the type of its result */
+    const char *name; /* its beginning, after the result type */
     const char *method;
     const char *at;
-    unsigned depth; /* brackets that are open */
+    unsigned depth; /* open brackets */
 };
 
 static bool begins_with(const char *text, const char *word)
@@ -22,7 +22,7 @@ static bool ends_with(const char *begin, const char *end, const char *word)
     return (size_t)(end - begin) >= length && memcmp(end - length, word, length) == 0;
 }
 
-/* `at` is behind the word operator: passes over its sign, in which brackets are none, or over a type or a word up to the parameters. */
+/* Skips the symbol after the word operator, or a type or word, up to the parameters. */
 static const char *pass_operator(const char *at)
 {
     if (begins_with(at, "()") || begins_with(at, "[]"))
@@ -30,7 +30,7 @@ static const char *pass_operator(const char *at)
     return at + (*at == ' ' ? strcspn(at, "(") : strspn(at, "<>=-!+*/%^&|~,"));
 }
 
-/* What stands before a name is the type of its result, unless it says what kind of thing this is, such as a thunk to it. */
+/* The result type precedes a name, unless it is a description such as "non-virtual thunk to". */
 static void take_space(struct naming *naming)
 {
     naming->at++;
@@ -48,7 +48,7 @@ static void take_bracket(struct naming *naming)
         naming->depth--;
 }
 
-/* The parameters of a function in which something else is: the end of them, or NULL if nothing is. */
+/* The end of the parameters of an enclosing function, or NULL if there is none. */
 static const char *pass_outer(const char *at)
 {
     unsigned depth = 0;
@@ -62,7 +62,7 @@ static const char *pass_outer(const char *at)
     return begins_with(at, "::") ? at : NULL;
 }
 
-/* Goes on by one step; false at the parameters, and at the end. */
+/* Takes one step; false at the parameters, and at the end. */
 static bool step(struct naming *naming)
 {
     const char *at = naming->at;

@@ -35,7 +35,7 @@ lode_status lode_zor_source_take(struct zor_source *source, struct zor_encoder *
         encoder->left_out++;
         return LODE_OK;
     }
-    /* What is outside of all calls, or in calls that are too deep. */
+    /* Outside of all calls, or in calls beyond the maximal depth. */
     if ((zor_depth(encoder) == 0 && (is_end || !is_call)) || (encoder->hidden > 0 && !is_call)) {
         encoder->left_out++;
         return LODE_OK;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recordings that become trace stores. Of trace stores everything is taken over that a store can hold: a track is a trace, and strings get new
- * ids. Of other recordings each outermost call of a track becomes a trace.
+ * Converts recordings to trace stores. From trace stores, everything is copied: a track is a trace,
+ * and strings get new ids. From other recordings, each outermost call of a track becomes a trace.
  */
 #ifndef LODE_ZORKA_WRITE_SOURCE_H
 #define LODE_ZORKA_WRITE_SOURCE_H
 
 #include "format/zorka/write.h"
 
-/* Where each function is used first, as far as one thread knows. */
+/* The first use of each function, as far as one thread knows. */
 struct zor_uses {
-    uint64_t *firsts; /* by index of function */
+    uint64_t *firsts; /* by function index */
     uint32_t count;
 };
 
@@ -18,27 +18,27 @@ struct zor_source {
     const lode_recording *recording;
     struct zor_dictionary *dictionary;
     bool is_store;              /* the recording is a trace store */
-    struct zor_entry **methods; /* by index of function; of other recordings, known when all were noted */
+    struct zor_entry **methods; /* by function index; other recordings: set after noting */
     uint32_t method_count;
 
-    /* Of trace stores: entries by store and place of the text. */
+    /* Trace stores: entries by store and index of the string. */
     _Atomic(struct zor_entry *) **strings, **tuples;
     struct zor_entry *unknown_text, *unknown_key, *unknown_exception;
 
-    /* Of others. */
+    /* Other recordings. */
     struct zor_uses *uses; /* by encoder */
     uint32_t use_count;
     struct zor_entry *host, *command; /* NULL: not known */
     struct zor_entry *keys[5];        /* of attributes of all traces */
 };
 
-/* The recording and the dictionary are borrowed; `encoders` says how many threads there will be. */
+/* Borrows the recording and the dictionary; `encoders` is the number of threads. */
 lode_status lode_zor_source_open(struct zor_source *source, const lode_recording *recording,
                                  struct zor_dictionary *strings, uint32_t encoders, lode_error *error);
 void lode_zor_source_close(struct zor_source *source);
-/* All events were noted: gives functions their names. */
+/* All events were noted: names the functions. */
 lode_status lode_zor_source_name(struct zor_source *source, lode_error *error);
-/* Encodes an event of a track. Events of a track come in their order, to one encoder. */
+/* Encodes an event of a track. One encoder takes the events of a track, in order. */
 lode_status lode_zor_source_take(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
                                  const lode_event *event, lode_error *error);
 
@@ -48,10 +48,10 @@ lode_status lode_zor_translation_open(struct zor_source *source, lode_error *err
 void lode_zor_translation_close(struct zor_source *source);
 lode_status lode_zor_take_translated(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
                                      const lode_event *event, lode_error *error);
-/* A text of a store as a string; NULL if there is no memory. Id 0 is the empty string. */
+/* A string of a store; NULL if out of memory. Id 0 is the empty string. */
 struct zor_entry *lode_zor_translate_string(struct zor_source *source, uint32_t store, uint64_t id,
                                             struct zor_entry *unknown);
-/* An exception; NULL if there is no memory. */
+/* An exception; NULL if out of memory. */
 struct zor_entry *lode_zor_translate_exception(struct zor_source *source, uint32_t store, uint64_t id);
 
 lode_status lode_zor_calls_open(struct zor_source *source, uint32_t encoders, lode_error *error);
@@ -60,7 +60,8 @@ lode_status lode_zor_calls_name(struct zor_source *source, lode_error *error);
 lode_status lode_zor_take_call(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
                                const lode_event *event, lode_error *error);
 /*
- * The parts of a name in C++: class, method and signature. Those that it has point into `name`; others stay as they are.
+ * Splits a C++ name into class, method and signature, which point into `name`. Missing parts are
+ * unchanged.
  */
 void lode_zor_split_name(const char *name, struct lode_range parts[3]);
 

@@ -45,7 +45,7 @@ static bool is_same(const struct zor_entry *a, const struct zor_entry *b)
            (a->part_count == 0 || memcmp(a->parts, b->parts, a->part_count * sizeof *a->parts) == 0);
 }
 
-/* An entry of its own; NULL if there is no memory. */
+/* A new entry; NULL if out of memory. */
 static struct zor_entry *copy_entry(struct zor_dictionary *strings, const struct zor_entry *model)
 {
     struct zor_entry *entry = lode_arena_alloc(&strings->arena, 1, sizeof *entry);
@@ -131,7 +131,7 @@ static bool has_id_to_get(const struct zor_entry *entry)
     return entry && entry->id == 0 && (entry->mark != ZOR_MARK_NONE || entry->bytes.size > 0);
 }
 
-/* Parts come before what they are parts of. Parts that are deeper than may be get no id. */
+/* Parts get ids before their owners. Parts that are nested too deeply get none. */
 static void number_entry(struct zor_dictionary *strings, struct zor_entry *top)
 {
     struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strings that are to be written: each once, with ids in the order in which they are used. */
+/* The strings of the output: distinct, with ids in the order of their first use. */
 #ifndef LODE_ZORKA_WRITE_TEXT_H
 #define LODE_ZORKA_WRITE_TEXT_H
 
@@ -16,20 +16,20 @@
 #define ZOR_NEVER UINT64_MAX
 
 enum {
-    ZOR_CAUSES_MAX = 16,                 /* exceptions behind an exception: they might go round in circles */
+    ZOR_CAUSES_MAX = 16,                 /* nested causes of an exception: they might be cyclic */
     ZOR_PARTS_DEPTH = ZOR_CAUSES_MAX + 3 /* an exception, its stack, an item of it, a name */
 };
 
 struct zor_entry {
     enum zor_mark mark;
     uint32_t id;             /* 0: none yet */
-    _Atomic uint64_t first;  /* where it is used first; ZOR_NEVER: as a part of others at most */
-    struct lode_range bytes; /* of a text that has no parts */
+    _Atomic uint64_t first;  /* first use; ZOR_NEVER: only as a part of others */
+    struct lode_range bytes; /* of a string without parts */
     struct zor_entry **parts;
     size_t part_count;
     uint64_t line;          /* of a stack item */
     struct zor_entry *next; /* of the same hash */
-    const void *owner;      /* of a method: who has given it to a function */
+    const void *owner;      /* of a method: the function that it is assigned to */
 };
 
 struct zor_dictionary {
@@ -44,7 +44,7 @@ struct zor_dictionary {
 void lode_zor_dictionary_init(struct zor_dictionary *strings);
 void lode_zor_dictionary_free(struct zor_dictionary *strings);
 
-/* The entry of a text, new or not; NULL if there is no memory. The empty plain string, which has the id 0, is one as well. MT: any thread. */
+/* The entry of a string, new or not; NULL if out of memory. MT: any thread. */
 struct zor_entry *lode_zor_string(struct zor_dictionary *strings, enum zor_mark mark,
                                   struct lode_range bytes);
 /* Of a method, an exception, a stack or an item of one. Parts may be NULL: none. MT: any thread. */
@@ -59,7 +59,7 @@ static inline struct lode_range zor_range(const char *text)
     return (struct lode_range){(const uint8_t *)text, strlen(text)};
 }
 
-/* Gives ids to all that are used, from 1 on. */
+/* Assigns ids to all used entries, from 1 on. */
 lode_status lode_zor_dictionary_number(struct zor_dictionary *strings, lode_error *error);
 /* Writes them all as a file of the text index. */
 lode_status lode_zor_dictionary_write(const struct zor_dictionary *strings, struct lode_output_file *file,

@@ -16,12 +16,12 @@ enum {
     LEAVE_MAX = 5 * INFO_MAX + 1,     /* three sums, stop, calls, break */
     ATTRIBUTE_MAX = 4 + 2 * HEAD_MAX, /* tag, map of one, and a key with its tag */
     ID_SIZE = 16,
-    POSITION_BITS = 34 /* of a place where a text is used; above them is the order of the track */
+    POSITION_BITS = 34 /* of a position in the output; the order of the track is above */
 };
 
 /* ---- bytes ---- */
 
-/* Room for `size` bytes; NULL if there is no memory, or nothing is to be encoded. */
+/* Space for `size` bytes; NULL if out of memory, or while strings are noted. */
 static uint8_t *room(struct zor_encoder *encoder, size_t size)
 {
     struct lode_blob *payload = &encoder->payload;
@@ -56,7 +56,7 @@ static uint8_t *put_head(uint8_t *at, uint8_t major, uint64_t value)
         put_u16be(at + 1, (uint16_t)value);
         return at + 3;
     }
-    /* Larger ones have 8 bytes, as collectors wrote them. */
+    /* Larger ones have 8 bytes, as in collectors' files. */
     if (value < INT32_MAX) {
         *at = first | 26;
         put_u32be(at + 1, (uint32_t)value);
@@ -113,7 +113,7 @@ static void note(struct zor_encoder *encoder, struct zor_entry *entry)
         continue;
 }
 
-/* The id of a text, which is noted if that is what is done now. */
+/* The id of a string; notes its use in the first pass. */
 static uint32_t id_of(struct zor_encoder *encoder, struct zor_entry *entry)
 {
     if (entry && encoder->is_noting)
@@ -233,7 +233,7 @@ void lode_zor_thrown(struct zor_encoder *encoder, struct zor_entry *exception)
     lode_zor_failed(encoder);
 }
 
-/* Of the outermost call. */
+/* For the outermost call. */
 static uint8_t *put_sums(const struct zor_encoder *encoder, uint8_t *at)
 {
     const struct zor_written_trace *trace = &encoder->trace;

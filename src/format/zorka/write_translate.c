@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strings of a trace store that is written anew: each is looked up once, and gets its new id when all are known. */
+/* Strings of a trace store that is rewritten: each is looked up once, and numbered at the end. */
 #include "base/error.h"
 #include "format/zorka/write_source.h"
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static const struct zor_text *find_text(const struct zor_source *source, uint32_
     return lode_zor_text(&zor_of(source->recording)->stores[store].strings, id);
 }
 
-/* The marks around a text are a part of it. */
+/* The marks around a string are part of it. */
 struct zor_entry *lode_zor_translate_string(struct zor_source *source, uint32_t store, uint64_t id,
                                             struct zor_entry *unknown)
 {
@@ -78,9 +78,9 @@ struct zor_entry *lode_zor_translate_string(struct zor_source *source, uint32_t 
     return entry;
 }
 
-/* ---- what is made of strings ---- */
+/* ---- tuples of strings ---- */
 
-/* A part of a text: NULL in `entry` if there is none. False if there is no memory. */
+/* A part of a tuple: `entry` is NULL if there is none. False if out of memory. */
 static bool translate_part(struct zor_source *source, uint32_t store, uint64_t id, struct zor_entry **entry)
 {
     *entry = NULL;
@@ -115,7 +115,7 @@ static struct zor_entry *make_method(struct zor_source *source, uint32_t store, 
 typedef struct zor_entry *(*tuple_maker)(struct zor_source *source, uint32_t store,
                                          const struct zor_text *text);
 
-/* The entry of a text of some mark. NULL if there is no memory, or it is none: `*has_memory` says which. */
+/* The entry of a tuple. NULL if it is absent or, with `*has_memory` false, out of memory. */
 static struct zor_entry *translate_tuple(struct zor_source *source, uint32_t store, uint64_t id,
                                          enum zor_mark mark, tuple_maker make, bool *has_memory)
 {
@@ -133,7 +133,7 @@ static struct zor_entry *translate_tuple(struct zor_source *source, uint32_t sto
     return entry;
 }
 
-/* Items that are none are left out. */
+/* Skips invalid items. */
 static struct zor_entry *make_stack(struct zor_source *source, uint32_t store, const struct zor_text *text)
 {
     size_t count = lode_zor_ids(text, NULL, 0), kept = 0;
@@ -154,7 +154,7 @@ static struct zor_entry *make_stack(struct zor_source *source, uint32_t store, c
     return entry;
 }
 
-/* An exception in front of its cause. */
+/* An exception that links to its cause. */
 static struct zor_entry *make_exception(struct zor_source *source, uint32_t store, const uint64_t ids[4],
                                         struct zor_entry *cause)
 {
@@ -222,7 +222,7 @@ static lode_status add_method(struct zor_source *source, uint32_t store, const s
     return has_memory ? LODE_OK : lode_fail_memory(error);
 }
 
-/* Functions are known by their names. Of several methods of one name, the first is taken. */
+/* Functions are identified by name. Of several methods of one name, the first is used. */
 static lode_status find_methods(struct zor_source *source, lode_error *error)
 {
     const struct zor_recording *rec = zor_of(source->recording);
