@@ -42,7 +42,7 @@ bool lode_zor_head(struct zor_input *in, struct zor_item *item)
         item->value = read_number(in->data + in->at + 1, width);
         item->width = (uint8_t)width;
         item->is_float = item->major == ZOR_SIMPLE && width > 1;
-        /* Simple values below 32 have one form only. */
+        /* Simple values below 32 have only one encoding. */
         if (item->major == ZOR_SIMPLE && width == 1 && item->value < 32)
             return false;
     } else if (info >= 28 && (info != INFO_OPEN || !set_open(item))) {
@@ -61,10 +61,10 @@ bool lode_zor_content(struct zor_input *in, const struct zor_item *item, struct 
     return true;
 }
 
-/* What is open while an item is passed over. */
+/* An open array, map, tag or string while an item is skipped. */
 struct level {
-    uint64_t left; /* items; of indefinite length: those that were seen */
-    uint8_t major; /* ZOR_BYTES and ZOR_TEXT: pieces of it only */
+    uint64_t left; /* items; of indefinite length: those seen */
+    uint8_t major; /* ZOR_BYTES and ZOR_TEXT: only chunks of it */
     bool is_open;
 };
 
@@ -73,7 +73,7 @@ static bool is_break(const struct zor_item *item)
     return item->major == ZOR_SIMPLE && item->is_open;
 }
 
-/* Begins what an item holds; false if it cannot be there. */
+/* Opens the content of an item; false if it is not allowed there. */
 static bool enter_item(struct zor_input *in, const struct zor_item *item, struct level *levels,
                        unsigned *depth)
 {
@@ -86,7 +86,7 @@ static bool enter_item(struct zor_input *in, const struct zor_item *item, struct
     if (!holds_items)
         return true;
     uint64_t count = item->major == ZOR_TAG ? 1 : item->is_open ? 0 : item->value;
-    /* Each item takes a byte, so there cannot be more of them than bytes. */
+    /* Each item takes at least a byte, so there cannot be more of them than bytes. */
     if (*depth == ZOR_NESTING_MAX || count > in->size - in->at)
         return false;
     if (item->major == ZOR_MAP)
@@ -95,7 +95,7 @@ static bool enter_item(struct zor_input *in, const struct zor_item *item, struct
     return true;
 }
 
-/* Whether an item, or a break, may stand in the innermost of what is open. Counts it. */
+/* Whether the innermost open level accepts an item, or a break. Counts it. */
 static bool takes(struct level *level, const struct zor_item *item)
 {
     bool is_string = level->major == ZOR_BYTES || level->major == ZOR_TEXT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CBOR (RFC 8949), as far as trace stores have it: items are pulled off bytes one at a time. Nothing is allocated, nothing recurses, and
- * no length is believed that is longer than the bytes that are left.
+ * A pull parser for the part of CBOR (RFC 8949) that trace stores use. It neither allocates nor
+ * recurses, and rejects lengths that exceed the rest of the input.
  */
 #ifndef LODE_ZORKA_CBOR_H
 #define LODE_ZORKA_CBOR_H
@@ -20,7 +20,7 @@ enum {
 };
 
 enum {
-    ZOR_NESTING_MAX = 64, /* of arrays, maps and tags inside of one value */
+    ZOR_NESTING_MAX = 64, /* levels of arrays, maps and tags */
     ZOR_FALSE = 20,
     ZOR_TRUE = 21,
     ZOR_NULL = 22
@@ -29,13 +29,13 @@ enum {
 /* The head of an item. */
 struct zor_item {
     uint8_t major;
-    bool is_open;  /* of indefinite length; of ZOR_SIMPLE: a break */
-    bool is_float; /* of ZOR_SIMPLE: value has its bits */
-    uint8_t width; /* bytes of the argument behind the first byte: 0, 1, 2, 4, 8 */
+    bool is_open;  /* of indefinite length; ZOR_SIMPLE: a break */
+    bool is_float; /* ZOR_SIMPLE: value has its bits */
+    uint8_t width; /* bytes of the argument after the first byte: 0, 1, 2, 4, 8 */
     uint64_t value;
 };
 
-/* Bytes, and how far they are read. */
+/* Bytes and a read position. */
 struct zor_input {
     const uint8_t *data;
     uint64_t size, at;
@@ -46,11 +46,11 @@ static inline struct zor_input zor_input(struct lode_range bytes)
     return (struct zor_input){bytes.data, bytes.size, 0};
 }
 
-/* Reads a head. False, with `at` where it was, if there is none, it is cut off or malformed. */
+/* Reads a head. False, without moving `at`, if it is missing, cut off or malformed. */
 bool lode_zor_head(struct zor_input *in, struct zor_item *item);
 /*
- * Passes over one item with all that is in it. False, with `at` where it was, if it is cut off, malformed, a break, or nested deeper than
- * ZOR_NESTING_MAX.
+ * Skips one item with its content. False, without moving `at`, if it is cut off, malformed, a
+ * break, or nested deeper than ZOR_NESTING_MAX.
  */
 bool lode_zor_skip(struct zor_input *in);
 /* The content of a string of definite length whose head was just read. */

@@ -9,15 +9,15 @@
 enum {
     FLAGS_CODEC = 0x0f,
     FLAG_CHECKSUMS = 0x10,
-    TRIES_MAX = 16,       /* chunks that are looked at to tell the layouts apart */
-    DEFLATE_RATIO = 1032, /* no stream is packed better */
+    TRIES_MAX = 16,       /* chunks that are tried to distinguish the layouts */
+    DEFLATE_RATIO = 1032, /* the maximal compression ratio */
     LZ4_RATIO = 255
 };
 
 static const uint8_t data_magic[4] = {'Z', 'T', 'S', '0'};
 static const uint8_t chunk_magic[4] = {'Z', 'C', 'H', '0'};
 
-/* ---- finding chunks ---- */
+/* ---- locating chunks ---- */
 
 struct scan {
     struct zor_data *data;
@@ -25,7 +25,7 @@ struct scan {
     uint32_t store;
     struct lode_report *report;
     uint64_t at;
-    uint64_t next_magic; /* the first at or behind `searched`, or the end */
+    uint64_t next_magic; /* the first at or after `searched`, or the end */
     uint64_t searched;
 };
 
@@ -34,7 +34,7 @@ static bool has_magic(struct lode_range bytes, uint64_t at)
     return bytes.size >= 4 && at <= bytes.size - 4 && memcmp(bytes.data + at, chunk_magic, 4) == 0;
 }
 
-/* The first identifier of a chunk from `from` on; the end if there is none. `from` must not go back: all calls take one pass. */
+/* The first magic number from `from` on, or the end. `from` never decreases: one pass in all. */
 static uint64_t find_magic(struct scan *scan, uint64_t from)
 {
     struct lode_range bytes = scan->data->bytes;
@@ -67,8 +67,8 @@ static lode_status add_chunk(struct scan *scan, const uint8_t *header)
 }
 
 /*
- * A chunk, or what is left of one, begins at `at`. It is whole if another one or the end of the file follows, or if none begins inside of it;
- * otherwise its writer was stopped, and went on behind the torn end.
+ * Reads the chunk, or the rest of one, at `at`. It is complete if another chunk or the end of the
+ * file follows it, or if no chunk begins inside it; otherwise its writer was interrupted.
  */
 static lode_status take_chunk(struct scan *scan)
 {
@@ -118,7 +118,7 @@ static bool unlz4_chunk(const struct zor_unpacker *unpacker, struct lode_range p
     return size >= 0 && (uint32_t)size == lsize;
 }
 
-/* The payload of a chunk whose checksum is right, or false: the chunk is damaged if `has_memory` stays true. */
+/* Unpacks a chunk with a right checksum. On failure it is damaged, unless out of memory. */
 static bool decompress(struct zor_unpacker *unpacker, const struct zor_data *data, enum zor_codec codec,
                        struct lode_range packed, uint32_t lsize, bool *has_memory)
 {
@@ -179,7 +179,7 @@ void lode_zor_unpacker_free(struct zor_unpacker *unpacker)
 
 /* ---- the header ---- */
 
-/* The page and the files that exist number the codecs differently: what makes sense of a chunk is right. */
+/* The documentation and existing files number codecs differently: use what decodes a chunk. */
 static lode_status tell_codec(struct zor_data *data, uint32_t flags, const struct lode_array *chunks,
                               size_t first, lode_error *error)
 {
@@ -227,7 +227,7 @@ lode_status lode_zor_scan(struct zor_data *data, struct lode_array *chunks, uint
     struct scan scan = {
         .data = data, .chunks = chunks, .store = store, .report = report, .at = ZOR_HEADER_SIZE};
     size_t first = chunks->count;
-    /* Without a header, as most files that exist are. */
+    /* Most existing files have no header. */
     uint32_t flags = FLAG_CHECKSUMS | 1;
     bool has_header = data->bytes.size >= ZOR_HEADER_SIZE && memcmp(data->bytes.data, data_magic, 4) == 0;
     if (has_header) {

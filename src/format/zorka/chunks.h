@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* traces.dat: a header and chunks, which are found by their headers and unpacked one at a time. */
+/* traces.dat: a header and chunks, located by their headers and unpacked one at a time. */
 #ifndef LODE_ZORKA_CHUNKS_H
 #define LODE_ZORKA_CHUNKS_H
 
@@ -11,7 +11,7 @@
 enum {
     ZOR_HEADER_SIZE = 16,
     ZOR_CHUNK_HEADER_SIZE = 16,
-    /* The most that a chunk may have, packed or not: what one window of memory is. */
+    /* The maximal size of a chunk, packed or not. */
     ZOR_CHUNK_MAX = 32 << 20
 };
 
@@ -22,7 +22,7 @@ enum zor_codec {
     ZOR_CODEC_UNKNOWN
 };
 
-/* Where a chunk is and what its header says: 24 bytes. */
+/* The position of a chunk and its header: 24 bytes. */
 struct zor_chunk {
     uint64_t offset; /* of its header in the file */
     uint32_t csize, lsize, checksum;
@@ -37,7 +37,7 @@ struct zor_data {
     bool is_page_layout; /* of flags: 1 is LZ4, 2 is deflate */
 };
 
-/* Memory to unpack chunks in. One for each thread. */
+/* Buffers for unpacking chunks. One per thread. */
 struct zor_unpacker {
     struct zor_inflater inflater;
     uint8_t *buffer;
@@ -45,25 +45,25 @@ struct zor_unpacker {
 };
 
 /*
- * Reads the header of a data file and finds its chunks, which are appended to `chunks`; `store` is written into each. Linear in the size of
- * the file, of which it touches headers only, unless there is damage.
+ * Reads the header of a data file and appends its chunks to `chunks`, each with the given `store`.
+ * Linear in the size of the file, but reads only headers unless there is damage.
  */
 lode_status lode_zor_scan(struct zor_data *data, struct lode_array *chunks, uint32_t store,
                           struct lode_report *report);
 
-/* What can be wrong with a chunk: a rule and words for it. */
+/* Damage of a chunk: a rule and a message. */
 struct zor_damage {
-    int rule; /* -1: nothing */
+    int rule; /* -1: none */
     const char *text;
 };
 
-/* Whether what is in a chunk counts all the same. */
+/* Whether the content of a chunk can be used. */
 static inline bool zor_can_be_read(const struct zor_damage *damage)
 {
     return damage->rule < 0 || damage->rule == ZOR_CHUNK_SIZE;
 }
 
-/* Unpacks a chunk. The payload is valid until the next call with this unpacker. False if there is no memory. */
+/* Unpacks a chunk. The payload is valid until the next call. False if out of memory. */
 bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
                      const struct zor_chunk *chunk, struct lode_range *payload, struct zor_damage *damage);
 void lode_zor_unpacker_free(struct zor_unpacker *unpacker);

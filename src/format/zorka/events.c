@@ -2,7 +2,7 @@
 #include "format/zorka/events.h"
 
 enum {
-    TICK_BITS = 40 /* of a word that has ticks and something else */
+    TICK_BITS = 40 /* of a word of ticks and another number */
 };
 
 static bool is_break(const struct zor_item *item)
@@ -24,7 +24,7 @@ static void set_number(struct zor_event *event, uint64_t key, uint64_t value)
 
 /* ---- maps ---- */
 
-/* A reference to a string: tag 6 and an id; in the page's layout the tag may be missing. */
+/* A reference to a string: tag 6 and an id; the documented layout may omit the tag. */
 static bool read_reference(struct zor_input in, uint64_t *id)
 {
     struct zor_item item;
@@ -82,7 +82,7 @@ static bool read_info(struct zor_events *events, struct zor_event *event)
     return true;
 }
 
-/* Whether the map has one more pair; passes over the break behind the last. */
+/* Whether the map has one more pair; skips the break after the last. */
 static bool has_pair(struct zor_events *events)
 {
     if (events->pairs_left == 0) {
@@ -102,7 +102,7 @@ static bool begin_map(struct zor_events *events, bool has_attributes, bool is_pa
     if (!lode_zor_head(&events->in, &item) || item.major != ZOR_MAP)
         return false;
     events->pairs_left = item.is_open ? UINT64_MAX : item.value;
-    /* Each pair takes two bytes at least. */
+    /* Each pair takes at least two bytes. */
     if (!item.is_open && item.value > (events->in.size - events->in.at) / 2)
         return false;
     events->is_in_map = true;
@@ -125,14 +125,14 @@ static bool begin_record(struct zor_events *events)
             around->open++;
         return true;
     }
-    /* Each item takes a byte at least. */
+    /* Each item takes at least a byte. */
     if (events->counted_depth == ZOR_COUNTED_MAX || item.value > events->in.size - events->in.at)
         return false;
     events->counted[events->counted_depth++] = (struct zor_counted){item.value, 0};
     return true;
 }
 
-/* An item is over; where that is inside of a record that counts its items, it is one of them. */
+/* An item is complete: count it in a record of definite length. */
 static void count_item(struct zor_events *events)
 {
     if (events->counted_depth > 0 && events->counted[events->counted_depth - 1].open == 0)
@@ -151,7 +151,7 @@ static bool end_record(struct zor_events *events, struct zor_event *event)
     return true;
 }
 
-/* Whether a record has had all its items: it ends with the last of them. */
+/* Whether a record of definite length is complete: it ends with its last item. */
 static bool ends_counted(struct zor_events *events, struct zor_event *event)
 {
     const struct zor_counted *innermost = &events->counted[events->counted_depth - 1];
@@ -164,9 +164,9 @@ static bool ends_counted(struct zor_events *events, struct zor_event *event)
     return true;
 }
 
-/* ---- what agents send to the collector, should it be in a file ---- */
+/* ---- the agents' wire format, if it occurs in a file ---- */
 
-/* A string of one or two words: ticks, and in the upper bits of the first, or in the second, a number. */
+/* A string of one or two words: ticks, and a number in the upper bits or in the second word. */
 static bool read_words(struct zor_events *events, struct zor_event *event, unsigned tag)
 {
     struct zor_item item;
@@ -186,7 +186,7 @@ static bool read_words(struct zor_events *events, struct zor_event *event, unsig
     return true;
 }
 
-/* [time stamp, ...]: what is behind it changed over the years. */
+/* [time stamp, ...]: the rest changed over the years. */
 static bool read_begin(struct zor_events *events, struct zor_event *event)
 {
     struct zor_item array, stamp;
@@ -219,7 +219,7 @@ static bool read_thrown(struct zor_events *events, struct zor_event *event)
 
 /* ---- events ---- */
 
-/* A tag other than those that begin maps. */
+/* A tag that does not begin a map. */
 static bool read_tagged(struct zor_events *events, struct zor_event *event, uint64_t tag)
 {
     struct zor_item item;
@@ -252,7 +252,7 @@ static bool is_map_next(const struct zor_events *events)
     return events->in.at < events->in.size && events->in.data[events->in.at] >> 5 == ZOR_MAP;
 }
 
-/* An item outside of maps. A map that was begun is no event yet: `event` stays ZOR_OTHER, and is_in_map is set. */
+/* An item outside of maps. If it opens a map, `event` stays ZOR_OTHER and is_in_map is set. */
 static bool read_item(struct zor_events *events, struct zor_event *event)
 {
     struct zor_item item;
@@ -273,7 +273,7 @@ static bool read_item(struct zor_events *events, struct zor_event *event)
     return read_tagged(events, event, item.value);
 }
 
-/* An item outside of maps that is over, unless it began a map or a record, counts as one. */
+/* Counts an item outside of maps, unless it opens a map or a record. */
 static bool read_counted_item(struct zor_events *events, struct zor_event *event)
 {
     if (!read_item(events, event))
@@ -283,7 +283,7 @@ static bool read_counted_item(struct zor_events *events, struct zor_event *event
     return true;
 }
 
-/* False at the end, or where bytes are malformed: then event->at says where. */
+/* False at the end, or at malformed bytes: event->at is their position. */
 static bool read_event(struct zor_events *events, struct zor_event *event)
 {
     for (;;) {
@@ -322,7 +322,7 @@ bool lode_zor_event(struct zor_events *events, struct zor_event *event)
             events->in.at = event->at;
         return false;
     }
-    /* Behind the last pair, so that what comes next is as common as any. */
+    /* After the last pair, so that the next event can take the fast path. */
     if (events->is_in_map && events->pairs_left == 0) {
         events->is_in_map = false;
         count_item(events);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the payload of a chunk says, one thing at a time, in the layout of the page and in that of the files that exist. */
+/* Pull parser for chunks, in the documented layout (page) and in that of existing files (real). */
 #ifndef LODE_ZORKA_EVENTS_H
 #define LODE_ZORKA_EVENTS_H
 
@@ -23,12 +23,12 @@ enum zor_tag {
     ZOR_TAG_EXCEPTION_REF = 0x23
 };
 
-/* Of the flags of a call. */
+/* Flags of a call. */
 enum {
     ZOR_FLAG_ERROR = 8
 };
 
-/* Keys of what is known of a call. */
+/* Keys of a call's attributes. */
 enum zor_key {
     ZOR_KEY_TRACE_ID = 0x01,
     ZOR_KEY_CHUNK_NUMBER,
@@ -57,42 +57,42 @@ enum zor_kind {
     ZOR_INFO,      /* key and value */
     ZOR_ATTRIBUTE, /* a pair of a map: `key` and `value_bytes` */
     ZOR_THROWN,    /* an exception: `value` is its id */
-    ZOR_OTHER      /* something that is not known, passed over */
+    ZOR_OTHER      /* unknown, skipped */
 };
 
-/* What is not of its kind is not set. */
+/* Fields that do not apply to the kind are not set. */
 struct zor_event {
     enum zor_kind kind;
-    uint64_t at; /* where it is in the payload; of what is in a map, where its key is */
-    /* ZOR_INFO: the key. ZOR_ATTRIBUTE: the id of the key's string; 0 if it is none, and then `key_bytes` has what it is. */
+    uint64_t at; /* offset in the payload; in a map, of its key */
+    /* ZOR_INFO: the key. ZOR_ATTRIBUTE: string id of the key, or 0 and `key_bytes` has the key. */
     uint64_t key;
-    struct zor_item value;                    /* ZOR_INFO, ZOR_THROWN: its head */
-    struct lode_range content;                /* ZOR_INFO: of a string */
+    struct zor_item value;                    /* ZOR_INFO, ZOR_THROWN: head of the value */
+    struct lode_range content;                /* ZOR_INFO: content of a string */
     struct lode_range key_bytes, value_bytes; /* ZOR_ATTRIBUTE, ZOR_INFO: as encoded */
-    bool is_page; /* ZOR_ATTRIBUTE: in the page's layout, where numbers are references */
+    bool is_page; /* ZOR_ATTRIBUTE: in the documented layout, where numbers are references */
 };
 
 enum {
-    ZOR_COUNTED_MAX = 64 /* records of a definite length inside of each other */
+    ZOR_COUNTED_MAX = 64 /* nested records of definite length */
 };
 
-/* A record of a definite length, which has no break at its end. */
+/* A record of definite length, which has no break. */
 struct zor_counted {
     uint64_t left; /* items */
-    uint64_t open; /* records of no length that are open in it */
+    uint64_t open; /* open records of indefinite length in it */
 };
 
 struct zor_events {
     struct zor_input in;
     struct zor_counted counted[ZOR_COUNTED_MAX];
     unsigned counted_depth;
-    /* A map that is being read. */
+    /* The current map. */
     uint64_t pairs_left; /* UINT64_MAX: up to a break */
     bool is_in_map, has_attributes, is_page;
-    /* What stands in one item but is two events. */
+    /* The second event of one item. */
     struct zor_event second;
     bool has_second;
-    bool is_malformed; /* ended before its end */
+    bool is_malformed; /* stopped at malformed bytes */
 };
 
 static inline void zor_events_begin(struct zor_events *events, struct lode_range payload)
@@ -103,17 +103,15 @@ static inline void zor_events_begin(struct zor_events *events, struct lode_range
     events->is_in_map = events->is_page = events->has_second = events->is_malformed = false;
 }
 
-/* The next event; false at the end, or where bytes are malformed: `in.at` is where the first of them is. */
+/* The next event; false at the end, or at malformed bytes, which begin at `in.at`. */
 bool lode_zor_event(struct zor_events *events, struct zor_event *event);
 
-/*
- * What nearly all of a payload is: calls, their ends, and numbers in maps of their own. These are read without all that others may need.
- */
+/* The fast path for most of a payload: calls, their ends, and numbers in maps of one pair. */
 enum {
-    ZOR_COMMON_SIZE = 12 /* of the longest: a tag, a map, a key, a head and a number of eight bytes */
+    ZOR_COMMON_SIZE = 12 /* the longest: tag, map, key, head and a number of 8 bytes */
 };
 
-/* Whether what comes next may be read as such: it is long enough, and not a part of something else. */
+/* Whether the fast path may read on: enough bytes are left, outside of maps and counted records. */
 static inline bool zor_is_common(const struct zor_events *events)
 {
     return events->in.size - events->in.at >= ZOR_COMMON_SIZE && !events->is_in_map && !events->has_second &&
@@ -121,8 +119,8 @@ static inline bool zor_is_common(const struct zor_events *events)
 }
 
 /*
- * An unsigned number, and how many bytes it has with its head; 0 if it is none. Branches, not sums: as most can be foreseen, what comes
- * behind the number need not wait for it.
+ * An unsigned number, and its size with the head; 0 if it is none. Uses branches, not arithmetic:
+ * most are predictable, so that the bytes after the number need not wait for it.
  */
 static inline unsigned zor_common_number(const uint8_t *bytes, uint64_t *value)
 {
@@ -168,7 +166,7 @@ static inline bool zor_common_info(struct zor_events *events, struct zor_event *
     return true;
 }
 
-/* The number of a key, if that is what comes next. */
+/* Reads the number of a key, if it comes next. */
 static inline bool zor_take_number(struct zor_events *events, enum zor_key key, uint64_t *value)
 {
     const uint8_t *bytes = events->in.data + events->in.at;
@@ -184,7 +182,7 @@ static inline bool zor_take_number(struct zor_events *events, enum zor_key key, 
     return true;
 }
 
-/* The next event, if it is a common one. False, with nothing changed, if lode_zor_event has to look at it. */
+/* The next event on the fast path. False, without a change, if lode_zor_event must read it. */
 static inline bool zor_common_event(struct zor_events *events, struct zor_event *event)
 {
     if (!zor_is_common(events))
@@ -204,7 +202,7 @@ static inline bool zor_common_event(struct zor_events *events, struct zor_event 
     return zor_common_info(events, event, bytes);
 }
 
-/* lode_zor_event, but faster. */
+/* Like lode_zor_event, but faster. */
 static inline bool zor_next_event(struct zor_events *events, struct zor_event *event)
 {
     return zor_common_event(events, event) || lode_zor_event(events, event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compressed files of the text index: blocks that make up the Burrows-Wheeler transform of the text. The transform is undone; the tables for
- * searching in it are passed over.
+ * Compressed files of the text index: blocks of the Burrows-Wheeler transform of the text. Inverts
+ * the transform; skips the tables for searching in it.
  */
 #include "base/bytes.h"
 #include "base/error.h"
@@ -13,7 +13,7 @@
 
 enum {
     HEADER_SIZE = 32,
-    COUNTS_SIZE = 1024, /* how often each byte is there */
+    COUNTS_SIZE = 1024, /* the number of occurrences of each byte */
     BLOCK_SIZE = 14,
     CHECKSUM_AT = 24,
     RANK_SIZE = 7,
@@ -26,7 +26,7 @@ struct fmi {
     const char *file;
     struct lode_report *report;
     bool is_big_endian;
-    uint32_t block_count, size, first; /* blocks; bytes of the text; where the text begins in its transform */
+    uint32_t block_count, size, first; /* blocks; bytes of the text; index of the first byte */
     struct lode_range blocks;
 };
 
@@ -69,7 +69,7 @@ static bool has_header(struct fmi *fmi)
                             &fmi->blocks);
 }
 
-/* Of the header and the tables behind it, with zeros in place of itself. */
+/* Covers the header and the tables after it, with zeros in place of the checksum. */
 static bool has_header_checksum(const struct fmi *fmi)
 {
     static const uint8_t zeros[4];
@@ -89,7 +89,7 @@ static bool is_within_limits(const struct fmi *fmi)
 
 /* ---- blocks ---- */
 
-/* The bytes of a data block end where those of the next one begin. Blocks without bytes begin there, too. */
+/* The bytes of a data block end where the next begin. Blocks without bytes also have an offset. */
 static bool stored_bytes(const struct fmi *fmi, const struct block *block, uint32_t next_offset,
                          struct lode_range *stored)
 {
@@ -121,7 +121,7 @@ static bool unpack_block(const struct fmi *fmi, const struct block *block, uint3
     return true;
 }
 
-/* All blocks, one behind the other: the transform. False if they do not fill it, or one is damaged. */
+/* Concatenates all blocks. False if they do not fill the transform, or one is damaged. */
 static bool unpack_blocks(const struct fmi *fmi, uint8_t *out, unsigned *rule, uint64_t *where)
 {
     uint32_t begin = 0;
@@ -142,7 +142,7 @@ static bool unpack_blocks(const struct fmi *fmi, uint8_t *out, unsigned *rule, u
 
 /* ---- the transform ---- */
 
-/* `next` says, for each place of the sorted bytes, where that byte stands in the transform. */
+/* `next` maps each position of the sorted bytes to that byte's position in the transform. */
 static void undo(const uint8_t *transform, uint32_t size, uint32_t first, uint32_t *next, uint8_t *out)
 {
     uint32_t places[256] = {0}, sum = 0, at = first;

@@ -36,7 +36,7 @@ enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_range 
     int status = inflate(stream, Z_SYNC_FLUSH);
     if ((status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) || stream->avail_out > 0)
         return ZOR_INFLATE_DAMAGED;
-    /* One byte more would be too many. */
+    /* One more byte would be too many. */
     stream->next_out = &more;
     stream->avail_out = 1;
     if (status != Z_STREAM_END)
@@ -49,7 +49,7 @@ enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_range 
 
 #if LODE_HAS_LIBDEFLATE
 
-/* What a stream ends with that was flushed, not finished: an empty block. The same block as the last one finishes it. */
+/* A flushed, unfinished stream ends with an empty block; making it the last finishes the stream. */
 static const uint8_t flushed[] = {0x00, 0x00, 0xff, 0xff};
 static const uint8_t last_block[] = {0x01, 0x00, 0x00, 0xff, 0xff};
 
@@ -59,7 +59,7 @@ static bool is_flushed(struct lode_range packed)
            memcmp(packed.data + packed.size - sizeof flushed, flushed, sizeof flushed) == 0;
 }
 
-/* A copy with an end. */
+/* Copies a stream and finishes it. */
 static bool finish(struct zor_inflater *self, struct lode_range *packed)
 {
     size_t size = (size_t)packed->size + sizeof last_block;

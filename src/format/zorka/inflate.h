@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw deflate and checksums, by zlib or, where it is there, several times as fast by libdeflate. What that refuses is asked of zlib again. It
- * refuses a little less: lengths of codes may be repeated beyond their end. So it is for streams whose checksum was right, which are
- * damaged only if somebody wanted them to be.
+ * Raw deflate and checksums, by zlib or, several times as fast, by libdeflate. Streams that
+ * libdeflate rejects go to zlib. libdeflate is slightly more lenient: code lengths may repeat
+ * beyond their end. Use it only for streams with a right checksum: only attackers damage these.
  */
 #ifndef LODE_ZORKA_INFLATE_H
 #define LODE_ZORKA_INFLATE_H
@@ -12,7 +12,7 @@
 struct zor_inflater {
     struct z_stream_s *stream;            /* NULL: not needed yet */
     struct libdeflate_decompressor *fast; /* the same; stays NULL without libdeflate */
-    uint8_t *finished;                    /* a stream and the end that it lacks */
+    uint8_t *finished;                    /* a stream, and the end that it lacks */
     size_t capacity;
 };
 
@@ -22,10 +22,10 @@ enum zor_inflated {
     ZOR_INFLATE_MEMORY
 };
 
-/* Whether bytes become exactly `size`, which are written to `out`. Streams without their end are as good as others. With zlib alone. */
+/* Unpacks exactly `size` bytes into `out`, with zlib. Accepts unfinished streams. */
 enum zor_inflated lode_zor_inflate(struct zor_inflater *self, struct lode_range packed, uint8_t *out,
                                    uint32_t size);
-/* The same, for streams whose checksum was right. */
+/* The same for streams with a right checksum. */
 enum zor_inflated lode_zor_inflate_fast(struct zor_inflater *self, struct lode_range packed, uint8_t *out,
                                         uint32_t size);
 void lode_zor_inflater_free(struct zor_inflater *self);

@@ -14,7 +14,7 @@ enum {
     QMETA_FIRST = 4
 };
 
-/* What a record of the later database begins with, behind its tag. */
+/* The first numbers of a record in the later database, after its tag. */
 enum {
     CARVED_ID_HIGH,
     CARVED_ID_LOW,
@@ -94,7 +94,7 @@ lode_status lode_zor_carve(struct zor_metas *metas, struct lode_range bytes, lod
             break;
         at = (uint64_t)(found - bytes.data) + sizeof tag;
         struct zor_input in = {bytes.data, bytes.size, at};
-        /* Two maps follow, of attributes. */
+        /* Two maps of attributes follow. */
         if (!read_numbers(&in, numbers) || !is_map_next(&in))
             continue;
         uint64_t flags = numbers[CARVED_FLAGS];
@@ -116,7 +116,7 @@ static int compare(const void *left, const void *right)
         return a->chunk < b->chunk ? -1 : 1;
     if (a->offset != b->offset)
         return a->offset < b->offset ? -1 : 1;
-    /* Old versions of a record may be found as well: any order will do that does not depend on where they were. */
+    /* Old versions of a record may be found, too: the order must not depend on their position. */
     if (a->id.high != b->id.high)
         return a->id.high < b->id.high ? -1 : 1;
     if (a->id.low != b->id.low)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metadata of traces: their ids, which are nowhere else, and which chunks belong together. */
+/* Metadata of traces: their ids, which are stored nowhere else, and their chunks. */
 #ifndef LODE_ZORKA_META_H
 #define LODE_ZORKA_META_H
 
@@ -22,14 +22,13 @@ static inline bool zor_id_is_same(struct zor_id a, struct zor_id b)
     return a.high == b.high && a.low == b.low;
 }
 
-/* What is known of a trace in a chunk. */
+/* Metadata of a trace in a chunk. */
 struct zor_meta {
     uint64_t chunk;  /* offset of its header */
-    uint64_t offset; /* where the trace, or what goes on of it, begins in the payload */
+    uint64_t offset; /* where the trace begins or continues in the payload */
     struct zor_id id;
-    bool is_continued; /* its beginning is in another chunk */
-    bool
-        has_error; /* and was written when bit 1 of a call's flags said so of the call; later, that bit means something else */
+    bool is_continued; /* it begins in another chunk */
+    bool has_error;    /* it failed; only of writers whose call flag of bit 1 means errors */
 };
 
 struct zor_metas {
@@ -38,14 +37,14 @@ struct zor_metas {
 
 void lode_zor_metas_init(struct zor_metas *metas);
 void lode_zor_metas_free(struct zor_metas *metas);
-/* Reads qmeta.idx, which was written until 2019. */
+/* Reads qmeta.idx, written until 2019. */
 lode_status lode_zor_read_qmeta(struct zor_metas *metas, struct lode_range bytes, const char *file,
                                 struct lode_report *report);
-/* Finds records in the data of a database that was written from 2019 on, whose structure is not looked at. */
+/* Finds records in a database file written from 2019 on, ignoring its structure. */
 lode_status lode_zor_carve(struct zor_metas *metas, struct lode_range bytes, lode_error *error);
-/* Puts them in order, when all are read. */
+/* Sorts them, when all are read. */
 void lode_zor_metas_sort(struct zor_metas *metas);
-/* What is known of the trace that begins, or goes on, at an offset in the payload of a chunk, or NULL. */
+/* The metadata of the trace that begins or continues at an offset of a chunk's payload, or NULL. */
 const struct zor_meta *lode_zor_meta(const struct zor_metas *metas, uint64_t chunk, uint64_t offset);
 
 #endif

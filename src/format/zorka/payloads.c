@@ -27,7 +27,7 @@ void lode_zor_payloads_free(struct zor_payloads *self)
     free(self);
 }
 
-/* Called with the lock held, as those below are. */
+/* Call this and the functions below with the lock held. */
 static struct zor_payload *remove_at(struct zor_payloads *self, size_t at)
 {
     struct zor_payload *payload = self->idle[at];
@@ -37,7 +37,7 @@ static struct zor_payload *remove_at(struct zor_payloads *self, size_t at)
     return payload;
 }
 
-/* The one of a chunk, or else the oldest, if there are enough of them. */
+/* The payload of a chunk, or else the oldest one if there are enough. */
 static struct zor_payload *find(struct zor_payloads *self, uint32_t chunk)
 {
     for (size_t i = self->count; i-- > 0;)
@@ -65,7 +65,7 @@ struct zor_payload *lode_zor_payload_take(struct zor_payloads *self, const struc
     return NULL;
 }
 
-/* Makes room for one more of some size: removes the oldest, if there is too much with it, or returns NULL. */
+/* Makes space for `bytes`: removes the oldest one if there would be too much, or returns NULL. */
 static struct zor_payload *make_room(struct zor_payloads *self, size_t bytes)
 {
     bool is_full = self->count == ZOR_IDLE_MAX || bytes > ZOR_IDLE_BYTES - self->bytes;

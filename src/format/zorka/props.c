@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of properties as Java has them: lines with a key and a value, escapes, and lines that go on after a backslash. */
+/* Java property files: lines with a key and a value, escapes, and backslash continuations. */
 #include "base/error.h"
 #include "format/zorka/zorka.h"
 #include <stdio.h>
@@ -37,7 +37,7 @@ static uint8_t take(struct lode_range *in)
     return *in->data++;
 }
 
-/* A character as UTF-8. Those that cannot be shown become '?'. */
+/* Appends a character as UTF-8, or '?' if it is not printable. */
 static void add(struct text *text, unsigned code)
 {
     bool is_shown =
@@ -62,7 +62,7 @@ static void add(struct text *text, unsigned code)
     }
 }
 
-/* Four hexadecimal digits; false if they are none. */
+/* Four hexadecimal digits; false if there are none. */
 static bool take_number(struct lode_range *in, unsigned *number)
 {
     *number = 0;
@@ -79,7 +79,7 @@ static bool take_number(struct lode_range *in, unsigned *number)
     return true;
 }
 
-/* What stands behind a backslash: an end of line, which does not count, a number, or a character. */
+/* The character after a backslash: a line end, which is ignored, a number, or a character. */
 static void add_escaped(struct text *text, struct lode_range *in)
 {
     uint8_t byte = take(in);
@@ -95,7 +95,7 @@ static void add_escaped(struct text *text, struct lode_range *in)
     }
 }
 
-/* Up to the end of the line; of a key, up to what stands before its value. */
+/* Reads to the end of the line; a key, up to its separator. */
 static void read_text(struct text *text, struct lode_range *in, bool is_key)
 {
     text->length = 0;
@@ -119,7 +119,7 @@ static void read_separator(struct lode_range *in)
     skip_blanks(in);
 }
 
-/* In a base of several stores, keys begin with the name of theirs. */
+/* In a base of several stores, the store's name precedes keys. */
 static bool keep(struct zor_recording *rec, const struct zor_store *store, const struct text *key,
                  const struct text *value)
 {

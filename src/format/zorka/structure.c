@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values: plain ones as arguments of their kind, lists and maps as text. */
+/* Values: scalars as arguments of their kind, lists and maps as strings. */
 #include "base/bytes.h"
 #include "base/label.h"
 #include "format/zorka/zorka.h"
@@ -11,7 +11,7 @@ enum {
     SIMPLE_UNDEFINED = 23
 };
 
-/* ---- plain values ---- */
+/* ---- scalars ---- */
 
 static double real_of(const struct zor_item *item)
 {
@@ -53,7 +53,7 @@ void lode_zor_set_number(lode_argument *argument, bool is_negative, uint64_t val
         argument->signed_value = is_negative ? -1 - (int64_t)value : (int64_t)value;
 }
 
-/* False if it is neither a number nor a truth value. */
+/* False if it is neither a number nor a Boolean. */
 static bool set_simple(lode_argument *argument, const struct zor_item *item)
 {
     static const struct lode_enumerator words[] = {{"false", ZOR_FALSE}, {"true", ZOR_TRUE}};
@@ -82,7 +82,7 @@ static bool read_head(struct zor_input *in, struct zor_item *item, bool *is_refe
     return false;
 }
 
-/* What a head says, and the content of a string behind it; false if it is more than a plain value. */
+/* Sets a scalar from its head, and the content of a string; false if it is a list or a map. */
 static bool set_plain(const struct zor_structure *type, struct zor_input *in, const struct zor_item *item,
                       bool is_reference, lode_argument *argument)
 {
@@ -139,7 +139,7 @@ int32_t lode_zor_whole(const struct zor_structure *type, struct lode_range bytes
 
 /* ---- lists and maps ---- */
 
-/* One that is open. */
+/* An open list, map or string. */
 struct level {
     uint8_t major;
     bool is_open; /* until a break comes */
@@ -162,7 +162,7 @@ static void separate(const struct writing *self)
         lode_label_text(self->label, is_value ? ": " : ", ");
 }
 
-/* Strings in pieces are written as RFC 8949 has them. */
+/* Writes strings in chunks in the notation of RFC 8949. */
 static void begin_level(struct writing *self, const struct zor_item *item)
 {
     struct level level = {item->major, item->is_open, 0, item->value};
@@ -188,7 +188,7 @@ static void put_simple(struct lode_label *label, const struct zor_item *item)
         lode_label_format(label, "simple(%u)", (unsigned)item->value);
 }
 
-/* The next item; false if there is none, or it cannot be there. */
+/* The next item; false if it is missing or not allowed there. */
 static bool put_item(struct writing *self)
 {
     struct zor_item item;

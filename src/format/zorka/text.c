@@ -23,7 +23,7 @@ void lode_zor_texts_free(struct zor_strings *strings)
     lode_map_free(&strings->by_id);
 }
 
-/* ---- names of files ---- */
+/* ---- file names ---- */
 
 static bool has_digits(const char *at)
 {
@@ -47,7 +47,7 @@ bool lode_zor_is_fmi(const char *name)
 
 /* ---- records ---- */
 
-/* Reads an id of 1 to 6 digits that fills the bytes; false if they are none. */
+/* Reads an id of 1 to 6 digits that fills the bytes; false if it is malformed. */
 static bool read_id(const uint8_t *at, uint64_t size, uint64_t *id)
 {
     *id = 0;
@@ -62,7 +62,7 @@ static bool read_id(const uint8_t *at, uint64_t size, uint64_t *id)
     return true;
 }
 
-/* The text as it was before it was escaped; NULL if there is no memory. `is_sound` is false if an escape makes no sense. */
+/* Unescapes a string; NULL if out of memory. `is_sound` is false if an escape is invalid. */
 static char *unescape(struct lode_arena *arena, struct lode_range text, uint32_t *length, bool *is_sound)
 {
     char *copy = lode_arena_alloc(arena, (size_t)text.size + 1, 1);
@@ -136,7 +136,7 @@ lode_status lode_zor_read_records(struct zor_strings *strings, struct lode_range
         uint8_t byte = text.data[at];
         if (byte == 0 && ends_at_zero)
             break;
-        /* Several indexes were merged into one: each begins with 03 and ends with 00. */
+        /* Merged indexes: each begins with 03 and ends with 00. */
         if (byte == 0 || (byte == ZOR_AFTER_RECORD && !ends_at_zero)) {
             at++;
             continue;
@@ -180,7 +180,7 @@ struct zor_text *lode_zor_text(const struct zor_strings *strings, uint64_t id)
 {
     if (id == 0 || id > UINT32_MAX || strings->items.count == 0)
         return NULL;
-    /* Where none is missing, they are in the order of their ids. */
+    /* Without gaps, they are in the order of their ids. */
     struct zor_text *first = strings->items.items;
     if (id >= first->id && id - first->id < strings->items.count && first[id - first->id].id == id)
         return &first[id - first->id];

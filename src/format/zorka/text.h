@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text index of a store: from ids to strings, methods, exceptions and stacks. All of it is kept in memory. */
+/* The text index of a store, in memory: from ids to strings, methods, exceptions and stacks. */
 #ifndef LODE_ZORKA_TEXT_H
 #define LODE_ZORKA_TEXT_H
 
@@ -11,7 +11,7 @@
 #include <lode/context.h>
 #include <stdatomic.h>
 
-/* What a text begins and ends with, and has between its parts; plain strings have no such mark. */
+/* The byte around a string and between its parts; plain strings have none. */
 enum zor_mark {
     ZOR_MARK_NONE,
     ZOR_MARK_KEYWORD = 4,
@@ -27,20 +27,20 @@ enum zor_mark {
     ZOR_MARK_STACK_ITEM /* class, method name, file, line */
 };
 
-/* Of records: ID 01 TEXT 02 ID 03. */
+/* In records: ID 01 TEXT 02 ID 03. */
 enum {
     ZOR_AFTER_ID = 1,
     ZOR_AFTER_TEXT,
     ZOR_AFTER_RECORD,
     ZOR_ESCAPE = 0xff,
     ZOR_ESCAPE_SHIFT = 4, /* 00..03 are written as ff 04..07, ff as ff 08 */
-    ZOR_DIGIT_ZERO = '0'  /* digits are 64 characters from here on, the most significant first */
+    ZOR_DIGIT_ZERO = '0'  /* digits are 64 characters from here on, most significant first */
 };
 
 struct zor_text {
-    const char *text; /* unescaped, with a NUL behind it */
+    const char *text; /* unescaped, NUL-terminated */
     uint32_t id, length;
-    _Atomic(const lode_function *) function; /* of a method, when it was resolved */
+    _Atomic(const lode_function *) function; /* of a method, when it is resolved */
 };
 
 struct zor_strings {
@@ -50,8 +50,8 @@ struct zor_strings {
 };
 
 enum {
-    ZOR_TEXT_MAX = 256 << 20, /* bytes of a file of the index, unpacked */
-    ZOR_TEXT_RATIO = 64       /* and times its size */
+    ZOR_TEXT_MAX = 256 << 20, /* bytes of an index file, unpacked */
+    ZOR_TEXT_RATIO = 64       /* and times its packed size */
 };
 
 void lode_zor_texts_init(struct zor_strings *strings, struct lode_arena *arena);
@@ -65,21 +65,22 @@ lode_status lode_zor_read_wal(struct zor_strings *strings, struct lode_range byt
                               struct lode_report *report);
 lode_status lode_zor_read_fmi(struct zor_strings *strings, struct lode_range bytes, const char *file,
                               struct lode_report *report);
-/* Reads records out of unpacked text, up to its end or, if `ends_at_zero`, to the first byte 0. */
+/* Reads records of unpacked text, up to its end or, if `ends_at_zero`, to the first NUL. */
 lode_status lode_zor_read_records(struct zor_strings *strings, struct lode_range text, uint64_t begin,
                                   bool ends_at_zero, const char *file, struct lode_report *report);
 /*
- * Undoes a compressed file: the text of its records, to be freed. `out` is NULL, with LODE_OK, if it is damaged, which was reported.
+ * Unpacks a compressed file into the text of its records, which the caller frees. If the file is
+ * damaged, reports that and returns LODE_OK with a NULL `out`.
  */
 lode_status lode_zor_undo_fmi(struct lode_range bytes, const char *file, struct lode_report *report,
                               uint8_t **out, uint64_t *size);
 
-/* NULL if there is none of this id. */
+/* NULL if this id is unknown. */
 struct zor_text *lode_zor_text(const struct zor_strings *strings, uint64_t id);
 enum zor_mark lode_zor_mark(const struct zor_text *text);
 /* The bytes between the marks, or all. */
 struct lode_range lode_zor_plain(const struct zor_text *text);
-/* The ids that a text of some mark has, at most `capacity`; returns how many there are. Parts that are no id are 0. */
+/* Stores up to `capacity` ids of a marked string, 0 for an invalid one; returns their number. */
 size_t lode_zor_ids(const struct zor_text *text, uint64_t *ids, size_t capacity);
 
 #endif
