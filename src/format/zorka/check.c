@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checking a store: it is opened and read with a report that goes on, one track a worker. At level quick, chunks are found but not unpacked.
+ * Checks a store: opens and reads it with a report that continues after errors. At level quick,
+ * chunks are located but not unpacked.
  */
 #include "base/error.h"
 #include "base/pool.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    BATCHES = 4096 /* at most, so that what is kept of each does not add up */
+    BATCHES = 4096 /* bounds the memory for reports */
 };
 
 struct checking {
@@ -17,7 +18,7 @@ struct checking {
     uint32_t batch; /* tracks that a worker takes at once */
     struct lode_report *report;
     struct lode_progress progress;
-    /* What the workers found, until its turn comes. */
+    /* The findings of each worker, until they are reported in order. */
     struct lode_report *kept;
 };
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads one trace: its segments one after the other, each from a chunk that is unpacked when its turn comes. */
+/* Reads one trace: its segments in order, each from a chunk that is unpacked on demand. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/zorka/zorka.h"
 #include <stdlib.h>
 
 enum {
-    EVENTS = 1024,      /* of a batch */
-    EVENTS_AT_ONCE = 4, /* that one thing in a chunk can become */
+    EVENTS = 1024,      /* in a batch */
+    EVENTS_AT_ONCE = 4, /* that one item of a chunk can become */
     RUN_MAX = UINT16_MAX,
-    RUNS = 4,         /* of the longest, in a batch */
-    RUNS_AT_ONCE = 2, /* that one thing can become */
+    RUNS = 4,         /* of maximal length, in a batch */
+    RUNS_AT_ONCE = 2, /* that one item can become */
     NUMBER_SIZE = 9,
-    /* What is not longer is copied as if it were, which is faster; there is room for that behind all runs. */
+    /* Shorter runs are copied at this size, which is faster; all runs have space for that. */
     SHORT = 16,
-    FLAG_ERROR_EARLY = 1 /* as it was in 2018 */
+    FLAG_ERROR_EARLY = 1 /* as in 2018 */
 };
 
-/* A call that is open. */
+/* An open call. */
 struct frame {
     const lode_function *function;
     uint64_t stop;
     bool has_stop, has_failed;
 };
 
-/* Keys and values that came since the last other thing. */
+/* Keys and values since the last other item. */
 struct run {
     uint8_t *bytes;
     size_t size, max;
@@ -37,27 +37,27 @@ struct zor_cursor {
     const struct zor_store *store;
     struct lode_report report;
     lode_error *error;
-    uint64_t from, to; /* the window */
+    uint64_t from, to; /* the time window */
 
-    uint32_t segment; /* that is read next; LODE_NO_INDEX: none */
+    uint32_t segment; /* the next one; LODE_NO_INDEX: none */
     const struct zor_segment *current;
     uint64_t offset;             /* of the current chunk, for findings */
-    struct zor_payload *payload; /* while events are read */
+    struct zor_payload *payload; /* while events are being read */
     struct zor_events reader;
     bool is_reading, is_ending, is_done;
 
     struct lode_array frames; /* struct frame */
-    uint64_t too_deep;        /* calls inside of the deepest */
+    uint64_t too_deep;        /* calls inside the deepest one that is kept */
     uint64_t now;             /* ticks */
-    /* The innermost call, if what is inside of it has not begun: it is entered when that does. */
+    /* The innermost call, if its content has not begun: it is entered when that begins. */
     bool is_pending, has_start;
     uint64_t start, method;
-    struct run before, after; /* what goes with its beginning and with its end */
+    struct run before, after; /* data of its begin and of its end */
 
-    /* All of these are behind the cursor, in the same memory. */
+    /* These arrays follow the cursor in the same allocation. */
     lode_event *events;
     size_t event_count, event_capacity;
-    uint8_t *data; /* what events carry */
+    uint8_t *data; /* data of events */
     size_t data_size, run_max;
 };
 
@@ -74,7 +74,7 @@ static uint64_t time_of(const struct zor_cursor *self)
     return self->trace->begin + ((self->now - self->trace->start) << ZOR_TICK_SHIFT);
 }
 
-/* Field by field: a copy of the whole, right behind what it is made of, would have the processor wait. */
+/* Field by field: copying the whole struct right after it was written would stall the CPU. */
 static inline void emit(struct zor_cursor *self, lode_event event)
 {
     lode_event *slot = &self->events[self->event_count];
@@ -93,7 +93,7 @@ static inline void emit(struct zor_cursor *self, lode_event event)
     self->event_count += time >= self->from;
 }
 
-/* A copy of bytes that lasts as long as the batch. */
+/* Copies bytes to memory that lives as long as the batch. */
 static const void *keep(struct zor_cursor *self, const struct run *run, uint16_t *size)
 {
     if (run->size == 0)
@@ -121,7 +121,7 @@ static void emit_point(struct zor_cursor *self, uint64_t id, struct run *run)
               run);
 }
 
-/* ---- what is known of a call ---- */
+/* ---- attributes of a call ---- */
 
 static bool append(struct run *run, struct lode_range bytes)
 {
@@ -143,7 +143,7 @@ static bool append_number(struct run *run, uint64_t number)
 static bool append_pair(struct run *run, const struct zor_event *event)
 {
     size_t size = run->size;
-    /* The value is behind its key. */
+    /* The value follows its key. */
     struct lode_range pair = {event->key_bytes.data, event->key_bytes.size + event->value_bytes.size};
     bool fits = event->key_bytes.size > 0
                     ? append(run, pair)
@@ -159,7 +159,7 @@ static bool is_of_end(uint64_t key)
            key == ZOR_KEY_DURATION || key == ZOR_KEY_CLEARED;
 }
 
-/* Moves time on to a tick; false if that would be back, or is none. */
+/* Advances to a tick; false if it is earlier or invalid. */
 static bool advance(struct zor_cursor *self, uint64_t tick)
 {
     if (tick < self->now || tick >= ZOR_TICKS_END)
@@ -168,7 +168,7 @@ static bool advance(struct zor_cursor *self, uint64_t tick)
     return true;
 }
 
-/* The innermost call begins, at last. */
+/* Enters the pending innermost call. */
 static lode_status enter(struct zor_cursor *self)
 {
     bool is_known;
@@ -197,7 +197,7 @@ static lode_status enter(struct zor_cursor *self)
     return LODE_OK;
 }
 
-/* What came of numbers in the middle of a call becomes a point of its own. */
+/* Numbers in the middle of a call become an event of their own. */
 static lode_status interrupt(struct zor_cursor *self)
 {
     LODE_TRY(enter(self));
@@ -218,7 +218,7 @@ static void leave(struct zor_cursor *self, uint8_t flags)
     lode_array_pop(&self->frames);
 }
 
-/* ---- what a chunk says ---- */
+/* ---- items of a chunk ---- */
 
 static lode_status take_call(struct zor_cursor *self)
 {
@@ -296,7 +296,7 @@ static bool is_in_index(const struct zor_cursor *self, uint64_t id)
     return id == 0 || lode_zor_text(&self->store->strings, id) != NULL;
 }
 
-/* References of a value, wherever they are in it; the first that is not known is reported. */
+/* Checks all references in a value; reports the first unknown one. */
 static lode_status check_references(struct zor_cursor *self, const struct zor_event *event)
 {
     struct zor_input in = zor_input(event->value_bytes);
@@ -375,7 +375,7 @@ static void let_go(struct zor_cursor *self)
     self->payload = NULL;
 }
 
-/* Takes the chunk of the current segment. */
+/* Unpacks the chunk of the current segment. */
 static lode_status take_chunk(struct zor_cursor *self)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, self->current->chunk);
@@ -385,7 +385,7 @@ static lode_status take_chunk(struct zor_cursor *self)
         lode_zor_payload_take(self->rec->payloads, &self->store->data, chunk, self->current->chunk);
     if (self->payload == NULL)
         return lode_fail_memory(self->error);
-    /* It was sound when the store was opened. */
+    /* It was valid when the store was opened. */
     if (self->payload->bytes.size < self->current->end || !zor_can_be_read(&self->payload->damage))
         return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
                          "the file was changed while it was read");
@@ -393,7 +393,7 @@ static lode_status take_chunk(struct zor_cursor *self)
     return LODE_OK;
 }
 
-/* The next segment; what is known of the innermost call must not wait for it. */
+/* Goes to the next segment; first flushes the data of the innermost call. */
 static lode_status begin_segment(struct zor_cursor *self)
 {
     self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
@@ -409,7 +409,7 @@ static lode_status begin_segment(struct zor_cursor *self)
     return LODE_OK;
 }
 
-/* A call without its end may still say when that was. */
+/* A call without an end may still have a stop time. */
 static void leave_open(struct zor_cursor *self)
 {
     const struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1);
@@ -418,7 +418,7 @@ static void leave_open(struct zor_cursor *self)
     leave(self, LODE_EVENT_MADE);
 }
 
-/* All calls that are open end here. */
+/* Ends all open calls. */
 static lode_status end_trace(struct zor_cursor *self)
 {
     if (self->frames.count > 0 && !self->is_ending) {
@@ -490,10 +490,10 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* With room for a batch: as much as is good, but not more than a trace can fill, as many cursors may be open at once. */
+/* Sizes buffers for a batch, but not beyond what the trace can fill: many cursors may be open. */
 static struct zor_cursor *allocate(const struct zor_trace *trace, size_t buffer)
 {
-    /* No byte of a chunk becomes more than a number, or more than one event. */
+    /* Each byte of a chunk yields at most a number, or one event. */
     size_t run_max = smaller((size_t)trace->bytes * NUMBER_SIZE, RUN_MAX);
     size_t events = smaller(trace->bytes, EVENTS - 2 * EVENTS_AT_ONCE);
     if (buffer > 0)

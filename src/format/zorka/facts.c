@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of a recording as a whole. */
+/* Metadata of a recording. */
 #include "base/error.h"
 #include "format/zorka/zorka.h"
 #include <stdarg.h>
@@ -31,7 +31,7 @@ __attribute__((format(printf, 3, 4))) static void add(struct facts *facts, const
     facts->rec->base.facts[facts->rec->base.fact_count++] = (lode_fact){key, value};
 }
 
-/* Which numbers of tags and codecs the data files have; those without a trace say nothing. */
+/* The numbering of tags and codecs in the data files; files without a trace do not count. */
 static void add_layout(struct facts *facts)
 {
     const struct zor_recording *rec = facts->rec;
@@ -70,7 +70,7 @@ static void add_time(struct facts *facts, const char *key, uint64_t time)
         add(facts, key, "%s.%03u UTC", day, (unsigned)(time / 1000000 % 1000));
 }
 
-/* Of traces with time stamps. */
+/* The first and last time of traces with time stamps. */
 static void add_times(struct facts *facts)
 {
     const struct zor_recording *rec = facts->rec;

@@ -26,7 +26,7 @@ static bool is_store_name(const char *name)
     return true;
 }
 
-/* In memory, files of stores are listed by their paths; in a directory, stores are. */
+/* Folders in memory list files of stores by path; directories list the stores. */
 static bool is_store_entry(const char *name)
 {
     return is_store_name(name) &&
@@ -117,7 +117,7 @@ static enum file_kind kind_of(const char *name)
         return FILE_QMETA;
     if (strcmp(name, "meta.db.p") == 0)
         return FILE_DATABASE;
-    /* The one is on the page, the other was written. */
+    /* The first name is documented, the second one is in use. */
     bool is_properties = strcmp(name, "config.props") == 0 || strcmp(name, "store.props") == 0;
     return is_properties ? FILE_PROPERTIES : FILE_OTHER;
 }
@@ -160,7 +160,7 @@ static lode_status read_file(struct opening *opening, struct zor_store *store, c
     return status == LODE_ABSENT ? LODE_OK : status;
 }
 
-/* All names in the folder of a store; of one in memory, those that begin with its name. */
+/* All names in the folder of a store; in memory, those that begin with its name. */
 static lode_status read_listed(struct opening *opening, struct zor_store *store, const char **names,
                                size_t count, bool has_paths)
 {
@@ -191,7 +191,7 @@ static lode_status read_files(struct opening *opening, struct zor_store *store)
     return status == LODE_OK ? read_listed(opening, store, names, count, false) : status;
 }
 
-/* Attributes by these names say where a trace ran. */
+/* Attributes of these names tell where a trace ran. */
 static void find_keys(struct zor_store *store)
 {
     static const char process[] = "process.pid", thread[] = "thread.id";
@@ -326,7 +326,7 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
     return status;
 }
 
-/* A data file, or a directory in it that is named as a store and has one. */
+/* A data file, or a directory that is named like a store and contains one. */
 static bool probe(const struct lode_folder *folder)
 {
     struct lode_arena arena;

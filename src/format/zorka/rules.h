@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rules of the checker for Zorka trace stores, as numbers for lode_report_add. */
+/* The check rules of Zorka trace stores, as numbers for lode_report_add. */
 #ifndef LODE_ZORKA_RULES_H
 #define LODE_ZORKA_RULES_H
 

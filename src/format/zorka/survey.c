@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The survey: which traces there are, and where. Workers unpack chunks and note where calls begin at the outermost level that is reached;
- * how many calls are open when a chunk begins is known only when all before it are done, so the notes are put together in order.
+ * The survey: finds all traces. Workers unpack chunks and note calls that begin at the outermost
+ * level reached. The number of calls that are open when a chunk begins depends on all chunks before
+ * it, so the notes are then combined in order.
  */
 #include "base/error.h"
 #include "base/pool.h"
@@ -12,16 +13,15 @@
 
 enum {
     BATCH = 16,    /* chunks that a worker takes at once */
-    OPEN_MAX = 64, /* traces that may go on; of more, the oldest is given up */
+    OPEN_MAX = 64, /* traces that may continue; beyond, the oldest is dropped */
     WORKERS_MAX = 64,
-    TRACES_MIN = 64 /* that may begin in a chunk, and one more for each two bytes that are stored */
+    TRACES_MIN = 64 /* allowed per chunk, and one more for each two stored bytes */
 };
 
-/* A part of a chunk: either it begins with a call at the outermost level so far, or it is what goes on before the first such. */
+/* A part of a chunk that begins with an outermost call, or the part before the first such call. */
 struct piece {
     uint64_t begin, end;
-    int64_t
-        level; /* calls that are open where it begins, less those at the beginning of the chunk: 0 or less */
+    int64_t level; /* open calls relative to the beginning of the chunk: 0 or less */
     bool is_call, has_start, has_tick;
     uint64_t start, method, stamp; /* of the call; 0: not known */
     uint64_t first_tick, last_tick;
@@ -29,13 +29,13 @@ struct piece {
     struct zor_id id;
 };
 
-/* What one chunk has. */
+/* The pieces of one chunk. */
 struct notes {
     struct zor_damage damage;
-    uint64_t damaged_at; /* in the payload, if its events are malformed */
+    uint64_t damaged_at; /* offset in the payload of malformed events */
     struct lode_array pieces;
-    bool is_page;        /* has tags of the page */
-    int64_t lowest, end; /* the level, at its lowest and at the end */
+    bool is_page;        /* has tags of the documented layout */
+    int64_t lowest, end; /* of the level */
 };
 
 struct open_trace {
@@ -49,15 +49,15 @@ struct survey {
     struct lode_report *report;
     struct lode_progress progress; /* in bytes of chunks */
     struct zor_unpacker unpackers[WORKERS_MAX];
-    struct notes *notes;              /* of all chunks; empty again when they are done */
-    struct open_trace open[OPEN_MAX]; /* the one that went on last is last */
+    struct notes *notes;              /* of all chunks; emptied when they are done */
+    struct open_trace open[OPEN_MAX]; /* the one that continued last is last */
     size_t open_count;
     uint32_t store; /* of the open ones */
 };
 
 /* ---- one chunk ---- */
 
-/* The outermost call of the piece, as long as nothing but numbers came. */
+/* The outermost call of the piece, as long as only numbers were read. */
 struct reading {
     const struct zor_store *store;
     struct notes *notes;
@@ -74,7 +74,7 @@ static bool add_piece(struct reading *reading, const struct zor_event *event)
     reading->piece = lode_array_push(&reading->notes->pieces);
     if (reading->piece == NULL)
         return false;
-    /* What is first in a chunk may be inside of a map. */
+    /* The first piece of a chunk may begin inside of a map. */
     *reading->piece =
         (struct piece){.begin = is_call ? event->at : 0, .level = reading->notes->lowest, .is_call = is_call};
     return true;
@@ -100,7 +100,7 @@ static struct zor_id id_of(const struct zor_event *event)
     return id;
 }
 
-/* Of the outermost call. */
+/* For the outermost call. */
 static void take_info(struct piece *piece, const struct zor_event *event, bool is_pending)
 {
     uint64_t value = event->value.value;
@@ -118,7 +118,7 @@ static void take_info(struct piece *piece, const struct zor_event *event, bool i
         piece->stamp = value;
 }
 
-/* Of the outermost call: where it ran. */
+/* For the outermost call: where it ran. */
 static void take_attribute(const struct zor_store *store, struct piece *piece, const struct zor_event *event)
 {
     if (event->key == store->process_key && event->key > 0)
@@ -142,7 +142,7 @@ static inline bool is_tick(uint64_t key)
     return key == ZOR_KEY_START || key == ZOR_KEY_STOP;
 }
 
-/* Passes over calls inside of the outermost and their numbers, as long as they are common ones: of these, only ticks count. */
+/* Skips common calls inside the outermost one and their numbers; only ticks matter. */
 static void skim(struct reading *reading, struct zor_events *events)
 {
     struct piece *piece = reading->piece;
@@ -198,8 +198,8 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
 }
 
 /*
- * `most` traces may begin. Each takes memory as long as the recording is open, and millions of them can be packed into next to nothing: it is
- * what is stored that counts.
+ * At most `most` traces may begin. Each takes memory while the recording is open, and millions of
+ * them compress well, so that the stored size bounds their number.
  */
 static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_range payload,
                          size_t most)
@@ -324,7 +324,7 @@ static void push_open(struct survey *self, struct open_trace open)
     self->open[self->open_count++] = open;
 }
 
-/* ---- which trace goes on ---- */
+/* ---- continued traces ---- */
 
 /* The open trace of an id, or open_count. */
 static size_t find_by_id(const struct survey *self, struct zor_id id)
@@ -335,7 +335,7 @@ static size_t find_by_id(const struct survey *self, struct zor_id id)
     return self->open_count;
 }
 
-/* The one that went on last, of those whose calls and ticks fit; else the one that went on last. */
+/* The last continued trace whose calls and ticks fit; else the last continued one. */
 static size_t find_fitting(const struct survey *self, const struct notes *notes)
 {
     const struct piece *first = LODE_ARRAY_AT(&notes->pieces, struct piece, 0);
@@ -346,7 +346,7 @@ static size_t find_fitting(const struct survey *self, const struct notes *notes)
     return self->open_count - 1;
 }
 
-/* Which of the open traces goes on in a chunk; open_count: none does. */
+/* Which of the open traces continues in a chunk; open_count: none. */
 static lode_status find_open(struct survey *self, const struct zor_chunk *chunk, const struct notes *notes,
                              const struct zor_meta *meta, size_t *found)
 {
@@ -363,7 +363,7 @@ static lode_status find_open(struct survey *self, const struct zor_chunk *chunk,
             *found = find_by_id(self, meta->id);
         return LODE_OK;
     }
-    /* A call with a time stamp begins a trace; inside of another trace it is rarely the first in a chunk. */
+    /* A call with a time stamp begins a trace; a nested one is rarely the first in a chunk. */
     if (first->is_call && first->begin == 0 && first->stamp > 0)
         return LODE_OK;
     *found = find_fitting(self, notes);
@@ -373,9 +373,9 @@ static lode_status find_open(struct survey *self, const struct zor_chunk *chunk,
                            chunk->offset, "%zu traces may go on here", self->open_count);
 }
 
-/* ---- putting it together ---- */
+/* ---- combining the notes ---- */
 
-/* Hands out the pieces of a chunk; `open` is the trace that goes on, and becomes the one that is left open. */
+/* Assigns the pieces of a chunk; `open` is the trace that continues, and then the one left open. */
 static lode_status take_pieces(struct survey *self, uint32_t index, struct open_trace *open)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);

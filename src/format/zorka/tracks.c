@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traces as tracks: when they begin, what they are called and which thread they ran on. Where that was not recorded, threads are made up: each
- * trace gets the lowest one that is free when it begins.
+ * Traces as tracks: their begin, name and thread. If the thread was not recorded, each trace is
+ * assigned the lowest synthetic thread that is free when it begins.
  */
 #include "base/error.h"
 #include "format/zorka/zorka.h"
@@ -12,7 +12,7 @@ enum {
     ID_SIZE = 33
 };
 
-/* Times count from the first time stamp on. */
+/* Times are relative to the first time stamp. */
 static void place_traces(struct zor_recording *rec)
 {
     uint64_t first = UINT64_MAX;
@@ -28,9 +28,9 @@ static void place_traces(struct zor_recording *rec)
     }
 }
 
-/* ---- threads that were not recorded ---- */
+/* ---- synthetic threads ---- */
 
-/* A trace and where it runs. */
+/* A trace and its thread. */
 struct place {
     uint64_t begin, end;
     uint32_t track;
@@ -42,7 +42,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By process; in each, those without a thread come first, by time, and then the others by thread. */
+/* By process; traces without a thread come first, by time, then the others by thread. */
 static int compare(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -54,7 +54,7 @@ static int compare(const void *left, const void *right)
     return order != 0 ? order : compare_numbers(a->track, b->track);
 }
 
-/* Threads, the least first: of those that are busy by their end, of those that are free by their number. */
+/* A heap of threads: busy ones by their end, free ones by their number. */
 struct heap {
     struct thread {
         uint64_t key;
@@ -98,15 +98,14 @@ static int32_t pop(struct heap *heap)
     }
 }
 
-/* What hands out the threads of one process. */
+/* Assigns the threads of one process. */
 struct threads {
     struct heap busy, free;
-    int32_t last; /* that was made up */
-    const struct place *recorded,
-        *behind; /* those whose numbers are taken, from the one that may come next on */
+    int32_t last;                          /* last synthetic one */
+    const struct place *recorded, *behind; /* numbers in use, from the next candidate on */
 };
 
-/* The next number that is not taken: there are fewer traces than numbers. */
+/* The next unused number: there are fewer traces than numbers. */
 static int32_t make_up(struct threads *threads)
 {
     int32_t next = threads->last + 1;
@@ -127,7 +126,7 @@ static int32_t take_thread(struct threads *threads, const struct place *place)
     return tid;
 }
 
-/* The places of one process. */
+/* The traces of one process. */
 static void place_process(const struct zor_recording *rec, const struct place *places, size_t count,
                           struct threads *threads)
 {
@@ -195,7 +194,7 @@ lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error)
     rec->base.has_traces = true;
     for (uint32_t i = 0; i < count; i++) {
         const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        /* Its name is shared by all traces of the method. */
+        /* All traces of the method share its name. */
         const lode_function *function = lode_zor_function(rec, trace->store, trace->method, &is_known);
         const char *id = id_of(arena, trace->id);
         if (function == NULL || id == NULL)

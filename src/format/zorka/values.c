@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of methods and points, and what events carry. */
+/* Names of methods and events, and the data of events. */
 #include "base/label.h"
 #include "format/zorka/zorka.h"
 #include "model/argument.h"
@@ -7,7 +7,7 @@
 
 enum {
     NAME_MAX_SIZE = 2048, /* longer names are cut off */
-    CAUSES_MAX = 16,      /* exceptions behind an exception: they might go round in circles */
+    CAUSES_MAX = 16,      /* nested causes of an exception: they might be cyclic */
     STACK_MAX = 1024
 };
 #define UNKNOWN_METHOD UINT64_C(1)
@@ -50,8 +50,8 @@ static bool make_function(struct lode_function_table *table, lode_function *func
 }
 
 /*
- * Methods have no addresses. In their place stands a hash of the name, which is the same in all stores and all processes. Names with the
- * same one are easily made, so it does not tell methods apart.
+ * Methods have no addresses. A hash of the name replaces them, the same in all stores and
+ * processes. Collisions are easy to construct, so it does not identify a method.
  */
 static uint64_t offset_of(const char *name)
 {
@@ -66,7 +66,7 @@ static uint64_t offset_of(const char *name)
 const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
                                        bool *is_known)
 {
-    /* The table of functions, and what strings remember of it, are the parts of an open recording that grow. */
+    /* The function table and its cache in strings are the only parts that grow after opening. */
     struct lode_function_table *table =
         (struct lode_function_table *)(uintptr_t)&rec->base.functions; // NOLINT(performance-no-int-to-ptr)
     const struct zor_strings *strings = &rec->stores[store].strings;
@@ -117,7 +117,7 @@ struct output {
     size_t capacity, count;
 };
 
-/* NULL if there is no room; it is counted all the same. */
+/* NULL if there is no space; it is counted anyway. */
 static lode_argument *add(struct output *out, const char *name)
 {
     lode_argument *argument = out->count < out->capacity ? &out->arguments[out->count] : NULL;
@@ -134,7 +134,7 @@ static void add_string(struct output *out, const char *name, uint64_t id)
         lode_zor_set_string(argument, &out->store->strings, id);
 }
 
-/* The next value, whatever is in it; false at the end. */
+/* The next value, of any type; false at the end. */
 static bool add_value(struct output *out, const char *name, struct zor_input *in, bool is_page)
 {
     uint64_t begin = in->at;
@@ -155,7 +155,7 @@ static void put_digits(const struct lode_structure *self, struct lode_label *lab
         lode_label_format(label, "%02x", ((const uint8_t *)bytes)[i]);
 }
 
-/* An id is bytes, and is shown as digits everywhere. */
+/* An id is bytes, and always shown as hexadecimal digits. */
 static void show_as_digits(lode_argument *argument)
 {
     static const struct lode_structure digits = {put_digits};
@@ -199,7 +199,7 @@ static void add_stack(struct output *out, uint64_t id)
     }
 }
 
-/* An exception and those that caused it, each with its stack. */
+/* An exception and its causes, each with its stack. */
 static void add_thrown(struct output *out, struct zor_input *in)
 {
     struct zor_item item;
@@ -218,7 +218,7 @@ static void add_thrown(struct output *out, struct zor_input *in)
     }
 }
 
-/* A value; of a key that is no reference, that key before it. */
+/* A value, preceded by its key if that is no reference. */
 static void add_attribute(struct output *out, struct zor_input *in, uint64_t id)
 {
     bool is_page = (id & ZOR_POINT_PAGE) != 0;

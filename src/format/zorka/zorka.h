@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zorka trace stores: what is known of one when it is open. */
+/* Zorka trace stores: the data of an open recording. */
 #ifndef LODE_FORMAT_ZORKA_H
 #define LODE_FORMAT_ZORKA_H
 
@@ -16,7 +16,7 @@
 extern const struct lode_format lode_format_zorka;
 
 enum {
-    ZOR_DEPTH_MAX = 65536, /* calls inside of each other */
+    ZOR_DEPTH_MAX = 65536, /* nested calls */
     ZOR_TICK_SHIFT = 16,   /* a tick is 65,536 ns */
     ZOR_STORES_MAX = 65536,
     ZOR_STORE_DIGITS = 6, /* of its name */
@@ -25,11 +25,11 @@ enum {
 #define ZOR_TICKS_END  (UINT64_C(1) << 46) /* real ones have 40 bits */
 #define ZOR_STAMPS_END (UINT64_C(1) << 42) /* milliseconds since the epoch: until 2109 */
 
-/* The type of values that are more than plain ones. */
+/* The type of lists and maps. */
 struct zor_structure {
     struct lode_structure base;
     const struct zor_strings *strings;
-    bool is_page; /* all numbers are references to strings */
+    bool is_page; /* numbers are references to strings */
 };
 
 /* One directory with a data file. */
@@ -39,25 +39,24 @@ struct zor_store {
     uint32_t number;
     struct lode_source source;
     struct zor_data data;
-    bool has_page_layout, has_real_layout; /* of tags */
+    bool has_page_layout, has_real_layout; /* of tags: as documented, as in existing files */
     struct zor_strings strings;
     struct zor_metas metas;
-    struct zor_structure structures[2]; /* of files that exist; of the page */
-    uint64_t process_key,
-        thread_key; /* ids of the attributes that say where a trace ran; 0: there are none */
+    struct zor_structure structures[2]; /* of existing files; of the documented layout */
+    uint64_t process_key, thread_key;   /* string ids of attribute keys; 0: none */
 };
 
 /* A part of a chunk's payload that belongs to a trace. */
 struct zor_segment {
     uint32_t chunk, begin, end;
     uint32_t next;       /* LODE_NO_INDEX: the last */
-    bool is_behind_loss; /* a damaged chunk may have stood before it */
+    bool is_behind_loss; /* a damaged chunk may precede it */
 };
 
-/* Beside the lode_track of the same index. */
+/* Parallel to lode_track. */
 struct zor_trace {
     struct zor_id id;
-    bool has_error; /* as of its struct zor_meta */
+    bool has_error; /* see struct zor_meta */
     uint32_t store;
     uint32_t first, last; /* segments */
     uint32_t bytes;       /* of payload */
@@ -101,13 +100,13 @@ struct zor_survey_options {
 /* Finds all traces: unpacks every chunk once. */
 lode_status lode_zor_survey(struct zor_recording *rec, const struct zor_survey_options *options,
                             struct lode_report *report, lode_error *error);
-/* Places traces in time and on threads, when all are found. */
+/* Assigns times and threads to all traces. */
 lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
 /* Reads a file of properties into rec->properties. */
 lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
                                 struct lode_range bytes, lode_error *error);
 lode_status lode_zor_make_facts(struct zor_recording *rec, lode_error *error);
-/* Opens a store or a base of stores with a report of the caller. Without a survey, there are no traces, and no chunk is unpacked. */
+/* Opens a store or a base of stores. Without a survey: no traces, and no chunk is unpacked. */
 lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder,
                           const struct zor_survey_options *survey, struct lode_report *report,
                           lode_error *error);
@@ -126,11 +125,11 @@ struct lode_report *lode_zor_cursor_report(lode_cursor *cursor);
 
 /* ---- names and values ---- */
 
-/* What a point is, in its id: of an attribute, the id of its key in a store; else one of the numbers below. */
+/* The meaning of an event's id: the string id of an attribute's key in a store, or one of these. */
 enum zor_point {
     ZOR_POINT_INFO,
     ZOR_POINT_THROWN,
-    ZOR_POINT_NAMELESS /* an attribute whose key is no reference; its bytes have the key, too */
+    ZOR_POINT_NAMELESS /* an attribute whose key is no reference; its data includes the key */
 };
 #define ZOR_POINT_SPECIAL (UINT64_C(1) << 63)
 #define ZOR_POINT_PAGE    (UINT64_C(1) << 62)
@@ -140,7 +139,7 @@ static inline uint64_t zor_point_id(uint32_t store, uint32_t number)
     return (uint64_t)store << 32 | number;
 }
 
-/* The function of a method, as class.method and signature; one for all that are not known. NULL if there is no memory. */
+/* The function of a method; unknown methods share one. NULL if out of memory. */
 const lode_function *lode_zor_function(const struct zor_recording *rec, uint32_t store, uint64_t method,
                                        bool *is_known);
 lode_instant lode_zor_point(const lode_recording *recording, uint64_t id);
@@ -151,13 +150,13 @@ lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, 
 void lode_zor_set_string(lode_argument *argument, const struct zor_strings *strings, uint64_t id);
 /* `value`, or -1 - `value`. */
 void lode_zor_set_number(lode_argument *argument, bool is_negative, uint64_t value);
-/* Decodes a value: its bytes are one item, as lode_zor_skip has it. */
+/* Decodes a value: one item, as in lode_zor_skip. */
 void lode_zor_value(const struct zor_structure *type, struct lode_range bytes, lode_argument *argument);
-/* The whole number above 0 that a value is, or whose digits it is; 0 if it is none, or has more than 31 bits. */
+/* The positive integer of a value or of its digits; 0 if there is none below 2^31. */
 int32_t lode_zor_whole(const struct zor_structure *type, struct lode_range bytes);
 void lode_zor_put_structure(const struct lode_structure *self, struct lode_label *label, const void *bytes,
                             size_t length);
-/* The name of a method, cut off where there is no more room: its length. 0 if it is not known. */
+/* Writes the name of a method, possibly cut off; returns its length, or 0 if it is unknown. */
 size_t lode_zor_method_name(const struct zor_strings *strings, uint64_t method, char *buffer,
                             size_t capacity);
 
