@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scope lex_aware at loops: what the scope function has there, without the loops lexically inside. hpcprof stores this in the summary, and
- * the value of function in profiles, so that it cannot be added up from profiles; it can be computed from function.
+ * Scope lex_aware at loops: the value of scope function without the loops lexically inside. hpcprof
+ * writes this to the summary, but the value of function to profiles, so that summing up profiles
+ * does not yield it; computing it from function does.
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_LOOPS_H
 #define LODE_FORMAT_HPCTOOLKIT_LOOPS_H
@@ -13,24 +14,24 @@
 
 #define LOOPS_SCOPE "lex_aware"
 
-/* What is left of a difference relative to the minuend, if nothing is left but rounding. */
+/* The maximal rounding error of a difference, relative to the minuend. */
 #define LOOPS_ROUNDING 1e-12
 
 /* The value of one loop and metric. */
 struct loop_value {
-    uint32_t loop;   /* numbers rise from parents to children */
-    uint32_t metric; /* any number for it */
+    uint32_t loop;   /* rises from parents to children */
+    uint32_t metric; /* any number that identifies it */
     double value;    /* without inner loops */
     double whole;    /* of scope function */
 };
 
 /*
- * Adds what scope function has at a loop. Loops come in ascending order, and for each its metrics. `enclosing` is the innermost loop that
- * lexically encloses it, whose value is reduced, or 0.
+ * Adds a value of scope function at a loop. Loops are in ascending order, and the metrics of each.
+ * `enclosing` is the innermost loop that lexically encloses it, whose value is reduced, or 0.
  */
 lode_status lode_loops_add(struct lode_array *values, uint32_t loop, uint32_t enclosing, uint32_t metric,
                            double value, lode_error *error);
-/* Called when all are there: what is left by rounding becomes 0. */
+/* Called at the end: replaces rounding errors with 0. */
 void lode_loops_round(struct lode_array *values);
 /* NULL if there is none. */
 const struct loop_value *lode_loops_find(const struct lode_array *values, uint32_t loop, uint32_t metric);

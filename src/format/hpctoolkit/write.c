@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing a database, from its beginning to its end. */
+/* Writes a database, from creation to completion. */
 #include "format/hpctoolkit/write.h"
 
 #include "base/bytes.h"
@@ -24,7 +24,7 @@ static struct hpct_sink *sink_of(struct lode_sink *base)
 
 static uint64_t header_size(enum hpct_file_id id)
 {
-    /* Readers of cct.db expect room for one section more than there is. */
+    /* Readers of cct.db expect space for one section more than there is. */
     unsigned sections = lode_hpct_specs[id].section_count + (id == HPCT_CCT);
     return WIRE_FileHeader_SIZE + (uint64_t)sections * WIRE_Section_SIZE;
 }
@@ -377,7 +377,7 @@ static lode_status write_samples(struct lode_sink *base, uint32_t item, uint64_t
                                 samples->samples, (size_t)samples->sample_count * TRACE_SAMPLE_SIZE, error);
 }
 
-/* ---- profiles in order ---- */
+/* ---- sorting profiles ---- */
 
 static int compare_profiles(const void *left, const void *right, void *argument)
 {
@@ -533,7 +533,7 @@ static lode_status close_joint_files(struct hpct_sink *sink, lode_error *error)
     return LODE_OK;
 }
 
-/* What a rank wrote is on the disk before rank 0 says that all is. */
+/* Each rank syncs its files before rank 0 publishes the database. */
 static lode_status close_files(struct hpct_sink *sink, lode_error *error)
 {
     for (unsigned id = 0; id < HPCT_FILES; id++)

@@ -10,7 +10,7 @@
 #include "model/sink.h"
 #include <stdatomic.h>
 
-/* hpcviewer reads these numbers as signed ones, so that half of what their fields can hold is the limit. */
+/* hpcviewer reads these numbers as signed ones, which halves their range. */
 enum {
     WRITTEN_MAX_KINDS = INT8_MAX,
     WRITTEN_MAX_METRICS = INT16_MAX,
@@ -18,7 +18,7 @@ enum {
     WRITTEN_MAX_ENTRIES = INT16_MAX
 };
 
-/* The size of a section's header, up to where 8-byte numbers may follow. */
+/* The size of a section's header, padded for 8-byte numbers. */
 #define WRITTEN_PADDED(table) ((uint64_t)(WIRE_##table##_SIZE + 7) / 8 * 8)
 
 /* A profile that was written. */
@@ -36,7 +36,7 @@ struct placed_profile {
     uint64_t first, last;       /* times of its samples */
 };
 
-/* What a rank's part of the transpose took. */
+/* Traffic of a rank in the transpose. */
 struct written_traffic {
     uint64_t rounds, exchanges, sent_bytes, received_bytes, written_bytes;
 };
@@ -53,13 +53,13 @@ struct hpct_sink {
     struct lode_output_file files[HPCT_FILES];
     void *joint[HPCT_FILES]; /* of the communicator: files that all ranks write together; or NULL */
     struct written_origin origin;
-    struct lode_blob taxonomy; /* metrics/default.yaml; empty: it is made */
+    struct lode_blob taxonomy; /* metrics/default.yaml; empty: it is generated */
     struct lode_arena arena;   /* of id tuples */
 
     uint32_t value_ids, id_count; /* as in the description */
     uint16_t *value_of;           /* by id of a statistic: that of the values that it is of */
     _Atomic uint64_t *values_of;  /* by id of a context: values in profiles */
-    struct written_loops *loops;  /* how scope lex_aware is summed up at loops; NULL: as other values */
+    struct written_loops *loops;  /* sums of scope lex_aware at loops; NULL: like other values */
     struct lode_array profiles;   /* of struct written_profile */
     struct placed_profile *placed;
     uint64_t trace_min, trace_max;
@@ -68,12 +68,12 @@ struct hpct_sink {
 
 extern const struct lode_sink_ops lode_hpct_sink;
 
-/* Writes meta.db, all but its header. */
+/* Writes meta.db without its header. */
 lode_status lode_hpct_put_meta(struct hpct_sink *sink, struct wire_Section *sections, lode_error *error);
 /* The blocks in profile.db that this rank wrote: those of profiles `first`, `first` + 1 and so on. */
 struct written_share {
     uint32_t first, count;
-    const struct wire_Profile *records; /* where the blocks are, and what they hold */
+    const struct wire_Profile *records; /* position and size of the blocks */
 };
 /*
  * Makes cct.db and the summary profile, whose record it fills in. All ranks take part, each with what
@@ -87,7 +87,7 @@ lode_status lode_hpct_transpose(struct hpct_sink *sink, const struct written_sha
 lode_status lode_origin_open(struct written_origin *origin, const char *path, lode_finding_fn on_finding,
                              void *user, lode_error *error);
 void lode_origin_close(struct written_origin *origin);
-/* Passes on that a companion file was left out, and why. Fails with the reason if it is not the file's fault. */
+/* Reports a companion file that is left out. Fails with the reason if the file is not the cause. */
 lode_status lode_origin_leave_out(const struct written_origin *origin, const char *path,
                                   const lode_error *reason, lode_error *error);
 /*
@@ -113,7 +113,7 @@ lode_status lode_hpct_keep_statistics(struct hpct_sink *sink, const lode_block *
 /* Adds to `values` what a profile has at loops. Any thread. */
 lode_status lode_hpct_collect_loops(const struct hpct_sink *sink, const lode_block *block,
                                     struct lode_array *values, lode_error *error);
-/* Adds up what a profile has at loops; profiles come in their order. */
+/* Adds the loop values of a profile; profiles come in order. */
 lode_status lode_hpct_add_loops(struct hpct_sink *sink, const struct lode_array *values, lode_error *error);
 /* False if it is computed from the values of profiles. */
 bool lode_hpct_loop_statistic(const struct hpct_sink *sink, uint32_t context, uint32_t metric,

@@ -7,7 +7,7 @@
 
 /* ---- memory ---- */
 
-/* What a context takes in cct.db, at most. */
+/* The maximal size of a context in cct.db. */
 static uint64_t block_bytes(const struct hpct_sink *sink, uint32_t id)
 {
     uint64_t values = atomic_load_explicit(&sink->values_of[id], memory_order_relaxed);
@@ -102,7 +102,7 @@ static void place_piece(const struct hpct_sink *sink, struct batch *batch, const
     }
 }
 
-/* At most. */
+/* The maximum. */
 static size_t region_bytes(const struct hpct_sink *sink, const struct context_range *range)
 {
     size_t bytes = 8;
@@ -111,7 +111,7 @@ static size_t region_bytes(const struct hpct_sink *sink, const struct context_ra
     return bytes;
 }
 
-/* Gives each context its block in the region, and each metric its place in the block. */
+/* Assigns each context its block in the region, and each metric its place in the block. */
 static lode_status lay_out(const struct hpct_sink *sink, struct batch *batch, lode_error *error)
 {
     const struct context_range *range = &batch->range;
@@ -145,13 +145,13 @@ static lode_status lay_out(const struct hpct_sink *sink, struct batch *batch, lo
             start += counts[id];
         }
     }
-    /* Batches follow each other at multiples of 4. */
+    /* Batches are contiguous, at multiples of 4. */
     return lode_blob_reserve(&batch->region, 0, 4) == LODE_BLOB_FULL ? lode_fail_memory(error) : LODE_OK;
 }
 
 /* ---- statistics ---- */
 
-/* The values of one context and metric id: they end where the cursor stands. */
+/* The values of one context and metric id: they end at the cursor. */
 struct series {
     const uint8_t *values;
     uint32_t count;
@@ -230,7 +230,7 @@ static bool has_values(const struct hpct_sink *sink, const struct batch *batch, 
     return false;
 }
 
-/* Statistics were numbered metric by metric, so they come out in the order of their ids. */
+/* Statistics were numbered metric by metric, so their ids rise. */
 static lode_status summarise(const struct hpct_sink *sink, struct batch *batch, uint32_t context,
                              lode_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies beside the four files: the metric taxonomy, a note on formats, source files. */
+/* The companion files: the metric taxonomy, a note on formats, source files. */
 #include "base/beneath.h"
 #include "format/hpctoolkit/write.h"
 #include <errno.h>
@@ -140,7 +140,7 @@ static const lode_metric_statistic *find_statistic(const struct lode_metric *met
     return NULL;
 }
 
-/* Every statistic is an input, anchored by its id. */
+/* Every statistic is an input, with its id as anchor. */
 static void put_inputs(struct text_file *self, const struct lode_description *about)
 {
     put(self, "version: 0\ninputs:%s\n", about->statistic_ids ? "" : " []");
@@ -159,7 +159,7 @@ static void put_inputs(struct text_file *self, const struct lode_description *ab
     }
 }
 
-/* A variant of a metric: a statistic that stands alone, or (alone == NULL) what is computed from several. */
+/* A variant of a metric: one statistic, or (alone == NULL) a formula of several. */
 struct variant {
     const char *name, *render;
     const char *alone; /* its formula */
@@ -175,7 +175,7 @@ static const struct variant variants[] = {
 };
 #define VARIANTS (sizeof variants / sizeof *variants)
 
-/* Whether all that a variant needs is there under a scope of this type; then prints it. */
+/* Prints a variant if a scope of this type has all its inputs. */
 static bool put_formula(struct text_file *self, const struct lode_metric *metric,
                         const struct variant *variant, int type, const char *prefix)
 {
@@ -234,7 +234,7 @@ static void put_root(struct text_file *self, const struct lode_metric *metric)
             put_variant(self, metric, &variants[i]);
 }
 
-/* Metrics without a variant are not shown: hpcviewer expects that those listed have one. */
+/* Metrics without a variant are hidden: hpcviewer requires one of each listed metric. */
 static bool has_variants(const struct lode_metric *metric)
 {
     for (size_t i = 0; i < VARIANTS; i++)
@@ -307,7 +307,7 @@ void lode_origin_close(struct written_origin *origin)
     origin->directory = -1;
 }
 
-/* What says nothing about the file: another one would have met with the same. */
+/* Errors of the machine, not of the file. */
 static bool is_of_machine(const lode_error *reason)
 {
     int code = reason->os_errno;
@@ -335,7 +335,7 @@ static bool is_below_src(const char *path)
     return strncmp(path, "src/", 4) == 0;
 }
 
-/* A path of the caller's own, who may mean a link, but no pipe. */
+/* A path of the caller: it may be a link, but no pipe. */
 static lode_status open_own(int *fd, const char *source, lode_error *error)
 {
     struct stat status;
@@ -349,7 +349,7 @@ static lode_status open_own(int *fd, const char *source, lode_error *error)
     return lode_fail(error, LODE_ERR_IO, source, LODE_NO_OFFSET, "the source file is not a regular file");
 }
 
-/* Whose fault it is that a file was not copied. */
+/* Distinguishes errors of reading and of writing. */
 struct copying {
     int from;
     struct lode_output_file to;

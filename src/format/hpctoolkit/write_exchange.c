@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum {
-    EXCHANGE_MOST = 1 << 28, /* bytes sent at once: more does not make it faster */
+    EXCHANGE_MOST = 1 << 28, /* bytes sent at once: more is not faster */
     PIECE_PROFILE = 0,
     PIECE_GROUPS = 4,
     PIECE_VALUES = 8,
@@ -33,7 +33,7 @@ lode_status lode_exchange_begin(struct exchange *exchange, struct hpct_sink *sin
     return LODE_OK;
 }
 
-/* What came in the last round. */
+/* Frees the pieces of the last round. */
 static void forget(struct exchange *exchange)
 {
     for (size_t i = 0; i < exchange->arrived.count; i++)
@@ -61,7 +61,7 @@ static uint64_t bytes_of(const lode_block *block, uint32_t first, uint32_t end)
            (batch_value(block, end) - batch_value(block, first)) * WIRE_ProfileValue_SIZE;
 }
 
-/* Where groups from `first` on, but not beyond `end`, no longer fit into `room` bytes. */
+/* The end of the groups from `first` to `end` that fit into `room` bytes. */
 static uint32_t fitting(const lode_block *block, uint32_t first, uint32_t end, uint64_t room)
 {
     uint32_t low = first;
@@ -97,7 +97,7 @@ static lode_status put_piece(struct exchange *exchange, const struct batch_piece
     return LODE_OK;
 }
 
-/* Adds what there is in a rank's range, up to what there is room for; else sets `more`. */
+/* Adds the groups in a rank's range that fit; sets `more` if some do not. */
 static lode_status put_pieces(struct exchange *exchange, struct exchange_place *place,
                               const struct context_range *range, uint64_t *more, lode_error *error)
 {
@@ -154,7 +154,7 @@ static lode_status take_piece(struct exchange *exchange, const uint8_t **bytes, 
     return LODE_OK;
 }
 
-/* Sends what was put, and takes what comes. */
+/* Sends and receives. */
 static lode_status swap(struct exchange *exchange, lode_error *error)
 {
     size_t room = 0;
@@ -175,7 +175,7 @@ static lode_status swap(struct exchange *exchange, lode_error *error)
     return LODE_OK;
 }
 
-/* What this rank has for itself stays where it is. */
+/* This rank's own pieces are not copied. */
 static lode_status take_own(struct exchange *exchange, const struct context_range *range, lode_error *error)
 {
     for (uint32_t i = 0; i < exchange->own_count; i++) {

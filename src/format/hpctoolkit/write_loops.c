@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The summary of the scope lex_aware at loops, of profiles whose own values there may be those of hpcprof (loops.h). */
+/* The summary of scope lex_aware at loops, if profiles may have hpcprof's values (loops.h). */
 #include "base/intern.h"
 #include "format/hpctoolkit/loops.h"
 #include "format/hpctoolkit/write.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all profiles have at a loop, of one metric. */
+/* The total of all profiles at a loop, of one metric. */
 struct loop_total {
     double sum, squares, min, max;
-    double whole, whole_squares, whole_max; /* of scope function: what rounding is relative to */
+    double whole, whole_squares, whole_max; /* of scope function: rounding is relative to these */
     uint32_t count;
 };
 
@@ -21,12 +21,12 @@ struct loop_key {
 
 struct written_loops {
     uint32_t *enclosing;       /* by id of context */
-    uint32_t *metric_of;       /* by value id: the metric whose scope function it is, or LODE_NONE */
-    bool *is_lexical;          /* by value id: it is of scope lex_aware, and the metric has function too */
+    uint32_t *metric_of;       /* by value id: the metric of a scope function, or LODE_NONE */
+    bool *is_lexical;          /* by value id: scope lex_aware of a metric that has function too */
     struct lode_interner keys; /* of totals: struct loop_key with a metric */
     struct lode_array totals;
     struct lode_interner kept_keys; /* of kept: struct loop_key with a statistic */
-    struct lode_array kept;         /* of double: statistics that the source of the values has */
+    struct lode_array kept;         /* of double: statistics of the values' source */
 };
 
 static bool is_loop(const struct hpct_sink *sink, uint32_t id)
@@ -173,7 +173,7 @@ lode_status lode_hpct_add_loops(struct hpct_sink *sink, const struct lode_array 
     return LODE_OK;
 }
 
-/* Of the statistic, and what an error by rounding may be. */
+/* The statistic, and its maximal rounding error. */
 static double computed_value(const struct loop_total *total, const lode_metric_statistic *statistic,
                              double *rounding)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meta.db. Small sections are put together in memory; the context tree is streamed. */
+/* meta.db. Small sections are assembled in memory; the context tree is streamed. */
 #include "base/blob.h"
 #include "base/bytes.h"
 #include "format/hpctoolkit/write.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A section that is being put together: offsets in the blob are relative, pointers in the file are absolute. */
+/* A section being assembled: offsets in the blob are relative, pointers are absolute. */
 struct section_blob {
     struct lode_blob blob;
     uint64_t base;
@@ -18,11 +18,11 @@ struct meta_writer {
     struct wire_Section *sections;
     lode_error *error;
     /*
-     * hpcviewer keeps strings of three sections by their offset in the section alone, so no two of them may begin at the same
-     * one: each section's strings begin behind where those of the section before end.
+     * hpcviewer identifies strings of three sections by their offset in the section alone, so these
+     * must differ: each section's strings begin after the end of those in the section before.
      */
     size_t strings_end;
-    uint64_t modules, files, functions; /* where the tables are */
+    uint64_t modules, files, functions; /* positions of the tables */
 };
 
 static lode_status full(struct meta_writer *self)
@@ -49,7 +49,7 @@ static lode_status end_section(struct meta_writer *self, struct section_blob *se
     return status;
 }
 
-/* Adds a string and puts its pointer into a field of a record, both given by their offsets. */
+/* Adds a string and stores its pointer in a field of a record, both given by their offsets. */
 static lode_status put_text(struct meta_writer *self, struct section_blob *section, const char *text,
                             size_t field)
 {
@@ -87,7 +87,7 @@ static lode_status put_general(struct meta_writer *self)
     return status == LODE_OK ? ended : status;
 }
 
-/* Leaves room, so that strings begin behind those of the sections before. */
+/* Pads, so that strings begin after those of the sections before. */
 static lode_status skip_strings(struct meta_writer *self, struct section_blob *section)
 {
     size_t gap = self->strings_end > section->blob.size ? self->strings_end - section->blob.size : 0;
@@ -112,9 +112,9 @@ static lode_status fill_id_names(struct meta_writer *self, struct section_blob *
 
 /* ---- metrics ---- */
 
-/* Where records of the metrics section are. */
+/* Positions of records in the metrics section. */
 struct metric_tables {
-    size_t scopes, metrics, instances, statistics; /* instances and statistics: of the next metric */
+    size_t scopes, metrics, instances, statistics; /* the latter two: of the next metric */
 };
 
 static lode_status reserve_metrics(struct meta_writer *self, struct section_blob *section,
@@ -202,7 +202,7 @@ static lode_status fill_metrics(struct meta_writer *self, struct section_blob *s
 
 /* ---- strings, modules, files, functions ---- */
 
-/* Pointers to strings of the common table, by index of what they name. */
+/* Pointers to strings of the common table, by index of their owner. */
 struct text_pointers {
     uint64_t *modules, *files, *functions, *entries;
 };
@@ -319,7 +319,7 @@ static unsigned words_of(unsigned flags)
            (flags & HPCT_CONTEXT_POINT ? 2u : 0u);
 }
 
-/* Where the children of each context go: arrays in the order of their parents' ids. */
+/* Positions of children: arrays in the order of their parents' ids. */
 struct layout {
     uint64_t *size, *offset; /* by id */
     uint32_t entries;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cct.db out of profile.db, and the summary on the way.
+ * Writes cct.db from profile.db, and computes the summary.
  *
- * Contexts are cut into batches whose part of cct.db fits into the memory that a thread may use. For a batch, each profile's
- * values of these contexts (one piece of its block) are read twice: to count, and to put each value where it belongs in the
- * batch's part of cct.db, which is then written in one piece. Profiles are visited in their order, so that
- * the values of a context and metric come out in the order of profiles, and statistics are computed in that order.
+ * Contexts are split into batches whose part of cct.db fits into the memory of a thread. For a
+ * batch, each profile's values of these contexts (one piece of its block) are read twice: to count,
+ * and to place each value in the batch's part of cct.db, which is then written at once. Profiles
+ * are visited in order, and so are the values of a context and metric when statistics are computed.
  *
- * With V values, P profiles and memory M: 12 V / M batches; all of profile.db is read once in pieces of about 10 M / 12 P bytes
- * (the second reading finds it in the page cache), cct.db is written once, sequentially.
+ * With V values, P profiles and memory M: 12 V / M batches; profile.db is read once in pieces of
+ * about 10 M / 12 P bytes (then from the page cache); cct.db is written once, sequentially.
  *
- * A communicator works in rounds. In each a rank has as many batches as it has threads, one behind the other, and these lie behind those of the
- * rank before it. It gets what other ranks' profiles have there, fills them, and when all know the sizes they write to their places.
- * Neither where batches end nor whose they are shows in the bytes.
+ * A communicator works in rounds. In each, a rank has as many contiguous batches as threads, after
+ * those of the rank before it. It receives the values of other ranks' profiles, fills its batches,
+ * and writes them when all ranks know the sizes. The output does not depend on batches and ranks.
  */
 #include "base/pool.h"
 #include "base/progress.h"
@@ -21,19 +21,19 @@
 #include <sys/mman.h>
 
 enum {
-    WINDOWS_PER_THREAD = 2, /* one that is worked on, and one that waits for an earlier one */
-    SENT_PART = 3,          /* of a rank's memory, one in as many parts is for what it sends */
-    FOLDED = 1 << 16        /* numbers that are added up over all ranks at once */
+    WINDOWS_PER_THREAD = 2, /* one being filled, and one that waits for an earlier one */
+    SENT_PART = 3,          /* a rank sends with this fraction of its memory */
+    FOLDED = 1 << 16        /* numbers per allreduce */
 };
 
-/* Where the next batch goes. */
+/* The position of the next batch. */
 struct position {
     uint64_t region;     /* offset in cct.db */
     uint64_t statistics; /* values of the summary before it */
     uint64_t contexts;   /* and contexts of the summary */
 };
 
-/* Contexts of the summary that this rank has to write, from one round. */
+/* Contexts of the summary that this rank writes, from one round. */
 struct summary_part {
     uint64_t first; /* its number in the summary */
     size_t at;      /* in summary_indices */
@@ -42,24 +42,24 @@ struct summary_part {
 struct transpose {
     struct hpct_sink *sink;
     uint32_t rank, size; /* in the communicator */
-    uint64_t memory;     /* the same for all ranks, as is the number of threads */
+    uint64_t memory;     /* the same for all ranks, like the number of threads */
     unsigned threads;
 
-    uint8_t *mapped; /* profile.db, to be read */
+    uint8_t *mapped; /* profile.db, for reading */
     size_t mapped_size;
     struct batch_piece *own; /* the blocks of this rank, in the order of profiles */
     uint32_t own_count;
     uint64_t profiles; /* of all ranks */
 
-    struct lode_array ranges; /* of struct window_range: all batches */
-    uint64_t first;           /* of the batches that are worked on now */
+    struct lode_array ranges; /* of struct context_range: all batches */
+    uint64_t first;           /* of the current batches */
     struct batch *slots;      /* for these, by number % slot_count */
     unsigned slot_count;
-    const struct batch_piece *pieces; /* with what belongs into them */
+    const struct batch_piece *pieces; /* their input */
     size_t piece_count;
-    uint32_t *starts; /* [worker][piece]: the first group of the worker's batch; its next batch lies behind */
+    uint32_t *starts; /* [worker][piece]: the first group of the worker's batch */
 
-    uint64_t table; /* where context records are in cct.db */
+    uint64_t table; /* position of context records in cct.db */
     struct position next;
     struct wire_Profile *summary;
     struct lode_array parts; /* of struct summary_part */
@@ -69,7 +69,7 @@ struct transpose {
 
 /* ---- batches ---- */
 
-/* What a context takes in a batch, with what arrives from other ranks, which is at most one group for each profile. */
+/* The memory of a context in a batch, including at most one received group per profile. */
 static uint64_t context_bytes(const struct transpose *self, uint32_t id)
 {
     uint64_t bytes = lode_batch_context_bytes(self->sink, id);
@@ -81,8 +81,9 @@ static uint64_t context_bytes(const struct transpose *self, uint32_t id)
 }
 
 /*
- * How large batches are: such that every thread of every rank has its part of each round. `limit` is what memory allows. Greedy cuts
- * fill a batch up to the next context, so that with the largest one added there are no more batches than wanted.
+ * The size of batches: every thread of every rank gets its part of each round. `limit` is what
+ * memory allows. Greedy cuts leave a batch short by up to one context; the size of the largest
+ * context is added, so that there are no more batches than wanted.
  */
 static uint64_t batch_bytes(const struct transpose *self, uint64_t limit)
 {
@@ -134,7 +135,7 @@ static lode_status tell(struct transpose *self, lode_error *error)
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* Each worker finds what it needs of a piece where the piece says, or where its last batch left it. */
+/* Each worker starts a piece at its `from`, or where its last batch ended. */
 static lode_status begin_pieces(struct transpose *self, const struct batch_piece *pieces, size_t count,
                                 lode_error *error)
 {
@@ -153,8 +154,8 @@ static lode_status begin_pieces(struct transpose *self, const struct batch_piece
 /* ---- writing ---- */
 
 /*
- * Bytes at their place. All ranks of a communicator come here equally often and in the same order, with nothing where they have nothing, so that a file
- * can be written by all together.
+ * Writes at an offset. All ranks call this equally often and in the same order, possibly without
+ * bytes, so that they can write a file together.
  */
 static lode_status write_region(struct hpct_sink *sink, enum hpct_file_id id, uint64_t offset,
                                 const void *bytes, size_t size, lode_error *error)
@@ -176,7 +177,7 @@ static void move_infos(struct batch *batch, uint64_t base)
     }
 }
 
-/* They lie behind all values of the summary, and nobody knows yet where these end. */
+/* They follow all values of the summary, whose end is not known yet. */
 static lode_status keep_indices(struct transpose *self, const struct batch *batch, lode_error *error)
 {
     size_t at = lode_blob_reserve(&self->summary_indices, batch->indices.size, 1);
@@ -191,7 +192,7 @@ static lode_status keep_indices(struct transpose *self, const struct batch *batc
     return LODE_OK;
 }
 
-/* Writes a batch to where it belongs, and empties it. */
+/* Writes a batch, and empties it. */
 static lode_status put_batch(struct transpose *self, struct batch *batch, lode_error *error)
 {
     struct hpct_sink *sink = self->sink;
@@ -233,7 +234,7 @@ static lode_status write_parts(struct transpose *self, lode_error *error)
     return LODE_OK;
 }
 
-/* ---- alone ---- */
+/* ---- one rank ---- */
 
 static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
 {
@@ -256,9 +257,9 @@ static lode_status run_alone(struct transpose *self, lode_error *error)
     return lode_pool_run(self->threads, &job, error);
 }
 
-/* ---- as a communicator ---- */
+/* ---- with a communicator ---- */
 
-/* The batches that a rank has in a round. */
+/* The batches of a rank in a round. */
 static uint64_t batches_of(const struct transpose *self, uint64_t round, uint32_t rank, uint64_t *first)
 {
     uint64_t begin = (round * self->size + rank) * self->threads, count = self->ranges.count;
@@ -282,7 +283,7 @@ static lode_status finish_filling(void *context, uint64_t item, lode_error *erro
     return tell(context, error);
 }
 
-/* All ranks' batches of a round, `end` being where they begin and then where they end. */
+/* Writes all ranks' batches of a round; `end` is where they begin and then where they end. */
 static lode_status put_round(struct transpose *self, struct position *end, lode_error *error)
 {
     uint64_t sizes[3] = {0}, totals[3];
@@ -335,7 +336,7 @@ static lode_status run_comm(struct transpose *self, lode_error *error)
     return status;
 }
 
-/* What ranks must agree on. */
+/* Agrees on memory and threads, and counts all profiles. */
 static lode_status agree(struct transpose *self, lode_error *error)
 {
     struct lode_comm *comm = self->sink->base.options.comm;
@@ -347,7 +348,7 @@ static lode_status agree(struct transpose *self, lode_error *error)
     return LODE_OK;
 }
 
-/* From what this rank has in each context to what all have. */
+/* Adds up the values per context of all ranks. */
 static lode_status add_up_values(const struct transpose *self, lode_error *error)
 {
     _Atomic uint64_t *values_of = self->sink->values_of;
@@ -389,7 +390,7 @@ static lode_status map_profiles(struct transpose *self, const struct written_sha
     return LODE_OK;
 }
 
-/* The section with the context records, which are filled in as batches are done. */
+/* The section of context records, which are set as batches are done. */
 static lode_status begin_section(struct transpose *self, struct wire_Section *section, lode_error *error)
 {
     struct lode_output_file *file = &self->sink->files[HPCT_CCT];
@@ -414,12 +415,12 @@ static lode_status run_batches(struct transpose *self, lode_error *error)
     self->slots = calloc(self->slot_count, sizeof *self->slots);
     if (self->slots == NULL)
         return lode_fail_memory(error);
-    /* Batches that wait to be written hold their memory. */
+    /* Batches that wait to be written keep their memory. */
     LODE_TRY(cut_batches(self, memory / self->slot_count, error));
     return alone ? run_alone(self, error) : run_comm(self, error);
 }
 
-/* Both files end where the last batch does; the summary has its contexts behind all its values. */
+/* Both files end with the last batch; the summary's contexts follow all its values. */
 static lode_status end_files(struct transpose *self, lode_error *error)
 {
     struct wire_Profile *summary = self->summary;
