@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levels, and what all parts of a check use. */
+/* Levels, and functions that all parts of a check use. */
 #include "format/hpctoolkit/check.h"
 
 #include "base/pool.h"
@@ -19,7 +19,7 @@ bool lode_hpct_close_enough(double a, double b)
 
 struct items {
     struct hpct_check *check;
-    struct lode_report *slots; /* reports of batches under way, by batch % window */
+    struct lode_report *slots; /* reports of current batches, by batch % window */
     unsigned window;
     uint64_t count, batch; /* items, and how many a thread takes at once */
     hpct_check_fn work;
@@ -27,7 +27,7 @@ struct items {
     struct lode_progress progress;
 };
 
-/* Items may be small: a batch of them is worth the trouble of taking it. */
+/* Items may be small: a batch of them amortizes the cost of taking it. */
 enum {
     LEAST_BATCHES = 512
 };
@@ -179,7 +179,7 @@ static lode_status run_levels(struct hpct_check *check, const struct lode_folder
     LODE_TRY(lode_hpct_find_meta_tables(check->db, &check->report));
     check->tables_sound = check->db->files[HPCT_META].sound && check->report.result.errors == errors;
     LODE_TRY(lode_hpct_find_value_tables(check->db, &check->report));
-    /* Another layout: what the rest of the rules would say of it means nothing. */
+    /* Another layout: other rules do not apply to it. */
     if (lode_report_seen(&check->report, RULE_LAYOUT_OLD) > 0)
         return LODE_OK;
     if (level >= LODE_CHECK_STRUCTURE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checking a database. The structure of meta.db is checked by reading it (read.h); the rest is here.
- * Work is cut into items that any thread takes; their findings come out in the order of items.
+ * Checks a database. Reading meta.db checks its structure (read.h); the rest is here. Work is split
+ * into items for any thread; findings are reported in the order of items.
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_CHECK_H
 #define LODE_FORMAT_HPCTOOLKIT_CHECK_H
@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "format/hpctoolkit/read.h"
 
-/* What a value's metric id stands for. */
+/* The meaning of a value's metric id. */
 struct hpct_metric_id {
     bool known;
     uint8_t type;      /* lode_scope_type */
@@ -20,8 +20,8 @@ struct hpct_metric_id {
 };
 
 /*
- * A sum over values that does not depend on their order: two files with the same values have the same one, and others
- * with a probability of about 2 to the -128. The seed of the hashes is in it, so that nobody can make others that do.
+ * An order-independent sum of values: equal for the same values, and for others with a probability
+ * of about 2 to the -128. It includes the hash seed, so that nobody can forge it.
  */
 struct hpct_sum {
     uint64_t low, high, count;
@@ -40,7 +40,7 @@ static inline void hpct_sum_add(struct hpct_sum *sum, uint32_t context, uint32_t
     sum->count++;
 }
 
-/* What the parts of a check share. */
+/* Shared by the parts of a check. */
 struct hpct_check {
     struct hpct_database *db;
     struct lode_report report;
@@ -48,13 +48,12 @@ struct hpct_check {
     unsigned threads;
     /* By id: values of profiles, and of summaries. */
     struct hpct_metric_id *values, *statistics;
-    uint32_t value_ids; /* how many are known */
-    uint8_t *measured;  /* by profile: 1 unless it is a summary */
-    struct hpct_sum profile_sum,
-        context_sum;   /* of all values of profile.db without summaries, and of cct.db */
-    bool tables_sound; /* of meta.db */
-    bool meta_sound;   /* metrics and contexts were read whole: an id that is not there is unknown */
-    /* Every block or line lies inside its file and is in order. */
+    uint32_t value_ids;                       /* how many are known */
+    uint8_t *measured;                        /* by profile: 1 unless it is a summary */
+    struct hpct_sum profile_sum, context_sum; /* of profile.db without summaries, and of cct.db */
+    bool tables_sound;                        /* of meta.db */
+    bool meta_sound;                          /* metrics and contexts are complete */
+    /* All blocks or lines are inside their file and in order. */
     bool profiles_sound, contexts_sound, traces_sound;
 };
 
@@ -66,22 +65,22 @@ lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struc
                                    lode_error *error);
 
 /*
- * Runs `work` on items 0 .. count - 1. Each call gets a report of its own; `worker` is below check->threads, and items
- * rise for each worker.
+ * Runs `work` on items 0 .. count - 1. Each call gets its own report; `worker` is below
+ * check->threads, and the items of a worker rise.
  */
 typedef lode_status (*hpct_check_fn)(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
                                      struct lode_report *report);
 lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
                                   hpct_check_fn work, void *context);
 
-/* Contexts of cct.db, cut into items: enough of them to share out, whatever the number of threads. */
+/* Contexts of cct.db per item: few enough to balance the load. */
 uint64_t lode_hpct_contexts_per_item(const struct hpct_check *check);
 uint64_t lode_hpct_context_items(const struct hpct_check *check);
 
-/* Bytes of a file that a piece of something occupies; false if it is empty. */
+/* The byte range of a piece in a file; false if it is empty. */
 typedef bool (*hpct_extent_fn)(const struct hpct_database *db, uint64_t index, uint64_t *start,
                                uint64_t *end);
-/* Finds things in a file that overlap each other or a section. `what` names one; each has `pieces` extents. */
+/* Finds objects, called `what`, of `pieces` extents that overlap each other or a section. */
 lode_status lode_hpct_check_extents(struct hpct_check *check, enum hpct_file_id file, unsigned rule,
                                     const char *what, uint64_t count, unsigned pieces, hpct_extent_fn extent);
 
@@ -90,13 +89,13 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check);
 lode_status lode_hpct_check_contexts(struct hpct_check *check);
 lode_status lode_hpct_check_traces(struct hpct_check *check);
 
-/* Meaning; each needs the structure of what it reads to be sound. */
+/* Consistency; each requires that the structure of its input is valid. */
 lode_status lode_hpct_check_trace_contexts(struct hpct_check *check);
 lode_status lode_hpct_check_transpose(struct hpct_check *check);
 lode_status lode_hpct_check_scopes(struct hpct_check *check);
 lode_status lode_hpct_check_summary(struct hpct_check *check);
 
-/* Whether two results of adding up the same numbers in different orders may be called equal. */
+/* Whether two sums of the same numbers in different orders count as equal. */
 bool lode_hpct_close_enough(double a, double b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structure of profile.db and cct.db: every bound and every order. */
+/* The structure of profile.db and cct.db: all bounds and orders. */
 #include "format/hpctoolkit/check.h"
 #include "model/block.h"
 #include <inttypes.h>
@@ -10,7 +10,7 @@ enum {
     MAX_PADDING = 7 /* bytes between the two arrays of a block */
 };
 
-/* A block under check: which it is, and what its values' keys may be. */
+/* A block being checked: its identity, and the valid keys of its values. */
 struct block_check {
     struct hpct_check *check;
     struct lode_report *report;
@@ -18,7 +18,7 @@ struct block_check {
     uint32_t index;
     lode_block block;
     uint64_t values_offset, record_offset;
-    const struct hpct_metric_id *metrics; /* that metric ids are looked up in; NULL if meta.db is unusable */
+    const struct hpct_metric_id *metrics; /* table of metric ids; NULL if meta.db is unusable */
     uint64_t unlisted_values;
     struct hpct_sum sum;
 };
@@ -107,10 +107,10 @@ static lode_status unknown_metric(struct block_check *self, uint32_t id, uint64_
     return block_finding(self, RULE_VALUE_METRIC, offset, "a metric that meta.db does not list", id);
 }
 
-/* A group under check: its key, and which values it has. */
+/* A group being checked: its key, and its values. */
 typedef lode_status (*group_fn)(struct block_check *self, uint32_t key, uint64_t first, uint64_t end);
 
-/* Keys, order and numbers of a block that lies inside its file. `check_group` looks at the values of each group. */
+/* Keys, order and values of a block inside its file. `check_group` checks the values of a group. */
 static lode_status check_block(struct block_check *self, group_fn check_group)
 {
     const lode_block *block = &self->block;
@@ -126,7 +126,7 @@ static lode_status check_block(struct block_check *self, group_fn check_group)
     return LODE_OK;
 }
 
-/* What a pass over a file gathers. */
+/* The results of a pass over a file. */
 struct pass {
     uint64_t *unlisted;    /* by profile: values at unlisted contexts */
     struct hpct_sum *sums; /* by worker */
@@ -139,7 +139,7 @@ static void add_sum(struct hpct_sum *to, const struct hpct_sum *from)
     to->count += from->count;
 }
 
-/* The order in which workers are added up does not matter. */
+/* The order of workers does not matter. */
 static struct hpct_sum total_sum(const struct hpct_sum *sums, unsigned workers)
 {
     struct hpct_sum total = {0};
@@ -205,7 +205,7 @@ static lode_status check_tuple(struct hpct_check *check, uint32_t index, const s
     if (index == 0)
         LODE_TRY(lode_report_add(report, RULE_TUPLE_SUMMARY, file, offset + WIRE_Profile_pIdTuple,
                                  "the summary of all profiles has an id tuple"));
-    /* A section that is not there was reported with the header. */
+    /* A missing section is reported with the header. */
     if (check->db->files[HPCT_PROFILE].sections[1].bytes.size == 0)
         return LODE_OK;
     struct lode_range ids;
@@ -240,7 +240,7 @@ static lode_status check_profile(struct hpct_check *check, void *context, uint64
         LODE_TRY(lode_report_add(report, RULE_FLAGS_UNKNOWN, file, offset + WIRE_Profile_flags,
                                  "profile %" PRIu32 ": flags are 0x%" PRIx32, index, profile.flags));
     LODE_TRY(check_tuple(check, index, &profile, offset, report));
-    /* What profile 0 holds is what its place says, whatever its flags. */
+    /* The position of profile 0 makes it the summary, whatever its flags. */
     struct block_check self = {.check = check,
                                .report = report,
                                .what = "profile",
@@ -303,7 +303,7 @@ static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unl
         values, contexts);
 }
 
-/* Id tuples that overlap could cost far more time than the file has bytes, as blocks could. That a few profiles share one is harmless. */
+/* Overlapping id tuples could take excessive time. A few profiles may share one. */
 static lode_status check_tuples(struct hpct_check *check)
 {
     const struct hpct_section *section = &check->db->files[HPCT_PROFILE].sections[1];
@@ -334,7 +334,7 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
         return lode_report_add(&check->report, RULE_PROFILE_SUMMARY, lode_hpct_specs[HPCT_PROFILE].name,
                                check->db->files[HPCT_PROFILE].sections[0].offset,
                                "there are no profiles, not even the summary");
-    /* Before reading any block: blocks that overlap could cost far more time than the file has bytes. */
+    /* First of all: reading blocks that overlap could take excessive time. */
     LODE_TRY(lode_hpct_check_extents(check, HPCT_PROFILE, RULE_BLOCK_OVERLAP, "the block of profile", count,
                                      2, profile_extent));
     LODE_TRY(check_tuples(check));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do things in a file overlap? */
+/* Finds overlaps in a file. */
 #include "base/compare.h"
 #include "format/hpctoolkit/check.h"
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 struct extent {
     uint64_t start, end;
-    uint64_t index; /* of the thing that it is a piece of */
+    uint64_t index; /* of the object that it is a piece of */
 };
 
 struct extents {
@@ -41,7 +41,7 @@ static lode_status against_sections(const struct extents *extents, const struct 
     return LODE_OK;
 }
 
-/* One pass that needs no memory, and is enough if things lie in the order of their indices. */
+/* One pass without extra memory, which suffices if objects are in the order of their indices. */
 static lode_status scan_extents(const struct extents *extents, bool *in_order)
 {
     uint64_t last = 0;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do values add up over the tree? For each profile, metric and context c, with children k that meta.db lists:
+ * Are values consistent over the tree? For each profile, metric, context c, listed children k:
  *
  *   execution(c) = point(c) + sum of execution(k)
- *   transitive(c) = own(c) + sum of transitive(k) for k with the scope's bit, where own(c) = execution(c) - sum of execution(k)
+ *   transitive(c) = execution(c) - sum of execution(k) + sum of transitive(k) with the scope's bit
  *   sum of point over all contexts = execution(global context)
  *
- * Writers leave out instruction contexts from meta.db and keep their values, so where a profile has values at
- * unlisted contexts, execution(c) may be more than the right side, except at the global context.
+ * Writers omit instruction contexts from meta.db, but keep their values. Where a profile has values
+ * at unlisted contexts, execution(c) may exceed the right side, except at the global context.
  *
- * Zeros are not stored. What only grows is zero where all its parts are; a quantity that can go down, such as memory in use, may be zero
- * with parts that are not. Metrics with negative values are therefore checked once more, with sums for contexts without a value, before
- * anything is said about them.
+ * Zeros are not stored. A quantity that can decrease, such as memory in use, may be zero while its
+ * parts are not. Metrics with negative values are therefore checked again, with sums for contexts
+ * without a value, before anything is reported.
  *
- * Memory: an index per context, and a number per value of one profile, for each thread; if quantities go down, two sums per context.
+ * Memory: an index per context and a number per value of one profile, for each thread; for
+ * quantities that decrease, two sums per context.
  */
 #include "format/hpctoolkit/check.h"
 #include "model/block.h"
@@ -24,38 +25,38 @@
 
 #define NO_VALUE UINT64_MAX
 
-/* A group of the block, read once. */
+/* A decoded group of the block. */
 struct group {
     const lode_context *context; /* NULL if meta.db does not list it */
     uint64_t first, end;         /* values */
 };
 
-/* What children add to a context, and how large that is without signs: sums may cancel out, rounding does not. */
+/* The sum over children, and the sum of magnitudes: values may cancel out, rounding does not. */
 struct sum {
     double value, size;
 };
 
-/* Of a metric in a profile: whether it has negative values. */
+/* Whether a metric has negative values in a profile. */
 enum fall {
     FALL_NEVER,
     FALL_SEEN,
-    FALL_DOUBTED /* and something did not add up without sums for all contexts */
+    FALL_DOUBTED /* and a sum did not match */
 };
 
 enum {
-    FALLING_MAX = 64 /* metrics of a profile that are checked once more: each takes a pass */
+    FALLING_MAX = 64 /* metrics of a profile that are checked again: each takes a pass */
 };
 
 struct scratch {
     uint32_t *group_of; /* by index of context: 1 + its group in the block, or 0 */
-    double *children;   /* by value: what listed children add to it */
+    double *children;   /* by value: sum over listed children */
     size_t capacity;    /* of children */
     struct group *groups;
     size_t group_capacity;
     double *point_sums; /* by metric: all points, and the execution value of the global context */
     uint8_t *falls;     /* by metric: enum fall; valid if `falls_known` */
     bool falls_known;
-    struct sum *inclusive, *passed; /* by index of context; NULL until they are needed */
+    struct sum *inclusive, *passed; /* by context index; NULL until needed */
 };
 
 struct scopes {
@@ -65,7 +66,7 @@ struct scopes {
     int32_t *execution, *point;
 };
 
-/* A profile under check. */
+/* A profile being checked. */
 struct scope_check {
     struct hpct_check *check;
     const struct scopes *scopes;
@@ -74,7 +75,7 @@ struct scope_check {
     uint32_t profile;
     lode_block block;
     bool has_unlisted;
-    uint64_t lost; /* inclusive values that are more than their parts, where that is known to be */
+    uint64_t lost; /* inclusive values that exceed their parts, at unlisted contexts */
 };
 
 static bool roughly_equal(double a, double b, double scale)
@@ -123,7 +124,7 @@ static bool has_transitive(const lode_metric *metric)
     return false;
 }
 
-/* Whether a metric goes down somewhere in the profile, and its own values are stored, so that another check can tell. */
+/* Whether a metric decreases somewhere in the profile and its own values allow another check. */
 static bool may_fall(struct scope_check *self, uint32_t metric)
 {
     const lode_database *db = &self->check->db->base;
@@ -142,7 +143,7 @@ static bool may_fall(struct scope_check *self, uint32_t metric)
            (self->scopes->point[metric] >= 0 || has_transitive(&db->metrics[metric]));
 }
 
-/* A finding, or a doubt about a metric that can go down. */
+/* Reports a finding, or doubts a metric that can decrease. */
 static lode_status scope_finding(struct scope_check *self, unsigned rule, uint32_t context, uint32_t id,
                                  double stored, double expected)
 {
@@ -159,7 +160,7 @@ static const lode_context *parent_of(const lode_context *context)
     return context - (context->index - context->parent);
 }
 
-/* Adds the values of a context to what its parent has from its children. */
+/* Adds the values of a context to the sum over its parent's children. */
 static lode_status add_to_parent(struct scope_check *self, const struct group *group)
 {
     const lode_context *context = group->context, *parent = parent_of(context);
@@ -195,7 +196,7 @@ static lode_status check_execution(struct scope_check *self, const struct group 
     double stored = value_at(&self->block, at);
     double point = value_or_zero(&self->block, find_value(&self->block, group, self->scopes->point[metric]));
     double parts = self->scratch->children[at] + point;
-    /* Without a point scope, what the context has of its own is not stored. */
+    /* Without a point scope, the context's own part is not stored. */
     bool exact = self->scopes->point[metric] >= 0 && (!self->has_unlisted || context->index == 0);
     if (roughly_equal(stored, parts, 0.0) || (!exact && stored > parts))
         return LODE_OK;
@@ -227,7 +228,7 @@ static lode_status check_group(struct scope_check *self, const struct group *gro
         uint32_t number = id_at(&self->block, i);
         const struct hpct_metric_id *id = &self->check->values[number];
         if (id->type == LODE_SCOPE_TRANSITIVE) {
-            /* Without an inclusive value beside it, its parts are not known. */
+            /* Without an execution value, its parts are not known. */
             int32_t execution = self->scopes->execution[id->metric];
             if (execution >= 0 && find_value(&self->block, group, execution) == NO_VALUE)
                 LODE_TRY(check_transitive(self, group, NO_VALUE, (uint16_t)number));
@@ -243,7 +244,7 @@ static lode_status check_group(struct scope_check *self, const struct group *gro
     return LODE_OK;
 }
 
-/* ---- quantities that can go down ---- */
+/* ---- quantities that can decrease ---- */
 
 static double stored_at(const struct scope_check *self, const lode_context *context, int32_t id)
 {
@@ -253,7 +254,7 @@ static double stored_at(const struct scope_check *self, const lode_context *cont
     return value_or_zero(&self->block, find_value(&self->block, &self->scratch->groups[group - 1], id));
 }
 
-/* What children add to contexts under a value id; those without the bit of a transitive scope add nothing. */
+/* Sums children under a value id; those without the bit of a transitive scope do not count. */
 static void sum_children(const struct scope_check *self, struct sum *sums, uint32_t id)
 {
     const struct hpct_metric_id *metric = &self->check->values[id];
@@ -273,7 +274,7 @@ static void sum_children(const struct scope_check *self, struct sum *sums, uint3
     }
 }
 
-/* One context, with values or without: what it has of its own is what is stored as such. `id` is of the point or a transitive scope. */
+/* Checks the own value of any context. `id` is of the point scope or a transitive one. */
 static lode_status check_own(struct scope_check *self, const lode_context *context, uint32_t metric,
                              uint32_t id)
 {
@@ -400,7 +401,7 @@ static lode_status check_tree(struct scope_check *self)
     return check_all_falling(self);
 }
 
-/* Room for a profile, and nothing yet from children. */
+/* Allocates for a profile, and clears the sums. */
 static lode_status reset_scratch(struct scratch *scratch, const lode_block *block, lode_error *error)
 {
     size_t values = (size_t)block->value_count;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is the summary profile what the profiles give?
+ * Does the summary match the profiles?
  *
- * The summary's contexts are cut into windows of a bounded number of accumulators. For a window, all profiles are
- * visited in their order, each from the first of its contexts that is in the window, and the statistics are compared.
+ * The summary's contexts are split into ranges of a bounded number of accumulators. For each range,
+ * all profiles are read in order, each from its first context in the range, and the statistics are
+ * compared.
  *
- * Scope lex_aware at loops is compared with what the summary itself has of scope function (loops.h): profiles written by hpcprof have other
- * values there.
+ * Scope lex_aware at loops is compared with scope function of the summary itself (loops.h):
+ * profiles of hpcprof have other values there.
  *
- * Memory: WINDOW_BYTES for each thread, 4 bytes a context, and 24 for each loop and metric of the summary.
+ * Memory: WINDOW_BYTES per thread, 4 bytes per context, 24 per loop and metric of the summary.
  */
 #include "format/hpctoolkit/check.h"
 #include "format/hpctoolkit/loops.h"
@@ -22,10 +23,10 @@ enum {
     WINDOW_BYTES = 8 << 20
 };
 
-/* A difference that adding up in another order can make, relative to what is added up. */
+/* Relative to the terms: the difference that another order of addition can make. */
 #define LOOPS_CHECKED 1e-9
 
-/* What the profiles give for one context and metric id. */
+/* The accumulated values of one context and metric id. */
 struct accumulator {
     double sum, squares, min, max;
     uint64_t count;
@@ -34,15 +35,15 @@ struct accumulator {
 struct summary {
     lode_block block;                 /* of profile 0 */
     uint32_t ids;                     /* known metric ids: accumulators per context */
-    uint32_t contexts;                /* per window */
-    struct accumulator *accumulators; /* [worker][context in window][id] */
-    /* [worker][context in window][metric]: profiles that have the metric in any scope. */
+    uint32_t contexts;                /* per range */
+    struct accumulator *accumulators; /* [worker][context in range][id] */
+    /* [worker][context in range][metric]: profiles that have the metric in any scope. */
     uint64_t *metric_seen;
-    uint64_t *marks;         /* [worker][metric]: the last visit that met the metric */
+    uint64_t *marks;         /* [worker][metric]: the last visit that found the metric */
     struct lode_array loops; /* of struct loop_value, by index of context */
 };
 
-/* A window under work. */
+/* A context range being checked. */
 struct window {
     struct hpct_check *check;
     const struct summary *summary;
@@ -106,7 +107,7 @@ static double expected_value(const lode_metric_statistic *statistic, const struc
                              uint64_t metric_seen)
 {
     enum lode_formula formula = lode_formula_of(statistic->formula);
-    /* The count is of profiles that have the metric here in any scope. */
+    /* Counts profiles that have the metric here in any scope. */
     if (formula == LODE_FORMULA_ONE)
         return statistic->combine == LODE_COMBINE_SUM ? (double)metric_seen : 1.0;
     bool square = formula == LODE_FORMULA_SQUARE;
@@ -121,7 +122,7 @@ static double expected_value(const lode_metric_statistic *statistic, const struc
     }
 }
 
-/* The rule that a wrong statistic breaks. What hpcprof is known to write has rules of its own. */
+/* The rule that a wrong statistic breaks. Known errors of hpcprof have their own rules. */
 static unsigned rule_of_difference(const lode_metric_statistic *statistic, const struct accumulator *from,
                                    uint64_t metric_seen, double stored, double expected, const char **why)
 {
@@ -170,7 +171,7 @@ static const struct accumulator *accumulator_of(const struct window *window, con
 
 /* ---- loops ---- */
 
-/* The statistic of a metric that is the sum of scope function, or NULL. */
+/* The sum statistic of scope function, or NULL. */
 static const lode_metric_statistic *function_sum(const lode_metric *metric)
 {
     for (uint32_t i = 0; i < metric->statistic_count; i++) {
@@ -216,7 +217,7 @@ static lode_status find_loops(struct summary *summary, const lode_database *db, 
     return status;
 }
 
-/* Whether a statistic is one of lex_aware at a loop, which is not compared with profiles. */
+/* Whether a statistic is of lex_aware at a loop, which is not compared with profiles. */
 static bool is_of_loop(const lode_context *context, const lode_metric *metric,
                        const lode_metric_statistic *statistic)
 {
@@ -225,7 +226,7 @@ static bool is_of_loop(const lode_context *context, const lode_metric *metric,
            lode_formula_of(statistic->formula) != LODE_FORMULA_ONE && function_sum(metric);
 }
 
-/* Of the statistics of a loop, only its sum is known. */
+/* Only the sum of a loop is known. */
 static bool is_right_at_loop(const struct summary *summary, const lode_context *context,
                              const lode_metric *metric, const lode_metric_statistic *statistic, double stored)
 {
@@ -237,7 +238,7 @@ static bool is_right_at_loop(const struct summary *summary, const lode_context *
 
 /* ---- comparing ---- */
 
-/* A context of the summary, and what the profiles give for it. */
+/* A context of the summary, and its accumulators. */
 struct compared {
     const lode_context *context; /* NULL if meta.db does not list it */
     lode_group group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace.db: structure, and whether samples name contexts that exist. */
+/* trace.db: its structure, and whether the contexts of samples exist. */
 #include "format/hpctoolkit/check.h"
 #include "model/trace.h"
 #include <inttypes.h>
@@ -9,7 +9,7 @@ static const char *trace_name(void)
     return lode_hpct_specs[HPCT_TRACE].name;
 }
 
-/* One kind of finding in a line: how often, and where first. */
+/* One kind of finding in a line: its count, and its first offset. */
 struct tally {
     uint64_t count, first;
 };

@@ -2,10 +2,10 @@
 /*
  * Is cct.db exactly the transpose of profile.db without its summaries?
  *
- * Sums over all values, made while the structure was checked, say so if they are equal. Only if they are not, the
- * differences are looked for: every value of cct.db is looked up in profile.db. Contexts are visited in rising order, so a cursor per profile only
- * moves forward, and no value is copied. Keys are unique on both sides (that is the structure), so if all values of
- * cct.db are found and their number is that of profile.db, the two hold the same.
+ * Order-independent sums over all values, computed while the structure is checked, are equal if it
+ * is. Otherwise every value of cct.db is searched in profile.db. Contexts are visited in rising
+ * order, so that a cursor per profile only moves forward, and no value is copied. Keys are unique
+ * on both sides, so if all values of cct.db are found and the counts match, both are equal.
  *
  * Memory: a block header per profile, and a cursor and a count per profile and thread.
  */
@@ -17,8 +17,8 @@
 struct transpose {
     uint32_t profile_count;
     lode_block *profiles; /* empty blocks for summaries */
-    uint32_t *cursors;    /* [worker][profile]: the group that was found last */
-    uint64_t *found;      /* [worker][profile]: values of cct.db that profile.db has too */
+    uint32_t *cursors;    /* [worker][profile]: the group found last */
+    uint64_t *found;      /* [worker][profile]: values of cct.db that profile.db also has */
 };
 
 static lode_status compare_value(struct hpct_check *check, struct transpose *self, unsigned worker,
@@ -78,7 +78,7 @@ static lode_status compare_range(struct hpct_check *check, void *context, uint64
     return LODE_OK;
 }
 
-/* Names the first value of a profile that cct.db lacks; `missing` is how many there are. */
+/* Reports the first value of a profile that cct.db lacks; `missing` is their number. */
 static lode_status report_missing(struct hpct_check *check, const lode_block *profile, uint32_t index,
                                   uint64_t missing)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening a database: the format's side of the database API. */
+/* Opens a database: implements the database API for this format. */
 #include "base/error.h"
 #include "format/hpctoolkit/check.h"
 #include "format/hpctoolkit/hpctoolkit.h"
@@ -168,7 +168,7 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
 static bool probe(const struct lode_folder *folder)
 {
     uint64_t size;
-    /* Trace stores of Zorka have a meta.db of another kind beside their data. */
+    /* Zorka trace stores have another kind of meta.db next to their data. */
     if (lode_folder_size(folder, "traces.dat", &size, NULL) == LODE_OK)
         return false;
     for (unsigned id = 0; id < HPCT_FILES; id++) {

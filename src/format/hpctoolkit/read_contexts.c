@@ -9,7 +9,7 @@
 
 /* An array of sibling contexts that is being read. */
 struct siblings {
-    struct lode_range rest; /* what has not been read of it */
+    struct lode_range rest; /* not read yet */
     uint64_t offset;        /* of the rest, in the file */
     uint32_t parent;        /* index */
 };
@@ -18,8 +18,8 @@ struct tree_reader {
     struct hpct_database *db;
     struct lode_report *report;
     const struct hpct_section *section;
-    struct lode_array stack; /* of struct siblings: from the entry point down to where we are */
-    uint64_t *visited;       /* a bit per 8 bytes of the section: part of a context that was read */
+    struct lode_array stack; /* of struct siblings: from the entry point to the current one */
+    uint64_t *visited;       /* a bit per 8 bytes of the section: read as part of a context */
     uint32_t capacity;       /* of the nodes */
     uint64_t stale, stale_first;
 };
@@ -29,7 +29,7 @@ static const char *meta_name(void)
     return lode_hpct_specs[HPCT_META].name;
 }
 
-/* Marks the bytes of a record as read; false if any of them were. */
+/* Marks the bytes of a record as read; false if any of them are already. */
 static bool mark_visited(struct tree_reader *reader, uint64_t offset, uint64_t size)
 {
     uint64_t first = (offset - reader->section->offset) / 8, end = first + size / 8;
@@ -70,7 +70,7 @@ static lode_context *add_node(struct tree_reader *reader, uint32_t id, uint32_t 
 {
     struct lode_context_tree *tree = &reader->db->base.tree;
     if (tree->count == reader->capacity)
-        return NULL; /* cannot be: records do not overlap, and the section holds no more */
+        return NULL; /* impossible: records do not overlap, and fill the section at most */
     lode_context *node = &tree->nodes[tree->count];
     node->id = id;
     node->index = tree->count++;
@@ -96,7 +96,7 @@ static lode_status bad_pointer(struct tree_reader *reader, uint64_t offset, cons
                            "a context's %s pointer 0x%" PRIx64 " is not one", what, pointer);
 }
 
-/* The words behind a context: what its flags say, in this order. There are as many as needed. */
+/* The words after a context that its flags announce, in this order. All are inside the section. */
 static lode_status read_flex(struct tree_reader *reader, lode_context *node, const uint8_t *words,
                              uint64_t offset)
 {
@@ -174,7 +174,7 @@ static lode_status check_id(struct tree_reader *reader, uint32_t id, uint64_t of
                            "a context has the id 0, which is the global context's");
 }
 
-/* Reads the next context of the innermost siblings. Leaves these if they cannot be followed. */
+/* Reads the next context of the innermost siblings; skips the rest after an error. */
 static lode_status read_context(struct tree_reader *reader)
 {
     struct siblings *siblings = LODE_ARRAY_AT(&reader->stack, struct siblings, reader->stack.count - 1);
@@ -249,7 +249,7 @@ static lode_status read_entry(struct tree_reader *reader, uint32_t index)
 static lode_status on_duplicate(void *user, const lode_context *context)
 {
     struct tree_reader *reader = user;
-    /* Id 0 was reported where it stands. */
+    /* Id 0 is already reported. */
     if (context->id == 0)
         return LODE_OK;
     return lode_report_add(reader->report, RULE_CONTEXT_ID, meta_name(), LODE_NO_OFFSET,
@@ -280,7 +280,7 @@ lode_status lode_hpct_load_contexts(struct hpct_database *db, struct lode_report
     struct tree_reader reader = {
         .db = db, .report = report, .section = &db->files[HPCT_META].sections[META_CONTEXT]};
     uint64_t size = reader.section->bytes.size;
-    /* Records do not overlap, so that the section bounds their number; untouched pages cost nothing. */
+    /* Records do not overlap, so the section bounds their number; untouched pages cost nothing. */
     uint64_t most = 1 + size / db->layout->context_size;
     if (most >= LODE_NO_INDEX)
         return lode_fail(report->error, LODE_ERR_LIMIT, meta_name(), reader.section->offset,

@@ -10,7 +10,7 @@ static uint64_t header_size(const struct hpct_file_spec *spec)
     return WIRE_FileHeader_SIZE + (uint64_t)spec->section_count * WIRE_Section_SIZE;
 }
 
-/* Opening says "unsupported" where checking says which rule is broken. */
+/* Opening reports "unsupported" where checking reports a rule. */
 static lode_status unsupported(lode_status status)
 {
     return status == LODE_ERR_CORRUPT ? LODE_ERR_UNSUPPORTED : status;
@@ -119,7 +119,7 @@ static lode_status check_overlap(const struct hpct_file *file, const struct hpct
     return LODE_OK;
 }
 
-/* The writer reserves room for a second section that does not exist, and leaves it as it was in memory. */
+/* Writers reserve space for a second section that does not exist, and leave it uninitialized. */
 static lode_status check_cct_header(const struct hpct_file *file, struct lode_report *report)
 {
     uint64_t from = header_size(&lode_hpct_specs[HPCT_CCT]), to = from + WIRE_Section_SIZE;

@@ -22,7 +22,7 @@ lode_status lode_hpct_string(struct hpct_database *db, enum hpct_meta_section se
 {
     const struct hpct_section *section = &db->files[HPCT_META].sections[section_id];
     *out = "";
-    /* Strings of a section that is not there were reported with it. */
+    /* A missing section is already reported. */
     if (section->bytes.size == 0)
         return LODE_OK;
     if (pointer < section->offset || pointer - section->offset >= section->string_end)

@@ -66,7 +66,7 @@ lode_status lode_hpct_add_id(struct hpct_id_set *set, uint16_t id, uint64_t offs
     return lode_report_add(report, RULE_METRIC_ID, meta_name(), offset, "%s id %u is used twice", what, id);
 }
 
-/* Instances whose scope is unusable are left out. */
+/* Instances with an unusable scope are skipped. */
 static lode_status load_metric_scopes(struct metrics_reader *reader, const struct hpct_table *table,
                                       struct lode_metric *metric)
 {
@@ -121,8 +121,8 @@ static lode_status load_statistics(struct metrics_reader *reader, const struct h
 }
 
 /*
- * Finds an array of a metric, and adds up how many records all of them have; an empty one if ids do not suffice. Without a bound, metrics of
- * a hostile file could share a long one.
+ * Locates an array of a metric, and counts the records of all; empty if that exceeds the possible
+ * ids. Without this bound, metrics of a hostile file could share a long one.
  */
 static lode_status find_array(struct metrics_reader *reader, struct hpct_table *table, const char *what,
                               uint64_t pointer, uint64_t count, unsigned stride, unsigned least,

@@ -9,7 +9,7 @@ static const char *meta_name(void)
     return lode_hpct_specs[HPCT_META].name;
 }
 
-/* Reserved fields that are not zero are one finding for a table: writers leave whole columns unwritten. */
+/* Reports nonzero reserved fields once per table: writers leave whole columns uninitialized. */
 struct garbage {
     uint64_t count;
     uint64_t first; /* offset */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structures that sections begin with: where the tables are, and how large their records. */
+/* The headers of sections: positions of the tables, and their record sizes. */
 #include "base/error.h"
 #include "format/hpctoolkit/read.h"
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 enum {
     /* Profiles had no flags in the layout of mid-2022: profile 0 is the summary there too. */
     PROFILE_LEAST = WIRE_Profile_flags,
-    /* Record sizes by which the layout of early 2022 is recognised. */
+    /* Record sizes that identify the layout of early 2022. */
     OLD_METRIC_SIZE = 24,
     OLD_SUMMARY_SIZE = 16
 };

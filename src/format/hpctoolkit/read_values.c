@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.db, cct.db, trace.db: blocks, id tuples and trace lines, in place. */
+/* profile.db, cct.db, trace.db: blocks, id tuples and trace lines, decoded in place. */
 #include "base/bytes.h"
 #include "format/hpctoolkit/read.h"
 
@@ -20,7 +20,7 @@ void lode_hpct_trace(const struct hpct_database *db, uint32_t index, struct wire
     lode_wire_read_Trace(out, hpct_record(&db->traces, index), db->traces.stride);
 }
 
-/* What may hold values: all of a file but its footer. */
+/* The part of a file that may have values: all but its footer. */
 static struct lode_range file_body(const struct hpct_database *db, enum hpct_file_id id)
 {
     struct lode_range bytes = db->files[id].source.bytes;
@@ -28,14 +28,14 @@ static struct lode_range file_body(const struct hpct_database *db, enum hpct_fil
     return bytes;
 }
 
-/* Fills in the arrays of a block whose counts and key sizes are set. */
+/* Sets the arrays of a block whose counts and key sizes are set. */
 static bool place_block(const struct hpct_database *db, enum hpct_file_id id, uint64_t values,
                         uint64_t groups, lode_block *block)
 {
     struct lode_range body = file_body(db, id), value_bytes = {body.data, 0}, group_bytes = {body.data, 0};
     block->file = lode_hpct_specs[id].name;
     block->groups_offset = groups;
-    /* Pointers of empty arrays mean nothing. */
+    /* Pointers of empty arrays are ignored. */
     if (block->value_count && !lode_range_array(body, values, block->value_count,
                                                 (uint64_t)block->value_key_size + 8, &value_bytes))
         return false;

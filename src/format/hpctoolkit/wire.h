@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bytes <-> structs for every table of wire.def: no I/O, no allocation. For a table T there are
+ *
  *   struct wire_T                 its fields
  *   WIRE_T_SIZE                   its size in version 4.0
  *   WIRE_T_name                   the offset of each field
- *   lode_wire_read_T(&t, p, n)    reads it from n bytes; fields beyond n are 0 (older, shorter structures)
+ *   lode_wire_read_T(&t, p, n)    reads n bytes; fields beyond n are 0 (older, shorter structures)
  *   lode_wire_write_T(&t, p)      writes all WIRE_T_SIZE bytes, gaps as zeros
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_WIRE_H
@@ -80,7 +81,7 @@ enum {
     HPCT_MAJOR = 4,
     HPCT_MINOR = 0,
     HPCT_MAX_SECTIONS = META_SECTIONS,
-    /* What may be set in flags. */
+    /* Valid flags. */
     HPCT_CONTEXT_FUNCTION = 1,
     HPCT_CONTEXT_SOURCE = 2,
     HPCT_CONTEXT_POINT = 4,
@@ -92,7 +93,7 @@ enum {
 #define HPCT_MAGIC  "HPCTOOLKIT"
 #define HPCT_FORMAT "HPCToolkit 4.0"
 
-/* What is fixed about each file; sections in the order of its header. */
+/* Constants of each file; sections in the order of its header. */
 struct hpct_file_spec {
     const char *name;
     const char *format; /* HPCT_FORMAT_SIZE characters */
@@ -100,7 +101,7 @@ struct hpct_file_spec {
     unsigned section_count;
     struct {
         const char *name;
-        unsigned header_size; /* of the structure that it begins with */
+        unsigned header_size; /* of its header */
         unsigned alignment;
     } sections[HPCT_MAX_SECTIONS];
 };
