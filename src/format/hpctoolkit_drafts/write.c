@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What writing both drafts has in common. */
+/* Shared by the writers of both drafts. */
 #include "format/hpctoolkit_drafts/write.h"
 
 #include "format/hpctoolkit/write.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A draft has a record for each id, whether there is such a context or not: a few ids more than contexts are no matter. */
+/* A draft has a record for each id, with or without a context: limits the gaps. */
 #define IDS_PER_CONTEXT UINT64_C(4)
 #define IDS_AT_LEAST    64
 

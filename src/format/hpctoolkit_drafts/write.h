@@ -29,15 +29,15 @@ struct drafts_sink {
     uint64_t line_at; /* where the samples of the last line begin */
     /* The id of a context of its own, for samples of a thread that did not run; 0: there are no samples. */
     uint32_t idle;
-    uint32_t id_count; /* all ids of contexts are below, those without metadata too */
-    /* By id: whether values under it are written. */
+    uint32_t id_count; /* above all context ids, including those without metadata */
+    /* By id: whether its values are written. */
     bool values[UINT16_MAX + 1], statistics[UINT16_MAX + 1];
 };
 
-/* The metadata of a draft, and what it can hold. */
+/* The metadata of a draft, and its limits. */
 struct drafts_writer {
-    bool trace_bounds; /* trace.db states bounds of time, and has no footer */
-    /* Sets which values are written: those that the metadata can name. */
+    bool trace_bounds; /* trace.db has time bounds, and no footer */
+    /* Selects the values to write: those that the metadata can name. */
     void (*choose)(struct drafts_sink *out);
     lode_status (*put_meta)(struct drafts_sink *out, lode_error *error);
 };

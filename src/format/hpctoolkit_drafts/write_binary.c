@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.db, cct.db and trace.db of the big-endian drafts, written. */
+/* Writes profile.db, cct.db and trace.db of the big-endian drafts. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/wire.h"
@@ -66,7 +66,7 @@ static lode_status add_group(struct drafts_sink *out, unsigned key_size, uint32_
     return LODE_OK;
 }
 
-/* Which values of a block are written: by the key of values, or by that of groups. */
+/* Selects the values of a block to write: by the key of values, or by that of groups. */
 struct choice {
     const bool *values, *groups;
 };
@@ -90,7 +90,7 @@ static lode_status put_group(struct lode_output_file *file, const lode_block *bl
     return LODE_OK;
 }
 
-/* Values, then groups, then what ends them. Groups that have no values left are not written, and an empty block is nothing at all. */
+/* Values, groups, end marker. Skips groups without selected values; an empty block has no bytes. */
 static lode_status put_block(struct drafts_sink *out, struct lode_output_file *file, const lode_block *block,
                              struct choice choice, uint32_t end_key, uint64_t *values, uint32_t *groups,
                              lode_error *error)

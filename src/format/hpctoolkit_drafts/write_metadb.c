@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meta.db of the draft of winter 2021/22, written. */
+/* Writes meta.db of the draft of winter 2021/22. */
 #include "base/bytes.h"
 #include "format/hpctoolkit_drafts/metadb.h"
 #include "format/hpctoolkit_drafts/recover.h"
@@ -19,10 +19,10 @@ struct metadb {
     const struct lode_description *about;
     struct lode_output_file file;
     struct drafts_MetaSection sections[METADB_SECTIONS];
-    struct lode_array stand_ins; /* of const char *: functions that stand for entry points */
-    uint32_t *stand_in_of;       /* by index of an entry point, else 0: its place among them */
-    uint64_t text;               /* where the next string will be */
-    uint64_t *blocks;            /* by index of a context: where its children are */
+    struct lode_array stand_ins; /* of const char *: functions that represent entry points */
+    uint32_t *stand_in_of;       /* by index of an entry point, else 0: its stand-in's index */
+    uint64_t text;               /* offset of the next string */
+    uint64_t *blocks;            /* by context index: offset of its children */
 };
 
 /* ---- bytes ---- */
@@ -119,7 +119,7 @@ static lode_status put_metrics(struct metadb *self, lode_error *error)
 
 /* ---- binaries, files, functions, and their strings ---- */
 
-/* Where the record of something lies, by its section and its index. */
+/* The offset of a record, by section and index. */
 static uint64_t record_at(const struct metadb *self, enum metadb_section section, uint32_t index)
 {
     uint64_t stride = section == METADB_FUNCTIONS ? DRAFTS_MetaFunction_SIZE : DRAFTS_MetaPath_SIZE;
@@ -136,7 +136,7 @@ static uint64_t align(uint64_t offset)
     return (offset + SECTION_ALIGNMENT - 1) / SECTION_ALIGNMENT * SECTION_ALIGNMENT;
 }
 
-/* The three tables and the strings lie one behind the other, from the end of the file on. */
+/* The three tables and the strings are contiguous, from the end of the file on. */
 static void place_tables(struct metadb *self)
 {
     static const enum metadb_section order[] = {METADB_BINARIES, METADB_FILES, METADB_FUNCTIONS};
@@ -149,7 +149,7 @@ static void place_tables(struct metadb *self)
     self->text = align(at);
 }
 
-/* The place of a string that will be written when its turn comes. */
+/* Reserves the offset of a string that is written later. */
 static uint64_t next_text(struct metadb *self, const char *text)
 {
     uint64_t at = self->text;
@@ -230,7 +230,7 @@ static lode_status put_functions(struct metadb *self, lode_error *error)
     return LODE_OK;
 }
 
-/* In the order in which they were given their places. */
+/* In the order of their offsets. */
 static lode_status put_strings(struct metadb *self, lode_error *error)
 {
     const struct lode_description *about = self->about;
@@ -259,7 +259,7 @@ static lode_status add_stand_in(struct metadb *self, const char *name, lode_erro
     return LODE_OK;
 }
 
-/* The first is that of a thread that does not run; those of the kinds of entry points follow, and then what has a name of its own. */
+/* First the one of idle threads, then those of the kinds of entry points, then own names. */
 static lode_status find_stand_ins(struct metadb *self, lode_error *error)
 {
     const struct lode_context_tree *tree = &self->about->tree;
@@ -287,14 +287,14 @@ static bool has_called_children(const struct lode_context_tree *tree, const lode
     return false;
 }
 
-/* A pointer of a lexical specification, and where the next one goes. */
+/* Writes a pointer of a lexical specification; returns the end. */
 static uint8_t *add_pointer(uint8_t *at, uint64_t pointer)
 {
     put_u64be(at, pointer);
     return at + sizeof pointer;
 }
 
-/* Writes the lexical specification of a context; how large it is. */
+/* Writes the lexical specification of a context; returns its size. */
 static size_t encode_lexical(const struct metadb *self, const lode_context *node, uint8_t *bytes)
 {
     bool entry = node->lexical == LODE_LEXICAL_ENTRY;
@@ -324,7 +324,7 @@ static size_t encode_lexical(const struct metadb *self, const lode_context *node
     return (size_t)(at - bytes);
 }
 
-/* Writes a context; how large it is. Where its children are may not be known yet. */
+/* Writes a context; returns its size. The offset of its children may not be known yet. */
 static size_t encode_node(const struct metadb *self, const lode_context *node, uint64_t children,
                           uint8_t *bytes)
 {
@@ -345,7 +345,7 @@ static size_t encode_node(const struct metadb *self, const lode_context *node, u
     return (size_t)(at - bytes) + size;
 }
 
-/* The context of a thread that does not run: called, with a function and nothing else. */
+/* The context of idle threads: called, with just a function. */
 static lode_context idle_node(const struct metadb *self)
 {
     return (lode_context){
@@ -358,7 +358,7 @@ static uint64_t node_size(const struct metadb *self, const lode_context *node)
     return encode_node(self, node, 0, bytes);
 }
 
-/* The size of the children of a context, the idle one among those of the global one. */
+/* The size of the children of a context; the idle one is a child of the global one. */
 static uint64_t children_size(const struct metadb *self, const lode_context *node)
 {
     const struct lode_context_tree *tree = &self->about->tree;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* experiment.xml, written: the document and its tables of names. */
+/* Writes experiment.xml: the document and its tables of names. */
 #include "format/hpctoolkit_drafts/write_xml.h"
 #include "format/replace.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- text ---- */
+/* ---- strings ---- */
 
 static void put_bytes(struct xml_writer *self, const char *bytes, size_t size)
 {
@@ -20,7 +20,7 @@ static void put_bytes(struct xml_writer *self, const char *bytes, size_t size)
 
 void lode_xml_put(struct xml_writer *self, const char *format, ...)
 {
-    char text[512]; /* names go through lode_xml_put_text */
+    char text[512]; /* names are written by lode_xml_put_text */
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
@@ -29,7 +29,7 @@ void lode_xml_put(struct xml_writer *self, const char *format, ...)
         put_bytes(self, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-/* How a byte is written; NULL if as it is. */
+/* The escape of a byte; NULL if it has none. */
 static const char *escape_of(char byte)
 {
     switch (byte) {
@@ -48,12 +48,12 @@ static const char *escape_of(char byte)
     case '\r':
         return "&#13;";
     default:
-        /* Other control characters cannot be in XML, not even as references. */
+        /* XML cannot represent other control characters, not even as references. */
         return (unsigned char)byte < ' ' ? "\xef\xbf\xbd" : NULL;
     }
 }
 
-/* Valid UTF-8; two characters of it are not valid XML. */
+/* Writes valid UTF-8, of which XML excludes two characters. */
 static void put_valid(struct xml_writer *self, const char *text, size_t length)
 {
     size_t done = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing experiment.xml: what its parts share. */
+/* Shared by the writers of experiment.xml. */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_XML_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_XML_H
 
@@ -11,7 +11,7 @@ enum {
     XML_NO_MODULE = 1,
     XML_FIRST_MODULE = 2,
     XML_UNKNOWN_FILE = 2147483647,
-    /* Procedures: an unknown one, the stand-ins of entry points, and then functions. */
+    /* Procedures: an unknown one, the stand-ins of entry points, then functions. */
     XML_UNKNOWN_PROCEDURE = 0,
     XML_NO_ACTIVITY = 1,
     XML_FIRST_ENTRY = 2,
@@ -32,26 +32,26 @@ struct xml_writer {
     struct drafts_sink *out;
     const struct lode_description *about;
     struct lode_output_file file;
-    /* The first failure; what comes behind it is not written. */
+    /* The first failure; nothing is written after it. */
     lode_status status;
     lode_error *error;
-    uint32_t *procedure_of;             /* by index of a context: the procedure of its own, or 0 */
-    uint32_t procedures;                /* how many there are */
-    struct lode_interner instructions;  /* that are called: struct xml_instruction */
+    uint32_t *procedure_of;             /* by context index: the procedure of its own, or 0 */
+    uint32_t procedures;                /* their number */
+    struct lode_interner instructions;  /* called ones: struct xml_instruction */
     struct lode_interner static_scopes; /* lines and loops of procedures: struct xml_static_scope */
-    uint32_t scopes;                    /* static ones: procedures, lines, loops */
+    uint32_t scopes;                    /* number of static ones: procedures, lines, loops */
 };
 
 void lode_xml_put(struct xml_writer *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A text in the value of an attribute: escaped, and what XML cannot hold replaced. */
+/* Writes an attribute's value: escaped, with invalid characters replaced. */
 void lode_xml_put_text(struct xml_writer *self, const char *text);
-/* The number of a struct; 0 if there is no memory, which fails all. */
+/* The number of a struct; 0 if out of memory, which is then the status. */
 uint32_t lode_xml_number(struct xml_writer *self, struct lode_interner *interner, const void *item);
 
-/* The statistics of a metric under a scope that can be told from each other when they are read. */
+/* Selects statistics of a metric under a scope that a reader can distinguish. */
 void lode_xml_choose(struct drafts_sink *out);
 void lode_xml_put_metrics(struct xml_writer *self);
-/* The procedures of contexts that are not functions, and all of them as a table. */
+/* Writes the table of all procedures, including those of contexts that are not functions. */
 void lode_xml_put_procedures(struct xml_writer *self);
 void lode_xml_put_contexts(struct xml_writer *self);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * experiment.xml, written: procedures and contexts. A function is a PF, a line or an instruction a C if something is inside and an S if not, a
- * loop an L. An instruction that is called is a PF whose procedure stands for nothing else. A C with a negative id lies around each call that does
- * not come from a line: its number is the id of the caller, or, around a function that was inlined, that of the function itself.
+ * Writes procedures and contexts of experiment.xml. A function is a PF, a loop an L, a line or an
+ * instruction a C if it has children and an S if not. A called instruction is a PF with a procedure
+ * of its own. A C with a negative id encloses each call that does not come from a line: its number
+ * is the id of the caller or, around an inlined function, that of the function itself.
  */
 #include "format/hpctoolkit_drafts/recover.h"
 #include "format/hpctoolkit_drafts/write_xml.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* An element that is open, with the C around it. */
+/* An open element, with the C around it. */
 struct open_element {
-    const char *name; /* NULL: it was closed at once */
+    const char *name; /* NULL: it is already closed */
     bool wrapped;
-    uint32_t procedure; /* that what is inside belongs to */
+    uint32_t procedure; /* that its content belongs to */
 };
 
 /* ---- procedures ---- */
@@ -47,7 +48,7 @@ static void put_procedure(struct xml_writer *self, uint32_t id, const char *name
     lode_xml_put(self, placeholder ? " f=\"1\"/>\n" : "/>\n");
 }
 
-/* One that has no name of its own, but a place. */
+/* A procedure without a name, but with a location. */
 static void put_nameless(struct xml_writer *self, uint32_t id, const lode_module *module, uint64_t offset)
 {
     lode_xml_put(self, "<Procedure i=\"%" PRIu32 "\" n=\"&lt;unknown procedure&gt; 0x%" PRIx64 " [", id,
@@ -56,7 +57,7 @@ static void put_nameless(struct xml_writer *self, uint32_t id, const lode_module
     lode_xml_put(self, "]\" v=\"0x%" PRIx64 "\" f=\"1\"/>\n", offset);
 }
 
-/* Entry points whose names are not those of their kinds have procedures of their own, and so have places of called instructions. */
+/* Entry points with a name of their own and called instructions have procedures of their own. */
 static void put_own_procedure(struct xml_writer *self, const lode_context *node)
 {
     uint32_t *own = &self->procedure_of[node->index];
@@ -97,7 +98,7 @@ void lode_xml_put_procedures(struct xml_writer *self)
             put_nameless(self, XML_FIRST_FUNCTION + i, function->module, function->offset);
     }
     self->procedures = XML_FIRST_FUNCTION + about->function_count;
-    /* Entry points come first: numbers of instructions are counted from behind them. */
+    /* Entry points come first: instructions are numbered after them. */
     for (uint32_t i = 1; i < about->tree.count; i += about->tree.nodes[i].subtree_size)
         put_own_procedure(self, &about->tree.nodes[i]);
     for (uint32_t i = 1; i < about->tree.count; i++)
@@ -118,7 +119,7 @@ static uint32_t module_id(const lode_module *module)
     return module ? XML_FIRST_MODULE + module->index : XML_NO_MODULE;
 }
 
-/* What a function without a name is in: the module of an instruction inside. */
+/* The module of a function without a name: that of an instruction inside. */
 static const lode_module *module_inside(const struct xml_writer *self, const lode_context *node)
 {
     const lode_context *nodes = self->about->tree.nodes;
@@ -133,14 +134,14 @@ static const lode_module *module_inside(const struct xml_writer *self, const lod
     return NULL;
 }
 
-/* The number of a line or a loop of a procedure, the same wherever it is called. */
+/* The number of a line or a loop of a procedure, the same for all its calls. */
 static uint32_t static_scope(struct xml_writer *self, const lode_context *node, uint32_t procedure)
 {
     struct xml_static_scope scope = {procedure, file_id(node->file), node->line, node->lexical};
     return self->procedures + lode_xml_number(self, &self->static_scopes, &scope);
 }
 
-/* The C around a call; false if there is none. */
+/* Writes the C around a call; false if there is none. */
 static bool put_wrapper(struct xml_writer *self, const lode_context *node)
 {
     const lode_context *parent = &self->about->tree.nodes[node->parent];
@@ -172,7 +173,7 @@ static const char *put_function(struct xml_writer *self, const lode_context *nod
     return "PF";
 }
 
-/* A procedure that has no address here: it is the instruction that has the procedure's. */
+/* The procedure has no address here; the called instruction has it. */
 static const char *put_called_instruction(struct xml_writer *self, const lode_context *node)
 {
     uint32_t procedure = procedure_of(self, node);
@@ -186,7 +187,7 @@ static const char *put_place(struct xml_writer *self, const lode_context *node, 
 {
     const char *name = node->lexical == LODE_LEXICAL_LOOP ? "L" : "C";
     bool line = node->lexical == LODE_LEXICAL_LINE;
-    /* What has an address is an instruction in an S, and a line in a C if its file is known. */
+    /* With an address, an S is an instruction, and a C with a known file a line. */
     if (node->lexical != LODE_LEXICAL_LOOP &&
         (line ? node->subtree_size == 1 && node->module == NULL : node->subtree_size == 1 || node->file))
         name = "S";
@@ -200,7 +201,7 @@ static const char *put_place(struct xml_writer *self, const lode_context *node, 
     return name;
 }
 
-/* What is called is written as a procedure, whatever it is: that it is called matters more. */
+/* A called context is written as a procedure, whatever it is: the call matters more. */
 static bool is_place(const lode_context *node)
 {
     return node->relation == LODE_RELATION_LEXICAL &&
@@ -208,7 +209,7 @@ static bool is_place(const lode_context *node)
             node->lexical == LODE_LEXICAL_INSTRUCTION);
 }
 
-/* Writes the beginning of an element, which lies inside a procedure; its name. */
+/* Writes the start of an element inside a procedure; returns its name. */
 static const char *put_element(struct xml_writer *self, const lode_context *node, uint32_t procedure)
 {
     if (is_place(node))

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * experiment.xml, written: metrics. There are two scopes, inclusive (I) and exclusive (E). Values of the summary are in columns
- * "X:PARTIAL:k (I)" whose formulas are not written: they follow from the statistics "X:Sum (I)", "X:Mean (I)" and so on that are made of them.
+ * Writes metrics of experiment.xml. There are two scopes, inclusive (I) and exclusive (E). Columns
+ * "X:PARTIAL:k (I)" have the values of the summary. Their formulas are not written: they follow
+ * from the statistics "X:Sum (I)", "X:Mean (I)" and so on that use them.
  */
 #include "format/hpctoolkit_drafts/write_xml.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* What a statistic is called, by the formula of one profile's value and how these are combined. */
+/* The parts of statistics: a formula of one profile's value, and its combination. */
 enum part {
     PART_SUM,
     PART_COUNT,
@@ -57,7 +58,7 @@ static struct column column_of(const lode_metric *metric, bool inclusive)
                 strcmp(statistic->formula, parts[part].formula) == 0)
                 column.parts[part] = statistic;
     }
-    /* These are known only by the statistics that are made of them and others. */
+    /* Readers identify these only by statistics that also use the sum. */
     if (column.parts[PART_SUM] == NULL)
         column.parts[PART_COUNT] = NULL;
     if (column.parts[PART_COUNT] == NULL)
@@ -112,7 +113,7 @@ static void put_partial(struct xml_writer *self, const struct column *column, co
 
 /* ---- statistics ---- */
 
-/* In the order in which a reader can tell what they are made of. */
+/* In an order in which a reader can identify their parts. */
 enum statistic {
     STATISTIC_SUM,
     STATISTIC_MEAN,
