@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What both big-endian drafts share: profile.db, cct.db and trace.db. The metadata, experiment.xml or meta.db, plugs in
- * as a drafts_meta. Functions that take a report open a database (strict report) and check one alike.
+ * Shared by both big-endian drafts: profile.db, cct.db and trace.db. A drafts_meta reads the
+ * metadata, experiment.xml or meta.db. Functions with a report both open (strict report) and check.
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_BINARY_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_BINARY_H
@@ -16,33 +16,33 @@ struct drafts_database;
 
 /* The metadata of a draft. */
 struct drafts_meta {
-    const char *format; /* as lode_database_format says it */
+    const char *format; /* as lode_database_format returns it */
     const char *file;
     /*
-     * Reads the metadata, which lies in files[HPCT_META], into the model: names, metrics, contexts (with their index by
-     * id), and bounds of time if it states any. It says its version in base.parts[HPCT_META].
+     * Reads the metadata of files[HPCT_META] into the model: names, metrics, contexts (indexed by
+     * id), time bounds if there are any, and its version into base.parts[HPCT_META].
      */
     lode_status (*load)(struct drafts_database *db, struct lode_report *report);
 };
 
-/* Which variant a file is. */
+/* The variant of a file. */
 struct drafts_variant {
     char magic[DRAFTS_MAGIC_SIZE + 1];
     bool padded;  /* its first section begins at 128 or later */
     bool footer;  /* it has one */
-    bool swapped; /* its footer is in the byte order of the machine that wrote it, backwards */
+    bool swapped; /* its footer is reversed, in the byte order of a little-endian writer */
 };
 
 struct drafts_file {
     struct lode_source source;
     bool present;
-    bool usable;      /* it is what its name says */
-    uint64_t end;     /* where its footer begins, or its end if it has none */
-    uint64_t content; /* the least offset that blocks may begin at: behind the header's fields */
+    bool usable;      /* it is of the kind that its name says */
+    uint64_t end;     /* start of its footer, or its end if it has none */
+    uint64_t content; /* the minimal offset of blocks: after the header's fields */
     struct drafts_variant variant;
 };
 
-/* Records of one size, and where they lie. */
+/* An array of fixed-size records. */
 struct drafts_table {
     bool found;
     const uint8_t *bytes;
@@ -57,7 +57,7 @@ struct drafts_database {
     struct drafts_table profiles, contexts, traces;
     struct lode_range tuples; /* the section of id tuples */
     uint64_t tuples_offset;
-    uint32_t idle_id; /* of the context whose samples say that nothing ran; 0 if there is none besides 0 */
+    uint32_t idle_id; /* of the context of idle samples; 0: only context 0 */
 };
 
 static inline const struct drafts_database *drafts_of(const lode_database *db)
@@ -75,22 +75,22 @@ static inline uint64_t drafts_record_offset(const struct drafts_table *table, ui
     return table->offset + index * table->stride;
 }
 
-/* A new, empty database; NULL if there is no memory. */
+/* A new, empty database; NULL if out of memory. */
 struct drafts_database *lode_drafts_new(const struct drafts_meta *meta);
 void lode_drafts_close(struct drafts_database *db);
 
-/* Maps all four files, reads the headers of the binary ones, finds their tables. */
+/* Maps all four files, reads the headers of the binary ones, locates their tables. */
 lode_status lode_drafts_open_files(struct drafts_database *db, const struct lode_folder *folder,
                                    struct lode_report *report);
-/* All of it, as struct drafts_layout wants it. */
+/* Opens a database; for struct drafts_layout. */
 lode_status lode_drafts_open(lode_database **out, const struct drafts_meta *meta,
                              const struct lode_folder *folder, lode_error *error);
 
-/* Something for whoever writes the database anew to say. `rule` and `file` must be constants. */
+/* Adds a finding for conversions. `rule` and `file` must be constants. */
 lode_status lode_drafts_remark(struct drafts_database *db, const char *rule, lode_severity severity,
                                const char *file, uint64_t offset, const char *text, lode_error *error);
 
-/* Records as they are in the file. The index must be in the table. */
+/* Decodes a record. The index must be in the table. */
 void lode_drafts_profile(const struct drafts_database *db, uint32_t index, struct drafts_Profile *out);
 void lode_drafts_context(const struct drafts_database *db, uint32_t index, struct drafts_Context *out);
 void lode_drafts_trace(const struct drafts_database *db, uint32_t index, struct drafts_Trace *out);
@@ -98,20 +98,20 @@ void lode_drafts_trace(const struct drafts_database *db, uint32_t index, struct 
 /* Why a block cannot be read. */
 enum drafts_fault {
     DRAFTS_SOUND,
-    DRAFTS_OUTSIDE, /* it is not all inside the file */
-    DRAFTS_UNENDED  /* it does not end with its marker and the number of its values */
+    DRAFTS_OUTSIDE, /* it exceeds the file */
+    DRAFTS_UNENDED  /* its end marker or the number of its values is missing */
 };
-/* The block of a record, in place, and the bytes it takes with its end; an empty block takes none. */
+/* The block of a record, in place, and its size with the end marker; an empty block takes none. */
 enum drafts_fault lode_drafts_profile_block(const struct drafts_database *db,
                                             const struct drafts_Profile *profile, lode_block *out,
                                             uint64_t *size);
 enum drafts_fault lode_drafts_context_block(const struct drafts_database *db,
                                             const struct drafts_Context *context, lode_block *out,
                                             uint64_t *size);
-/* The samples of a trace line, or false if they are not all inside the file. An empty line may lie anywhere. */
+/* The samples of a trace line, or false if they exceed the file. An empty line may be anywhere. */
 bool lode_drafts_trace_line(const struct drafts_database *db, const struct drafts_Trace *trace,
                             lode_trace_line *out);
-/* The ids of a tuple, or false if it is not inside its section. */
+/* The ids of a tuple, or false if it exceeds its section. */
 bool lode_drafts_id_tuple(const struct drafts_database *db, uint64_t pointer, struct lode_range *ids);
 
 #endif

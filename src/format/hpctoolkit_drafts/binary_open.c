@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening a database of the big-endian drafts: the format's side of the database API. */
+/* Opens a database of the big-endian drafts: implements the database API. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/binary.h"
 #include "model/trace.h"
@@ -82,7 +82,7 @@ static lode_status get_profile_flags(const lode_database *base, uint32_t profile
     return LODE_OK;
 }
 
-/* The model's physical id is the logical one unless the thing is a physical one. */
+/* The model's physical id is the logical one, unless the id is a physical one. */
 static lode_id id_of(const struct drafts_Id *record)
 {
     bool physical = record->kind >> DRAFTS_ID_MEANING_SHIFT != DRAFTS_ID_LOGICAL_ONLY;
@@ -102,7 +102,7 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
     if (profile >= db->profiles.count)
         return no_profile(profile, db, error);
     lode_drafts_profile(db, profile, &record);
-    /* The summary's tuple, SUMMARY 0, says nothing. */
+    /* The summary's tuple, SUMMARY 0, has no information. */
     if (profile == 0 || record.idt_ptr == 0)
         return LODE_OK;
     if (!lode_drafts_id_tuple(db, record.idt_ptr, &bytes))
@@ -171,7 +171,7 @@ struct drafts_database *lode_drafts_new(const struct drafts_meta *meta)
     return db;
 }
 
-/* Where neither the metadata nor trace.db states bounds of time, those of the samples. */
+/* If neither the metadata nor trace.db has time bounds, use those of the samples. */
 static void find_bounds(struct drafts_database *db)
 {
     bool any = false;

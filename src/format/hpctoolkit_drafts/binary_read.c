@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.db, cct.db and trace.db of the big-endian drafts: headers, tables, blocks and lines in place. */
+/* profile.db, cct.db and trace.db of the big-endian drafts: headers, tables, blocks and lines. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/binary.h"
@@ -10,9 +10,9 @@
 
 struct file_spec {
     const char *name;
-    const char *magics[2]; /* the second is that of development builds of 2021 */
+    const char *magics[2]; /* the second one is of development builds of 2021 */
     const char *footer;    /* as big-endian machines write it */
-    bool must_end;         /* writers write the footer */
+    bool must_end;         /* writers always write the footer */
     const char *what;      /* its records */
     uint64_t stride, header;
 };
@@ -79,7 +79,7 @@ static lode_status report_variant(const struct file_spec *spec, const struct dra
                                               : "footer in the byte order of the file");
 }
 
-/* A section, and whether it is inside the file. */
+/* A section, if it is inside the file. */
 static lode_status find_section(const struct file_spec *spec, const struct drafts_file *file,
                                 const char *what, uint64_t offset, uint64_t size, struct lode_range *out,
                                 struct lode_report *report)
@@ -134,7 +134,7 @@ static lode_status find_tuples(struct drafts_database *db, const struct drafts_H
     return LODE_OK;
 }
 
-/* The page of the draft with meta.db has bounds of time behind the fields of the header. */
+/* The documentation of the draft with meta.db has time bounds after the fields of the header. */
 static void find_bounds(struct drafts_database *db, const struct drafts_Header *header)
 {
     const struct drafts_file *file = &db->files[HPCT_TRACE];
@@ -198,7 +198,7 @@ static lode_status read_file(struct drafts_database *db, enum hpct_file_id id, s
     return read_tables(db, id, &header, report);
 }
 
-/* Some writers never wrote the values: then not even the first block has its end. */
+/* Some writers never wrote the values: then even the first block has no end marker. */
 static bool is_unwritten(const struct drafts_database *db, uint64_t *offset)
 {
     for (uint32_t i = 0; i < db->contexts.count; i++) {
@@ -214,7 +214,7 @@ static bool is_unwritten(const struct drafts_database *db, uint64_t *offset)
     return false;
 }
 
-/* All that is in cct.db is in profile.db, so a damaged one is no reason not to open a database. Checking says it all. */
+/* cct.db repeats profile.db, so a damaged one does not prevent opening. Checking reports all. */
 static lode_status read_contexts(struct drafts_database *db, struct lode_report *report)
 {
     const char *name = specs[HPCT_CCT].name;
@@ -284,7 +284,7 @@ void lode_drafts_trace(const struct drafts_database *db, uint32_t index, struct 
     lode_drafts_read_Trace(out, drafts_record(&db->traces, index));
 }
 
-/* Values, groups and the end of a block whose counts and key sizes are set lie one behind the other. */
+/* The values, groups and end marker of a block are contiguous; counts and key sizes are set. */
 static enum drafts_fault place_block(const struct drafts_database *db, enum hpct_file_id id, uint64_t offset,
                                      uint32_t marker, lode_block *block, uint64_t *size)
 {
@@ -295,7 +295,7 @@ static enum drafts_fault place_block(const struct drafts_database *db, enum hpct
     block->values = block->groups = body.data;
     block->groups_offset = offset;
     *size = 0;
-    /* Writers leave contexts without values no block at all. */
+    /* Contexts without values have no block at all. */
     if (block->value_count == 0 && block->group_count == 0)
         return DRAFTS_SOUND;
     uint64_t group_stride = block_group_stride(block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levels of a check, and what its parts share. */
+/* Levels of a check, and functions that its parts share. */
 #include "format/hpctoolkit_drafts/check.h"
 
 #include "base/compare.h"

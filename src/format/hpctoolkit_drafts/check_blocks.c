@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structure of profile.db and cct.db: every bound and every order. */
+/* The structure of profile.db and cct.db: all bounds and orders. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/check.h"
 #include "model/block.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A block under check. */
+/* A block being checked. */
 struct block_check {
     struct drafts_check *check;
     const char *what; /* "profile" or "context" */
@@ -180,7 +180,7 @@ static lode_status check_profile(struct drafts_check *check, uint32_t index, uin
     return LODE_OK;
 }
 
-/* Blocks that overlap could cost far more time than the file has bytes, so this comes before reading any. */
+/* First of all: reading blocks that overlap could take excessive time. */
 static lode_status check_profile_extents(struct drafts_check *check)
 {
     const struct drafts_database *db = check->db;
@@ -275,7 +275,7 @@ static lode_status check_context(struct drafts_check *check, uint32_t index)
     return LODE_OK;
 }
 
-/* The extents of all blocks that lie inside the file. The caller frees them. */
+/* The extents of all blocks inside the file. The caller frees them. */
 static lode_status context_extents(struct drafts_check *check, struct drafts_extent **out, size_t *count)
 {
     const struct drafts_database *db = check->db;
@@ -294,7 +294,7 @@ static lode_status context_extents(struct drafts_check *check, struct drafts_ext
     return LODE_OK;
 }
 
-/* Whether there are blocks and all their bytes are zero. They do not overlap, so each byte is looked at once. */
+/* Whether there are blocks and all are zero. They do not overlap, so each byte is read once. */
 static bool all_zero(const struct drafts_database *db, const struct drafts_extent *extents, size_t count)
 {
     const uint8_t *bytes = db->files[HPCT_CCT].source.bytes.data;

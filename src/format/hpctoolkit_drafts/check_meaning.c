@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do the files agree, and do values add up? All blocks are known to be sound here. */
+/* Consistency between files and of sums. All blocks are valid here. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/check.h"
 #include "model/block.h"
@@ -22,7 +22,7 @@ static uint64_t group_end(const lode_block *block, uint32_t index)
     return index + 1 < block->group_count ? block_group_start(block, index + 1) : block->value_count;
 }
 
-/* The position of the value of (context, metric), searched from group *from on; UINT64_MAX if there is none. */
+/* The position of the value of (context, metric), from group *from on, or UINT64_MAX. */
 static uint64_t position_of(const lode_block *block, uint32_t *from, uint32_t context, uint32_t metric)
 {
     uint32_t group = lode_block_seek(block, *from, context);
@@ -76,7 +76,7 @@ lode_status lode_drafts_check_transpose(struct drafts_check *check)
         return LODE_OK;
     for (uint32_t i = 0; i < check->db->contexts.count; i++)
         LODE_TRY(compare_context(check, i, &equal));
-    /* Where values differ, they were found on both sides. */
+    /* Values that differ exist on both sides. */
     uint64_t differ = check->report.result.errors - errors;
     if (a->count <= equal + differ)
         return LODE_OK;
@@ -171,7 +171,7 @@ static int32_t *sum_ids(const lode_database *db)
         for (uint32_t i = 0; i < db->metrics[m].scope_count; i++) {
             uint16_t sum;
             const lode_metric_scope *scope = &db->metrics[m].scopes[i];
-            /* hpcprof is known not to add up what a custom scope has. */
+            /* hpcprof does not sum up custom scopes. */
             if (scope->scope->type != LODE_SCOPE_CUSTOM &&
                 lode_metric_sum_id(&db->metrics[m], scope->scope->type, &sum) == LODE_OK)
                 ids[scope->id] = sum;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace.db: structure, and whether samples name contexts that exist. */
+/* trace.db: its structure, and whether the contexts of samples exist. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/check.h"
 #include "model/trace.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* One kind of finding in a line: how often, and where first. */
+/* One kind of finding in a line: its count, and its first offset. */
 struct tally {
     uint64_t count, first;
 };

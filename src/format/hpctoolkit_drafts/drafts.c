@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which draft a folder holds. */
+/* Identifies the draft in a folder. */
 #include "format/hpctoolkit_drafts/drafts.h"
 
 #include "base/error.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The drafts of the HPCToolkit format, 2021 to mid-2022, which also say 4.0. Three layouts, told apart by their metadata:
+ * The drafts of the HPCToolkit format, 2021 to mid-2022, which also claim version 4.0. Their
+ * metadata distinguishes three layouts:
  *
  *   draft XML      experiment.xml; profile.db, cct.db and trace.db are big-endian (binary.h)
  *   draft meta.db  meta.db begins with HPCTOOLKIT_expmt; the others as in draft XML
- *   pre-A          meta.db is like that of 4.0 but for some records; the others are those of 4.0 (format/hpctoolkit)
+ *   pre-A          meta.db like that of 4.0, but for some records; the others as in 4.0
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_H
@@ -13,7 +14,7 @@
 
 extern const struct lode_format lode_format_hpctoolkit_drafts;
 
-/* One layout. The folder is known to hold it when open and check are called. */
+/* One layout. open and check require a folder of this layout. */
 struct drafts_layout {
     const char *name;
     bool (*probe)(const struct lode_folder *folder);
@@ -24,7 +25,7 @@ struct drafts_layout {
 
 extern const struct drafts_layout lode_drafts_xml, lode_drafts_metadb, lode_drafts_pre_a;
 
-/* Whether a file is there and begins with these bytes. */
+/* Whether a file exists and begins with these bytes. */
 bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size);
 
 #endif

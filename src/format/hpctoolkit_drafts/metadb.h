@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The meta.db of the draft of winter 2021/22. No program is known to have finished one; this is what its page says. */
+/* The documented meta.db of the draft of winter 2021/22. No complete writer of it is known. */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_METADB_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_METADB_H
 
@@ -22,9 +22,9 @@ enum metadb_section {
 
 enum {
     METADB_HEADER_SIZE = DRAFTS_MetaHeader_SIZE + METADB_SECTIONS * DRAFTS_MetaSection_SIZE,
-    METADB_ROOTS_SIZE = 8, /* the size of the roots, which the tree begins with */
+    METADB_ROOTS_SIZE = 8, /* the size of the roots, at the beginning of the tree */
     METADB_FILE_COPIED = 1,
-    /* Flags of specifications, and the sizes of what they announce. */
+    /* Flags of specifications, and the sizes of the optional parts. */
     METADB_CALLER_LINE = 1,
     METADB_HAS_FUNCTION = 1,
     METADB_HAS_LINE = 2,

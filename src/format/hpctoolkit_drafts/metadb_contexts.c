@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The draft's meta.db: the context tree, from nested blocks of siblings to one array in depth-first order. */
+/* The draft's meta.db: the context tree, from nested blocks to an array in depth-first order. */
 #include "base/array.h"
 #include "base/bytes.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
@@ -18,11 +18,11 @@ struct tree_reader {
     struct metadb_reader *reader;
     const struct metadb_part *part;
     struct lode_array stack; /* of struct siblings */
-    uint64_t *visited;       /* a bit per byte of the section: part of a context that was read */
+    uint64_t *visited;       /* a bit per byte of the section: read as part of a context */
     uint64_t callers, callers_first;
 };
 
-/* Marks the bytes of a node as read; false if any of them were. */
+/* Marks the bytes of a node as read; false if any of them are already. */
 static bool mark_visited(struct tree_reader *self, uint64_t offset, uint64_t size)
 {
     uint64_t first = offset - self->part->offset;
@@ -60,7 +60,7 @@ static lode_status bad_pointer(struct tree_reader *self, uint64_t offset, uint64
                                "a context's pointer 0x%" PRIx64 " is not a %s", pointer, what);
 }
 
-/* ---- what a node says ---- */
+/* ---- the content of a node ---- */
 
 static lode_status read_function(struct tree_reader *self, lode_context *node, const uint8_t *bytes,
                                  uint64_t offset)
@@ -160,7 +160,7 @@ static lode_status read_callee(struct tree_reader *self, lode_context *node, con
 
 /* ---- the tree ---- */
 
-/* There is room: nodes do not overlap, and the section holds no more. */
+/* The array is large enough: nodes do not overlap, and fill the section at most. */
 static lode_context *add_node(struct tree_reader *self, uint32_t id, uint32_t parent)
 {
     struct lode_context_tree *tree = &self->reader->db->base.tree;
@@ -173,7 +173,7 @@ static lode_context *add_node(struct tree_reader *self, uint32_t id, uint32_t pa
     return node;
 }
 
-/* The next node of the innermost siblings, and how large it is; 0 if it cannot be followed. */
+/* The next node of the innermost siblings, and its size; 0 after an error. */
 static lode_status take_node(struct tree_reader *self, struct siblings *siblings,
                              struct drafts_MetaNode *wire, uint64_t *size)
 {
@@ -236,7 +236,7 @@ static lode_status read_nodes(struct tree_reader *self)
 static lode_status on_duplicate(void *user, const lode_context *context)
 {
     const struct tree_reader *self = user;
-    /* Id 0 was reported where it stands. */
+    /* Id 0 is already reported. */
     if (context->id == 0)
         return LODE_OK;
     return lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_ID, LODE_NO_OFFSET,

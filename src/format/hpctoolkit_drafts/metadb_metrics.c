@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    /* The least that specifications take, by which their numbers are bounded. */
+    /* Minimal sizes of specifications, which bound their numbers. */
     LEAST_METRIC = 3,
     LEAST_SCOPE = 5
 };
@@ -18,7 +18,7 @@ struct metrics_reader {
     struct metadb_cursor cursor;
     struct lode_map by_name;      /* from the hash of a scope's name to its index */
     struct lode_array statistics; /* of one metric */
-    uint64_t values[UINT16_MAX / 64 + 1], summaries[UINT16_MAX / 64 + 1]; /* ids that were used */
+    uint64_t values[UINT16_MAX / 64 + 1], summaries[UINT16_MAX / 64 + 1]; /* used ids */
 };
 
 static lode_status add_id(const struct metrics_reader *self, uint64_t *set, uint16_t id, uint64_t offset,
@@ -33,7 +33,7 @@ static lode_status add_id(const struct metrics_reader *self, uint64_t *set, uint
                                id);
 }
 
-/* The scope of this name. There is room for as many as the section can have. */
+/* The scope of this name. The array is large enough for all that fit into the section. */
 static lode_status find_scope(struct metrics_reader *self, const char *name, const lode_scope **out)
 {
     struct lode_database *base = &self->reader->db->base;

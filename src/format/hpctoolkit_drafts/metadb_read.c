@@ -116,7 +116,7 @@ static lode_status check_overlap(const struct metadb_reader *reader)
     return LODE_OK;
 }
 
-/* The writer that was begun had the table of identifier names in a section of its own, the second one. */
+/* An unfinished writer put the table of identifier names into a section of its own, the second. */
 static lode_status find_parts(struct metadb_reader *reader, unsigned count)
 {
     unsigned more = count > METADB_SECTIONS;
@@ -178,7 +178,7 @@ static lode_status load_id_names(struct metadb_reader *reader, struct metadb_cur
 {
     struct lode_database *base = &reader->db->base;
     uint16_t count = lode_metadb_u16(cursor);
-    /* Each name takes a byte at least. */
+    /* Each name takes at least a byte. */
     uint64_t most = count < cursor->rest.size ? count : cursor->rest.size;
     base->id_kinds = lode_arena_alloc(&base->arena, (size_t)most, sizeof *base->id_kinds);
     if (base->id_kinds == NULL)

@@ -47,7 +47,7 @@ static lode_status find_table(struct metadb_reader *reader, enum metadb_section 
     return LODE_OK;
 }
 
-/* A string of the section of strings; "" after a finding. All that begin before its last NUL end inside it. */
+/* A string of its section; "" after a finding. Strings that begin before the last NUL are valid. */
 static lode_status find_string(struct metadb_reader *reader, uint64_t pointer, const char *what,
                                const char **out)
 {
@@ -67,7 +67,7 @@ static lode_status find_string(struct metadb_reader *reader, uint64_t pointer, c
                                "%s does not begin and end inside the section of strings", what);
 }
 
-/* What is behind the last NUL is no string. */
+/* Bytes after the last NUL are no string. */
 static void trim_strings(struct metadb_reader *reader)
 {
     struct lode_range *bytes = &reader->parts[METADB_STRINGS].bytes;

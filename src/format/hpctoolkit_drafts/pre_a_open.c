@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layout of early 2022: opened and checked as 4.0 is, with its own meta.db. */
+/* The layout of early 2022: opened and checked like 4.0, with its own meta.db. */
 #include "format/hpctoolkit/check.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "format/hpctoolkit_drafts/pre_a.h"
@@ -10,7 +10,7 @@ static lode_status open_pre_a(lode_database **out, const struct lode_folder *fol
     return lode_hpct_open(out, folder, &lode_drafts_pre_a_layout, error);
 }
 
-/* Says which layout it is, under the rules of drafts; all others are those of 4.0. */
+/* Reports the layout under the rules of drafts; all other rules are those of 4.0. */
 static lode_status name_layout(const lode_check_options *options, lode_check_result *result,
                                lode_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meta.db of early 2022: metrics, and where contexts begin. */
+/* meta.db of early 2022: metrics, and the roots of contexts. */
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include "format/hpctoolkit_drafts/recover.h"
 #include <string.h>
 
-/* Sizes and offsets of what is not as in version 4.0. */
+/* Sizes and offsets that differ from version 4.0. */
 enum {
     METRIC_SIZE = 24,
     METRIC_NAME = 0x00,
@@ -90,12 +90,12 @@ struct metrics_reader {
     struct hpct_database *db;
     struct lode_report *report;
     struct hpct_id_set values, statistics; /* two namespaces */
-    struct lode_map scopes;                /* from what identifies a scope to its index */
+    struct lode_map scopes;                /* from the identity of a scope to its index */
     struct lode_array found;               /* of struct lode_scope */
     uint64_t scope_count, statistic_count; /* so far */
 };
 
-/* Adds up how many there are; false if ids do not suffice. Without a bound, metrics of a hostile file could share a long array. */
+/* Counts ids; false if there are too many. Else hostile metrics could share a long array. */
 static bool has_ids(uint64_t *sum, uint64_t count)
 {
     *sum += count;
@@ -119,8 +119,8 @@ static lode_status scopes_of(struct metrics_reader *reader, uint32_t metric, str
 }
 
 /*
- * What identifies a scope. Names that mean something are compared; others are the same if they are in the same place, since strings of
- * a hostile file are too long to compare them all.
+ * The identity of a scope: its name if that is known, else its position, since comparing all
+ * strings of a hostile file would take too long.
  */
 static lode_status identify_scope(struct metrics_reader *reader, uint64_t pointer, struct lode_scope *scope,
                                   uint64_t *key)
@@ -160,7 +160,7 @@ static lode_status gather_scopes(struct metrics_reader *reader, uint32_t metric)
     return LODE_OK;
 }
 
-/* Gathers the scopes of all metrics, in the order in which they come. What is wrong with them is said later. */
+/* Collects the scopes of all metrics, in order. Errors are reported later. */
 static lode_status load_scopes(struct metrics_reader *reader)
 {
     struct lode_database *base = &reader->db->base;
@@ -208,7 +208,7 @@ static lode_status load_statistic(struct metrics_reader *reader, const uint8_t *
                             reader->report);
 }
 
-/* Finds the tables of statistics of a metric's scopes, and counts what they hold. */
+/* Locates and counts the statistics of a metric's scopes. */
 static lode_status statistics_of(struct metrics_reader *reader, const uint8_t *record, uint64_t offset,
                                  struct hpct_table *table)
 {
@@ -223,7 +223,7 @@ static lode_status statistics_of(struct metrics_reader *reader, const uint8_t *r
                            reader->report);
 }
 
-/* The statistics of one scope go behind those that the metric has. There is room. */
+/* Appends the statistics of one scope to those of the metric. The array is large enough. */
 static lode_status load_statistics(struct metrics_reader *reader, const struct hpct_table *table,
                                    const lode_scope *scope, struct lode_array *list)
 {
@@ -237,7 +237,7 @@ static lode_status load_statistics(struct metrics_reader *reader, const struct h
     return LODE_OK;
 }
 
-/* A scope that is unusable is left out. */
+/* An unusable scope is skipped. */
 static lode_status load_instance(struct metrics_reader *reader, const uint8_t *record, uint64_t offset,
                                  struct lode_metric *metric, struct lode_array *statistics)
 {
@@ -310,7 +310,7 @@ static lode_status load_metrics(struct hpct_database *db, struct lode_report *re
 
 /* ---- contexts ---- */
 
-/* An instruction that a line calls, instead of having it inside. */
+/* An instruction that its line calls, instead of enclosing it. */
 static bool is_called_by_line(const struct lode_context_tree *tree, const lode_context *node)
 {
     return node->lexical == LODE_LEXICAL_INSTRUCTION && node->relation == LODE_RELATION_CALL &&
@@ -318,8 +318,8 @@ static bool is_called_by_line(const struct lode_context_tree *tree, const lode_c
 }
 
 /*
- * The first writers list instructions, and say that their line calls them. Values of the scope "function" go up from there to the
- * outermost construct inside a function, and not to the function itself.
+ * The first writers list instructions as called by their line. From there, values of the scope
+ * "function" propagate to the outermost construct inside a function, not to the function.
  */
 static void propagate_within(struct lode_context_tree *tree)
 {

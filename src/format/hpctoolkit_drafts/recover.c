@@ -70,7 +70,7 @@ void lode_drafts_trim_functions(lode_database *db)
         db->function_count--;
 }
 
-/* A function that is none of the stand-ins gives its name to the entry point. */
+/* Unless the function is a stand-in, its name becomes that of the entry point. */
 static void make_entry(lode_context *node)
 {
     const char *function = node->function ? node->function->name : NULL;
@@ -98,7 +98,7 @@ static bool is_idle(const lode_context *node)
            strcmp(node->function->name, DRAFTS_NO_ACTIVITY) == 0;
 }
 
-/* A leaf below the global context: what is behind it moves up by one. */
+/* A leaf below the global context: the nodes after it move up by one. */
 static void remove_leaf(struct lode_context_tree *tree, uint32_t index)
 {
     tree->count--;

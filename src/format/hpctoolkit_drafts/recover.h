@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the drafts do not say, from what they do: entry points by the names of stand-in functions, scopes by their names. */
+/* Derives missing data: entry points from names of stand-in functions, scopes from their names. */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_RECOVER_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_RECOVER_H
 
 #include "model/database.h"
 
-/* Fills in the type and the propagation bit of a scope that has a name. */
+/* Sets the type and the propagation bit of a scope that has a name. */
 void lode_drafts_scope(struct lode_scope *scope);
-/* Sets the propagation bits of all contexts: the scope "function" passes values on to what encloses them. */
+/* Sets the propagation bits of all contexts: scope "function" propagates to enclosing contexts. */
 void lode_drafts_propagation(struct lode_context_tree *tree);
 
 /*
- * Makes entry points of the children of the global context, and takes out the one that stands for a thread that did not run:
- * samples at it are samples at the global context. Returns its id, or 0. Before ids are made searchable.
+ * Converts the children of the global context to entry points, and removes the one of idle threads:
+ * its samples belong to the global context. Returns its id, or 0. Call it before indexing ids.
  */
 uint32_t lode_drafts_entries(struct lode_context_tree *tree);
 /*
- * The name of the stand-in function of an entry point. One of an unknown kind, or of one that the drafts did not have, keeps its name
- * if it has one of its own.
+ * The name of an entry point's stand-in function. Kinds that are unknown, or that the drafts did
+ * not have, keep a name of their own.
  */
 const char *lode_drafts_entry_function(unsigned entry, const char *name);
-/* Drops stand-in functions that no context names any more, as far as they are the last ones. After the two above. */
+/* Drops trailing stand-in functions that no context uses any more. After the two above. */
 void lode_drafts_trim_functions(lode_database *db);
 
 #define DRAFTS_NO_ACTIVITY "<no activity>"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * experiment.xml: the context tree. PF is a procedure, C a call site, S a statement, L a loop. An element with a negative
- * id is no context but stands for the one whose id is the positive number: it lies between that one and its children, or
- * around it, and then says where a call was that the compiler inlined.
+ * experiment.xml: the context tree. PF is a procedure, C a call site, S a statement, L a loop. An
+ * element with a negative id is no context, but represents the one with the positive id: it is
+ * between that one and its children, or encloses it, and then locates an inlined call.
  */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/xml.h"
@@ -28,7 +28,7 @@ static lode_status read_id(struct xml_reader *reader, const struct xml_element *
     return lode_xml_finding(reader, DRAFTS_RULE_XML_NUMBER, element, "a context has no id, or the id 0");
 }
 
-/* Where an element is in the source; what it does not say is what is around it. */
+/* The source location of an element, by default that of the enclosing one. */
 static lode_status read_place(struct xml_reader *reader, const struct xml_element *element, uint32_t *file,
                               uint32_t *line)
 {
@@ -99,11 +99,11 @@ static lode_status add_entry_point(struct xml_reader *reader, uint32_t id, const
     return add_context(reader, frame, &context);
 }
 
-/* What a procedure's element says. */
+/* The attributes of a procedure's element. */
 struct procedure {
     const struct xml_entry *entry;
     uint32_t module, file, line;
-    bool placed; /* it has an address of its own; others stand for a single instruction, or for nothing */
+    bool placed; /* it has an address; others represent a single instruction, or nothing */
 };
 
 static lode_status read_procedure(struct xml_reader *reader, const struct xml_element *element,
@@ -171,9 +171,9 @@ lode_status lode_xml_procedure_frame(struct xml_reader *reader, const struct xml
     return add_context(reader, frame, &context);
 }
 
-/* ---- what is inside procedures ---- */
+/* ---- content of procedures ---- */
 
-/* An element that stands for another context. */
+/* An element that represents another context. */
 static lode_status wrap(struct xml_reader *reader, const struct xml_element *element, uint32_t id,
                         struct xml_frame *frame)
 {
@@ -183,7 +183,7 @@ static lode_status wrap(struct xml_reader *reader, const struct xml_element *ele
     return read_place(reader, element, &frame->file, &frame->line);
 }
 
-/* A place in the source: a loop; or a line if that is known, which a call site is rather than an instruction, and a statement is not. */
+/* A loop; a line without an address; an instruction without a file; else what the element is. */
 static lode_status add_place(struct xml_reader *reader, const struct xml_element *element, uint8_t lexical,
                              struct xml_frame *frame)
 {
@@ -234,7 +234,7 @@ lode_status lode_xml_loop(struct xml_reader *reader, const struct xml_element *e
     return add_place(reader, element, LODE_LEXICAL_LOOP, frame);
 }
 
-/* ---- into the model ---- */
+/* ---- conversion to the model ---- */
 
 static lode_status place_functions(struct xml_reader *reader)
 {
@@ -308,7 +308,7 @@ lode_status lode_xml_finish_contexts(struct xml_reader *reader)
         return lode_fail_memory(reader->report->error);
     for (size_t i = 0; i < count; i++)
         db->tree.nodes[i] = context_of(db, context_at(reader, (uint32_t)i), (uint32_t)i);
-    /* Children lie behind their parents. */
+    /* Children follow their parents. */
     for (size_t i = count - 1; i > 0; i--)
         db->tree.nodes[db->tree.nodes[i].parent].subtree_size += db->tree.nodes[i].subtree_size;
     db->tree.count = (uint32_t)count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * experiment.xml: metrics. A column of values is named "X (I)" in MetricDB, a column of the summary "X:PARTIAL:0 (I)" in
- * Metric, and what is shown "X:Sum (I)"; X is the metric, I or E its scope. The formula of a partial column is not
- * written down: it follows from the statistics that are made of it.
+ * experiment.xml: metrics. MetricDB names a column of values "X (I)"; Metric names a column of the
+ * summary "X:PARTIAL:0 (I)", and a statistic "X:Sum (I)"; X is the metric, I or E its scope. The
+ * formula of a partial column is not stored: it follows from the statistics that use it.
  */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/xml.h"
@@ -20,7 +20,7 @@ static const char *const formula_strings[] = {"$$", "1", "($$^2)"};
 
 /* ---- names ---- */
 
-/* Takes " (I)" or " (E)" off the end of a name, of which nothing may be left. */
+/* Splits " (I)" or " (E)" from a name, of which the rest must not be empty. */
 static bool split_scope(const char *name, size_t *length, uint8_t *scope)
 {
     size_t size = strlen(name);
@@ -40,7 +40,7 @@ static const char *last_colon(const char *name, size_t length)
     return memrchr(name, ':', length);
 }
 
-/* Takes ":PARTIAL:<number>" off the end of a name. */
+/* Splits ":PARTIAL:<number>" from a name. */
 static bool split_partial(const char *name, size_t *length)
 {
     const char *colon = last_colon(name, *length);
@@ -92,7 +92,7 @@ lode_status lode_xml_metric(struct xml_reader *reader, const struct xml_element 
     LODE_TRY(lode_xml_integer(reader, element, "i", INT32_MIN, INT32_MAX, INT64_MIN, &metric->id));
     if (metric->id == INT64_MIN || name == NULL)
         return lode_xml_finding(reader, DRAFTS_RULE_XML_NUMBER, element, "a Metric lacks its id or its name");
-    /* What has no scope in its name fills a gap in the table, and has no values. */
+    /* A column without a scope in its name fills a gap in the table, and has no values. */
     if (!split_scope(name, &length, &column.scope))
         return LODE_OK;
     if (split_partial(name, &length)) {
@@ -125,7 +125,7 @@ static lode_status read_combine(struct xml_reader *reader, const struct xml_elem
                             "values are combined by none of sum, min and max; sum is taken");
 }
 
-/* The ids of the columns that a formula names, in their order. */
+/* The ids of the columns in a formula, in order. */
 static unsigned ids_of(const char *text, uint64_t *ids)
 {
     unsigned count = 0;
@@ -142,14 +142,14 @@ static unsigned ids_of(const char *text, uint64_t *ids)
     return count;
 }
 
-/* What is said first of a column counts: sums and means come before what is made of squares. */
+/* The first formula of a column wins: sums and means precede statistics of squares. */
 static lode_status say(struct xml_reader *reader, uint64_t id, enum formula formula)
 {
     return lode_map_add(&reader->formulas, id, formula, NULL) ? LODE_OK
                                                               : lode_fail_memory(reader->report->error);
 }
 
-/* Sum = $s; Mean = $s / $count; StdDev and CfVar name the sum of squares besides. */
+/* Sum = $s; Mean = $s / $count; StdDev and CfVar also refer to the sum of squares. */
 static lode_status read_view(struct xml_reader *reader, const char *text)
 {
     uint64_t ids[XML_VIEW_IDS];
@@ -178,7 +178,7 @@ lode_status lode_xml_metric_formula(struct xml_reader *reader, const struct xml_
     return LODE_OK;
 }
 
-/* ---- into the model ---- */
+/* ---- conversion to the model ---- */
 
 static int by_metric(const void *left, const void *right)
 {
@@ -228,7 +228,7 @@ static lode_status fill_metric(struct xml_reader *reader, struct lode_metric *me
     metric->statistics = lode_arena_alloc(&db->arena, partials, sizeof *metric->statistics);
     if (metric->scopes == NULL || metric->statistics == NULL)
         return lode_fail_memory(reader->report->error);
-    /* In the order of their ids, which is that of values: exclusive ones come first. */
+    /* In the order of value ids: exclusive ones come first. */
     for (unsigned scope = 0; scope < XML_SCOPES; scope++)
         for (size_t i = 0; i < count && i < UINT16_MAX; i++)
             if (columns[i].scope == scope)
@@ -236,7 +236,7 @@ static lode_status fill_metric(struct xml_reader *reader, struct lode_metric *me
     return LODE_OK;
 }
 
-/* Ids of values, and ids of statistics, are unique: of several columns with one id the first stays. */
+/* Ids of values and of statistics are unique: of several columns with one id, the first is kept. */
 static lode_status drop_duplicates(struct xml_reader *reader)
 {
     struct lode_map seen;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    BEGINNING = 1024 /* bytes of a document that its first element lies in */
+    BEGINNING = 1024 /* bytes that contain the first element of a document */
 };
 
 static const struct drafts_meta xml_meta = {
@@ -23,7 +23,7 @@ static bool is_there(const struct lode_folder *folder, const char *name)
     return status != LODE_ABSENT;
 }
 
-/* Databases of before 2021-09 have an experiment.xml too, of another version. */
+/* Databases from before 2021-09 have an experiment.xml of another version. */
 static bool says_version_4(const struct lode_folder *folder)
 {
     static const char words[] = "<HPCToolkitExperiment version=\"4";
@@ -37,7 +37,7 @@ static bool says_version_4(const struct lode_folder *folder)
     return says;
 }
 
-/* A meta.db says that it is another layout, whatever lies beside it. */
+/* A meta.db indicates another layout, even next to an experiment.xml. */
 static bool probe(const struct lode_folder *folder)
 {
     static const char *const binaries[] = {"profile.db", "cct.db", "trace.db"};

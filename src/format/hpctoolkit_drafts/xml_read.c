@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* experiment.xml: from bytes to elements, with limits, and from elements to what reads them. */
+/* experiment.xml: from bytes to elements, with limits, and from elements to their readers. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/xml.h"
 #include <expat.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 65536,       /* of elements */
+    MAX_DEPTH = 65536,       /* of nested elements */
     MAX_ATTRIBUTES = 64,     /* of an element */
     MAX_ATTRIBUTE = 1 << 20, /* bytes of a value */
-    MAX_PIECE = 1 << 30      /* bytes that expat takes at once; a file is one piece, which it does not copy */
+    MAX_PIECE = 1 << 30      /* bytes that expat parses at once, without a copy */
 };
 
 /* ---- attributes ---- */
@@ -48,7 +48,7 @@ static bool digit_of(char c, unsigned base, unsigned *digit)
     return *digit < base;
 }
 
-/* A decimal or, with 0x, a hexadecimal number, with or without a sign; of a range of lines, the first. */
+/* A decimal or, with 0x, hexadecimal number, with optional sign; of a range of lines, the first. */
 static bool parse_number(const char *text, bool *negative, uint64_t *out)
 {
     unsigned base = 10, digit;
@@ -147,7 +147,7 @@ typedef lode_status (*element_fn)(struct xml_reader *reader, const struct xml_el
 typedef lode_status (*frame_fn)(struct xml_reader *reader, const struct xml_element *element,
                                 struct xml_frame *frame);
 
-/* What is known; without a function: what says nothing that is needed. */
+/* Known elements; those without a function are ignored. */
 static const struct {
     const char *name;
     element_fn read;
@@ -176,7 +176,7 @@ static const struct {
     {"ProcedureTable", NULL},
 };
 
-/* Pr and P are procedures too: viewers take them for PF. */
+/* Pr and P are procedures too: viewers treat them as PF. */
 static const struct {
     const char *name;
     frame_fn read;
@@ -202,7 +202,7 @@ static lode_status dispatch(struct xml_reader *reader, const struct xml_element 
                             "an element that is not known here is passed over");
 }
 
-/* Nothing is read any more beyond a limit. */
+/* Stops reading beyond a limit. */
 static lode_status check_limits(struct xml_reader *reader, const struct xml_element *element)
 {
     size_t count = 0;
@@ -238,7 +238,7 @@ static lode_status begin(struct xml_reader *reader, const struct xml_element *el
 
 /* ---- expat ---- */
 
-/* LODE_END: stop reading, and go on with what was read. */
+/* LODE_END: stop reading, and use what was read. */
 static void stop(struct xml_reader *reader, lode_status status)
 {
     if (status == LODE_OK)
@@ -274,7 +274,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
         reader->metric.open = false;
 }
 
-/* Writers declare nothing. What a declaration could do (entities, attributes by default) makes bytes out of nothing. */
+/* Writers use no declarations; hostile ones (entities, default attributes) expand unboundedly. */
 static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                                const XML_Char *public_id, int internal)
 {
@@ -285,7 +285,7 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
     (void)internal;
     lode_status status = lode_xml_finding(reader, DRAFTS_RULE_XML_DECLARATION, &element,
                                           "the document declares a type, which could declare entities");
-    /* What follows cannot be trusted, also where checking goes on. */
+    /* The rest cannot be trusted, even if checking continues. */
     stop(reader, status == LODE_OK ? LODE_END : status);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* experiment.xml: kinds of ids, load modules, files, procedures, bounds of time. */
+/* experiment.xml: kinds of ids, load modules, files, procedures, time bounds. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/xml.h"
 #include <inttypes.h>
@@ -28,7 +28,7 @@ lode_status lode_xml_identifier(struct xml_reader *reader, const struct xml_elem
     return *known ? LODE_OK : lode_fail_memory(reader->report->error);
 }
 
-/* Adds a thing to a table; NULL after a finding. */
+/* Adds an item to a table; NULL after a finding. */
 static lode_status add_entry(struct xml_reader *reader, const struct xml_element *element,
                              struct xml_table *table, struct xml_entry **out)
 {
@@ -51,7 +51,7 @@ static lode_status add_entry(struct xml_reader *reader, const struct xml_element
     return (*out)->name ? LODE_OK : lode_fail_memory(reader->report->error);
 }
 
-/* Writers give what is not known a name. */
+/* Writers use placeholder names for unknown objects. */
 static bool is_placeholder(const char *name)
 {
     static const char *const names[] = {"unknown module", "<unknown module>", "<no module>",
@@ -113,7 +113,7 @@ lode_status lode_xml_refer(struct xml_reader *reader, const struct xml_element *
     return LODE_OK;
 }
 
-/* ---- into the model ---- */
+/* ---- conversion to the model ---- */
 
 static void place_modules(struct xml_reader *reader)
 {
@@ -125,7 +125,7 @@ static void place_modules(struct xml_reader *reader)
     }
 }
 
-/* Files that were copied into the database begin with ./src/ there, and with src/ in 4.0. */
+/* Paths of copied files begin with ./src/ there, and with src/ in 4.0. */
 static void place_files(struct xml_reader *reader)
 {
     for (size_t i = 0; i < reader->files.entries.count; i++) {
