@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rec_session.h"
 
-#include "commands/rec_tasks.h"
 #include "output/report.h"
 
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #ifndef CLI_REC_SESSION_H
 #define CLI_REC_SESSION_H
 
-#include "commands/tally.h"
 #include "option.h"
 #include "output/out.h"
 #include "output/progress.h"
+#include "tally.h"
 
 #include <lode/lode.h>
 
@@ -58,5 +58,11 @@ void rec_write_slice(out *o, const rec_session *s);
 void rec_say_findings(out *o, rec_session *s, int has_gap);
 /* The same, for what concerns several recordings. */
 void rec_say_merged_findings(out *o, rec_session *s);
+
+/*
+ * Restricts the slice to the tasks and traces that the options name, "TID,pid=PID,NAME" and "NUMBER,ID". EXIT_DONE, or EXIT_TROUBLE after
+ * a message.
+ */
+int rec_choose_tracks(rec_session *s);
 
 #endif

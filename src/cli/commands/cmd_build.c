@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "commands/tally.h"
 #include "interrupt.h"
 #include "job.h"
 #include "output/progress.h"
 #include "output/report.h"
+#include "tally.h"
 
 #include <stdint.h>
 #include <stdlib.h>

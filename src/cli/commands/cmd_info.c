@@ -2,7 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/info.h"
-#include "commands/info_recording.h"
+#include "commands/recording.h"
 #include "output/json.h"
 #include "output/report.h"
 #include "session.h"

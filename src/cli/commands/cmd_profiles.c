@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "commands/profiles_recording.h"
+#include "commands/recording.h"
 #include "commands/spread.h"
 #include "output/report.h"
 #include "session.h"

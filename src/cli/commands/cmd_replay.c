@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "commands/replay_text.h"
-#include "commands/replay_trace.h"
+#include "commands/replay_words.h"
 #include "output/report.h"
 #include "rec_session.h"
 

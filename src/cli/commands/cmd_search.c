@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "commands/search_print.h"
+#include "commands/recording.h"
 #include "output/report.h"
 #include "rec_session.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/costs.h"
-#include "commands/top_recording.h"
+#include "commands/recording.h"
 #include "output/report.h"
 #include "session.h"
 #include "text/label.h"

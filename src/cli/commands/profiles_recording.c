@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/profiles_recording.h"
+#include "commands/recording.h"
 
 #include "alloc.h"
 #include "commands/spread.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/replay_trace.h"
+#include "commands/replay_words.h"
 
 #include "alloc.h"
 #include "commands/replay_lines.h"

@@ -5,6 +5,7 @@
 
 #include "commands/replay.h"
 #include "output/out.h"
+#include "rec_session.h"
 #include "text/label.h"
 
 typedef struct replay_words {
@@ -34,5 +35,34 @@ lode_argument *replay_arguments(replay_words *w, const replay_event *shown, size
 const char *replay_value(replay_words *w, lode_argument *argument);
 /* The same, of a text without quotes. */
 const char *replay_plain(replay_words *w, lode_argument *argument);
+
+/* Calls in the order of time, as a program text. */
+typedef struct replay_text replay_text;
+
+/* `origin` is the time that times count from; LODE_NO_OFFSET: none are shown. `limit` is of lines; 0: none. */
+replay_text *replay_text_open(out *o, replay_words *words, uint64_t origin, uint64_t limit);
+/* A replay_sink whose `user` is a replay_text. */
+void replay_text_add(void *user, const replay_event *shown);
+/* Writes what is held back. */
+void replay_text_finish(replay_text *t);
+void replay_text_close(replay_text *t);
+
+/* How many lines were written, and whether these are as many as may be. */
+uint64_t replay_text_lines(const replay_text *t);
+int replay_text_is_full(const replay_text *t);
+
+/*
+ * `lode replay` of recordings of traces, as text: one trace after the other, each as a call tree with shares, attributes and exceptions.
+ *
+ * A call's line says how long the call took, which is known when it ends. So a trace is read twice: first to note times, 16 bytes for each call
+ * that may be shown, then to print.
+ */
+typedef struct replay_trace_options {
+    double min_fraction; /* calls with a smaller share of their trace are folded; 0: none are */
+    int shows_times;
+    uint64_t limit; /* of lines; 0: none */
+} replay_trace_options;
+
+int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trace_options *settings);
 
 #endif

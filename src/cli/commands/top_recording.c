@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top_recording.h"
+#include "commands/recording.h"
 
 #include "output/report.h"
 #include "rec_session.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/out_file.h"
+#include "output/out_backend.h"
 
 #include "alloc.h"
 #include "interrupt.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/tally.h"
+#include "tally.h"
 
 #include "alloc.h"
 #include "output/json.h"

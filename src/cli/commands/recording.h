@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What commands print of recordings. */
+#ifndef CLI_RECORDING_H
+#define CLI_RECORDING_H
+
+#include "command.h"
+#include "rec_session.h"
+
+/* `lode info` on recordings. */
+int info_recording(const invocation *call, int is_verbose);
+
+/* `lode profiles` on recordings: what each task took. */
+/* In the order of the choices of --sort. */
+enum {
+    SORT_VALUE,
+    SORT_NAME,
+    SORT_INDEX
+};
+
+int profiles_recording(const invocation *call);
+
+/* `asked` is what was searched for. rec_find_interval comes first. */
+void search_print(out *o, rec_session *s, const lode_search *search, const lode_search_options *asked);
+
+/* `lode top` on recordings: what functions took, and what their callers and callees did. */
+typedef struct top_settings {
+    lode_calls_sort sort;
+    const char *callers, *callees; /* of a function; NULL: not asked for */
+} top_settings;
+
+int top_recording(const invocation *call, const top_settings *settings);
+
+#endif
