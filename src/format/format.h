@@ -10,9 +10,9 @@
 #include <lode/recording.h>
 #include <stdbool.h>
 
-/* What stores can be written as. */
+/* The formats that stores can be written in. */
 struct lode_target {
-    const char *name;                 /* by which it is chosen */
+    const char *name;                 /* selects it */
     const struct lode_sink_ops *sink; /* of databases */
 };
 
@@ -35,7 +35,7 @@ struct lode_format {
 extern const struct lode_format *const lode_formats[];
 extern const size_t lode_format_count;
 
-/* The format of what is in a folder, or NULL. */
+/* The format of a folder's content, or NULL. */
 const struct lode_format *lode_format_of(const struct lode_folder *folder);
 /* The target for databases of this name, or NULL if there is none. NULL as a name: the first. */
 const struct lode_target *lode_target_of_databases(const char *name);

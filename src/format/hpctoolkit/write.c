@@ -72,7 +72,7 @@ static lode_status open_files(struct hpct_sink *sink, lode_error *error)
     return LODE_OK;
 }
 
-/* What ranks compute together they write together, if the communicator can. */
+/* Files that ranks write together, if the communicator supports it. */
 static lode_status open_joint_files(struct hpct_sink *sink, lode_error *error)
 {
     static const enum hpct_file_id ids[] = {HPCT_CCT, HPCT_PROFILE};
@@ -177,7 +177,7 @@ static lode_status add_profile(struct hpct_sink *sink, const struct lode_id_tupl
 
 /* ---- in order ---- */
 
-/* What a profile has at loops: of struct loop_value. */
+/* The values of a profile at loops: of struct loop_value. */
 static lode_status prepare(struct lode_sink *base, void **scratch, const lode_block *block, lode_error *error)
 {
     struct hpct_sink *sink = sink_of(base);
@@ -228,7 +228,7 @@ static void widen_bounds(struct hpct_sink *sink, uint64_t first, uint64_t last)
     sink->trace_max = last > sink->trace_max ? last : sink->trace_max;
 }
 
-/* The line of a profile that was appended. */
+/* The trace line of a profile that was appended. */
 static lode_status append_samples(struct lode_sink *base, uint32_t line, const lode_trace_line *samples,
                                   lode_error *error)
 {
@@ -266,7 +266,7 @@ static uint64_t align(uint64_t size, uint64_t alignment)
     return (size + alignment - 1) / alignment * alignment;
 }
 
-/* Where the groups of a block are, after its values. */
+/* The position of a block's groups, after its values. */
 static uint64_t groups_at(const struct placed_profile *profile)
 {
     return align(profile->values * BLOCK_VALUE_SIZE, 4);
@@ -290,7 +290,7 @@ static struct wire_Profile wire_of(const struct placed_profile *profile)
                                  .pCtxIndices = profile->block_at + groups_at(profile)};
 }
 
-/* Blocks and lines of all ranks follow each other; the files end after the last. */
+/* Blocks and lines of all ranks are contiguous; the files end after the last. */
 static lode_status find_places(struct hpct_sink *sink, lode_error *error)
 {
     struct lode_output_file *files = sink->files;
@@ -421,7 +421,7 @@ static lode_status put_id_tuples(struct hpct_sink *sink, const uint32_t *order, 
     return LODE_OK;
 }
 
-/* The two sections of profile.db come after the blocks, when all is known. */
+/* The two sections of profile.db follow the blocks. */
 static lode_status end_profiles(struct hpct_sink *sink, const uint32_t *order,
                                 const struct wire_Profile *summary, lode_error *error)
 {
@@ -478,7 +478,7 @@ static lode_status end_traces(struct hpct_sink *sink, const uint32_t *order, lod
     return end_file(sink, HPCT_TRACE, &section, error);
 }
 
-/* What comes after the values, and the rest of the files. */
+/* Writes what follows the values, and the rest of the files. */
 static lode_status end_files(struct hpct_sink *sink, const uint32_t *order,
                              const struct wire_Profile *summary, const struct wire_Section *cct,
                              lode_error *error)
@@ -496,7 +496,7 @@ static lode_status end_files(struct hpct_sink *sink, const uint32_t *order,
 
 /* ---- the end ---- */
 
-/* Where the blocks of this rank are, in the order that profiles have in the file. */
+/* The records of this rank's blocks, in the order of the file. */
 static struct wire_Profile *records_of(const struct hpct_sink *sink, const uint32_t *order, uint32_t count)
 {
     struct wire_Profile *records = calloc((size_t)count + 1, sizeof *records);
@@ -506,7 +506,7 @@ static struct wire_Profile *records_of(const struct hpct_sink *sink, const uint3
     return records;
 }
 
-/* Those of all ranks, and what the description has. */
+/* The time bounds of all ranks and of the description. */
 static lode_status find_bounds(struct hpct_sink *sink, lode_error *error)
 {
     struct lode_comm *comm = sink->base.options.comm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sink that writes the four files. Where it is said what is called when: model/sink.h. */
+/* The sink that writes the four files; model/sink.h tells the order of calls. */
 #ifndef LODE_FORMAT_HPCTOOLKIT_WRITE_H
 #define LODE_FORMAT_HPCTOOLKIT_WRITE_H
 
@@ -41,7 +41,7 @@ struct written_traffic {
     uint64_t rounds, exchanges, sent_bytes, received_bytes, written_bytes;
 };
 
-/* The store that companion files are taken from. What is wrong with one is reported, and it is left out. */
+/* The store that companion files are copied from. Unusable files are reported and left out. */
 struct written_origin {
     int directory;              /* -1: none; then sources are paths of their own */
     lode_finding_fn on_finding; /* may be NULL */
@@ -57,8 +57,8 @@ struct hpct_sink {
     struct lode_arena arena;   /* of id tuples */
 
     uint32_t value_ids, id_count; /* as in the description */
-    uint16_t *value_of;           /* by id of a statistic: that of the values that it is of */
-    _Atomic uint64_t *values_of;  /* by id of a context: values in profiles */
+    uint16_t *value_of;           /* by id of a statistic: the id of its values */
+    _Atomic uint64_t *values_of;  /* by context id: values in profiles */
     struct written_loops *loops;  /* sums of scope lex_aware at loops; NULL: like other values */
     struct lode_array profiles;   /* of struct written_profile */
     struct placed_profile *placed;
@@ -70,15 +70,15 @@ extern const struct lode_sink_ops lode_hpct_sink;
 
 /* Writes meta.db without its header. */
 lode_status lode_hpct_put_meta(struct hpct_sink *sink, struct wire_Section *sections, lode_error *error);
-/* The blocks in profile.db that this rank wrote: those of profiles `first`, `first` + 1 and so on. */
+/* The blocks in profile.db that this rank wrote: of profiles `first`, `first` + 1 and so on. */
 struct written_share {
     uint32_t first, count;
     const struct wire_Profile *records; /* position and size of the blocks */
 };
 /*
- * Makes cct.db and the summary profile, whose record it fills in. All ranks take part, each with what
- * it wrote; values_of has what is in these blocks, and then what is in all. profile.db has the same size
- * for all ranks, and ends after the last block; then, after the summary.
+ * Writes cct.db and the summary profile, and sets its record. Collective: each rank has its own
+ * blocks, values_of counts the values in these, and then those of all. profile.db has the same size
+ * on all ranks, and ends after the last block; then, after the summary.
  */
 lode_status lode_hpct_transpose(struct hpct_sink *sink, const struct written_share *share,
                                 struct wire_Profile *summary, struct wire_Section *section,
@@ -91,26 +91,26 @@ void lode_origin_close(struct written_origin *origin);
 lode_status lode_origin_leave_out(const struct written_origin *origin, const char *path,
                                   const lode_error *reason, lode_error *error);
 /*
- * Copies a source file to its place in an output; not one whose place is not below src/, nor one that
- * is there. `source` is a path below the origin, or any path if that has no directory; one that is not
- * to be had is left out in the first case, and an error in the second.
+ * Copies a source file to an output, unless its place is not below src/ or exists. `source` is a
+ * path below the origin, or any path if that has no directory; a missing file is left out in the
+ * first case, and an error in the second.
  */
 lode_status lode_hpct_copy_source(struct lode_output *output, const struct written_origin *origin,
                                   const char *path, const char *source, lode_error *error);
 /*
- * Takes over metrics/default.yaml of the origin, if it has one. The file refers to metrics by name, and
- * these are described as they are in the origin.
+ * Copies metrics/default.yaml of the origin, if any. The file refers to metrics by name, so these
+ * must be described as in the origin.
  */
 lode_status lode_hpct_take_taxonomy(struct hpct_sink *sink, lode_error *error);
 /*
- * From now on, the summary of scope lex_aware at loops is computed from scope function (loops.h), since
+ * From now on, the summary of scope lex_aware at loops is computed from scope function (loops.h):
  * profiles may have hpcprof's values. For one rank.
  */
 lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error);
 void lode_hpct_free_loops(struct hpct_sink *sink);
-/* What the source has for statistics at loops. It is written where only rounding makes a difference. */
+/* The source's statistics at loops. They are written if only rounding makes a difference. */
 lode_status lode_hpct_keep_statistics(struct hpct_sink *sink, const lode_block *block, lode_error *error);
-/* Adds to `values` what a profile has at loops. Any thread. */
+/* Adds the loop values of a profile to `values`. MT: any thread. */
 lode_status lode_hpct_collect_loops(const struct hpct_sink *sink, const lode_block *block,
                                     struct lode_array *values, lode_error *error);
 /* Adds the loop values of a profile; profiles come in order. */

@@ -264,7 +264,7 @@ static lode_status summarise(const struct hpct_sink *sink, struct batch *batch, 
     return LODE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 lode_status lode_batch_fill(struct batch *batch, const struct hpct_sink *sink,
                             const struct batch_piece *pieces, size_t piece_count, uint32_t *starts,

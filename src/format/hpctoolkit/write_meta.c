@@ -306,7 +306,7 @@ static lode_status fill_functions(struct meta_writer *self, struct section_blob 
 
 /* ---- the tree ---- */
 
-/* Of a context that is no entry point. */
+/* For contexts that are no entry points. */
 static unsigned flags_of(const lode_context *context)
 {
     return (context->function ? HPCT_CONTEXT_FUNCTION : 0u) | (context->file ? HPCT_CONTEXT_SOURCE : 0u) |
@@ -405,7 +405,7 @@ static lode_status put_context(struct meta_writer *self, const struct layout *la
     return lode_output_write(&self->sink->files[HPCT_META], bytes, (size_t)(flex - bytes), self->error);
 }
 
-/* Children of one context are its subtree's first context, and from each the one after its subtree. */
+/* The children of a context: the first of its subtree, then the one after each child's subtree. */
 static lode_status put_children(struct meta_writer *self, const struct layout *layout)
 {
     const struct lode_context_tree *tree = &self->about->tree;
@@ -433,7 +433,7 @@ static lode_status put_tree(struct meta_writer *self, const struct text_pointers
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 static lode_status put_named_tables(struct meta_writer *self, struct text_pointers *texts)
 {

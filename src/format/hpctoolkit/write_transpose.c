@@ -367,7 +367,7 @@ static lode_status add_up_values(const struct transpose *self, lode_error *error
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 static lode_status map_profiles(struct transpose *self, const struct written_share *share, lode_error *error)
 {

@@ -19,7 +19,7 @@ lode_status lode_drafts_create(struct lode_sink *base, const struct drafts_write
     return LODE_OK;
 }
 
-/* Numbers the context that stands for a thread that did not run after all others. */
+/* Numbers the context of idle threads after all others. */
 static lode_status number_contexts(struct drafts_sink *out, lode_error *error)
 {
     const struct lode_description *about = out->base.about;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sinks that write databases of the big-endian drafts. They keep the ids of the source, and take its
- * summary and its values by context as they are. The binary files are written in one pass; memory holds
- * a few numbers for each context and profile, and the groups of one block.
+ * The sinks that write databases of the big-endian drafts. They keep the ids of the source, and
+ * copy its summary and its values by context. One pass over the binary files; memory holds a few
+ * numbers per context and profile, and the groups of one block.
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_WRITE_H
@@ -10,7 +10,7 @@
 #include "base/blob.h"
 #include "model/sink.h"
 
-/* One of the binary files. Records lie before what they point at, and are written last. */
+/* A binary file. Records precede their data, and are written last. */
 struct drafts_binary {
     struct lode_output_file file;
     uint32_t count; /* of records */
@@ -23,11 +23,11 @@ struct drafts_sink {
     const struct drafts_writer *writer;
     struct drafts_binary profiles, contexts, traces;
     struct lode_blob groups; /* of one block */
-    uint64_t *tuples;        /* by profile: where its id tuple is */
+    uint64_t *tuples;        /* by profile: offset of its id tuple */
     uint64_t tuples_at, tuples_size;
     uint32_t next_profile, next_line;
-    uint64_t line_at; /* where the samples of the last line begin */
-    /* The id of a context of its own, for samples of a thread that did not run; 0: there are no samples. */
+    uint64_t line_at; /* offset of the last line's samples */
+    /* The context id of idle samples; 0: there are no samples. */
     uint32_t idle;
     uint32_t id_count; /* above all context ids, including those without metadata */
     /* By id: whether its values are written. */
@@ -49,7 +49,7 @@ static inline struct drafts_sink *drafts_sink_of(struct lode_sink *base)
     return (struct drafts_sink *)base;
 }
 
-/* The functions of a sink that both have: model/sink.h. */
+/* The functions of a sink that both share: model/sink.h. */
 lode_status lode_drafts_create(struct lode_sink *base, const struct drafts_writer *writer, lode_error *error);
 lode_status lode_drafts_seal(struct lode_sink *base, lode_error *error);
 lode_status lode_drafts_finish(struct lode_sink *base, lode_error *error);

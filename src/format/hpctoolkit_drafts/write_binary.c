@@ -27,7 +27,7 @@ static lode_status begin(struct drafts_sink *out, struct drafts_binary *self, co
     return lode_output_align(&self->file, 8, error);
 }
 
-/* The header's first fields are the same in all files; `bytes` has the rest. `footer` may be NULL. */
+/* All headers begin with the same fields; `bytes` has the rest. `footer` may be NULL. */
 static lode_status end(struct drafts_binary *self, const char *magic, const char *footer, unsigned sections,
                        uint8_t *bytes, lode_error *error)
 {
@@ -143,7 +143,7 @@ static lode_status begin_profiles(struct drafts_sink *out, lode_error *error)
 {
     const struct lode_description *about = out->base.about;
     struct lode_output_file *file = &out->profiles.file;
-    /* SUMMARY 0, which has no meaning in its kind. */
+    /* SUMMARY 0, which has no meaning. */
     static const lode_id summary = {.flags = LODE_ID_PHYSICAL};
     static const struct lode_id_tuple first = {&summary, 1};
     uint32_t count = about->profile_count + 1;
@@ -202,7 +202,7 @@ lode_status lode_drafts_append_context(struct lode_sink *base, uint32_t id, cons
     return LODE_OK;
 }
 
-/* Contexts that have no values. */
+/* Contexts without values. */
 static void end_contexts(struct drafts_sink *out)
 {
     for (uint32_t id = out->base.about->context_blocks; id < out->id_count; id++) {
@@ -235,7 +235,7 @@ lode_status lode_drafts_append_samples(struct lode_sink *base, uint32_t line, co
     return LODE_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- top level ---- */
 
 lode_status lode_drafts_begin_files(struct drafts_sink *out, lode_error *error)
 {

@@ -412,7 +412,7 @@ static lode_status put_tree(struct metadb *self, lode_error *error)
     return LODE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 static lode_status put_header(struct metadb *self, lode_error *error)
 {

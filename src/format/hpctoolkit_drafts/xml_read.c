@@ -313,7 +313,7 @@ static lode_status parse(struct xml_reader *reader)
     return LODE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 static void init_table(struct xml_table *table, const char *what)
 {

@@ -131,7 +131,7 @@ static bool parse_format(struct parser *self, struct uft_text *text, struct lode
     return false;
 }
 
-/* What follows "arg1", "fparg1" or "retval". */
+/* The part after "arg1", "fparg1" or "retval". */
 static bool parse_form(struct parser *self, struct uft_text text, struct lode_uft_value *value)
 {
     value->kind = value->is_float ? LODE_VALUE_REAL : LODE_VALUE_AUTO;

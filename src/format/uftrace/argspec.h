@@ -46,7 +46,7 @@ struct lode_uft_values {
 
 /* Adds a value, or overrides the same argument, unless that was named exactly and this was not. */
 bool lode_uft_values_add(struct lode_uft_values *values, const struct lode_uft_value *value);
-/* A copy; NULL if there is no memory. */
+/* A copy; NULL if out of memory. */
 const struct lode_uft_spec *lode_uft_values_keep(const struct lode_uft_values *values,
                                                  struct lode_arena *arena);
 

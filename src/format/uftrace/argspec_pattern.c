@@ -123,7 +123,7 @@ static bool take_set_part(struct rewriter *self, bool is_glob)
     return true;
 }
 
-/* What follows "[". */
+/* The part after "[". */
 static void take_set(struct rewriter *self, bool is_glob)
 {
     struct uft_text *text = &self->text;

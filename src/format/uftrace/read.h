@@ -73,7 +73,7 @@ const lode_function *lode_uft_find_named(const struct uft_recording *rec, const 
                                          uint64_t time, uint64_t address);
 /* The function shared by excess addresses without a name. NULL if out of memory. MT: any thread. */
 const lode_function *lode_uft_other_address(const struct uft_recording *rec);
-/* Whether an address lies in a module of the session. */
+/* Whether a module of the session contains an address. */
 bool lode_uft_is_mapped(const struct uft_session *session, uint64_t address);
 /* Indexes loaded libraries by address and time. */
 lode_status lode_uft_index_dlopens(struct uft_opening *opening);

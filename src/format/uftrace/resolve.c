@@ -311,7 +311,7 @@ const lode_function *lode_uft_other_address(const struct uft_recording *rec)
 static const lode_function *function_at(const struct uft_recording *rec, const struct location *location,
                                         uint64_t address)
 {
-    /* The function table is the only part of an open recording that grows. */
+    /* The tables of functions and source files are the only parts of a recording that grow. */
     struct uft_recording *grows = (struct uft_recording *)(uintptr_t)rec; // NOLINT(performance-no-int-to-ptr)
     struct place place = {grows, location->symbol, address};
     if (location->symbol == NULL && lode_function_table_count(&grows->base.functions) >= UNNAMED_MAX)

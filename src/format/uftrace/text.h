@@ -98,7 +98,7 @@ static inline bool uft_take_id(struct uft_text *text, int32_t *out)
     return true;
 }
 
-/* A terminated copy; NULL if there is no memory. */
+/* A terminated copy; NULL if out of memory. */
 static inline const char *uft_copy(struct lode_arena *arena, struct uft_text text)
 {
     size_t length = uft_length(text);

@@ -242,7 +242,7 @@ static lode_status gather_notes(struct describing *self, struct lode_range *out,
     return LODE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 static void describe_header(const struct uft_merge *merge, struct uft_description *out)
 {

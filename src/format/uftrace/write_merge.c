@@ -250,7 +250,7 @@ static lode_status merge_events(struct uft_merge *merge, lode_error *error)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- top level ---- */
 
 static lode_status open_source(struct uft_source *source, const lode_recording *recording, lode_error *error)
 {
