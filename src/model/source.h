@@ -63,7 +63,10 @@ struct lode_profile_source_ops {
 
 struct lode_profile_source {
     const struct lode_profile_source_ops *ops;
-    /* Blocks can be made twice, in bounded memory: they are measured first and then written in place. */
+    /*
+     * Blocks can be made twice, in bounded memory: they are measured first and then written in place.
+     * Such a source describes its profiles in the order of their ids.
+     */
     bool placed;
     /* Of a job: the profiles of this rank, once described. Ranks have theirs one after the other. */
     uint32_t first, count;

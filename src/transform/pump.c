@@ -161,6 +161,19 @@ static void tell(const struct work *self, enum lode_pump_step step)
         self->pump->on_step(self->pump->context, step, self->sink);
 }
 
+/* What is written in place is numbered by where it is. */
+static lode_status check_profiles(const struct work *self, lode_error *error)
+{
+    const struct lode_id_tuple *profiles = self->about.profiles;
+    for (uint32_t i = 0; i < self->about.profile_count; i++) {
+        LODE_TRY(lode_description_check_tuple(&self->about, &profiles[i], error));
+        if (self->placed && i > 0 && lode_id_tuple_compare(&profiles[i - 1], &profiles[i]) > 0)
+            return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                             "profiles that are written in place come in the order of their ids");
+    }
+    return LODE_OK;
+}
+
 static lode_status describe(struct work *self, lode_error *error)
 {
     const struct lode_sink_ops *to = self->sink->ops;
@@ -171,8 +184,8 @@ static lode_status describe(struct work *self, lode_error *error)
         source->ops->describe(source, &self->about, to->keeps_ids, lode_sink_scratch(self->sink), error));
     if (!to->keeps_ids)
         LODE_TRY(lode_description_seal(&self->about, error));
-    for (uint32_t i = 0; !to->keeps_ids && i < self->about.profile_count; i++)
-        LODE_TRY(lode_description_check_tuple(&self->about, &self->about.profiles[i], error));
+    if (!to->keeps_ids)
+        LODE_TRY(check_profiles(self, error));
     self->sink->placed = self->placed;
     self->sink->first = source->first;
     self->sink->count = self->placed ? source->count : self->about.profile_count;
