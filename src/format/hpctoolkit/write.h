@@ -97,15 +97,9 @@ lode_status lode_origin_leave_out(const struct written_origin *origin, const cha
  */
 lode_status lode_hpct_copy_source(struct lode_output *output, const struct written_origin *origin,
                                   const char *path, const char *source, lode_error *error);
-/*
- * Copies metrics/default.yaml of the origin, if any. The file refers to metrics by name, so these
- * must be described as in the origin.
- */
+/* Copies the origin's metrics/default.yaml, if any; metrics must be described as in the origin. */
 lode_status lode_hpct_take_taxonomy(struct hpct_sink *sink, lode_error *error);
-/*
- * From now on, the summary of scope lex_aware at loops is computed from scope function (loops.h):
- * profiles may have hpcprof's values. For one rank.
- */
+/* From now on, sums scope lex_aware at loops from scope function (loops.h). For one rank. */
 lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error);
 void lode_hpct_free_loops(struct hpct_sink *sink);
 /* The source's statistics at loops. They are written if only rounding makes a difference. */

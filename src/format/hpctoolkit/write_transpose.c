@@ -153,10 +153,7 @@ static lode_status begin_pieces(struct transpose *self, const struct batch_piece
 
 /* ---- writing ---- */
 
-/*
- * Writes at an offset. All ranks call this equally often and in the same order, possibly without
- * bytes, so that they can write a file together.
- */
+/* Writes at an offset. Collective for joint files: ranks without data call it with no bytes. */
 static lode_status write_region(struct hpct_sink *sink, enum hpct_file_id id, uint64_t offset,
                                 const void *bytes, size_t size, lode_error *error)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Checks a database of the big-endian drafts. Reading the metadata checks it; the rest is here.
- * Single- threaded: databases of the drafts are small.
- */
+/* Checks databases of the big-endian drafts, but for the metadata. One thread: they are small. */
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_CHECK_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_CHECK_H
 

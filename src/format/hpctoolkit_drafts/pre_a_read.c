@@ -118,10 +118,7 @@ static lode_status scopes_of(struct metrics_reader *reader, uint32_t metric, str
                            reader->report);
 }
 
-/*
- * The identity of a scope: its name if that is known, else its position, since comparing all
- * strings of a hostile file would take too long.
- */
+/* Identifies a scope by a known name, else by position: hostile names are too long to compare. */
 static lode_status identify_scope(struct metrics_reader *reader, uint64_t pointer, struct lode_scope *scope,
                                   uint64_t *key)
 {

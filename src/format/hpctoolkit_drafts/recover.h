@@ -15,10 +15,7 @@ void lode_drafts_propagation(struct lode_context_tree *tree);
  * its samples belong to the global context. Returns its id, or 0. Call it before indexing ids.
  */
 uint32_t lode_drafts_entries(struct lode_context_tree *tree);
-/*
- * The name of an entry point's stand-in function. Kinds that are unknown, or that the drafts did
- * not have, keep a name of their own.
- */
+/* An entry point's stand-in function. Kinds that drafts do not have keep a name of their own. */
 const char *lode_drafts_entry_function(unsigned entry, const char *name);
 /* Drops trailing stand-in functions that no context uses any more. After the two above. */
 void lode_drafts_trim_functions(lode_database *db);

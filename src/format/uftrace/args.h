@@ -51,10 +51,7 @@ const struct lode_uft_spec *lode_uft_spec_parse(struct lode_uft_specs *specs, st
 bool lode_uft_enum_parse(struct lode_uft_specs *specs, struct lode_arena *arena, const char *text,
                          size_t length);
 
-/*
- * The size of the payload at the beginning of `bytes`, without the padding to 8 that follows it.
- * False if the payload is incomplete or invalid.
- */
+/* The size of the payload at `bytes`, without its final padding; false if it is invalid. */
 bool lode_uft_payload_size(const struct lode_uft_specs *specs, const struct lode_uft_spec *spec,
                            struct lode_range bytes, uint64_t *size);
 /* Decodes a payload like lode_event_arguments. Pointers get no label here. */

@@ -17,10 +17,7 @@ struct lode_uft_debug {
     size_t count;
 };
 
-/*
- * Reads the text of one file; findings mention `name`. The caller compares the "# path name:" and
- * "# build-id:" lines. The arena owns all memory.
- */
+/* Reads the text of one file; findings mention `name`. The caller compares the comment lines. */
 lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_range text, const char *name,
                                 struct lode_uft_specs *specs, struct lode_arena *arena,
                                 struct lode_report *report);

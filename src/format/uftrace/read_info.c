@@ -139,7 +139,7 @@ static lode_status read_header(struct uft_opening *opening, struct lode_range fi
     LODE_TRY(read_byte_order(opening, header));
     info->version = (uint32_t)header_number(info, header + 8, 4);
     info->header_size = (uint16_t)header_number(info, header + 12, 2);
-    /* Some writers store this field in the byte order of another machine. */
+    /* Writers on foreign machines store this field in their own byte order. */
     if (info->header_size == UFT_HEADER_SIZE << 8)
         info->header_size = UFT_HEADER_SIZE;
     info->word = header[15] == 1 ? 4 : 8;

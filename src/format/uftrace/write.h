@@ -52,7 +52,7 @@ lode_status lode_uft_track_create(struct uft_track_writer *track, struct uft_wri
 lode_status lode_uft_track_flush(struct uft_track_writer *track, lode_error *error);
 /* Writes the rest, and waits until it is on the disk. */
 lode_status lode_uft_track_close(struct uft_track_writer *track, lode_error *error);
-/* Discards the file. Allowed after close. */
+/* Closes the file without writing the rest. Allowed after close. */
 void lode_uft_track_abandon(struct uft_track_writer *track);
 
 /* Reserves `size` bytes of the file, at most UFT_CHUNK. */

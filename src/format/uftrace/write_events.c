@@ -73,10 +73,7 @@ static lode_status put_name(struct uft_event_writer *self, uint64_t time, const 
     return put_perf(self, time, UFT_PERF_NAME, (uint32_t)names->count - 1, error);
 }
 
-/*
- * The life of the thread, recorded as events or not: its begin, its end, and its names. At the
- * begin of a slice, the last earlier name applies.
- */
+/* Begin, end and names of the thread. At the begin of a slice, the last earlier name applies. */
 static lode_status put_life(struct uft_event_writer *self, lode_error *error)
 {
     const struct uft_recording *rec = self->rules.rec;
@@ -98,10 +95,7 @@ static lode_status put_life(struct uft_event_writer *self, lode_error *error)
     return first ? put_name(self, self->rules.from, first, error) : LODE_OK;
 }
 
-/*
- * Readers take records before perf events of the same time. A thread that has a record must have
- * been scheduled in before it.
- */
+/* Readers take records before perf events of the same time, so schedule in before the record. */
 static void come_back_before(struct uft_event_writer *self, uint64_t time)
 {
     const struct lode_array *perf = &self->written->perf;
@@ -194,10 +188,7 @@ static bool is_replaced(struct uft_event_writer *self, const lode_event *next, u
     return self->places.session != top->session;
 }
 
-/*
- * At the entry of longjmp, uftrace drops the calls that it leaves, and then expects another exit of
- * setjmp: one exit represents all of them.
- */
+/* At longjmp, uftrace drops the calls that it leaves, and expects one more exit of setjmp. */
 static lode_status put_jump(struct uft_event_writer *self, uint64_t time, lode_error *error)
 {
     bool is_put = false;

@@ -84,10 +84,7 @@ static lode_status rename_module(struct uft_merge *merge, struct uft_written_mod
     return LODE_OK;
 }
 
-/*
- * The module that readers would confuse with this one: they compare the path, and the build id if
- * both have one.
- */
+/* The module that readers would confuse with this one: same path, and no different build ids. */
 static struct uft_written_module *find_alike(const struct uft_merge *merge,
                                              const struct uft_written_module *module,
                                              const struct lode_map *by_path)

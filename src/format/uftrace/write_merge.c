@@ -172,10 +172,7 @@ static bool same_specs(const struct lode_uft_spec_strings *a, const struct lode_
            a->word == b->word && a->has_auto == b->has_auto;
 }
 
-/*
- * A specification may match functions of another recording, so specifications are not merged: the
- * first one applies, also to recordings that have the same or none.
- */
+/* Only the first specification applies: others could match functions of other recordings. */
 static lode_status merge_arguments(struct uft_merge *merge, lode_error *error)
 {
     merge->specified = merge->count;

@@ -33,10 +33,7 @@ void lode_uft_places_advance(struct uft_places *places, uint64_t time);
 /* Looks up the location of an offset in a module; 0 if it is not mapped. */
 void lode_uft_places_find(struct uft_places *places, uint32_t module, uint64_t offset);
 
-/*
- * The distance of each module's symbols from offsets in it: symbols of old recordings are
- * addresses. NULL for other recordings. The caller frees it.
- */
+/* How much each module's symbols exceed offsets in it, to be freed. NULL: they are offsets. */
 lode_status lode_uft_symbol_shifts(uint64_t **out, const struct uft_recording *rec, lode_error *error);
 
 static inline uint64_t lode_uft_address(struct uft_places *places, const lode_function *function,

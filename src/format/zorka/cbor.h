@@ -48,10 +48,7 @@ static inline struct zor_input zor_input(struct lode_range bytes)
 
 /* Reads a head. False, without moving `at`, if it is missing, cut off or malformed. */
 bool lode_zor_head(struct zor_input *in, struct zor_item *item);
-/*
- * Skips one item with its content. False, without moving `at`, if it is cut off, malformed, a
- * break, or nested deeper than ZOR_NESTING_MAX.
- */
+/* Skips one item. False, without moving `at`, if it is invalid, a break, or nested too deeply. */
 bool lode_zor_skip(struct zor_input *in);
 /* The content of a string of definite length whose head was just read. */
 bool lode_zor_content(struct zor_input *in, const struct zor_item *item, struct lode_range *content);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Checks a store: opens and reads it with a report that continues after errors. At level quick,
- * chunks are located but not unpacked.
- */
+/* Checks a store: opens and reads it. At level quick, chunks are located but not unpacked. */
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"

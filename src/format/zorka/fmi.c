@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compressed files of the text index: blocks of the Burrows-Wheeler transform of the text. Inverts
- * the transform; skips the tables for searching in it.
- */
+/* Compressed files of the text index: inverts the Burrows-Wheeler transform of their text. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/zorka/rules.h"

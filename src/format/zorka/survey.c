@@ -197,10 +197,7 @@ static bool take_event(struct reading *reading, const struct zor_event *event)
     return true;
 }
 
-/*
- * At most `most` traces may begin. Each takes memory while the recording is open, and millions of
- * them compress well, so that the stored size bounds their number.
- */
+/* At most `most` traces may begin: millions compress to little, but each takes memory. */
 static bool read_payload(const struct zor_store *store, struct notes *notes, struct lode_range payload,
                          size_t most)
 {

@@ -68,10 +68,7 @@ lode_status lode_zor_read_fmi(struct zor_strings *strings, struct lode_range byt
 /* Reads records of unpacked text, up to its end or, if `ends_at_zero`, to the first NUL. */
 lode_status lode_zor_read_records(struct zor_strings *strings, struct lode_range text, uint64_t begin,
                                   bool ends_at_zero, const char *file, struct lode_report *report);
-/*
- * Unpacks a compressed file into the text of its records, which the caller frees. If the file is
- * damaged, reports that and returns LODE_OK with a NULL `out`.
- */
+/* Unpacks a file into records, to be freed. Damage: a finding, LODE_OK and a NULL `out`. */
 lode_status lode_zor_undo_fmi(struct lode_range bytes, const char *file, struct lode_report *report,
                               uint8_t **out, uint64_t *size);
 

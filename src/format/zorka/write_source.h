@@ -59,10 +59,7 @@ void lode_zor_calls_close(struct zor_source *source);
 lode_status lode_zor_calls_name(struct zor_source *source, lode_error *error);
 lode_status lode_zor_take_call(struct zor_source *source, struct zor_encoder *encoder, uint32_t track,
                                const lode_event *event, lode_error *error);
-/*
- * Splits a C++ name into class, method and signature, which point into `name`. Missing parts are
- * unchanged.
- */
+/* Splits a C++ name into class, method and signature. Missing parts are unchanged. */
 void lode_zor_split_name(const char *name, struct lode_range parts[3]);
 
 #endif
