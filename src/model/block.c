@@ -7,12 +7,20 @@
 
 lode_status lode_profile_block(const lode_database *db, uint32_t profile, lode_block *out, lode_error *error)
 {
+    if (profile >= db->profile_count)
+        return lode_database_no_item(db, LODE_PART_PROFILE, "profile", profile, db->profile_count, error);
     return db->ops->profile_block(db, profile, out, error);
 }
 
 lode_status lode_context_block(const lode_database *db, uint32_t context_id, lode_block *out,
                                lode_error *error)
 {
+    const struct lode_part_info *part = &db->parts[LODE_PART_CONTEXT];
+    if (!part->present)
+        return lode_fail(error, LODE_ABSENT, part->file, LODE_NO_OFFSET, "there is no %s", part->file);
+    if (context_id >= db->context_block_count)
+        return lode_database_no_item(db, LODE_PART_CONTEXT, "context", context_id, db->context_block_count,
+                                     error);
     return db->ops->context_block(db, context_id, out, error);
 }
 
@@ -72,7 +80,7 @@ lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group
     if (index >= block->group_count)
         return LODE_END;
     uint64_t first = block_group_start(block, index);
-    uint64_t end = index + 1 < block->group_count ? block_group_start(block, index + 1) : block->value_count;
+    uint64_t end = block_group_end(block, index);
     if (first > end || end > block->value_count)
         return lode_fail(error, LODE_ERR_CORRUPT, block->file,
                          block->groups_offset + index * block_group_stride(block),

@@ -49,6 +49,11 @@ static inline uint64_t block_group_start(const lode_block *block, uint32_t index
 }
 
 /* The index must be below value_count. */
+static inline uint64_t block_group_end(const lode_block *block, uint32_t index)
+{
+    return index + 1 < block->group_count ? block_group_start(block, index + 1) : block->value_count;
+}
+
 static inline uint32_t block_value_key(const lode_block *block, uint64_t index)
 {
     unsigned before = block->layout == LODE_LAYOUT_BIG ? 8 : 0;

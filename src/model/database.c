@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/database.h"
 
+#include "base/error.h"
 #include "base/getter.h"
+#include <inttypes.h>
 #include <lode/guard.h>
 #include <stddef.h>
 
@@ -67,20 +69,33 @@ const char *lode_database_id_kind_name(const lode_database *db, unsigned kind)
 
 LODE_GETTER(uint32_t, lode_database_profile_count, lode_database, profile_count);
 
+lode_status lode_database_no_item(const lode_database *db, lode_part part, const char *what, uint32_t index,
+                                  uint32_t count, lode_error *error)
+{
+    return lode_fail(error, LODE_NOT_FOUND, db->parts[part].file, LODE_NO_OFFSET,
+                     "there is no %s %" PRIu32 "; there are %" PRIu32, what, index, count);
+}
+
 lode_status lode_profile_flags(const lode_database *db, uint32_t profile, uint32_t *flags, lode_error *error)
 {
-    return db->ops->profile_flags(db, profile, flags, error);
+    if (profile >= db->profile_count)
+        return lode_database_no_item(db, LODE_PART_PROFILE, "profile", profile, db->profile_count, error);
+    *flags = db->ops->profile_flags(db, profile);
+    return LODE_OK;
 }
 
 int lode_profile_is_summary(const lode_database *db, uint32_t profile)
 {
     uint32_t flags;
     return profile == 0 ||
-           (db->ops->profile_flags(db, profile, &flags, NULL) == LODE_OK && (flags & LODE_PROFILE_SUMMARY));
+           (lode_profile_flags(db, profile, &flags, NULL) == LODE_OK && (flags & LODE_PROFILE_SUMMARY));
 }
 
 lode_status lode_profile_ids(const lode_database *db, uint32_t profile, lode_id *ids, uint32_t capacity,
                              uint32_t *count, lode_error *error)
 {
+    *count = 0;
+    if (profile >= db->profile_count)
+        return lode_database_no_item(db, LODE_PART_PROFILE, "profile", profile, db->profile_count, error);
     return db->ops->profile_ids(db, profile, ids, capacity, count, error);
 }

@@ -12,7 +12,7 @@
 #include <lode/profile.h>
 #include <lode/trace.h>
 
-/* What each format provides. All but close may be called by several threads at once. */
+/* What each format provides. All but close may be called by several threads at once; indices exist. */
 struct lode_database_ops {
     lode_status (*profile_block)(const lode_database *db, uint32_t profile, lode_block *out,
                                  lode_error *error);
@@ -20,8 +20,7 @@ struct lode_database_ops {
                                  lode_error *error);
     lode_status (*trace_line)(const lode_database *db, uint32_t index, lode_trace_line *out,
                               lode_error *error);
-    lode_status (*profile_flags)(const lode_database *db, uint32_t profile, uint32_t *flags,
-                                 lode_error *error);
+    uint32_t (*profile_flags)(const lode_database *db, uint32_t profile);
     lode_status (*profile_ids)(const lode_database *db, uint32_t profile, lode_id *ids, uint32_t capacity,
                                uint32_t *count, lode_error *error);
     void (*close)(lode_database *db);
@@ -66,6 +65,10 @@ struct lode_database {
     lode_finding *remarks;
     size_t remark_count;
 };
+
+/* Fails: there is no such profile, context or trace line. */
+lode_status lode_database_no_item(const lode_database *db, lode_part part, const char *what, uint32_t index,
+                                  uint32_t count, lode_error *error);
 
 #define LODE_PROFILE_SUMMARY 1u /* bit of a profile's flags */
 

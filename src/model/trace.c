@@ -19,6 +19,8 @@ lode_status lode_database_trace_bounds(const lode_database *db, uint64_t *min, u
 lode_status lode_database_trace_line(const lode_database *db, uint32_t index, lode_trace_line *out,
                                      lode_error *error)
 {
+    if (index >= db->trace_count)
+        return lode_database_no_item(db, LODE_PART_TRACE, "trace line", index, db->trace_count, error);
     return db->ops->trace_line(db, index, out, error);
 }
 

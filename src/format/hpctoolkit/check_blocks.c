@@ -120,8 +120,8 @@ static lode_status check_block(struct block_check *self, group_fn check_group)
     LODE_TRY(check_starts(self, &starts_sound));
     self->report->result.values += block->value_count;
     for (uint32_t i = 0; i < block->group_count && starts_sound; i++) {
-        uint64_t end = i + 1 < block->group_count ? block_group_start(block, i + 1) : block->value_count;
-        LODE_TRY(check_group(self, block_group_key(block, i), block_group_start(block, i), end));
+        LODE_TRY(check_group(self, block_group_key(block, i), block_group_start(block, i),
+                             block_group_end(block, i)));
     }
     return LODE_OK;
 }

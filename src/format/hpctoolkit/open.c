@@ -8,18 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static lode_status no_profile(uint32_t profile, const struct hpct_database *db, lode_error *error)
-{
-    return lode_fail(error, LODE_NOT_FOUND, lode_hpct_specs[HPCT_PROFILE].name, LODE_NO_OFFSET,
-                     "there is no profile %" PRIu32 "; there are %" PRIu64, profile, db->profiles.count);
-}
-
 static lode_status get_profile_block(const lode_database *base, uint32_t profile, lode_block *out,
                                      lode_error *error)
 {
     const struct hpct_database *db = hpct_of(base);
-    if (profile >= db->profiles.count)
-        return no_profile(profile, db, error);
     struct wire_Profile wire;
     lode_hpct_profile(db, profile, &wire);
     if (lode_hpct_profile_block(db, &wire, out))
@@ -33,17 +25,12 @@ static lode_status get_context_block(const lode_database *base, uint32_t id, lod
                                      lode_error *error)
 {
     const struct hpct_database *db = hpct_of(base);
-    const char *name = lode_hpct_specs[HPCT_CCT].name;
-    if (!db->files[HPCT_CCT].present)
-        return lode_fail(error, LODE_ABSENT, name, LODE_NO_OFFSET, "there is no %s", name);
-    if (id >= db->contexts.count)
-        return lode_fail(error, LODE_NOT_FOUND, name, LODE_NO_OFFSET,
-                         "there is no context %" PRIu32 "; there are %" PRIu64, id, db->contexts.count);
     struct wire_ContextInfo wire;
     lode_hpct_context(db, id, &wire);
     if (lode_hpct_context_block(db, &wire, out))
         return LODE_OK;
-    return lode_fail(error, LODE_ERR_CORRUPT, name, db->contexts.offset + id * db->contexts.stride,
+    return lode_fail(error, LODE_ERR_CORRUPT, lode_hpct_specs[HPCT_CCT].name,
+                     db->contexts.offset + id * db->contexts.stride,
                      "the values of context %" PRIu32 " are not inside the file", id);
 }
 
@@ -51,37 +38,26 @@ static lode_status get_trace_line(const lode_database *base, uint32_t index, lod
                                   lode_error *error)
 {
     const struct hpct_database *db = hpct_of(base);
-    const char *name = lode_hpct_specs[HPCT_TRACE].name;
-    if (index >= db->traces.count)
-        return lode_fail(error, LODE_NOT_FOUND, name, LODE_NO_OFFSET,
-                         "there is no trace line %" PRIu32 "; there are %" PRIu64, index, db->traces.count);
     struct wire_Trace wire;
     lode_hpct_trace(db, index, &wire);
     if (lode_hpct_trace_line(db, &wire, out))
         return LODE_OK;
-    return lode_fail(error, LODE_ERR_CORRUPT, name, db->traces.offset + index * db->traces.stride,
+    return lode_fail(error, LODE_ERR_CORRUPT, lode_hpct_specs[HPCT_TRACE].name,
+                     db->traces.offset + index * db->traces.stride,
                      "the samples of trace line %" PRIu32 " are not inside the file", index);
 }
 
-static lode_status get_profile_flags(const lode_database *base, uint32_t profile, uint32_t *flags,
-                                     lode_error *error)
+static uint32_t get_profile_flags(const lode_database *base, uint32_t profile)
 {
-    const struct hpct_database *db = hpct_of(base);
-    if (profile >= db->profiles.count)
-        return no_profile(profile, db, error);
     struct wire_Profile wire;
-    lode_hpct_profile(db, profile, &wire);
-    *flags = wire.flags;
-    return LODE_OK;
+    lode_hpct_profile(hpct_of(base), profile, &wire);
+    return wire.flags;
 }
 
 static lode_status get_profile_ids(const lode_database *base, uint32_t profile, lode_id *ids,
                                    uint32_t capacity, uint32_t *count, lode_error *error)
 {
     const struct hpct_database *db = hpct_of(base);
-    *count = 0;
-    if (profile >= db->profiles.count)
-        return no_profile(profile, db, error);
     struct wire_Profile wire;
     lode_hpct_profile(db, profile, &wire);
     if (wire.pIdTuple == 0)

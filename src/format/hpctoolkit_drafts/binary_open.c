@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static lode_status no_profile(uint32_t profile, const struct drafts_database *db, lode_error *error)
-{
-    return lode_fail(error, LODE_NOT_FOUND, db->base.parts[HPCT_PROFILE].file, LODE_NO_OFFSET,
-                     "there is no profile %" PRIu32 "; there are %" PRIu32, profile, db->profiles.count);
-}
-
 static lode_status bad_block(const lode_block *block, enum drafts_fault fault, uint64_t offset,
                              const char *what, uint32_t index, lode_error *error)
 {
@@ -28,8 +22,6 @@ static lode_status get_profile_block(const lode_database *base, uint32_t profile
     const struct drafts_database *db = drafts_of(base);
     struct drafts_Profile record;
     uint64_t size;
-    if (profile >= db->profiles.count)
-        return no_profile(profile, db, error);
     lode_drafts_profile(db, profile, &record);
     enum drafts_fault fault = lode_drafts_profile_block(db, &record, out, &size);
     if (fault == DRAFTS_SOUND)
@@ -41,14 +33,8 @@ static lode_status get_context_block(const lode_database *base, uint32_t id, lod
                                      lode_error *error)
 {
     const struct drafts_database *db = drafts_of(base);
-    const char *name = db->base.parts[HPCT_CCT].file;
     struct drafts_Context record;
     uint64_t size;
-    if (!db->files[HPCT_CCT].present)
-        return lode_fail(error, LODE_ABSENT, name, LODE_NO_OFFSET, "there is no %s", name);
-    if (id >= db->contexts.count)
-        return lode_fail(error, LODE_NOT_FOUND, name, LODE_NO_OFFSET,
-                         "there is no context %" PRIu32 "; there are %" PRIu32, id, db->contexts.count);
     lode_drafts_context(db, id, &record);
     enum drafts_fault fault = lode_drafts_context_block(db, &record, out, &size);
     if (fault == DRAFTS_SOUND)
@@ -60,26 +46,19 @@ static lode_status get_trace_line(const lode_database *base, uint32_t index, lod
                                   lode_error *error)
 {
     const struct drafts_database *db = drafts_of(base);
-    const char *name = db->base.parts[HPCT_TRACE].file;
     struct drafts_Trace record;
-    if (index >= db->traces.count)
-        return lode_fail(error, LODE_NOT_FOUND, name, LODE_NO_OFFSET,
-                         "there is no trace line %" PRIu32 "; there are %" PRIu32, index, db->traces.count);
     lode_drafts_trace(db, index, &record);
     if (lode_drafts_trace_line(db, &record, out))
         return LODE_OK;
-    return lode_fail(error, LODE_ERR_CORRUPT, name, drafts_record_offset(&db->traces, index),
+    return lode_fail(error, LODE_ERR_CORRUPT, db->base.parts[HPCT_TRACE].file,
+                     drafts_record_offset(&db->traces, index),
                      "the samples of trace line %" PRIu32 " are not inside the file", index);
 }
 
-static lode_status get_profile_flags(const lode_database *base, uint32_t profile, uint32_t *flags,
-                                     lode_error *error)
+static uint32_t get_profile_flags(const lode_database *base, uint32_t profile)
 {
-    const struct drafts_database *db = drafts_of(base);
-    if (profile >= db->profiles.count)
-        return no_profile(profile, db, error);
-    *flags = profile == 0 ? LODE_PROFILE_SUMMARY : 0;
-    return LODE_OK;
+    (void)base;
+    return profile == 0 ? LODE_PROFILE_SUMMARY : 0;
 }
 
 /* The model's physical id is the logical one, unless the id is a physical one. */
@@ -98,9 +77,6 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
     const struct drafts_database *db = drafts_of(base);
     struct drafts_Profile record;
     struct lode_range bytes;
-    *count = 0;
-    if (profile >= db->profiles.count)
-        return no_profile(profile, db, error);
     lode_drafts_profile(db, profile, &record);
     /* The summary's tuple, SUMMARY 0, has no information. */
     if (profile == 0 || record.idt_ptr == 0)

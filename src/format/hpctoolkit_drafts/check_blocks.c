@@ -87,12 +87,6 @@ static lode_status check_metric(struct block_check *self, const bool *known, uin
     return finding(self, DRAFTS_RULE_VALUE_METRIC, offset, "a metric that the metadata does not list", id);
 }
 
-static void group_range(const lode_block *block, uint32_t index, uint64_t *first, uint64_t *end)
-{
-    *first = block_group_start(block, index);
-    *end = index + 1 < block->group_count ? block_group_start(block, index + 1) : block->value_count;
-}
-
 /* ---- profile.db ---- */
 
 static lode_status check_profile_values(struct block_check *self)
@@ -102,8 +96,7 @@ static lode_status check_profile_values(struct block_check *self)
     const bool *known = self->index == 0 ? check->statistics : check->values;
     for (uint32_t g = 0; g < block->group_count; g++) {
         uint32_t context = block_group_key(block, g);
-        uint64_t first, end;
-        group_range(block, g, &first, &end);
+        uint64_t first = block_group_start(block, g), end = block_group_end(block, g);
         if (check->meta_sound && lode_context_tree_find(&check->db->base.tree, context) == LODE_NO_INDEX)
             self->unlisted += end - first;
         for (uint64_t i = first; i < end; i++) {
@@ -236,8 +229,7 @@ static lode_status check_context_values(struct block_check *self)
     uint32_t profiles = self->check->db->profiles.count;
     for (uint32_t g = 0; g < block->group_count; g++) {
         uint32_t metric = block_group_key(block, g);
-        uint64_t first, end;
-        group_range(block, g, &first, &end);
+        uint64_t first = block_group_start(block, g), end = block_group_end(block, g);
         LODE_TRY(check_metric(self, self->check->values, metric, group_offset(self, g)));
         for (uint64_t i = first; i < end; i++) {
             uint32_t profile = block_value_key(block, i);

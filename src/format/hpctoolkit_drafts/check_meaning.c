@@ -17,11 +17,6 @@ static lode_block profile_block(const struct drafts_check *check, uint32_t profi
     return block;
 }
 
-static uint64_t group_end(const lode_block *block, uint32_t index)
-{
-    return index + 1 < block->group_count ? block_group_start(block, index + 1) : block->value_count;
-}
-
 /* The position of the value of (context, metric), from group *from on, or UINT64_MAX. */
 static uint64_t position_of(const lode_block *block, uint32_t *from, uint32_t context, uint32_t metric)
 {
@@ -29,7 +24,7 @@ static uint64_t position_of(const lode_block *block, uint32_t *from, uint32_t co
     *from = group;
     if (group >= block->group_count || block_group_key(block, group) != context)
         return UINT64_MAX;
-    uint64_t low = block_group_start(block, group), end = group_end(block, group), high = end;
+    uint64_t low = block_group_start(block, group), end = block_group_end(block, group), high = end;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (block_value_key(block, middle) < metric)
@@ -51,7 +46,7 @@ static lode_status compare_context(struct drafts_check *check, uint32_t context,
     (void)lode_drafts_context_block(check->db, &record, &block, &size);
     for (uint32_t g = 0; g < block.group_count; g++) {
         uint32_t metric = block_group_key(&block, g);
-        for (uint64_t i = block_group_start(&block, g); i < group_end(&block, g); i++) {
+        for (uint64_t i = block_group_start(&block, g); i < block_group_end(&block, g); i++) {
             uint32_t profile = block_value_key(&block, i), from = 0;
             lode_block other = profile_block(check, profile);
             uint64_t position = position_of(&other, &from, context, metric);
@@ -107,7 +102,7 @@ static lode_status add_to_parent(struct drafts_check *check, const lode_block *b
     if (index == LODE_NO_INDEX || index == 0)
         return LODE_OK;
     uint32_t parent = tree->nodes[tree->nodes[index].parent].id;
-    for (uint64_t i = block_group_start(block, group); i < group_end(block, group); i++) {
+    for (uint64_t i = block_group_start(block, group); i < block_group_end(block, group); i++) {
         uint32_t metric = block_value_key(block, i), from = 0;
         if (!inclusive[metric])
             continue;
@@ -130,7 +125,7 @@ static lode_status check_profile_scopes(struct drafts_check *check, uint32_t pro
     for (uint32_t g = 0; g < block.group_count; g++)
         LODE_TRY(add_to_parent(check, &block, g, inclusive, sums));
     for (uint32_t g = 0; g < block.group_count; g++) {
-        for (uint64_t i = block_group_start(&block, g); i < group_end(&block, g); i++) {
+        for (uint64_t i = block_group_start(&block, g); i < block_group_end(&block, g); i++) {
             double value = block_value(&block, i);
             if (sums[i] <= value || lode_hpct_close_enough(sums[i], value))
                 continue;
@@ -186,7 +181,7 @@ static void add_profile(const struct drafts_check *check, const lode_block *summ
     lode_block block = profile_block(check, profile);
     uint32_t from = 0;
     for (uint32_t g = 0; g < block.group_count; g++) {
-        for (uint64_t i = block_group_start(&block, g); i < group_end(&block, g); i++) {
+        for (uint64_t i = block_group_start(&block, g); i < block_group_end(&block, g); i++) {
             int32_t id = ids[block_value_key(&block, i)];
             uint64_t position =
                 id < 0 ? UINT64_MAX : position_of(summary, &from, block_group_key(&block, g), (uint32_t)id);
@@ -205,7 +200,7 @@ static lode_status compare_summary(struct drafts_check *check, const lode_block 
         if (ids[i] >= 0)
             is_sum[ids[i]] = true;
     for (uint32_t g = 0; g < summary->group_count && status == LODE_OK; g++) {
-        for (uint64_t i = block_group_start(summary, g); i < group_end(summary, g) && status == LODE_OK;
+        for (uint64_t i = block_group_start(summary, g); i < block_group_end(summary, g) && status == LODE_OK;
              i++) {
             double value = block_value(summary, i);
             if (!is_sum[block_value_key(summary, i)] || lode_hpct_close_enough(value, sums[i]))
