@@ -16,30 +16,30 @@ static void reserve(label *l, size_t length)
         l->text = alloc_grow(l->text, &l->capacity, length > FIRST_CAPACITY ? length : FIRST_CAPACITY, 1);
 }
 
+/* Writes a label with a function of the library, again if it did not fit: `call` uses l->text and l->capacity. */
+#define FILL(l, call)                                                                                        \
+    do {                                                                                                     \
+        reserve(l, 0);                                                                                       \
+        size_t length = call;                                                                                \
+        if (length >= (l)->capacity) {                                                                       \
+            reserve(l, length);                                                                              \
+            call;                                                                                            \
+        }                                                                                                    \
+        return (l)->text;                                                                                    \
+    } while (0)
+
 const char *label_function(label *l, const lode_function *function)
 {
-    reserve(l, 0);
-    size_t length = lode_function_label(function, l->text, l->capacity);
-    if (length >= l->capacity) {
-        reserve(l, length);
-        lode_function_label(function, l->text, l->capacity);
-    }
-    return l->text;
+    FILL(l, lode_function_label(function, l->text, l->capacity));
 }
 
 const char *label_symbol(label *l, const char *symbol, int names)
 {
-    size_t (*name)(const char *symbol, char *buffer, size_t capacity) =
-        names == NAMES_SIMPLE ? lode_simple_name : lode_demangle;
     if (names == NAMES_RAW)
         return symbol;
-    reserve(l, 0);
-    size_t length = name(symbol, l->text, l->capacity);
-    if (length >= l->capacity) {
-        reserve(l, length);
-        name(symbol, l->text, l->capacity);
-    }
-    return l->text;
+    if (names == NAMES_SIMPLE)
+        FILL(l, lode_simple_name(symbol, l->text, l->capacity));
+    FILL(l, lode_demangle(symbol, l->text, l->capacity));
 }
 
 const char *label_name(label *l, const lode_function *function, int names)
@@ -52,35 +52,17 @@ const char *label_name(label *l, const lode_function *function, int names)
 
 const char *label_context(label *l, const lode_context *context)
 {
-    reserve(l, 0);
-    size_t length = lode_context_label(context, l->text, l->capacity);
-    if (length >= l->capacity) {
-        reserve(l, length);
-        lode_context_label(context, l->text, l->capacity);
-    }
-    return l->text;
+    FILL(l, lode_context_label(context, l->text, l->capacity));
 }
 
 const char *label_profile(label *l, const lode_database *db, uint32_t profile)
 {
-    reserve(l, 0);
-    size_t length = lode_profile_label(db, profile, l->text, l->capacity);
-    if (length >= l->capacity) {
-        reserve(l, length);
-        lode_profile_label(db, profile, l->text, l->capacity);
-    }
-    return l->text;
+    FILL(l, lode_profile_label(db, profile, l->text, l->capacity));
 }
 
 const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by)
 {
-    reserve(l, 0);
-    size_t length = lode_hotspot_label(hotspot, by, l->text, l->capacity);
-    if (length >= l->capacity) {
-        reserve(l, length);
-        lode_hotspot_label(hotspot, by, l->text, l->capacity);
-    }
-    return l->text;
+    FILL(l, lode_hotspot_label(hotspot, by, l->text, l->capacity));
 }
 
 const char *label_place(label *l, const lode_file *file, uint32_t line)

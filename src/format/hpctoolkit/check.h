@@ -40,6 +40,33 @@ static inline void hpct_sum_add(struct hpct_sum *sum, uint32_t context, uint32_t
     sum->count++;
 }
 
+/* Sums of parts add up to the sum of the whole, in any order. */
+static inline void hpct_sum_merge(struct hpct_sum *to, const struct hpct_sum *from)
+{
+    to->low += from->low;
+    to->high += from->high;
+    to->count += from->count;
+}
+
+/* One kind of finding in a trace line: how often, and at which sample first. */
+struct hpct_tally {
+    uint64_t count, first;
+};
+
+static inline void hpct_tally_add(struct hpct_tally *tally, bool found, uint64_t sample)
+{
+    if (found && tally->count++ == 0)
+        tally->first = sample;
+}
+
+/* Reports what was found in a line of `file` whose samples begin at `start`, if anything. */
+lode_status lode_hpct_tally_report(const struct hpct_tally *tally, unsigned rule, const char *file,
+                                   uint32_t line, uint64_t start, const char *what,
+                                   struct lode_report *report);
+/* Samples of a line at contexts that the tree does not have. */
+struct hpct_tally lode_hpct_unknown_contexts(const struct lode_context_tree *tree,
+                                             const lode_trace_line *line);
+
 /* Shared by the parts of a check. */
 struct hpct_check {
     struct hpct_database *db;

@@ -132,19 +132,12 @@ struct pass {
     struct hpct_sum *sums; /* by worker */
 };
 
-static void add_sum(struct hpct_sum *to, const struct hpct_sum *from)
-{
-    to->low += from->low;
-    to->high += from->high;
-    to->count += from->count;
-}
-
 /* The order of workers does not matter. */
 static struct hpct_sum total_sum(const struct hpct_sum *sums, unsigned workers)
 {
     struct hpct_sum total = {0};
     for (unsigned i = 0; i < workers; i++)
-        add_sum(&total, &sums[i]);
+        hpct_sum_merge(&total, &sums[i]);
     return total;
 }
 
@@ -259,7 +252,7 @@ static lode_status check_profile(struct hpct_check *check, void *context, uint64
     LODE_TRY(check_block(&self, check_profile_group));
     pass->unlisted[index] = self.unlisted_values;
     if (check->measured[index])
-        add_sum(&pass->sums[worker], &self.sum);
+        hpct_sum_merge(&pass->sums[worker], &self.sum);
     return LODE_OK;
 }
 
@@ -403,7 +396,7 @@ static lode_status check_context(struct hpct_check *check, uint32_t index, struc
                                index, context.nValues, context.pValues, context.nMetrics,
                                context.pMetricIndices);
     LODE_TRY(check_block(&self, check_context_group));
-    add_sum(sum, &self.sum);
+    hpct_sum_merge(sum, &self.sum);
     return LODE_OK;
 }
 

@@ -9,37 +9,42 @@ static const char *trace_name(void)
     return lode_hpct_specs[HPCT_TRACE].name;
 }
 
-/* One kind of finding in a line: its count, and its first offset. */
-struct tally {
-    uint64_t count, first;
-};
-
-static void tally_add(struct tally *tally, bool found, uint64_t sample)
-{
-    if (found && tally->count++ == 0)
-        tally->first = sample;
-}
-
-static lode_status tally_report(const struct tally *tally, unsigned rule, uint32_t line, uint64_t start,
-                                const char *what, struct lode_report *report)
+lode_status lode_hpct_tally_report(const struct hpct_tally *tally, unsigned rule, const char *file,
+                                   uint32_t line, uint64_t start, const char *what,
+                                   struct lode_report *report)
 {
     if (tally->count == 0)
         return LODE_OK;
-    return lode_report_add(report, rule, trace_name(), start + tally->first * TRACE_SAMPLE_SIZE,
+    return lode_report_add(report, rule, file, start + tally->first * TRACE_SAMPLE_SIZE,
                            "trace line %" PRIu32 ": %" PRIu64 " samples %s, first sample %" PRIu64, line,
                            tally->count, what, tally->first);
+}
+
+struct hpct_tally lode_hpct_unknown_contexts(const struct lode_context_tree *tree,
+                                             const lode_trace_line *line)
+{
+    struct hpct_tally unknown = {0};
+    for (uint64_t i = 0; i < line->sample_count; i++)
+        hpct_tally_add(&unknown, lode_context_tree_find(tree, trace_context(line, i)) == LODE_NO_INDEX, i);
+    return unknown;
+}
+
+static lode_status tally_report(const struct hpct_tally *tally, unsigned rule, uint32_t line, uint64_t start,
+                                const char *what, struct lode_report *report)
+{
+    return lode_hpct_tally_report(tally, rule, trace_name(), line, start, what, report);
 }
 
 static lode_status check_samples(struct hpct_check *check, uint32_t index, const lode_trace_line *line,
                                  uint64_t start, struct lode_report *report)
 {
     const lode_database *db = &check->db->base;
-    struct tally order = {0}, range = {0}, idle = {0};
+    struct hpct_tally order = {0}, range = {0}, idle = {0};
     for (uint64_t i = 0; i < line->sample_count; i++) {
         uint64_t time = trace_time(line, i);
-        tally_add(&range, time < db->trace_min || time > db->trace_max, i);
-        tally_add(&order, i > 0 && time < trace_time(line, i - 1), i);
-        tally_add(&idle, i > 0 && trace_context(line, i) == 0 && trace_context(line, i - 1) == 0, i);
+        hpct_tally_add(&range, time < db->trace_min || time > db->trace_max, i);
+        hpct_tally_add(&order, i > 0 && time < trace_time(line, i - 1), i);
+        hpct_tally_add(&idle, i > 0 && trace_context(line, i) == 0 && trace_context(line, i - 1) == 0, i);
     }
     report->result.samples += line->sample_count;
     LODE_TRY(tally_report(&order, RULE_TRACE_ORDER, index, start, "are earlier than the one before", report));
@@ -119,15 +124,12 @@ static lode_status check_line_contexts(struct hpct_check *check, void *context, 
     const struct hpct_database *db = check->db;
     struct wire_Trace trace;
     lode_trace_line line;
-    struct tally unknown = {0};
     (void)context;
     (void)worker;
     lode_hpct_trace(db, (uint32_t)item, &trace);
     if (!lode_hpct_trace_line(db, &trace, &line))
         return LODE_OK;
-    for (uint64_t i = 0; i < line.sample_count; i++)
-        tally_add(&unknown, lode_context_tree_find(&db->base.tree, trace_context(&line, i)) == LODE_NO_INDEX,
-                  i);
+    struct hpct_tally unknown = lode_hpct_unknown_contexts(&db->base.tree, &line);
     return tally_report(&unknown, RULE_TRACE_CONTEXT, (uint32_t)item, trace.pStart,
                         "are at contexts that meta.db does not list", report);
 }

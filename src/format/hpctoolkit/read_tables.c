@@ -78,42 +78,34 @@ static lode_status find_metrics(struct hpct_database *db, struct lode_report *re
                            header.szMetric, WIRE_Metric_SIZE, report);
 }
 
+/* A table of meta.db whose section begins with a header of its own kind; a section that is not there has none. */
+#define FIND_TABLE(db, id, kind, table, what, pointer, count, stride, least, report)                         \
+    do {                                                                                                     \
+        const struct hpct_section *found = &(db)->files[HPCT_META].sections[id];                             \
+        struct wire_##kind header;                                                                           \
+        if (found->bytes.size == 0)                                                                          \
+            break;                                                                                           \
+        lode_wire_read_##kind(&header, found->bytes.data, found->bytes.size);                                \
+        LODE_TRY(lode_hpct_table(&(db)->table, HPCT_META, found, what, header.pointer, header.count,         \
+                                 header.stride, least, report));                                             \
+    } while (0)
+
 static lode_status find_symbols(struct hpct_database *db, struct lode_report *report)
 {
-    const struct hpct_section *sections = db->files[HPCT_META].sections;
-    const struct hpct_section *section = &sections[META_MODULES];
-    if (section->bytes.size) {
-        struct wire_Modules header;
-        lode_wire_read_Modules(&header, section->bytes.data, section->bytes.size);
-        LODE_TRY(lode_hpct_table(&db->modules, HPCT_META, section, "load modules", header.pModules,
-                                 header.nModules, header.szModule, WIRE_Module_SIZE, report));
-    }
-    section = &sections[META_FILES];
-    if (section->bytes.size) {
-        struct wire_Files header;
-        lode_wire_read_Files(&header, section->bytes.data, section->bytes.size);
-        LODE_TRY(lode_hpct_table(&db->source_files, HPCT_META, section, "source files", header.pFiles,
-                                 header.nFiles, header.szFile, WIRE_File_SIZE, report));
-    }
-    section = &sections[META_FUNCTIONS];
-    if (section->bytes.size) {
-        struct wire_Functions header;
-        lode_wire_read_Functions(&header, section->bytes.data, section->bytes.size);
-        LODE_TRY(lode_hpct_table(&db->functions, HPCT_META, section, "functions", header.pFunctions,
-                                 header.nFunctions, header.szFunction, WIRE_Function_SIZE, report));
-    }
+    FIND_TABLE(db, META_MODULES, Modules, modules, "load modules", pModules, nModules, szModule,
+               WIRE_Module_SIZE, report);
+    FIND_TABLE(db, META_FILES, Files, source_files, "source files", pFiles, nFiles, szFile, WIRE_File_SIZE,
+               report);
+    FIND_TABLE(db, META_FUNCTIONS, Functions, functions, "functions", pFunctions, nFunctions, szFunction,
+               WIRE_Function_SIZE, report);
     return LODE_OK;
 }
 
 static lode_status find_entries(struct hpct_database *db, struct lode_report *report)
 {
-    const struct hpct_section *section = &db->files[HPCT_META].sections[META_CONTEXT];
-    if (section->bytes.size == 0)
-        return LODE_OK;
-    struct wire_Contexts header;
-    lode_wire_read_Contexts(&header, section->bytes.data, section->bytes.size);
-    return lode_hpct_table(&db->entries, HPCT_META, section, "entry points", header.pEntryPoints,
-                           header.nEntryPoints, header.szEntryPoint, WIRE_EntryPoint_SIZE, report);
+    FIND_TABLE(db, META_CONTEXT, Contexts, entries, "entry points", pEntryPoints, nEntryPoints, szEntryPoint,
+               WIRE_EntryPoint_SIZE, report);
+    return LODE_OK;
 }
 
 lode_status lode_hpct_find_meta_tables(struct hpct_database *db, struct lode_report *report)

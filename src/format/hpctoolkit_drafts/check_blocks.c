@@ -165,11 +165,8 @@ static lode_status check_profile(struct drafts_check *check, uint32_t index, uin
     check->report.result.values += self.block.value_count;
     LODE_TRY(check_profile_values(&self));
     *unlisted += self.unlisted;
-    if (index > 0) {
-        check->profile_sum.low += self.sum.low;
-        check->profile_sum.high += self.sum.high;
-        check->profile_sum.count += self.sum.count;
-    }
+    if (index > 0)
+        hpct_sum_merge(&check->profile_sum, &self.sum);
     return LODE_OK;
 }
 
@@ -261,9 +258,7 @@ static lode_status check_context(struct drafts_check *check, uint32_t index)
         return LODE_OK;
     check->report.result.values += self.block.value_count;
     LODE_TRY(check_context_values(&self));
-    check->context_sum.low += self.sum.low;
-    check->context_sum.high += self.sum.high;
-    check->context_sum.count += self.sum.count;
+    hpct_sum_merge(&check->context_sum, &self.sum);
     return LODE_OK;
 }
 

@@ -6,26 +6,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* One kind of finding in a line: its count, and its first offset. */
-struct tally {
-    uint64_t count, first;
-};
-
-static void tally_add(struct tally *tally, bool found, uint64_t sample)
-{
-    if (found && tally->count++ == 0)
-        tally->first = sample;
-}
-
-static lode_status tally_report(struct drafts_check *check, const struct tally *tally, unsigned rule,
+static lode_status tally_report(struct drafts_check *check, const struct hpct_tally *tally, unsigned rule,
                                 uint32_t line, uint64_t start, const char *what)
 {
-    if (tally->count == 0)
-        return LODE_OK;
-    return lode_report_add(&check->report, rule, check->db->base.parts[HPCT_TRACE].file,
-                           start + tally->first * TRACE_SAMPLE_SIZE,
-                           "trace line %" PRIu32 ": %" PRIu64 " samples %s, first sample %" PRIu64, line,
-                           tally->count, what, tally->first);
+    return lode_hpct_tally_report(tally, rule, check->db->base.parts[HPCT_TRACE].file, line, start, what,
+                                  &check->report);
 }
 
 static lode_status check_samples(struct drafts_check *check, uint32_t index, const lode_trace_line *line,
@@ -33,11 +18,11 @@ static lode_status check_samples(struct drafts_check *check, uint32_t index, con
 {
     const lode_database *db = &check->db->base;
     bool bounded = db->trace_min != 0 || db->trace_max != 0;
-    struct tally order = {0}, range = {0};
+    struct hpct_tally order = {0}, range = {0};
     for (uint64_t i = 0; i < line->sample_count; i++) {
         uint64_t time = trace_time(line, i);
-        tally_add(&range, bounded && (time < db->trace_min || time > db->trace_max), i);
-        tally_add(&order, i > 0 && time < trace_time(line, i - 1), i);
+        hpct_tally_add(&range, bounded && (time < db->trace_min || time > db->trace_max), i);
+        hpct_tally_add(&order, i > 0 && time < trace_time(line, i - 1), i);
     }
     check->report.result.samples += line->sample_count;
     LODE_TRY(tally_report(check, &order, DRAFTS_RULE_TRACE_ORDER, index, start,
@@ -112,14 +97,11 @@ lode_status lode_drafts_check_trace_contexts(struct drafts_check *check)
     const struct drafts_database *db = check->db;
     for (uint32_t index = 0; index < db->traces.count; index++) {
         struct drafts_Trace record;
-        struct tally unknown = {0};
         lode_trace_line line;
         lode_drafts_trace(db, index, &record);
         if (!lode_drafts_trace_line(db, &record, &line))
             continue;
-        for (uint64_t i = 0; i < line.sample_count; i++)
-            tally_add(&unknown,
-                      lode_context_tree_find(&db->base.tree, trace_context(&line, i)) == LODE_NO_INDEX, i);
+        struct hpct_tally unknown = lode_hpct_unknown_contexts(&db->base.tree, &line);
         LODE_TRY(tally_report(check, &unknown, DRAFTS_RULE_TRACE_CONTEXT, index, record.line_ptr,
                               "are at contexts that the metadata does not list"));
     }
