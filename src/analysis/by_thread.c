@@ -63,8 +63,7 @@ static lode_status cursor_open(lode_cursor **out, const lode_recording *recordin
 {
     const struct by_thread *self = threads_of(recording);
     struct thread_cursor *cursor = calloc(1, sizeof *cursor);
-    if (cursor == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(cursor, error);
     cursor->base.recording = recording;
     cursor->options = *options;
     cursor->slot = self->slots + self->first[track];
@@ -114,8 +113,7 @@ static lode_status move(struct thread_cursor *cursor, const lode_event **events,
         return LODE_OK;
     if (count > cursor->capacity) {
         lode_event *grown = realloc(cursor->events, count * sizeof *grown);
-        if (grown == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(grown, error);
         cursor->events = grown;
         cursor->capacity = count;
     }
@@ -264,8 +262,7 @@ static lode_status describe_threads(struct by_thread *self, const uint32_t *numb
                                     lode_error *error)
 {
     self->base.tracks = lode_arena_alloc(&self->base.arena, (size_t)count + 1, sizeof *self->base.tracks);
-    if (self->base.tracks == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->base.tracks, error);
     memset(self->base.tracks, 0, ((size_t)count + 1) * sizeof *self->base.tracks);
     self->base.track_count = count;
     for (uint32_t i = 0; i < self->inner->track_count; i++)
@@ -296,8 +293,7 @@ static lode_status list_slots(struct by_thread *self, const uint32_t *numbers, l
     uint32_t threads = self->base.track_count;
     self->slots = calloc((size_t)inner->track_count + 1, sizeof *self->slots);
     self->first = calloc((size_t)threads + 2, sizeof *self->first);
-    if (self->slots == NULL || self->first == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->slots && self->first, error);
     /* While slots are listed, the place of the next one of a thread stands one further on. */
     for (uint32_t i = 0; i < inner->track_count; i++)
         if (numbers[i] + 1 < threads)

@@ -49,8 +49,7 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 static lode_status read_tracks(struct computation *self, lode_error *error)
 {
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
-    if (self->workers == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->workers, error);
     for (unsigned i = 0; i < self->pass.threads; i++)
         LODE_TRY(lode_tallies_open(&self->workers[i], error));
     self->pass.take = take;
@@ -133,8 +132,7 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
     lode_calls *calls = self->calls;
     struct ranked *ranked = &calls->rows[calls->count];
     ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
-    if (ranked->sketch == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(ranked->sketch, error);
     ranked->index = function;
     ranked->row.function = lode_function_table_at(recording_functions(self->pass.recording), function);
     fill_row(ranked, &sum);
@@ -234,8 +232,7 @@ lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording
 {
     struct computation self = {.calls = calloc(1, sizeof *self.calls)};
     *out = NULL;
-    if (self.calls == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self.calls, error);
     lode_arena_init(&self.calls->arena, SIZE_MAX);
     lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
     if (status == LODE_OK)

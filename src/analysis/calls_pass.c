@@ -43,8 +43,7 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
     LODE_TRY(lode_slice_tracks(&pass->slice, recording, &pass->row_count, error));
     pass->threads = lode_pool_threads(pass->options.threads, pass->row_count);
     pass->rows = calloc((size_t)pass->row_count + 1, sizeof *pass->rows);
-    if (pass->rows == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(pass->rows, error);
     for (uint32_t i = 0; i < pass->row_count; i++)
         pass->rows[i].track = lode_slice_track(&pass->slice, i);
     return LODE_OK;
@@ -206,8 +205,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     run->order = calloc((size_t)pass->row_count + 1, sizeof *run->order);
     run->workers = lode_pass_workers(pass, sizeof *run->workers);
     run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
-    if (run->order == NULL || run->workers == NULL || run->kept == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(run->order && run->workers && run->kept, error);
     for (uint32_t i = 0; i < pass->row_count; i++) {
         run->order[i] = i;
         run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;

@@ -64,8 +64,7 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
 {
     const lode_database *db = gathering->cost->db;
     gathering->profiles = calloc((size_t)db->profile_count + 1, sizeof *gathering->profiles);
-    if (gathering->profiles == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(gathering->profiles, error);
     if (gathering->from_summary) {
         /* Its profile is 0; looking at all the others would cost more than reading it. */
         gathering->profile_count = 1;
@@ -153,8 +152,7 @@ static lode_status gather(struct gathering *gathering, unsigned threads, lode_er
     gathering->ids_per_range = ids / gathering->ranges + 1;
     gathering->progress.total = gathering->ranges;
     gathering->unlisted = calloc((size_t)gathering->ranges, sizeof *gathering->unlisted);
-    if (gathering->unlisted == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(gathering->unlisted, error);
     struct lode_job job = {
         .items = gathering->ranges, .work = gather_range, .finish = finish_range, .context = gathering};
     lode_status status = lode_pool_run(threads, &job, error);
@@ -206,8 +204,7 @@ lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lo
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
     lode_cost *cost = calloc(1, sizeof *cost);
-    if (cost == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(cost, error);
     cost->db = db;
     cost->tree = &db->tree;
     cost->inclusive = calloc(db->tree.count, sizeof *cost->inclusive);

@@ -134,8 +134,7 @@ static lode_status find_row(struct grouping *self, const struct lode_key *key, c
     if (!added)
         return LODE_OK;
     struct row *row = lode_array_push(&self->rows);
-    if (row == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(row, error);
     row->hotspot = *names;
     row->hotspot.sample = context;
     return LODE_OK;
@@ -192,8 +191,7 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
         row->hotspot.contexts += step.counted;
     }
     struct step *pushed = lode_array_push(&self->path);
-    if (pushed == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(pushed, error);
     *pushed = step;
     return LODE_OK;
 }
@@ -238,8 +236,7 @@ static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, 
                            lode_error *error)
 {
     lode_hotspots *result = calloc(1, sizeof *result);
-    if (result == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(result, error);
     result->rows = calloc(self->rows.count + 1, sizeof *result->rows);
     if (result->rows == NULL) {
         free(result);

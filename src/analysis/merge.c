@@ -167,8 +167,7 @@ static lode_status open_merge(lode_merge *merge, const lode_slice *slice, lode_e
     }
     merge->sources = calloc((size_t)count + 1, sizeof *merge->sources);
     merge->heap = calloc((size_t)count + 1, sizeof *merge->heap);
-    if (merge->sources == NULL || merge->heap == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(merge->sources && merge->heap, error);
     add_messages(merge);
     for (uint32_t i = 0; i < count; i++)
         LODE_TRY(add_track(merge, lode_slice_track(slice, i), error));
@@ -190,8 +189,7 @@ lode_status lode_merge_open(lode_merge **out, const lode_recording *recording, c
     LODE_TRY(lode_options_take(&options, given, error));
     LODE_TRY(lode_options_take(&taken, slice, error));
     lode_merge *merge = calloc(1, sizeof *merge);
-    if (merge == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(merge, error);
     merge->recording = recording;
     merge->options = options;
     lode_status status = open_merge(merge, slice ? &taken : NULL, error);

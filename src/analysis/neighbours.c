@@ -70,8 +70,7 @@ static lode_status find_functions(struct search *self, const char *name)
             self->functions = contexts->nodes[i].function->index + 1;
     /* 0: not looked at yet; else 1 and the match. */
     self->matches = calloc((size_t)self->functions + 1, 1);
-    if (self->matches == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(self->matches, self->error);
     unsigned best = 1 + MATCH_NONE;
     for (uint32_t i = 1; i < contexts->count; i++) {
         const lode_function *function = contexts->nodes[i].function;
@@ -119,8 +118,7 @@ static lode_status count_calls(struct search *self, const lode_context *context,
 {
     uint32_t index = find_row(self, function);
     struct step *step = index != NO_ROW ? lode_array_push(&self->path) : NULL;
-    if (step == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(step, self->error);
     *step = (struct step){context->index + context->subtree_size, index};
     struct row *row = LODE_ARRAY_AT(&self->result->rows, struct row, index);
     row->row.calls += self->tree->calls[context->index];
@@ -197,8 +195,7 @@ lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *
 {
     *out = NULL;
     lode_neighbours *result = calloc(1, sizeof *result);
-    if (result == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(result, error);
     lode_array_init(&result->rows, sizeof(struct row), SIZE_MAX);
     struct search self = {.tree = tree, .which = which, .result = result, .error = error};
     lode_map_init(&self.index);

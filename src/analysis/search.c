@@ -206,8 +206,7 @@ static lode_status read_batches(struct run *run, const lode_slice *asked, uint32
 static lode_status search_events(struct run *run, const lode_slice *asked, uint32_t count, lode_error *error)
 {
     uint32_t *batch = malloc(BATCH * sizeof *batch);
-    if (batch == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(batch, error);
     run->total = 0;
     for (uint32_t i = 0; i < count; i++)
         run->total += run->recording->tracks[lode_slice_track(asked, i)].bytes;
@@ -224,8 +223,7 @@ static lode_status describe(struct run *run, const struct lode_best *best, lode_
     lode_slice slice = LODE_SLICE_INIT;
     uint32_t count = (uint32_t)best->items.count;
     uint32_t *tracks = malloc(((size_t)count + 1) * sizeof *tracks);
-    if (tracks == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(tracks, error);
     for (uint32_t i = 0; i < count; i++)
         tracks[i] = LODE_ARRAY_AT(&best->items, struct lode_found, i)->track;
     qsort(tracks, count, sizeof *tracks, lode_compare_u32);
@@ -268,8 +266,7 @@ lode_status lode_search_run(lode_search **out, const lode_recording *recording,
     *out = NULL;
     LODE_TRY(lode_options_take(&run.options, options, error));
     run.search = calloc(1, sizeof *run.search);
-    if (run.search == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(run.search, error);
     lode_best_init(&run.search->best, run.options.limit);
     pthread_mutex_init(&run.lock, NULL);
     lode_status status = run_search(&run, error);

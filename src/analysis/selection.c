@@ -119,8 +119,7 @@ lode_status lode_selection_parse(lode_selection **out, const lode_database *db, 
 {
     *out = NULL;
     lode_selection *selection = calloc(1, sizeof *selection);
-    if (selection == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(selection, error);
     lode_array_init(&selection->ranges, sizeof(struct range), SELECTION_MAX_RANGES);
     struct parser parser = {.at = text, .db = db, .selection = selection, .error = error};
     lode_status status = parse_terms(&parser);

@@ -117,8 +117,7 @@ static lode_status list_rows(struct drawing *self, const lode_timeline_options *
     LODE_TRY(lode_trace_lines_fit(self->db, error));
     timeline->lines = calloc((size_t)count + 1, sizeof *timeline->lines);
     timeline->profiles = calloc((size_t)count + 1, sizeof *timeline->profiles);
-    if (timeline->lines == NULL || timeline->profiles == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(timeline->lines && timeline->profiles, error);
     timeline->from = everything ? UINT64_MAX : options->from;
     timeline->to = everything ? 0 : options->to;
     for (uint32_t i = 0; i < count; i++) {
@@ -305,8 +304,7 @@ static lode_status draw(struct drawing *self, const lode_timeline_options *optio
     unsigned threads = lode_pool_threads(options->threads, timeline->row_count);
     timeline->columns = options->columns ? options->columns : 1;
     timeline->cells = calloc((size_t)timeline->row_count * timeline->columns + 1, sizeof *timeline->cells);
-    if (timeline->cells == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(timeline->cells, error);
     lode_status status = allocate_tallies(self, threads, error);
     struct lode_job job = {
         .items = timeline->row_count, .work = draw_row, .finish = finish_row, .context = self};
@@ -333,8 +331,7 @@ lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
     if (!lode_database_has(db, LODE_PART_TRACE))
         return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET, "the database has no traces");
     lode_timeline *timeline = calloc(1, sizeof *timeline);
-    if (timeline == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(timeline, error);
     struct drawing self = {
         .db = db,
         .timeline = timeline,

@@ -104,8 +104,7 @@ static lode_status add_member(struct builder *self, struct node *node, const lod
                               double weight, double size)
 {
     struct member *member = node ? lode_array_push(&node->members) : NULL;
-    if (member == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(member, self->error);
     *member = (struct member){context->index, weight};
     node->row.contexts++;
     node->row.inclusive += weight;
@@ -253,8 +252,7 @@ static lode_status keep_children(struct builder *self, lode_view_row *parent, un
             i == 0 &&
             (parent == NULL || (parent->hot && nodes[i].row.inclusive >= HOT_SHARE * parent->inclusive));
         struct node *pending = lode_array_push(&self->pending);
-        if (pending == NULL)
-            return lode_fail_memory(self->error);
+        LODE_TRY_ALLOC(pending, self->error);
         *pending = nodes[i];
     }
     return LODE_OK;
@@ -331,8 +329,7 @@ static lode_status find_functions(struct builder *self)
 {
     self->function_of = calloc(self->tree->count, sizeof *self->function_of);
     self->body = calloc(self->tree->count, sizeof *self->body);
-    if (self->function_of == NULL || self->body == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(self->function_of && self->body, self->error);
     for (uint32_t i = 0; i < self->tree->count; i++) {
         const lode_context *context = &self->tree->nodes[i];
         self->function_of[i] = begins_function(context) ? i : self->function_of[context->parent];
@@ -350,8 +347,7 @@ static lode_status add_top_roots(struct builder *self)
     if (part_size(self, everything.exclusive) <= 0.0)
         return LODE_OK;
     struct node *node = child_of(self, global);
-    if (node == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(node, self->error);
     node->row.contexts = 1;
     node->row.inclusive = node->row.exclusive = everything.exclusive;
     node->size = part_size(self, everything.exclusive);
@@ -368,8 +364,7 @@ static lode_status find_sizes(struct builder *self)
     if (i == count)
         return LODE_OK;
     self->sizes = self->unsigned_costs = calloc(count, sizeof *self->unsigned_costs);
-    if (self->unsigned_costs == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(self->unsigned_costs, self->error);
     /* Children come after their parent. */
     for (i = count; i-- > 0;) {
         self->unsigned_costs[i] += fabs(self->cost->own[i]);
@@ -445,8 +440,7 @@ lode_status lode_view_build(lode_view **out, const lode_cost *cost, const lode_v
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
     lode_view *view = calloc(1, sizeof *view);
-    if (view == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(view, error);
     lode_array_init(&view->rows, sizeof(lode_view_row), SIZE_MAX);
     struct builder self = {
         .cost = cost, .options = &options, .tree = cost->tree, .view = view, .error = error};

@@ -43,8 +43,7 @@ lode_status lode_comm_join(lode_comm **out, const char *plugin, lode_error *erro
     *out = NULL;
     LODE_TRY(load_plugin(&ops, plugin, error));
     lode_comm *comm = calloc(1, sizeof *comm);
-    if (comm == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(comm, error);
     comm->ops = ops;
     comm->piece = LODE_COMM_PIECE;
     lode_status status = ops->join(&comm->self, &comm->place, error);

@@ -178,8 +178,7 @@ lode_status lode_comm_gather(struct lode_comm *comm, const void *bytes, size_t s
     *out = NULL;
     *out_size = 0;
     uint64_t *work = calloc((size_t)ranks * 2, sizeof *work);
-    if (work == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(work, error);
     lode_status status = gather_all(comm, bytes, size, to_all, out, work, work + ranks, error);
     if (status == LODE_OK) {
         *out_size = sum_of(work, ranks);
@@ -286,8 +285,7 @@ static lode_status exchange_sizes(struct lode_comm *comm, const uint64_t *sizes,
 {
     uint32_t ranks = comm->place.size;
     uint64_t *each = calloc(ranks, sizeof *each);
-    if (each == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(each, error);
     for (uint32_t i = 0; i < ranks; i++)
         each[i] = sizeof *sizes;
     lode_status status = comm->ops->exchange(comm->self, sizes, each, out_sizes, each, error);

@@ -134,8 +134,7 @@ static lode_status fold_below(struct seat *seat, uint64_t *numbers, size_t count
                               uint32_t end, lode_error *error)
 {
     uint64_t *folded = calloc(count ? count : 1, sizeof *folded);
-    if (folded == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(folded, error);
     lode_status status = first_meeting(seat, numbers, NULL, error);
     if (status == LODE_OK) {
         for (uint32_t i = 0; i < end; i++) {

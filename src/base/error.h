@@ -36,4 +36,11 @@ static inline lode_status lode_fail_memory(lode_error *error)
             return try_status;                                                                               \
     } while (0)
 
+/* Returns from the calling function if memory was asked for in vain. */
+#define LODE_TRY_ALLOC(memory, error)                                                                        \
+    do {                                                                                                     \
+        if (!(memory))                                                                                       \
+            return lode_fail_memory(error);                                                                  \
+    } while (0)
+
 #endif

@@ -46,8 +46,7 @@ static lode_status open_parent(struct lode_output *output, lode_error *error)
 {
     size_t length = (size_t)(lode_output_base_name(output) - output->path);
     char *folder = length > 0 ? strndup(output->path, length) : strdup(".");
-    if (folder == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(folder, error);
     output->parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     lode_status status = LODE_OK;
     if (output->parent < 0)
@@ -65,8 +64,7 @@ static lode_status name_output(struct lode_output *output, const char *path, lod
 {
     *output = (struct lode_output)LODE_OUTPUT_INIT;
     output->path = copy_path(path);
-    if (output->path == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(output->path, error);
     if (!ends_in_name(output))
         return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
                          "a new directory cannot have this name");

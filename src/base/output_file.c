@@ -18,8 +18,7 @@ static lode_status open_file(struct lode_output_file *file, int directory, const
 {
     *file = (struct lode_output_file){.fd = -1, .name = name};
     file->buffer = malloc(OUTPUT_BUFFER);
-    if (file->buffer == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(file->buffer, error);
     file->fd = lode_open_beneath(directory, path, O_RDWR | flags, 0666);
     if (file->fd >= 0)
         return LODE_OK;

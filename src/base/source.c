@@ -57,8 +57,7 @@ lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder 
         return copy->directory < 0 ? lode_fail_errno(error, NULL, "cannot keep the directory open") : LODE_OK;
     }
     lode_memory_file *files = lode_arena_alloc(arena, folder->file_count, sizeof *files);
-    if (files == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(files, error);
     if (folder->file_count > 0)
         memcpy(files, folder->files, folder->file_count * sizeof *files);
     copy->files = files;

@@ -13,8 +13,7 @@ lode_status lode_spool_open(struct lode_spool *spool, int directory, const char 
 {
     *spool = (struct lode_spool)LODE_SPOOL_INIT;
     spool->buffer = malloc(LODE_SPOOL_BUFFER);
-    if (spool->buffer == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(spool->buffer, error);
     spool->fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (spool->fd < 0)
         return lode_fail_errno(error, what_it_is, "cannot create");

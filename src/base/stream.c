@@ -56,8 +56,7 @@ static lode_status reserve(struct lode_stream *stream, size_t size, lode_error *
     if (size <= stream->capacity)
         return LODE_OK;
     uint8_t *buffer = realloc(stream->buffer, size);
-    if (buffer == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(buffer, error);
     stream->buffer = buffer;
     stream->capacity = size;
     return LODE_OK;

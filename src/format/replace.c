@@ -201,8 +201,7 @@ static lode_status list_copied(struct look *look)
         look->db = NULL;
     size_t count = look->db ? look->db->file_count : 0;
     look->copied = calloc(count + 1, sizeof *look->copied);
-    if (look->copied == NULL)
-        return lode_fail_memory(look->error);
+    LODE_TRY_ALLOC(look->copied, look->error);
     for (size_t i = 0; i < count; i++)
         if (look->db->files[i].copied)
             look->copied[look->copied_count++] = look->db->files[i].path;

@@ -50,8 +50,7 @@ lode_status lode_block_builder_add(struct lode_block_builder *self, uint32_t con
             self->is_sorted = false;
     }
     struct value *added = lode_array_push(&self->values);
-    if (added == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(added, error);
     *added = (struct value){value, context, id};
     return LODE_OK;
 }
@@ -73,8 +72,7 @@ static lode_status find_runs(struct lode_block_builder *self, lode_error *error)
     for (size_t i = 0; i < self->values.count; i++) {
         if (run == NULL || run->context != values[i].context) {
             run = lode_array_push(&self->runs);
-            if (run == NULL)
-                return lode_fail_memory(error);
+            LODE_TRY_ALLOC(run, error);
             *run = (struct run){.context = values[i].context, .first = i};
         }
         run->count++;
@@ -91,8 +89,7 @@ static lode_status sort_runs(struct lode_block_builder *self, uint32_t id_count,
     };
     size_t count = self->runs.count;
     struct run *from = self->runs.items, *to = malloc((count + 1) * sizeof *to), *spare = to;
-    if (to == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(to, error);
     bool is_moved = false;
     for (unsigned shift = 0; shift < 32 && (id_count - 1) >> shift > 0; shift += BITS) {
         size_t starts[DIGITS + 1] = {0};

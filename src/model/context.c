@@ -99,8 +99,7 @@ lode_status lode_context_tree_index_ids(struct lode_context_tree *tree, lode_dup
     bool dense = ids <= (uint64_t)tree->count * 8 + 1024;
     tree->table_size = dense ? ids : 0;
     tree->by_id = calloc((size_t)(dense ? ids : tree->count), sizeof *tree->by_id);
-    if (tree->by_id == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(tree->by_id, error);
     return dense ? index_by_table(tree, on_duplicate, user) : index_by_sorting(tree, on_duplicate, user);
 }
 

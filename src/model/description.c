@@ -81,8 +81,7 @@ static lode_status keep(struct lode_description *self, const char *string, const
     if (self->keeps_strings)
         return LODE_OK;
     char *copy = lode_arena_alloc(&self->arena, size, 1);
-    if (copy == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(copy, error);
     *out = memcpy(copy, string, size);
     return LODE_OK;
 }
@@ -350,8 +349,7 @@ static lode_status complete_metric(struct lode_description *self, struct lode_me
     metric->statistic_count = (uint16_t)statistics;
     metric->scopes = lode_arena_alloc(&self->arena, scopes + 1, sizeof *metric->scopes);
     metric->statistics = lode_arena_alloc(&self->arena, statistics + 1, sizeof *metric->statistics);
-    if (metric->scopes == NULL || metric->statistics == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(metric->scopes && metric->statistics, error);
     for (size_t i = 0; i < scopes; i++) {
         const struct new_scope *scope = LODE_ARRAY_AT(&from->scopes, struct new_scope, i);
         metric->scopes[i] = (lode_metric_scope){&self->scopes[scope->scope], scope->id};
@@ -368,8 +366,7 @@ static lode_status complete_metrics(struct lode_description *self, lode_error *e
 {
     struct lode_metric *metrics =
         lode_arena_alloc(&self->arena, (size_t)self->metric_count + 1, sizeof *metrics);
-    if (metrics == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(metrics, error);
     self->id_kinds = self->kinds_list.items;
     self->scopes = self->scope_list.items;
     self->metrics = metrics;

@@ -164,8 +164,7 @@ static lode_status find_families(const struct lode_description *self, struct fam
     lode_context *contexts = self->context_list.items;
     families->first = calloc(count + 2, sizeof *families->first);
     families->children = calloc(count + 1, sizeof *families->children);
-    if (families->first == NULL || families->children == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(families->first && families->children, error);
     /* Counted one position ahead, so that filling in moves each start to its place. */
     for (size_t i = 1; i < count; i++)
         if (contexts[i].lexical != LODE_LEXICAL_UNLISTED)

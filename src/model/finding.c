@@ -64,8 +64,7 @@ lode_status lode_report_keep(struct lode_report *report, const struct lode_repor
     if (status != LODE_OK)
         return status;
     report->kept = malloc(sizeof *report->kept);
-    if (report->kept == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(report->kept, error);
     lode_array_init(report->kept, sizeof(struct listed_finding), SIZE_MAX);
     return LODE_OK;
 }

@@ -44,8 +44,7 @@ lode_status lode_sink_open(struct lode_sink **out, const struct lode_sink_ops *o
                            const struct lode_sink_options *options, lode_error *error)
 {
     struct lode_sink *self = *out = calloc(1, ops->size);
-    if (self == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self, error);
     self->ops = ops;
     self->options = *options;
     if (self->options.memory == 0)

@@ -107,8 +107,7 @@ static lode_status index_metric_ids(struct hpct_check *check)
     const lode_database *db = &check->db->base;
     check->values = calloc(UINT16_MAX + 1, sizeof *check->values);
     check->statistics = calloc(UINT16_MAX + 1, sizeof *check->statistics);
-    if (check->values == NULL || check->statistics == NULL)
-        return lode_fail_memory(check->report.error);
+    LODE_TRY_ALLOC(check->values && check->statistics, check->report.error);
     for (uint32_t m = 0; m < db->metric_count; m++) {
         const lode_metric *metric = &db->metrics[m];
         for (uint32_t i = 0; i < metric->scope_count; i++) {
@@ -132,8 +131,7 @@ static lode_status find_measured(struct hpct_check *check)
 {
     uint64_t count = check->db->profiles.count;
     check->measured = calloc((size_t)count + 1, sizeof *check->measured);
-    if (check->measured == NULL)
-        return lode_fail_memory(check->report.error);
+    LODE_TRY_ALLOC(check->measured, check->report.error);
     for (uint32_t i = 1; i < count; i++) {
         struct wire_Profile profile;
         lode_hpct_profile(check->db, i, &profile);
@@ -195,8 +193,7 @@ lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struc
     if (check.threads == 0)
         check.threads = lode_pool_processors();
     check.db = lode_hpct_new(layout);
-    if (check.db == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(check.db, error);
     lode_status status = lode_report_open(&check.report, lode_hpct_rules, RULE_COUNT, options->limit_per_rule,
                                           options->on_finding, options->user, error);
     if (status == LODE_OK)

@@ -433,8 +433,7 @@ lode_status lode_hpct_check_contexts(struct hpct_check *check)
     if (check->report.result.errors != errors)
         return LODE_OK;
     struct pass pass = {.sums = calloc(check->threads, sizeof(struct hpct_sum))};
-    if (pass.sums == NULL)
-        return lode_fail_memory(check->report.error);
+    LODE_TRY_ALLOC(pass.sums, check->report.error);
     lode_status status = lode_hpct_check_items(check, "checking cct.db", lode_hpct_context_items(check),
                                                check_context_range, &pass);
     check->context_sum = total_sum(pass.sums, check->threads);

@@ -75,8 +75,7 @@ static lode_status report_overlaps(const struct extents *extents, struct extent 
 static lode_status sort_extents(const struct extents *extents)
 {
     struct extent *sorted = calloc((size_t)extents->count, sizeof *sorted);
-    if (sorted == NULL)
-        return lode_fail_memory(extents->check->report.error);
+    LODE_TRY_ALLOC(sorted, extents->check->report.error);
     size_t count = 0;
     for (uint64_t i = 0; i < extents->count; i++) {
         sorted[count].index = i / extents->pieces;

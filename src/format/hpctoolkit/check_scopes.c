@@ -312,8 +312,7 @@ static lode_status check_falling(struct scope_check *self, uint32_t metric)
         scratch->inclusive = calloc(db->tree.count, sizeof *scratch->inclusive);
     if (scratch->passed == NULL)
         scratch->passed = calloc(db->tree.count, sizeof *scratch->passed);
-    if (scratch->inclusive == NULL || scratch->passed == NULL)
-        return lode_fail_memory(self->report->error);
+    LODE_TRY_ALLOC(scratch->inclusive && scratch->passed, self->report->error);
     sum_children(self, scratch->inclusive, (uint32_t)self->scopes->execution[metric]);
     if (self->scopes->point[metric] >= 0 && !self->has_unlisted)
         LODE_TRY(check_own_of_all(self, metric, (uint32_t)self->scopes->point[metric]));

@@ -35,8 +35,7 @@ lode_status lode_loops_add(struct lode_array *values, uint32_t loop, uint32_t en
     if (outer)
         outer->value -= value;
     struct loop_value *added = lode_array_push(values);
-    if (added == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(added, error);
     *added = (struct loop_value){loop, metric, value, value};
     return LODE_OK;
 }

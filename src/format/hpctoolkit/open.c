@@ -115,8 +115,7 @@ lode_status lode_hpct_open(lode_database **out, const struct lode_folder *folder
                            const struct hpct_layout *layout, lode_error *error)
 {
     struct hpct_database *db = lode_hpct_new(layout);
-    if (db == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(db, error);
     struct lode_report report;
     lode_report_strict(&report, lode_hpct_rules, error);
     lode_status status = lode_hpct_open_files(db, folder, &report);

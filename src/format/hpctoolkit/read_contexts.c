@@ -60,8 +60,7 @@ static lode_status push_children(struct tree_reader *reader, uint64_t size, uint
                                "), or not aligned",
                                size, pointer, section->bytes.size, section->offset);
     struct siblings *siblings = lode_array_push(&reader->stack);
-    if (siblings == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(siblings, reader->report->error);
     *siblings = (struct siblings){.rest = bytes, .offset = pointer, .parent = parent};
     return LODE_OK;
 }
@@ -200,8 +199,7 @@ static lode_status read_context(struct tree_reader *reader)
     siblings->rest = (struct lode_range){bytes + size, available - size};
     siblings->offset += size;
     lode_context *node = add_node(reader, wire.ctxId, siblings->parent);
-    if (node == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(node, reader->report->error);
     LODE_TRY(decode_context(reader, node, &wire, bytes, offset));
     LODE_TRY(check_id(reader, wire.ctxId, offset + WIRE_Context_ctxId));
     return push_children(reader, wire.szChildren, wire.pChildren, offset, node->index);
@@ -232,8 +230,7 @@ static lode_status read_entry(struct tree_reader *reader, uint32_t index)
         return lode_report_add(reader->report, RULE_CONTEXT_SHARED, meta_name(), offset,
                                "entry point %" PRIu32 " lies inside the children of another", index);
     lode_context *node = add_node(reader, wire.ctxId, 0);
-    if (node == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(node, reader->report->error);
     node->lexical = LODE_LEXICAL_ENTRY;
     node->relation = LODE_RELATION_CALL;
     node->entry = wire.entryPoint;

@@ -56,8 +56,7 @@ static lode_status load_id_names(struct hpct_database *db, struct lode_report *r
 {
     size_t count = (size_t)db->id_names.count;
     db->base.id_kinds = lode_arena_alloc(&db->base.arena, count, sizeof *db->base.id_kinds);
-    if (db->base.id_kinds == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(db->base.id_kinds, report->error);
     for (size_t i = 0; i < count; i++)
         LODE_TRY(lode_hpct_string(db, META_ID_NAMES, get_u64le(hpct_record(&db->id_names, i)),
                                   "the name of an identifier", &db->base.id_kinds[i], report));

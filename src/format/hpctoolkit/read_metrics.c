@@ -20,8 +20,7 @@ static lode_status load_scopes(struct hpct_database *db, struct lode_report *rep
 {
     size_t count = (size_t)db->scopes.count;
     db->base.scopes = lode_arena_alloc(&db->base.arena, count, sizeof *db->base.scopes);
-    if (db->base.scopes == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(db->base.scopes, report->error);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t offset = db->scopes.offset + i * db->scopes.stride;
         struct wire_Scope wire;
@@ -72,8 +71,7 @@ static lode_status load_metric_scopes(struct metrics_reader *reader, const struc
 {
     struct hpct_database *db = reader->db;
     metric->scopes = lode_arena_alloc(&db->base.arena, (size_t)table->count, sizeof *metric->scopes);
-    if (metric->scopes == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(metric->scopes, reader->report->error);
     for (uint64_t i = 0; i < table->count; i++) {
         uint64_t offset = table->offset + i * table->stride;
         struct wire_ScopeInst wire;
@@ -95,8 +93,7 @@ static lode_status load_statistics(struct metrics_reader *reader, const struct h
 {
     struct hpct_database *db = reader->db;
     metric->statistics = lode_arena_alloc(&db->base.arena, (size_t)table->count, sizeof *metric->statistics);
-    if (metric->statistics == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(metric->statistics, reader->report->error);
     for (uint64_t i = 0; i < table->count; i++) {
         uint64_t offset = table->offset + i * table->stride;
         struct wire_Summary wire;
@@ -161,8 +158,7 @@ lode_status lode_hpct_load_metrics(struct hpct_database *db, struct lode_report 
     size_t count = (size_t)db->metrics.count;
     LODE_TRY(load_scopes(db, report));
     db->base.metrics = lode_arena_alloc(&db->base.arena, count, sizeof *db->base.metrics);
-    if (db->base.metrics == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(db->base.metrics, report->error);
     for (uint32_t i = 0; i < count; i++) {
         LODE_TRY(load_metric(&reader, i));
         db->base.metric_count = i + 1;

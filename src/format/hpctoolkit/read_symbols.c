@@ -35,8 +35,7 @@ static lode_status load_modules(struct hpct_database *db, struct lode_report *re
     size_t count = (size_t)db->modules.count;
     struct garbage garbage = {0};
     db->base.modules = lode_arena_alloc(&db->base.arena, count, sizeof *db->base.modules);
-    if (db->base.modules == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(db->base.modules, report->error);
     for (uint32_t i = 0; i < count; i++) {
         struct wire_Module wire;
         lode_wire_read_Module(&wire, hpct_record(&db->modules, i), db->modules.stride);
@@ -55,8 +54,7 @@ static lode_status load_files(struct hpct_database *db, struct lode_report *repo
     size_t count = (size_t)db->source_files.count;
     struct garbage unknown = {0};
     db->base.files = lode_arena_alloc(&db->base.arena, count, sizeof *db->base.files);
-    if (db->base.files == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(db->base.files, report->error);
     for (uint32_t i = 0; i < count; i++) {
         struct wire_File wire;
         lode_wire_read_File(&wire, hpct_record(&db->source_files, i), db->source_files.stride);
@@ -115,8 +113,7 @@ lode_status lode_hpct_load_symbols(struct hpct_database *db, struct lode_report 
     size_t count = (size_t)db->functions.count;
     struct garbage garbage = {0};
     db->base.functions = lode_arena_alloc(&db->base.arena, count, sizeof *db->base.functions);
-    if (db->base.functions == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(db->base.functions, report->error);
     for (uint32_t i = 0; i < count; i++) {
         struct wire_Function wire;
         lode_wire_read_Function(&wire, hpct_record(&db->functions, i), db->functions.stride);

@@ -104,8 +104,7 @@ lode_status lode_drafts_remark(struct drafts_database *db, const char *rule, lod
     char *copy = lode_arena_alloc(&base->arena, strlen(text) + 1, 1);
     if (base->remarks == NULL)
         base->remarks = lode_arena_alloc(&base->arena, MAX_REMARKS, sizeof *base->remarks);
-    if (copy == NULL || base->remarks == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(copy && base->remarks, error);
     memcpy(copy, text, strlen(text));
     if (base->remark_count < MAX_REMARKS)
         base->remarks[base->remark_count++] = (lode_finding){rule, severity, file, offset, copy};
@@ -172,8 +171,7 @@ lode_status lode_drafts_open(lode_database **out, const struct drafts_meta *meta
                              const struct lode_folder *folder, lode_error *error)
 {
     struct drafts_database *db = lode_drafts_new(meta);
-    if (db == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(db, error);
     struct lode_report report;
     lode_report_strict(&report, lode_drafts_rules, error);
     lode_status status = lode_drafts_open_files(db, folder, &report);

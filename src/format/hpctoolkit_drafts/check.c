@@ -88,8 +88,7 @@ static lode_status run_levels(struct drafts_check *check, const struct lode_fold
 {
     check->values = calloc(UINT16_MAX + 1, sizeof *check->values);
     check->statistics = calloc(UINT16_MAX + 1, sizeof *check->statistics);
-    if (check->values == NULL || check->statistics == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(check->values && check->statistics, error);
     LODE_TRY(lode_drafts_open_files(check->db, folder, &check->report));
     if (level >= LODE_CHECK_STRUCTURE)
         LODE_TRY(check_structure(check));
@@ -100,8 +99,7 @@ lode_status lode_drafts_check(const struct drafts_meta *meta, const struct lode_
                               const lode_check_options *options, lode_check_result *result, lode_error *error)
 {
     struct drafts_check check = {.db = lode_drafts_new(meta)};
-    if (check.db == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(check.db, error);
     lode_status status = lode_report_open(&check.report, lode_drafts_rules, DRAFTS_RULE_COUNT,
                                           options->limit_per_rule, options->on_finding, options->user, error);
     if (status == LODE_OK)

@@ -179,8 +179,7 @@ static lode_status check_profile_extents(struct drafts_check *check)
         {db->profiles.offset, db->profiles.offset + db->profiles.count * db->profiles.stride, 0},
         {db->tuples_offset, db->tuples_offset + db->tuples.size, 0}};
     size_t count = 0;
-    if (extents == NULL)
-        return lode_fail_memory(check->report.error);
+    LODE_TRY_ALLOC(extents, check->report.error);
     for (uint32_t i = 0; i < db->profiles.count; i++) {
         struct drafts_Profile record;
         lode_block block;

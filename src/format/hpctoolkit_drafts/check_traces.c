@@ -63,8 +63,7 @@ static lode_status check_line_extents(struct drafts_check *check)
     struct drafts_extent taken[2] = {
         {db->traces.offset, db->traces.offset + db->traces.count * db->traces.stride, 0}, {0, 0, 0}};
     size_t count = 0;
-    if (extents == NULL)
-        return lode_fail_memory(check->report.error);
+    LODE_TRY_ALLOC(extents, check->report.error);
     for (uint32_t i = 0; i < db->traces.count; i++) {
         struct drafts_Trace record;
         lode_trace_line line;

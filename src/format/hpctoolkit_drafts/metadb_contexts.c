@@ -48,8 +48,7 @@ static lode_status push_children(struct tree_reader *self, uint64_t pointer, uin
                                    " are not inside the section of contexts",
                                    size, pointer);
     struct siblings *siblings = lode_array_push(&self->stack);
-    if (siblings == NULL)
-        return lode_fail_memory(self->reader->report->error);
+    LODE_TRY_ALLOC(siblings, self->reader->report->error);
     *siblings = (struct siblings){.rest = bytes, .offset = pointer, .parent = parent};
     return LODE_OK;
 }

@@ -39,8 +39,7 @@ static lode_status find_scope(struct metrics_reader *self, const char *name, con
     struct lode_database *base = &self->reader->db->base;
     bool is_new;
     const uint32_t *index = lode_map_add(&self->by_name, lode_hash_text(name), base->scope_count, &is_new);
-    if (index == NULL)
-        return lode_fail_memory(self->reader->report->error);
+    LODE_TRY_ALLOC(index, self->reader->report->error);
     *out = &base->scopes[*index];
     if (!is_new && strcmp(base->scopes[*index].name, name) == 0)
         return LODE_OK;
@@ -60,8 +59,7 @@ static lode_status load_statistic(struct metrics_reader *self, const lode_scope 
     if (self->cursor.is_short)
         return LODE_OK;
     lode_metric_statistic *statistic = lode_array_push(&self->statistics);
-    if (statistic == NULL)
-        return lode_fail_memory(self->reader->report->error);
+    LODE_TRY_ALLOC(statistic, self->reader->report->error);
     *statistic = (lode_metric_statistic){.scope = scope, .formula = formula, .combine = combine, .id = id};
     if (lode_combine_name(combine) == NULL)
         LODE_TRY(lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_ENUM, offset,
@@ -90,8 +88,7 @@ static lode_status keep_statistics(struct metrics_reader *self, struct lode_metr
     struct lode_array *list = &self->statistics;
     struct lode_database *base = &self->reader->db->base;
     metric->statistics = lode_arena_alloc(&base->arena, list->count, sizeof *metric->statistics);
-    if (metric->statistics == NULL)
-        return lode_fail_memory(self->reader->report->error);
+    LODE_TRY_ALLOC(metric->statistics, self->reader->report->error);
     if (list->count > 0)
         memcpy(metric->statistics, list->items, list->count * sizeof *metric->statistics);
     metric->statistic_count = (uint16_t)list->count;
@@ -107,8 +104,7 @@ static lode_status load_metric(struct metrics_reader *self, struct lode_metric *
     uint64_t most = self->cursor.rest.size / LEAST_SCOPE + 1;
     metric->scopes =
         lode_arena_alloc(&base->arena, (size_t)(count < most ? count : most), sizeof *metric->scopes);
-    if (metric->scopes == NULL)
-        return lode_fail_memory(self->reader->report->error);
+    LODE_TRY_ALLOC(metric->scopes, self->reader->report->error);
     for (unsigned i = 0; i < count && !self->cursor.is_short; i++)
         LODE_TRY(load_scope(self, metric));
     return keep_statistics(self, metric);
@@ -126,8 +122,7 @@ static lode_status load_all(struct metrics_reader *self)
     }
     base->metrics = lode_arena_alloc(&base->arena, count, sizeof *base->metrics);
     base->scopes = lode_arena_alloc(&base->arena, (size_t)scopes, sizeof *base->scopes);
-    if (base->metrics == NULL || base->scopes == NULL)
-        return lode_fail_memory(self->reader->report->error);
+    LODE_TRY_ALLOC(base->metrics && base->scopes, self->reader->report->error);
     for (uint32_t i = 0; i < count && !self->cursor.is_short; i++) {
         base->metrics[i].index = i;
         LODE_TRY(load_metric(self, &base->metrics[i]));

@@ -181,8 +181,7 @@ static lode_status load_id_names(struct metadb_reader *reader, struct metadb_cur
     /* Each name takes at least a byte. */
     uint64_t most = count < cursor->rest.size ? count : cursor->rest.size;
     base->id_kinds = lode_arena_alloc(&base->arena, (size_t)most, sizeof *base->id_kinds);
-    if (base->id_kinds == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(base->id_kinds, reader->report->error);
     for (uint64_t i = 0; i < most; i++)
         base->id_kinds[i] = lode_metadb_text(cursor);
     base->id_kind_count = (uint32_t)most;

@@ -80,8 +80,7 @@ static lode_status load_binaries(struct metadb_reader *reader)
     struct lode_database *base = &reader->db->base;
     const struct metadb_table *table = &reader->binaries;
     base->modules = lode_arena_alloc(&base->arena, table->count, sizeof *base->modules);
-    if (base->modules == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(base->modules, reader->report->error);
     for (uint32_t i = 0; i < table->count; i++) {
         struct drafts_MetaPath path;
         lode_drafts_read_MetaPath(&path, record(table, i));
@@ -97,8 +96,7 @@ static lode_status load_files(struct metadb_reader *reader)
     struct lode_database *base = &reader->db->base;
     const struct metadb_table *table = &reader->files;
     base->files = lode_arena_alloc(&base->arena, table->count, sizeof *base->files);
-    if (base->files == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(base->files, reader->report->error);
     for (uint32_t i = 0; i < table->count; i++) {
         struct drafts_MetaPath path;
         lode_drafts_read_MetaPath(&path, record(table, i));
@@ -152,8 +150,7 @@ lode_status lode_metadb_load_symbols(struct metadb_reader *reader)
     LODE_TRY(load_files(reader));
     uint32_t count = reader->functions.count;
     base->functions = lode_arena_alloc(&base->arena, count, sizeof *base->functions);
-    if (base->functions == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(base->functions, reader->report->error);
     for (uint32_t i = 0; i < count; i++)
         LODE_TRY(load_function(reader, i));
     base->function_count = count;

@@ -172,8 +172,7 @@ static lode_status load_scopes(struct metrics_reader *reader)
         return lode_fail_memory(report->error);
     reader->scope_count = 0;
     base->scopes = lode_arena_alloc(&base->arena, reader->found.count, sizeof *base->scopes);
-    if (base->scopes == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(base->scopes, report->error);
     if (reader->found.count > 0)
         memcpy(base->scopes, reader->found.items, reader->found.count * sizeof *base->scopes);
     base->scope_count = (uint32_t)reader->found.count;
@@ -226,8 +225,7 @@ static lode_status load_statistics(struct metrics_reader *reader, const struct h
 {
     for (uint64_t i = 0; i < table->count; i++) {
         lode_metric_statistic *statistic = lode_array_push(list);
-        if (statistic == NULL)
-            return lode_fail_memory(reader->report->error);
+        LODE_TRY_ALLOC(statistic, reader->report->error);
         statistic->scope = scope;
         LODE_TRY(load_statistic(reader, hpct_record(table, i), table->offset + i * table->stride, statistic));
     }
@@ -261,14 +259,12 @@ static lode_status load_metric(struct metrics_reader *reader, uint32_t index, st
                               "the name of a metric", &metric->name, reader->report));
     LODE_TRY(scopes_of(reader, index, &table));
     metric->scopes = lode_arena_alloc(&base->arena, (size_t)table.count, sizeof *metric->scopes);
-    if (metric->scopes == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(metric->scopes, reader->report->error);
     for (uint64_t i = 0; i < table.count; i++)
         LODE_TRY(load_instance(reader, hpct_record(&table, i), table.offset + i * table.stride, metric,
                                statistics));
     metric->statistics = lode_arena_alloc(&base->arena, statistics->count, sizeof *metric->statistics);
-    if (metric->statistics == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(metric->statistics, reader->report->error);
     if (statistics->count > 0)
         memcpy(metric->statistics, statistics->items, statistics->count * sizeof *metric->statistics);
     metric->statistic_count = (uint16_t)statistics->count;
@@ -281,8 +277,7 @@ static lode_status load_all(struct metrics_reader *reader)
     LODE_TRY(load_scopes(reader));
     size_t count = (size_t)reader->db->metrics.count;
     base->metrics = lode_arena_alloc(&base->arena, count, sizeof *base->metrics);
-    if (base->metrics == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(base->metrics, reader->report->error);
     for (uint32_t i = 0; i < count; i++) {
         struct lode_array statistics;
         lode_array_init(&statistics, sizeof(lode_metric_statistic), UINT16_MAX);

@@ -241,8 +241,7 @@ static lode_status place_functions(struct xml_reader *reader)
     struct lode_database *db = &reader->db->base;
     size_t count = reader->functions.items.count;
     db->functions = lode_arena_alloc(&db->arena, count, sizeof *db->functions);
-    if (db->functions == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(db->functions, reader->report->error);
     for (size_t i = 0; i < count; i++) {
         const struct xml_function *function = LODE_ARRAY_AT(&reader->functions.items, struct xml_function, i);
         const struct xml_entry *procedure =
@@ -304,8 +303,7 @@ lode_status lode_xml_finish_contexts(struct xml_reader *reader)
     size_t count = reader->contexts.count;
     LODE_TRY(place_functions(reader));
     db->tree.nodes = calloc(count, sizeof *db->tree.nodes);
-    if (db->tree.nodes == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(db->tree.nodes, reader->report->error);
     for (size_t i = 0; i < count; i++)
         db->tree.nodes[i] = context_of(db, context_at(reader, (uint32_t)i), (uint32_t)i);
     /* Children follow their parents. */

@@ -226,8 +226,7 @@ static lode_status fill_metric(struct xml_reader *reader, struct lode_metric *me
     metric->name = columns->metric;
     metric->scopes = lode_arena_alloc(&db->arena, count - partials, sizeof *metric->scopes);
     metric->statistics = lode_arena_alloc(&db->arena, partials, sizeof *metric->statistics);
-    if (metric->scopes == NULL || metric->statistics == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(metric->scopes && metric->statistics, reader->report->error);
     /* In the order of value ids: exclusive ones come first. */
     for (unsigned scope = 0; scope < XML_SCOPES; scope++)
         for (size_t i = 0; i < count && i < UINT16_MAX; i++)
@@ -264,8 +263,7 @@ static lode_status add_scopes(struct xml_reader *reader)
 {
     struct lode_database *db = &reader->db->base;
     db->scopes = lode_arena_alloc(&db->arena, XML_SCOPES, sizeof *db->scopes);
-    if (db->scopes == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(db->scopes, reader->report->error);
     db->scopes[XML_EXCLUSIVE] = (struct lode_scope){
         .index = XML_EXCLUSIVE, .type = LODE_SCOPE_TRANSITIVE, .propagation_index = 0, .name = "function"};
     db->scopes[XML_INCLUSIVE] = (struct lode_scope){.index = XML_INCLUSIVE,
@@ -287,8 +285,7 @@ static lode_status place_metrics(struct xml_reader *reader, const struct xml_col
             firsts[metrics++] = &columns[i];
     qsort(firsts, metrics, sizeof(*firsts), by_position);
     db->metrics = lode_arena_alloc(&db->arena, metrics, sizeof *db->metrics);
-    if (db->metrics == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(db->metrics, reader->report->error);
     for (size_t m = 0; m < metrics; m++) {
         size_t size = 1, first = (size_t)(firsts[m] - columns);
         while (first + size < count && strcmp(columns[first + size].metric, firsts[m]->metric) == 0)
@@ -308,8 +305,7 @@ lode_status lode_xml_finish_metrics(struct xml_reader *reader)
         return LODE_OK;
     qsort(reader->columns.items, reader->columns.count, sizeof(struct xml_column), by_metric);
     const struct xml_column **firsts = calloc(reader->columns.count, sizeof(*firsts));
-    if (firsts == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(firsts, reader->report->error);
     lode_status status = place_metrics(reader, firsts);
     free(firsts);
     return status;

@@ -358,8 +358,7 @@ static void free_reader(struct xml_reader *reader)
 
 static lode_status read_document(struct xml_reader *reader)
 {
-    if (reader->parser == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(reader->parser, reader->report->error);
     XML_SetUserData(reader->parser, reader);
     XML_SetElementHandler(reader->parser, on_start, on_end);
     XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);

@@ -143,8 +143,7 @@ lode_status lode_xml_finish_tables(struct xml_reader *reader)
     db->modules = lode_arena_alloc(&db->arena, db->module_count, sizeof *db->modules);
     db->files = lode_arena_alloc(&db->arena, db->file_count, sizeof *db->files);
     db->id_kinds = lode_arena_alloc(&db->arena, reader->kinds.count, sizeof *db->id_kinds);
-    if (db->modules == NULL || db->files == NULL || db->id_kinds == NULL)
-        return lode_fail_memory(reader->report->error);
+    LODE_TRY_ALLOC(db->modules && db->files && db->id_kinds, reader->report->error);
     place_modules(reader);
     place_files(reader);
     for (size_t i = 0; i < reader->kinds.count; i++) {

@@ -122,8 +122,7 @@ static lode_status index_rules(struct reader *self, struct lode_uft_rules *rules
         if (rule->name == NULL)
             continue;
         uint32_t *first = lode_map_add(&rules->by_name, name_hash(rule->name), 0, NULL);
-        if (first == NULL)
-            return lode_fail_memory(self->report->error);
+        LODE_TRY_ALLOC(first, self->report->error);
         rule->next = *first;
         *first = i;
     }
@@ -198,8 +197,7 @@ lode_status lode_uft_specs_open(struct lode_uft_specs **out, struct lode_arena *
 {
     struct lode_uft_specs *specs = lode_arena_alloc(arena, 1, sizeof *specs);
     *out = NULL;
-    if (specs == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(specs, report->error);
     specs->word = strings->word;
     specs->big_endian = strings->big_endian;
     lode_array_init(&specs->enums, sizeof(struct lode_uft_enum *), ENUMS_MAX);

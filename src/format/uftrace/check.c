@@ -73,8 +73,7 @@ static lode_status check_tracks(struct checking *self, unsigned threads, lode_er
     for (uint32_t i = 0; i < count; i++)
         self->progress.total += self->recording->tracks[i].bytes;
     self->kept = calloc(count + (size_t)1, sizeof *self->kept);
-    if (self->kept == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->kept, error);
     struct lode_job job = {.items = count, .work = check_track, .finish = finish_track, .context = self};
     lode_status status = lode_pool_run(lode_pool_threads(threads, count), &job, error);
     for (uint32_t i = 0; i < count; i++)

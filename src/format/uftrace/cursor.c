@@ -21,8 +21,7 @@ static lode_status grow_events(struct uft_cursor *self)
 {
     size_t capacity = self->event_capacity * 2;
     lode_event *events = realloc(self->events, capacity * sizeof *events);
-    if (events == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(events, self->error);
     self->events = events;
     self->event_capacity = capacity;
     return LODE_OK;
@@ -46,8 +45,7 @@ lode_status lode_uft_reserve_frame(struct uft_cursor *self)
     uint32_t capacity = self->frame_capacity ? self->frame_capacity * 2 : FIRST_FRAMES;
     struct uft_frame *base = self->frames ? self->frames - 1 : NULL;
     struct uft_frame *frames = realloc(base, (capacity + (size_t)1) * sizeof *frames);
-    if (frames == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(frames, self->error);
     frames[0] = (struct uft_frame){.known = {.address = UFT_NO_ADDRESS}, .depth = UINT64_MAX};
     self->frames = frames + 1;
     self->frame_capacity = capacity;
@@ -77,8 +75,7 @@ static lode_status new_cache(struct uft_cursor *self, uint32_t lines)
     size_t count = (size_t)self->cache_lines * UFT_CACHE_WAYS;
     struct uft_known *cache =
         aligned_alloc(UFT_CACHE_WAYS * sizeof *cache, (size_t)lines * UFT_CACHE_WAYS * sizeof *cache);
-    if (cache == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(cache, self->error);
     self->cache = cache;
     self->cache_lines = lines;
     forget_addresses(self);
@@ -392,8 +389,7 @@ static lode_status prepare(struct uft_cursor *self, const lode_cursor_options *o
 {
     self->event_capacity = UFT_BATCH;
     self->events = calloc(self->event_capacity, sizeof *self->events);
-    if (self->events == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(self->events, self->error);
     LODE_TRY(lode_uft_reserve_frame(self));
     LODE_TRY(new_cache(self, UFT_CACHE_FIRST));
     if (self->task->perf) {
@@ -441,8 +437,7 @@ lode_status lode_uft_cursor_open(lode_cursor **out, const lode_recording *record
 {
     struct uft_cursor *self = new_cursor(recording, track, error);
     lode_status status = LODE_OK;
-    if (self == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self, error);
     if (options->to > 0)
         self->to = options->to;
     status = lode_report_begin(&self->report, recording->rules, recording->rule_count, options->strict,
@@ -455,7 +450,6 @@ lode_status lode_uft_cursor_open_kept(lode_cursor **out, const lode_recording *r
 {
     static const lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     struct uft_cursor *self = new_cursor(recording, track, error);
-    if (self == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self, error);
     return finish_opening(out, self, lode_report_keep(&self->report, model, error), &options);
 }

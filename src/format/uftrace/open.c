@@ -27,8 +27,7 @@ lode_status lode_uft_text(struct uft_opening *opening, struct uft_text text, con
 lode_status lode_uft_add_fact(struct uft_opening *opening, const char *key, struct uft_text value)
 {
     lode_fact *fact = lode_array_push(&opening->facts);
-    if (fact == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(fact, opening->error);
     fact->key = key;
     return lode_uft_text(opening, value, &fact->value);
 }
@@ -40,14 +39,12 @@ lode_status lode_uft_add_module(struct uft_opening *opening, struct uft_text pat
     bool is_new;
     const uint32_t *slot =
         lode_map_add(&opening->module_index, key, (uint32_t)opening->modules.count, &is_new);
-    if (slot == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(slot, opening->error);
     *index = *slot;
     if (!is_new)
         return LODE_OK;
     struct uft_module_line *module = lode_array_push(&opening->modules);
-    if (module == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(module, opening->error);
     LODE_TRY(lode_uft_text(opening, path, &module->path));
     return lode_uft_text(opening, build_id, &module->build_id);
 }
@@ -58,8 +55,7 @@ lode_status lode_uft_keep_modules(struct uft_opening *opening)
     size_t count = opening->modules.count;
     rec->base.modules = lode_arena_alloc(opening->arena, count, sizeof *rec->base.modules);
     rec->modules = lode_arena_alloc(opening->arena, count, sizeof *rec->modules);
-    if (rec->base.modules == NULL || rec->modules == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(rec->base.modules && rec->modules, opening->error);
     rec->base.module_count = (uint32_t)count;
     for (uint32_t i = 0; i < count; i++) {
         const struct uft_module_line *line = LODE_ARRAY_AT(&opening->modules, struct uft_module_line, i);
@@ -207,8 +203,7 @@ static lode_status read_all(struct uft_opening *opening)
     rec->base.fact_count = opening->facts.count;
     rec->scheduled_out = lode_uft_state_function(rec, "linux:schedule", 0);
     rec->preempted = lode_uft_state_function(rec, "linux:schedule (pre-empted)", 1);
-    if (rec->scheduled_out == NULL || rec->preempted == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(rec->scheduled_out && rec->preempted, opening->error);
     rec->base.format = rec->info.version == 3 ? "uftrace 3" : "uftrace 4";
     return LODE_OK;
 }
@@ -240,8 +235,7 @@ lode_status lode_uft_open(lode_recording **out, const struct lode_folder *folder
 {
     *out = NULL;
     struct uft_recording *rec = calloc(1, sizeof *rec);
-    if (rec == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(rec, error);
     rec->base.ops = &ops;
     rec->base.rules = lode_uft_rules;
     rec->base.rule_count = UFT_RULE_COUNT;

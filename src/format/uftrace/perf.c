@@ -227,8 +227,7 @@ static lode_status make_room(struct reader *self)
     perf->events = take_room(bytes, &perf->mapped);
     perf->threads = calloc(self->tid_count + 1, sizeof *perf->threads);
     perf->names = malloc(heads + self->name_bytes + 1);
-    if (perf->events == NULL || perf->threads == NULL || perf->names == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(perf->events && perf->threads && perf->names, self->error);
     for (size_t i = 0; i < self->tid_count; i++) {
         uint64_t count = self->places[i];
         self->places[i] = first;
@@ -359,8 +358,7 @@ static lode_status order_threads(struct reader *self)
         if (sort_nearly_sorted(events, count))
             continue;
         struct lode_uft_perf_event *spare = take_room((size_t)count * sizeof *spare, &mapped);
-        if (spare == NULL)
-            return lode_fail_memory(self->error);
+        LODE_TRY_ALLOC(spare, self->error);
         sort_events(events, spare, count);
         give_room_back(spare, mapped);
     }

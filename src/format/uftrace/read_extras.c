@@ -24,8 +24,7 @@ static lode_status parse_table(struct uft_opening *opening, const struct table *
         if (uft_length(line) == 0 || *line.at == '#')
             continue;
         void *item = lode_array_push(items);
-        if (item == NULL)
-            return lode_fail_memory(opening->error);
+        LODE_TRY_ALLOC(item, opening->error);
         if (table->parse(opening, line, item))
             continue;
         lode_array_pop(items);

@@ -162,8 +162,7 @@ static lode_status read_tids(struct uft_opening *opening, struct uft_text list, 
     if (most > TASKS_MAX)
         most = TASKS_MAX;
     info->tids = lode_arena_alloc(opening->arena, most, sizeof *info->tids);
-    if (info->tids == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(info->tids, opening->error);
     info->tid_count = 0;
     while (list.at < list.end && info->tid_count < most) {
         int32_t tid;

@@ -71,8 +71,7 @@ static lode_status add_map(struct uft_opening *opening, struct lode_array *maps,
         }
     }
     struct uft_map *added = lode_array_push(maps);
-    if (added == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(added, opening->error);
     *added = (struct uft_map){line->start, line->end, module};
     return LODE_OK;
 }
@@ -105,8 +104,7 @@ static lode_status keep_maps(struct uft_opening *opening, struct uft_session *se
                              struct lode_array *maps)
 {
     session->maps = lode_arena_alloc(opening->arena, maps->count, sizeof *session->maps);
-    if (session->maps == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(session->maps, opening->error);
     if (maps->count > 0) {
         qsort(maps->items, maps->count, sizeof(struct uft_map), compare_maps);
         memcpy(session->maps, maps->items, maps->count * sizeof(struct uft_map));
@@ -162,8 +160,7 @@ static lode_status guess_session(struct uft_opening *opening)
     if (count != 1)
         return LODE_OK;
     struct uft_session *session = lode_array_push(&opening->sessions);
-    if (session == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(session, opening->error);
     const char *end = only + strlen(only) - 4;
     session->program = "";
     LODE_TRY(lode_uft_text(opening, (struct uft_text){only + 4, end}, &session->id));

@@ -242,8 +242,7 @@ static lode_status parse_symbols(struct uft_opening *opening, const struct candi
         if (!is_symbol_type(symbol.type))
             continue;
         struct uft_symbol *added = lode_array_push(symbols);
-        if (added == NULL)
-            return lode_fail_memory(opening->error);
+        LODE_TRY_ALLOC(added, opening->error);
         *added = symbol;
     }
     return check_count(opening, file->name, file->source.bytes, seen);

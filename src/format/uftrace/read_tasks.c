@@ -32,8 +32,7 @@ static lode_status add_session(struct uft_opening *opening, const struct uft_ses
     struct uft_text id = {session->id, session->id + strlen(session->id)};
     const uint32_t *first = lode_map_add(&opening->session_index, uft_hash(id), index, NULL);
     struct uft_session *added = first ? lode_array_push(&opening->sessions) : NULL;
-    if (added == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(added, opening->error);
     *added = *session;
     added->group = *first;
     return LODE_OK;
@@ -42,8 +41,7 @@ static lode_status add_session(struct uft_opening *opening, const struct uft_ses
 static lode_status add_task(struct uft_opening *opening, uint64_t time, int32_t tid, int32_t pid)
 {
     struct uft_task_line *added = lode_array_push(&opening->tasks);
-    if (added == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(added, opening->error);
     *added = (struct uft_task_line){time, tid, pid};
     return LODE_OK;
 }
@@ -51,8 +49,7 @@ static lode_status add_task(struct uft_opening *opening, uint64_t time, int32_t 
 static lode_status add_fork(struct uft_opening *opening, uint64_t time, int32_t child, int32_t parent)
 {
     struct uft_fork_line *added = lode_array_push(&opening->forks);
-    if (added == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(added, opening->error);
     *added = (struct uft_fork_line){time, child, parent};
     return LODE_OK;
 }
@@ -146,8 +143,7 @@ static lode_status read_dlopen(struct uft_opening *opening, struct uft_text line
     loaded.group = first ? *first : LODE_NO_INDEX;
     LODE_TRY(lode_uft_add_module(opening, library, (struct uft_text){"", ""}, &loaded.module));
     struct uft_dlopen *added = lode_array_push(&opening->dlopens);
-    if (added == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(added, opening->error);
     *added = loaded;
     return LODE_OK;
 }

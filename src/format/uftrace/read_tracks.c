@@ -34,8 +34,7 @@ static lode_status add_tid(struct tracks *self, int32_t tid, bool *is_new)
     if (!*is_new)
         return LODE_OK;
     int32_t *added = lode_array_push(&self->tids);
-    if (added == NULL)
-        return lode_fail_memory(self->opening->error);
+    LODE_TRY_ALLOC(added, self->opening->error);
     *added = tid;
     return LODE_OK;
 }
@@ -87,8 +86,7 @@ static lode_status sort_sessions(struct tracks *self)
     self->all = rec->sessions;
     self->sessions = lode_arena_alloc(self->opening->arena, rec->session_count, sizeof *self->sessions);
     self->times = lode_arena_alloc(self->opening->arena, rec->session_count, sizeof *self->times);
-    if (self->sessions == NULL || self->times == NULL)
-        return lode_fail_memory(self->opening->error);
+    LODE_TRY_ALLOC(self->sessions && self->times, self->opening->error);
     for (uint32_t i = 0; i < rec->session_count; i++)
         self->sessions[i] = i;
     if (rec->session_count > 0)
@@ -255,8 +253,7 @@ static lode_status open_perf_files(struct tracks *self, struct lode_array *files
             continue;
         struct lode_source *source = lode_array_push(sources);
         struct lode_uft_perf_file *file = source ? lode_array_push(files) : NULL;
-        if (file == NULL)
-            return lode_fail_memory(opening->error);
+        LODE_TRY_ALLOC(file, opening->error);
         lode_status status =
             lode_source_open(source, &opening->rec->folder, opening->names[i], opening->error);
         if (status < 0)
@@ -318,8 +315,7 @@ static lode_status read_all(struct tracks *self)
     rec->base.track_count = (uint32_t)self->tids.count;
     rec->base.tracks = lode_arena_alloc(opening->arena, self->tids.count, sizeof *rec->base.tracks);
     rec->tasks = lode_arena_alloc(opening->arena, self->tids.count, sizeof *rec->tasks);
-    if (rec->base.tracks == NULL || rec->tasks == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(rec->base.tracks && rec->tasks, opening->error);
     for (uint32_t i = 0; i < rec->base.track_count; i++)
         LODE_TRY(read_track(self, i));
     return LODE_OK;

@@ -77,8 +77,7 @@ lode_status lode_uft_index_dlopens(struct uft_opening *opening)
     uint32_t count = rec->dlopen_count;
     rec->dlopens_by_group = lode_arena_alloc(opening->arena, count, sizeof *rec->dlopens_by_group);
     rec->dlopens_by_base = lode_arena_alloc(opening->arena, count, sizeof *rec->dlopens_by_base);
-    if (rec->dlopens_by_group == NULL || rec->dlopens_by_base == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(rec->dlopens_by_group && rec->dlopens_by_base, opening->error);
     for (uint32_t i = 0; i < count; i++)
         rec->dlopens_by_group[i] = rec->dlopens_by_base[i] = i;
     if (count > 0) {

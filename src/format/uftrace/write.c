@@ -25,8 +25,7 @@ lode_status lode_uft_track_create(struct uft_track_writer *track, struct uft_wri
                                   lode_error *error)
 {
     *track = (struct uft_track_writer){.file = {.fd = -1}, .chunk = malloc(UFT_CHUNK)};
-    if (track->chunk == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(track->chunk, error);
     snprintf(track->name, sizeof track->name, "%" PRId32 ".dat", tid);
     return lode_output_file_create(&track->file, &writer->output, track->name, error);
 }

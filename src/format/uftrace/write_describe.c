@@ -35,8 +35,7 @@ static lode_status add_task(struct describing *self, uint64_t time, int32_t tid,
                             lode_error *error)
 {
     struct uft_task_line *line = lode_array_push(&self->tasks);
-    if (line == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(line, error);
     *line = (struct uft_task_line){time, tid, pid};
     return LODE_OK;
 }
@@ -67,8 +66,7 @@ static lode_status describe_fork(struct describing *self, const struct uft_sourc
     const struct uft_task *task = &source->rec->tasks[index];
     int32_t parent = lode_uft_merge_id(source, task->parent);
     struct uft_fork_line *line = lode_array_push(&self->forks);
-    if (line == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(line, error);
     *line = (struct uft_fork_line){time, source->tracks[index].tid, parent};
     if (task->inherited == LODE_NO_INDEX || source->rec->sessions[task->inherited].pid == task->parent ||
         lode_map_get(&self->forked, (uint64_t)parent))
@@ -129,8 +127,7 @@ static lode_status describe_dlopens(struct describing *self, const struct uft_so
         library.module = source->modules[library.module];
         library.tid = lode_uft_merge_id(source, library.tid);
         struct uft_dlopen *added = lode_array_push(&self->dlopens);
-        if (added == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(added, error);
         *added = library;
     }
     return LODE_OK;
@@ -144,15 +141,13 @@ static lode_status describe_track(struct describing *self, const struct uft_sour
     const struct uft_written_track *written = &source->tracks[index];
     const lode_track *track = &source->rec->base.tracks[index];
     int32_t *tid = lode_array_push(&self->tids);
-    if (tid == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(tid, error);
     *tid = written->tid;
     LODE_TRY(describe_task(self, source, index, error));
     if (written->perf.count == 0)
         return LODE_OK;
     struct uft_written_perf *perf = lode_array_push(&self->perf);
-    if (perf == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(perf, error);
     *perf = (struct uft_written_perf){.pid = lode_uft_merge_id(source, track->pid),
                                       .tid = written->tid,
                                       .parent = lode_uft_merge_id(source, track->parent),
@@ -205,8 +200,7 @@ static lode_status gather_messages(struct describing *self, uint64_t from, uint6
             /* Keeps the order of messages of the same time. */
             message.id = self->messages.count;
             lode_event *added = lode_array_push(&self->messages);
-            if (added == NULL)
-                return lode_fail_memory(error);
+            LODE_TRY_ALLOC(added, error);
             *added = message;
         }
     }
@@ -266,8 +260,7 @@ static lode_status describe(struct describing *self, struct uft_description *out
     const struct uft_merge *merge = self->merge;
     for (uint32_t i = 0; i < merge->session_count; i++) {
         struct uft_session *session = lode_array_push(&self->sessions);
-        if (session == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(session, error);
         *session = merge->sessions[i];
     }
     for (size_t i = 0; i < merge->count; i++)

@@ -57,8 +57,7 @@ static lode_status put_perf(struct uft_event_writer *self, uint64_t time, unsign
 {
     LODE_TRY(move_time(self, &time, error));
     struct lode_uft_perf_event *added = lode_array_push(&self->written->perf);
-    if (added == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(added, error);
     *added = (struct lode_uft_perf_event){.time = time, .kind = kind, .cpu = name};
     return LODE_OK;
 }
@@ -67,8 +66,7 @@ static lode_status put_name(struct uft_event_writer *self, uint64_t time, const 
 {
     struct lode_array *names = &self->written->names;
     const char **added = lode_array_push(names);
-    if (added == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(added, error);
     *added = name;
     return put_perf(self, time, UFT_PERF_NAME, (uint32_t)names->count - 1, error);
 }
@@ -238,8 +236,7 @@ static lode_status hold(struct uft_event_writer *self, const lode_event *event, 
     if (is_later || (self->was_lost && event->time != self->lost_time))
         LODE_TRY(settle(self, event, error));
     lode_event *added = lode_array_push(&self->held);
-    if (added == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(added, error);
     *added = *event;
     self->has_jump = self->has_jump || ((const struct uft_function *)event->function)->is_jump;
     return LODE_OK;
@@ -262,8 +259,7 @@ static bool is_jump_target(const lode_function *function)
 static lode_status enter(struct uft_event_writer *self, const lode_event *event, lode_error *error)
 {
     struct uft_open_call *call = lode_array_push(&self->open);
-    if (call == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(call, error);
     call->address = lode_uft_address(&self->places, event->function, event->time);
     call->session = self->places.session;
     call->depth = event->depth;

@@ -54,8 +54,7 @@ static lode_status describe_module(struct uft_merge *merge, const struct uft_sou
     if (shift == 0)
         return LODE_OK;
     struct uft_symbol *moved = lode_arena_alloc(&merge->arena, out->symbol_count, sizeof *moved);
-    if (moved == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(moved, error);
     for (uint32_t i = 0; i < out->symbol_count; i++) {
         moved[i] = out->symbols[i];
         moved[i].address -= shift;
@@ -70,8 +69,7 @@ static lode_status rename_module(struct uft_merge *merge, struct uft_written_mod
 {
     size_t size = strlen(module->path) + 24;
     char *path = lode_arena_alloc(&merge->arena, size, 1);
-    if (path == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(path, error);
     uint32_t number = 2;
     do
         snprintf(path, size, "%s~%" PRIu32, module->path, number++);
@@ -181,8 +179,7 @@ lode_status lode_uft_merge_modules(struct uft_merge *merge, lode_error *error)
     for (size_t i = 0; i < merge->count; i++)
         most += merge->sources[i].rec->base.module_count;
     merge->modules = lode_arena_alloc(&merge->arena, most + 1, sizeof *merge->modules);
-    if (merge->modules == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(merge->modules, error);
     lode_map_init(&by_path);
     lode_status status = place_modules(merge, &by_path, error);
     lode_map_free(&by_path);
@@ -220,8 +217,7 @@ static lode_status name_session(struct uft_merge *merge, struct uft_session *ses
     while (!is_new) {
         if (made == NULL)
             made = lode_arena_alloc(&merge->arena, SESSION_ID_LENGTH + 1, 1);
-        if (made == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(made, error);
         snprintf(made, SESSION_ID_LENGTH + 1, "%016" PRIx64, ++number);
         if (!lode_map_add(taken, uft_hash(text_of(made)), 0, &is_new))
             return lode_fail_memory(error);
@@ -234,8 +230,7 @@ static lode_status move_maps(struct uft_merge *merge, const struct uft_source *s
                              struct uft_session *session, lode_error *error)
 {
     struct uft_map *maps = lode_arena_alloc(&merge->arena, session->map_count, sizeof *maps);
-    if (maps == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(maps, error);
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->map_count; i++) {
         maps[count] = session->maps[i];
@@ -274,8 +269,7 @@ lode_status lode_uft_merge_sessions(struct uft_merge *merge, lode_error *error)
     for (size_t i = 0; i < merge->count; i++)
         most += merge->sources[i].rec->session_count;
     merge->sessions = lode_arena_alloc(&merge->arena, most + 1, sizeof *merge->sessions);
-    if (merge->sessions == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(merge->sessions, error);
     lode_map_init(&taken);
     lode_status status = LODE_OK;
     for (size_t i = 0; i < merge->count; i++) {

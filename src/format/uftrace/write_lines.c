@@ -145,8 +145,7 @@ static lode_status put_utc_offset(int64_t offset, const char **line, struct lode
                                   lode_error *error)
 {
     char *text = lode_arena_alloc(arena, 48, 1);
-    if (text == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(text, error);
     snprintf(text, 48, "utc_offset:%" PRId64 "\n", offset / 1000000000);
     *line = text;
     return LODE_OK;

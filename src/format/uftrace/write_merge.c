@@ -234,8 +234,7 @@ static lode_status merge_events(struct uft_merge *merge, lode_error *error)
             largest = rec->event_names[k].id > largest ? rec->event_names[k].id : largest;
     }
     merge->event_names = lode_arena_alloc(&merge->arena, most + 1, sizeof *merge->event_names);
-    if (merge->event_names == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(merge->event_names, error);
     lode_map_init(&by_id);
     lode_status status = LODE_OK;
     for (size_t i = 0; i < merge->count; i++)
@@ -258,8 +257,7 @@ static lode_status open_source(struct uft_source *source, const lode_recording *
     source->track_count = recording->track_count;
     source->tracks = calloc((size_t)recording->track_count + 1, sizeof *source->tracks);
     source->modules = calloc((size_t)recording->module_count + 1, sizeof *source->modules);
-    if (source->tracks == NULL || source->modules == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(source->tracks && source->modules, error);
     return lode_uft_symbol_shifts(&source->shifts, rec, error);
 }
 
@@ -289,8 +287,7 @@ lode_status lode_uft_merge_open(struct uft_merge *merge, const lode_recording *c
     *merge = (struct uft_merge){.on_finding = on_finding, .user = user};
     lode_arena_init(&merge->arena, SIZE_MAX);
     merge->sources = calloc(count, sizeof *merge->sources);
-    if (merge->sources == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(merge->sources, error);
     merge->count = count;
     return open_sources(merge, recordings, error);
 }

@@ -118,8 +118,7 @@ lode_status lode_uft_write_perf(struct uft_writer *writer, const struct uft_desc
     if (description->perf_count == 0)
         return LODE_OK;
     struct moment *moments = order_moments(description, &count);
-    if (moments == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(moments, error);
     lode_status status = lode_output_file_create(&file, &writer->output, "perf-cpu0.dat", error);
     for (size_t i = 0; i < count && status == LODE_OK; i++)
         status = write_moment(&file, description, &moments[i], error);

@@ -91,8 +91,7 @@ lode_status lode_uft_symbol_shifts(uint64_t **out, const struct uft_recording *r
     if (rec->info.features & UFT_FEATURE_RELATIVE)
         return LODE_OK;
     uint64_t *shifts = calloc((size_t)rec->base.module_count + 1, sizeof *shifts);
-    if (shifts == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(shifts, error);
     for (uint32_t s = rec->session_count; s-- > 0;)
         for (uint32_t i = rec->sessions[s].map_count; i-- > 0;) {
             const struct uft_map *map = &rec->sessions[s].maps[i];

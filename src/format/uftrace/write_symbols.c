@@ -59,8 +59,7 @@ static lode_status add_suffixes(struct named *names, uint32_t count, struct lode
             continue;
         }
         char *longer = lode_arena_alloc(arena, length + SUFFIX_LENGTH + 1, 1);
-        if (longer == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(longer, error);
         memcpy(longer, names[i].name, length);
         put_suffix(longer + length, names[i].module);
         names[i] = (struct named){longer, names[i].module, true};
@@ -73,8 +72,7 @@ lode_status lode_uft_name_files(struct uft_written_module *modules, uint32_t cou
 {
     struct named *names = calloc((size_t)count + 1, sizeof *names);
     uint32_t named = 0;
-    if (names == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(names, error);
     for (uint32_t i = 0; i < count; i++) {
         const char *tail = lode_path_tail(modules[i].path);
         modules[i].file = NULL;

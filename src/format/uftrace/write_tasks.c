@@ -85,8 +85,7 @@ lode_status lode_uft_write_tasks(struct uft_writer *writer, const struct uft_des
     size_t most = (size_t)description->session_count + description->fork_count + description->task_count +
                   description->dlopen_count;
     struct line *lines = calloc(most + 1, sizeof *lines);
-    if (lines == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(lines, error);
     size_t count = gather_lines(lines, description);
     qsort(lines, count, sizeof *lines, compare_lines);
     lode_uft_text_open_hidden(&text, writer, "task.txt", error);
@@ -153,8 +152,7 @@ lode_status lode_uft_write_maps(struct uft_writer *writer, const struct uft_desc
 {
     const struct uft_session *sessions = description->sessions;
     uint32_t count = description->session_count, *order = calloc((size_t)count + 1, sizeof *order);
-    if (order == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(order, error);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     union {

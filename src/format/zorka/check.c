@@ -81,8 +81,7 @@ static lode_status check_tracks(struct checking *self, unsigned threads, lode_er
     self->batch = count / BATCHES + 1;
     uint32_t batches = (count + self->batch - 1) / self->batch;
     self->kept = calloc(batches + (size_t)1, sizeof *self->kept);
-    if (self->kept == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->kept, error);
     struct lode_job job = {.items = batches, .work = check_batch, .finish = finish_batch, .context = self};
     lode_status status = lode_pool_run(lode_pool_threads(threads, batches), &job, error);
     for (uint32_t i = 0; i < batches; i++)

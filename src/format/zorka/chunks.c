@@ -60,8 +60,7 @@ static lode_status add_chunk(struct scan *scan, const uint8_t *header)
                                "%u bytes, which become %u; %u may be", chunk.csize, chunk.lsize,
                                (unsigned)ZOR_CHUNK_MAX);
     struct zor_chunk *slot = lode_array_push(scan->chunks);
-    if (slot == NULL)
-        return lode_fail_memory(scan->report->error);
+    LODE_TRY_ALLOC(slot, scan->report->error);
     *slot = chunk;
     return LODE_OK;
 }

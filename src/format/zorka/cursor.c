@@ -184,8 +184,7 @@ static lode_status enter(struct zor_cursor *self)
         LODE_TRY(complain(self, ZOR_CALL_TIME, "a call starts before what came before it", self->start));
     }
     frame->function = lode_zor_function(self->rec, self->trace->store, self->method, &is_known);
-    if (frame->function == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(frame->function, self->error);
     if (!is_known && self->method != 0)
         LODE_TRY(complain(self, ZOR_METHOD_UNKNOWN, "a method is not in the text index", self->method));
     emit_with(self,
@@ -383,8 +382,7 @@ static lode_status take_chunk(struct zor_cursor *self)
     self->offset = chunk->offset;
     self->payload =
         lode_zor_payload_take(self->rec->payloads, &self->store->data, chunk, self->current->chunk);
-    if (self->payload == NULL)
-        return lode_fail_memory(self->error);
+    LODE_TRY_ALLOC(self->payload, self->error);
     /* It was valid when the store was opened. */
     if (self->payload->bytes.size < self->current->end || !zor_can_be_read(&self->payload->damage))
         return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
@@ -535,8 +533,7 @@ lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *record
 {
     struct zor_cursor *self = new_cursor(recording, track, options->buffer, error);
     lode_status status = LODE_OK;
-    if (self == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self, error);
     self->from = options->from;
     if (options->to > 0)
         self->to = options->to;
@@ -553,8 +550,7 @@ lode_status lode_zor_cursor_open_kept(lode_cursor **out, const lode_recording *r
                                       const struct lode_report *model, lode_error *error)
 {
     struct zor_cursor *self = new_cursor(recording, track, 0, error);
-    if (self == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self, error);
     lode_status status = lode_report_keep(&self->report, model, error);
     if (status == LODE_OK)
         *out = &self->base;

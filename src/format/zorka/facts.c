@@ -91,8 +91,7 @@ lode_status lode_zor_make_facts(struct zor_recording *rec, lode_error *error)
     struct facts facts = {rec, true};
     size_t properties = rec->properties.count;
     rec->base.facts = lode_arena_alloc(&rec->base.arena, FACTS_MAX + properties, sizeof *rec->base.facts);
-    if (rec->base.facts == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(rec->base.facts, error);
     add(&facts, "stores", "%u", rec->store_count);
     add(&facts, "chunks", "%zu", rec->chunks.count);
     add(&facts, "traces", "%zu", rec->traces.count);

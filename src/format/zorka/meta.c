@@ -39,8 +39,7 @@ void lode_zor_metas_free(struct zor_metas *metas)
 static lode_status add(struct zor_metas *metas, const struct zor_meta *meta, lode_error *error)
 {
     struct zor_meta *slot = lode_array_push(&metas->items);
-    if (slot == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(slot, error);
     *slot = *meta;
     return LODE_OK;
 }

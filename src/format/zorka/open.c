@@ -64,8 +64,7 @@ static lode_status add_store(struct opening *opening, const char *name)
     struct zor_store *store = &rec->stores[rec->store_count];
     store->name = copy_text(opening->arena, digits);
     store->data_file = copy_text(opening->arena, path);
-    if (store->name == NULL || store->data_file == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(store->name && store->data_file, opening->error);
     store->number = (uint32_t)strtoul(digits, NULL, 16);
     lode_zor_texts_init(&store->strings, opening->arena);
     lode_zor_metas_init(&store->metas);
@@ -86,8 +85,7 @@ static lode_status find_stores(struct opening *opening)
         return lode_fail(opening->error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "%zu stores; %u may be", count,
                          (unsigned)ZOR_STORES_MAX);
     rec->stores = lode_arena_alloc(opening->arena, count + 1, sizeof *rec->stores);
-    if (rec->stores == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(rec->stores, opening->error);
     if (is_one)
         return add_store(opening, NULL);
     for (size_t i = 0; i < opening->name_count; i++)
@@ -151,8 +149,7 @@ static lode_status read_file(struct opening *opening, struct zor_store *store, c
         return LODE_OK;
     snprintf(path, sizeof path, "%s%s%s", store->name, store->name[0] ? "/" : "", name);
     const char *file = copy_text(opening->arena, path);
-    if (file == NULL)
-        return lode_fail_memory(opening->error);
+    LODE_TRY_ALLOC(file, opening->error);
     lode_status status = lode_source_open(&source, &opening->rec->folder, file, opening->error);
     if (status == LODE_OK)
         status = read_bytes(opening, store, kind, source.bytes, file);

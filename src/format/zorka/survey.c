@@ -274,8 +274,7 @@ static lode_status add_segment(struct survey *self, uint32_t trace_index, uint32
         trace->first = index;
     trace->last = index;
     struct zor_segment *segment = lode_array_push(&self->rec->segments);
-    if (segment == NULL)
-        return lode_fail_memory(self->report->error);
+    LODE_TRY_ALLOC(segment, self->report->error);
     *segment = (struct zor_segment){chunk, (uint32_t)piece->begin, (uint32_t)piece->end, LODE_NO_INDEX,
                                     is_behind_loss};
     return LODE_OK;
@@ -288,8 +287,7 @@ static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk,
     const struct zor_meta *meta = lode_zor_meta(&store->metas, chunk->offset, piece->begin);
     *index = (uint32_t)self->rec->traces.count;
     struct zor_trace *trace = lode_array_push(&self->rec->traces);
-    if (trace == NULL)
-        return lode_fail_memory(self->report->error);
+    LODE_TRY_ALLOC(trace, self->report->error);
     uint64_t start = piece->has_start ? piece->start : piece->first_tick;
     *trace = (struct zor_trace){.store = chunk->store,
                                 .first = LODE_NO_INDEX,

@@ -90,8 +90,7 @@ static lode_status add_text(struct zor_strings *strings, uint64_t id, struct lod
     uint32_t length;
     char *copy = unescape(strings->arena, text, &length, &is_sound);
     uint32_t *slot = copy ? lode_map_add(&strings->by_id, id, (uint32_t)strings->items.count, &is_new) : NULL;
-    if (slot == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(slot, report->error);
     if (!is_sound)
         LODE_TRY(lode_report_add(report, ZOR_TEXT_RECORD, file, offset,
                                  "the text of id %llu has an escape that is none", (unsigned long long)id));
@@ -103,8 +102,7 @@ static lode_status add_text(struct zor_strings *strings, uint64_t id, struct lod
                                          (unsigned long long)id);
     }
     struct zor_text *item = lode_array_push(&strings->items);
-    if (item == NULL)
-        return lode_fail_memory(report->error);
+    LODE_TRY_ALLOC(item, report->error);
     item->text = copy;
     item->id = (uint32_t)id;
     item->length = length;

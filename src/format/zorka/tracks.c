@@ -188,8 +188,7 @@ lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error)
     bool is_known;
     place_traces(rec);
     rec->base.tracks = lode_arena_alloc(arena, count, sizeof *rec->base.tracks);
-    if (rec->base.tracks == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(rec->base.tracks, error);
     rec->base.track_count = (uint32_t)count;
     rec->base.has_traces = true;
     for (uint32_t i = 0; i < count; i++) {
@@ -197,8 +196,7 @@ lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error)
         /* All traces of the method share its name. */
         const lode_function *function = lode_zor_function(rec, trace->store, trace->method, &is_known);
         const char *id = id_of(arena, trace->id);
-        if (function == NULL || id == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(function && id, error);
         rec->base.tracks[i] = (lode_track){.index = i,
                                            .name = function->name,
                                            .program = rec->stores[trace->store].name,

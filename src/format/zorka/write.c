@@ -31,8 +31,7 @@ lode_status lode_zor_writer_create(struct zor_writer *writer, const char *path, 
     lode_zor_dictionary_init(&writer->strings);
     writer->layout = layout;
     writer->encoders = calloc(threads, sizeof *writer->encoders);
-    if (writer->encoders == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(writer->encoders, error);
     LODE_TRY(lode_output_create(&writer->output, path, force ? &lode_replace_traces : NULL, error));
     for (uint32_t i = 0; i < threads; i++) {
         writer->encoder_count++;
@@ -74,8 +73,7 @@ static lode_status gather(struct assembly *self, lode_error *error)
         count += writer->encoders[i].chunks.count;
     }
     self->chunks = calloc(count + 1, sizeof *self->chunks);
-    if (self->chunks == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->chunks, error);
     for (uint32_t i = 0; i < writer->encoder_count; i++) {
         const struct lode_array *chunks = &writer->encoders[i].chunks;
         if (chunks->count > 0)

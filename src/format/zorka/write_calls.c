@@ -135,8 +135,7 @@ static lode_status name_uses(struct zor_source *source, const struct use *uses, 
         struct zor_entry *method = make_method(source, uses[i].function, false);
         if (method && method->owner == source)
             method = make_method(source, uses[i].function, true);
-        if (method == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(method, error);
         method->owner = source;
         uint64_t first = atomic_load_explicit(&method->first, memory_order_relaxed);
         if (uses[i].first < first)
@@ -265,8 +264,7 @@ static lode_status put_track(struct zor_source *source, struct zor_encoder *enco
                              lode_error *error)
 {
     struct zor_entry *name = make_string(source, track->name);
-    if (name == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(name, error);
     lode_zor_attribute_number(encoder, source->keys[KEY_PROCESS], track->pid);
     lode_zor_attribute_number(encoder, source->keys[KEY_THREAD], track->tid);
     lode_zor_attribute_text(encoder, source->keys[KEY_THREAD_NAME], name);

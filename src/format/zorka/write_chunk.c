@@ -173,8 +173,7 @@ static lode_status put_aside(struct zor_encoder *encoder, size_t size, bool is_l
     put_u32be(chunk + 8, (uint32_t)encoder->payload.size);
     put_u32be(chunk + 12, (uint32_t)crc32_z(crc32_z(0, NULL, 0), encoder->packed, size));
     struct zor_packed *packed = lode_array_push(&encoder->chunks);
-    if (packed == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(packed, error);
     *packed = (struct zor_packed){encoder->order, encoder->spool.size, (uint32_t)(sizeof head + size),
                                   encoder->number};
     LODE_TRY(lode_spool_write(&encoder->spool, head, sizeof head, error));

@@ -208,8 +208,7 @@ static lode_status put_value(struct zor_source *source, struct zor_encoder *enco
             continue;
         }
         struct zor_entry *text = lode_zor_translate_string(source, store, id, source->unknown_text);
-        if (text == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(text, error);
         lode_zor_put_string(encoder, text, is_bare);
     }
     return LODE_OK;
@@ -224,8 +223,7 @@ static lode_status put_attribute(struct zor_source *source, struct zor_encoder *
     struct zor_entry *key = NULL;
     if (is_named) {
         key = lode_zor_translate_string(source, store, (uint32_t)event->id, source->unknown_key);
-        if (key == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(key, error);
     }
     lode_zor_attribute(encoder, key, has_strings);
     return put_value(source, encoder, store, reader, zor_is_bare(encoder, has_strings), error);
@@ -247,8 +245,7 @@ static lode_status put_point(struct zor_source *source, struct zor_encoder *enco
     if (!lode_zor_head(&in, &id))
         return LODE_OK;
     struct zor_entry *exception = lode_zor_translate_exception(source, store, id.value);
-    if (exception == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(exception, error);
     lode_zor_thrown(encoder, exception);
     return LODE_OK;
 }

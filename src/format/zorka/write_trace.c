@@ -183,8 +183,7 @@ lode_status lode_zor_enter(struct zor_encoder *encoder, uint64_t tick, struct zo
     }
     LODE_TRY(lode_zor_more(encoder, error));
     struct zor_open_call *frame = lode_array_push(&encoder->frames);
-    if (frame == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(frame, error);
     frame->calls = 1;
     encoder->trace.records++;
     tick = hold_tick(encoder, tick);

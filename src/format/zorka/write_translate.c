@@ -202,15 +202,13 @@ static lode_status add_method(struct zor_source *source, uint32_t store, const s
 {
     bool is_known, has_memory;
     const lode_function *function = lode_zor_function(zor_of(source->recording), store, text->id, &is_known);
-    if (function == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(function, error);
     if (!is_known)
         return LODE_OK;
     if (function->index >= source->method_count) {
         uint32_t count = 2 * function->index + 64;
         struct zor_entry **methods = realloc(source->methods, count * sizeof *methods);
-        if (methods == NULL)
-            return lode_fail_memory(error);
+        LODE_TRY_ALLOC(methods, error);
         memset(methods + source->method_count, 0, (count - source->method_count) * sizeof *methods);
         source->methods = methods;
         source->method_count = count;
