@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A batch of contexts: from pieces of profiles to its parts of cct.db and of the summary. No I/O. */
+/* A batch of contexts: from pieces of profiles to its part of cct.db and of the summary. No I/O. */
 #ifndef LODE_FORMAT_HPCTOOLKIT_WRITE_BATCH_H
 #define LODE_FORMAT_HPCTOOLKIT_WRITE_BATCH_H
 
