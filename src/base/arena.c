@@ -32,7 +32,7 @@ void lode_arena_init(struct lode_arena *arena, size_t max)
 static struct lode_arena_chunk *arena_grow(struct lode_arena *arena, size_t needed)
 {
     size_t size = needed > ARENA_CHUNK / 4 ? needed : ARENA_CHUNK;
-    /* calloc: large chunks come as untouched zero pages from the system. */
+    /* Use calloc: the system returns large chunks as untouched zero pages. */
     struct lode_arena_chunk *chunk = calloc(1, sizeof *chunk + size);
     if (chunk == NULL)
         return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An arena: many allocations, one release. Under the address sanitizer each allocation stands alone. */
+/* An arena: many allocations, one release. With AddressSanitizer each is a separate calloc. */
 #ifndef LODE_BASE_ARENA_H
 #define LODE_BASE_ARENA_H
 
@@ -9,12 +9,12 @@ struct lode_arena_chunk;
 
 struct lode_arena {
     struct lode_arena_chunk *chunks; /* newest first */
-    size_t used;                     /* bytes handed out, over all chunks */
-    size_t max;                      /* bytes that may be handed out */
+    size_t used;                     /* bytes allocated in all chunks */
+    size_t max;                      /* limit of `used` */
 };
 
 void lode_arena_init(struct lode_arena *arena, size_t max);
-/* Zeroed memory for `count` objects of `size` bytes, aligned for any type; NULL if there is none, or beyond max. */
+/* Zeroed memory for `count` objects of `size` bytes, aligned for any type; NULL on failure. */
 void *lode_arena_alloc(struct lode_arena *arena, size_t count, size_t size);
 void lode_arena_free(struct lode_arena *arena);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A growable array that is born with its maximum. */
+/* A growable array with a fixed maximum size. */
 #ifndef LODE_BASE_ARRAY_H
 #define LODE_BASE_ARRAY_H
 
@@ -11,9 +11,9 @@ struct lode_array {
 };
 
 void lode_array_init(struct lode_array *array, size_t item_size, size_t max);
-/* Room for one more item, zeroed; NULL if there is no memory, or beyond max. Moves earlier items. */
+/* Appends a zeroed item; NULL if out of memory or beyond max. Invalidates pointers to items. */
 void *lode_array_push(struct lode_array *array);
-/* Drops the last item. The array must not be empty. */
+/* Removes the last item. The array must not be empty. */
 void lode_array_pop(struct lode_array *array);
 void lode_array_free(struct lode_array *array);
 

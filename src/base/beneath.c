@@ -13,7 +13,7 @@ enum {
     OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 };
 
-/* Takes the first component off a path. 0, or -1 and errno: it is none that stays below. */
+/* Takes the first component off a path. Returns 0, or -1 and errno if it could escape. */
 static int next_component(const char **path, char *component)
 {
     size_t length = strcspn(*path, "/");
@@ -38,7 +38,7 @@ bool lode_is_beneath(const char *path)
     return true;
 }
 
-/* Closes without a change of errno. */
+/* Preserves errno. */
 static void close_quietly(int fd)
 {
     int code = errno;
@@ -46,10 +46,7 @@ static void close_quietly(int fd)
     errno = code;
 }
 
-/*
- * Goes down to the directory that the last component of a path is in, and copies that component. Directories are made on the way if
- * `makes` says so. A descriptor, or -1 and errno.
- */
+/* Opens the parent directory of `path` (made if `makes`) and copies the last component. */
 static int descend(int directory, const char *path, bool makes, char *last)
 {
     int at = openat(directory, ".", OPEN_DIRECTORY);
@@ -131,7 +128,7 @@ lode_status lode_companion_open(int *fd, int directory, const char *path, lode_e
     return status;
 }
 
-/* Reads up to the end, which may have moved since the file was opened. */
+/* Reads to the end of the file, which may have moved since it was opened. */
 static lode_status read_all(int fd, const char *path, struct lode_blob *out, lode_error *error)
 {
     enum {

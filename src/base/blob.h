@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes that grow: a piece of a file that is put together in memory. */
+/* A growable byte buffer for a section of a file. */
 #ifndef LODE_BASE_BLOB_H
 #define LODE_BASE_BLOB_H
 
@@ -13,11 +13,11 @@ struct lode_blob {
 
 #define LODE_BLOB_FULL SIZE_MAX
 
-/* Room for `size` zeroed bytes at a multiple of `alignment`: its offset, or LODE_BLOB_FULL. Moves earlier bytes. */
+/* Adds `size` zeroed bytes, aligned. Returns the offset or LODE_BLOB_FULL. May move the buffer. */
 size_t lode_blob_reserve(struct lode_blob *blob, size_t size, size_t alignment);
-/* Room for `capacity` bytes in all, so that bytes need not move later; 0 if there is none. */
+/* Reserves `capacity` bytes in all. Returns 0 if out of memory. */
 int lode_blob_prepare(struct lode_blob *blob, size_t capacity);
-/* A copy of a string with its NUL: its offset, or LODE_BLOB_FULL. */
+/* Adds a string with its NUL. Returns the offset or LODE_BLOB_FULL. */
 size_t lode_blob_text(struct lode_blob *blob, const char *text);
 void lode_blob_free(struct lode_blob *blob);
 

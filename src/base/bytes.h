@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers in bytes, at any alignment and in either byte order, on any host. These do not check bounds: spans do
- * (base/range.h), once for each piece of a file.
+ * Loads and stores of numbers at any alignment, in either byte order, on any host. They do not
+ * check bounds: byte ranges do (base/range.h), once per section of a file.
  */
 #ifndef LODE_BASE_BYTES_H
 #define LODE_BASE_BYTES_H

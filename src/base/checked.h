@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arithmetic on sizes that come from files: each returns false instead of wrapping around. */
+/* Arithmetic on sizes that come from files: returns false on overflow. */
 #ifndef LODE_BASE_CHECKED_H
 #define LODE_BASE_CHECKED_H
 

@@ -5,9 +5,8 @@
 #include <string.h>
 
 enum {
-    COMM_FEW = 1 << 11, /* bytes up to which a fold is about messages, not about bytes */
-    COMM_PACKED =
-        1 << 26 /* bytes that are packed for one round of an exchange that is too large for one call */
+    COMM_FEW = 1 << 11,   /* bytes up to which latency dominates an allreduce */
+    COMM_PACKED = 1 << 26 /* bytes per round of an all-to-all that exceeds one call */
 };
 
 static size_t smaller(uint64_t a, size_t b)
@@ -40,7 +39,7 @@ static uint32_t height(const struct lode_comm *comm)
     return levels;
 }
 
-/* Few bytes go up and down a tree; many are scattered, folded and gathered, so that they go twice whatever the number of ranks. */
+/* Small arrays use recursive doubling; large ones use reduce-scatter and allgather. */
 static void count_fold(struct lode_comm *comm, uint32_t levels, uint64_t bytes)
 {
     bool is_scattered = bytes > COMM_FEW && levels > 2;
@@ -63,7 +62,7 @@ static void count_exchange(struct lode_comm *comm, const uint64_t *sizes)
             count_traffic(comm, 1, sizes[i]);
 }
 
-/* ---- one to all, all to one number ---- */
+/* ---- broadcast, reductions ---- */
 
 lode_status lode_comm_broadcast(struct lode_comm *comm, void *bytes, size_t size, lode_error *error)
 {
@@ -77,7 +76,7 @@ lode_status lode_comm_broadcast(struct lode_comm *comm, void *bytes, size_t size
     return LODE_OK;
 }
 
-/* Numbers that are moved at once. */
+/* Numbers per call. */
 static size_t numbers_in_piece(const struct lode_comm *comm)
 {
     return comm->piece >= sizeof(uint64_t) ? comm->piece / sizeof(uint64_t) : 1;
@@ -121,7 +120,7 @@ lode_status lode_comm_barrier(struct lode_comm *comm, lode_error *error)
 
 /* ---- gather ---- */
 
-/* Of bytes [first, first + size) of the whole, what this rank has; `sizes` are all sizes, `now` those within. */
+/* The part of this rank within bytes [first, first + size) of all; `now` gets the sizes within. */
 static uint64_t cut_window(const struct lode_comm *comm, const uint64_t *sizes, uint64_t first, size_t size,
                            uint64_t *now)
 {
@@ -138,7 +137,7 @@ static uint64_t cut_window(const struct lode_comm *comm, const uint64_t *sizes, 
     return own;
 }
 
-/* A window over what comes out is one piece. */
+/* One piece is a sliding window over the gathered bytes. */
 static lode_status gather_pieces(struct lode_comm *comm, const void *bytes, const uint64_t *sizes,
                                  uint64_t *now, bool to_all, char *out, lode_error *error)
 {
@@ -192,9 +191,9 @@ lode_status lode_comm_gather(struct lode_comm *comm, const void *bytes, size_t s
     return status;
 }
 
-/* ---- exchange ---- */
+/* ---- all-to-all ---- */
 
-/* One side of an exchange: sizes by rank, and of a round its bytes in one piece. */
+/* One side of an all-to-all: sizes by rank, and the packed bytes of one round. */
 struct side {
     const uint64_t *sizes;
     uint64_t *now;
@@ -206,7 +205,7 @@ struct exchange {
     const char *bytes;
     char *out;
     struct side from, to;
-    size_t share; /* of a round: bytes from any rank to any */
+    size_t share; /* bytes per pair of ranks and round */
 };
 
 static uint64_t within(const struct exchange *exchange, uint64_t size, uint64_t done)
@@ -242,7 +241,7 @@ static void unpack(const struct exchange *exchange, uint64_t done)
     }
 }
 
-/* Each round takes a share of what is for each rank: however unlike the sizes are, none has more than its part to move. */
+/* Each round moves an equal share per pair of ranks, which bounds memory for any distribution. */
 static lode_status exchange_rounds(struct exchange *exchange, uint64_t largest, lode_error *error)
 {
     struct lode_comm *comm = exchange->comm;
@@ -312,7 +311,7 @@ lode_status lode_comm_alltoallv(struct lode_comm *comm, const void *bytes, const
                                 size_t *room, uint64_t *out_sizes, lode_error *error)
 {
     uint32_t ranks = comm->place.size;
-    /* The most that any rank sends or receives in all, and the most from one to one. */
+    /* The most that any rank sends or receives in total, and the most for one pair. */
     uint64_t most[2];
     LODE_TRY(exchange_sizes(comm, sizes, out_sizes, error));
     uint64_t sent = sum_of(sizes, ranks), received = sum_of(out_sizes, ranks);
@@ -331,7 +330,7 @@ lode_status lode_comm_alltoallv(struct lode_comm *comm, const void *bytes, const
     return LODE_OK;
 }
 
-/* ---- one to one ---- */
+/* ---- point to point ---- */
 
 lode_status lode_comm_send(struct lode_comm *comm, uint32_t to, const void *bytes, size_t size,
                            lode_error *error)
@@ -367,7 +366,7 @@ lode_status lode_comm_open_file(struct lode_comm *comm, void **file, const char 
 lode_status lode_comm_write_file(struct lode_comm *comm, void *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error)
 {
-    /* As many pieces as the rank has that has most. */
+    /* As many rounds as the rank with most pieces needs. */
     uint64_t most = size;
     LODE_TRY(lode_comm_allreduce(comm, &most, 1, LODE_COMM_MAX, error));
     for (uint64_t done = 0; done < most; done += comm->piece) {
@@ -383,11 +382,11 @@ lode_status lode_comm_close_file(struct lode_comm *comm, void *file, lode_error 
     return comm->ops->close_file(comm->self, file, error);
 }
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 void lode_comm_raise(struct lode_comm *comm, lode_status status, const lode_error *error)
 {
-    /* The communicator's own LODE_ERR_CANCELLED needs no care: then an error was raised before, and the first one stays. */
+    /* The communicator's own LODE_ERR_CANCELLED is harmless: the first error is kept. */
     lode_error raised = {0};
     if (status == LODE_OK)
         return;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator: ranks that run the same code on shares of the same work, and meet where it says so. There is one rank per process of an
- * MPI job (comm_mpi.c, a plug-in), per thread of this process (comm_threads.c), or one in all (comm_serial.c).
+ * A communicator: ranks that run the same code on shares of the same work. A rank is a process of
+ * an MPI job (comm_mpi.c, a plug-in), a thread of this process (comm_threads.c), or the only one
+ * (comm_serial.c).
  *
- * All functions but those marked otherwise are collective: every rank calls them, in the same order, from one thread at a time. Sizes
- * may be of any magnitude; they are cut into pieces here. Rank 0 is the one that has the output.
+ * All functions are collective unless marked otherwise: every rank calls them, in the same order,
+ * from one thread at a time. Any size is allowed: large ones are split here. Rank 0 owns the
+ * output.
  *
- * A rank that fails raises its error. From then on whatever the others call, or wait in, fails with LODE_ERR_CANCELLED, and `error` is
- * the one that was raised first: the one that the job ends with. Of the processes of a job this is so for rank 0, which ends it;
- * the others may wait until then.
+ * A rank that fails raises its error. After that all collective calls of other ranks fail with
+ * LODE_ERR_CANCELLED, and `error` is the one that was raised first. In an MPI job only rank 0 is
+ * sure to see it and ends the job; other ranks may block until then.
  */
 #ifndef LODE_BASE_COMM_H
 #define LODE_BASE_COMM_H
@@ -16,7 +18,7 @@
 #include "base/error.h"
 #include <stdbool.h>
 
-/* How numbers of all ranks become one. */
+/* Reduction operators. */
 enum lode_comm_op {
     LODE_COMM_SUM,
     LODE_COMM_MIN,
@@ -25,56 +27,59 @@ enum lode_comm_op {
 
 enum {
     LODE_COMM_VERSION = 1,
-    LODE_COMM_PIECE =
-        1
-        << 30 /* bytes that an implementation is asked to move at once, at most: counts of MPI have 31 bits */
+    LODE_COMM_PIECE = 1 << 30 /* limit of bytes per call: MPI counts have 31 bits */
 };
 
 struct lode_comm_place {
     uint32_t rank, size;
-    uint32_t local; /* ranks on this machine, this one among them: they share its processors and its memory */
+    uint32_t local; /* ranks on this machine, including this one */
 };
 
 /*
- * What an implementation has. A plug-in exports one of these as `lode_comm_plugin`, and uses nothing of the library. No size is above
- * LODE_COMM_PIECE; for many to many that is the sum of what one rank sends, and of what it receives.
+ * Operations of an implementation. A plug-in exports one as `lode_comm_plugin` and uses no other
+ * symbol of the library. Sizes are at most LODE_COMM_PIECE; for an all-to-all that applies to the
+ * sum of what one rank sends, and of what it receives.
  */
 struct lode_comm_ops {
     uint32_t version;
     const char *name; /* such as "openmpi" */
-    /* NULL if it is no plug-in. */
+    /* NULL unless it is a plug-in. */
     lode_status (*join)(void **self, struct lode_comm_place *place, lode_error *error);
-    /* Of a job that went well. */
+    /* Ends a successful job. */
     void (*leave)(void *self);
     /*
-     * Ends the job everywhere, without what is usual at an end. Rank 0 does so at once. Others leave it some seconds to clear away
-     * what it wrote and to say why. May be called by the only thread that is left. Does not return where ranks are processes.
+     * Aborts the job on all ranks, without exit handlers. Rank 0 does so at once; others give it
+     * some seconds to clean up and report. May be called by the last running thread. Does not
+     * return if ranks are processes.
      */
     void (*abort)(void *self, int status);
 
     lode_status (*broadcast)(void *self, void *bytes, size_t size, lode_error *error);
     lode_status (*fold)(void *self, uint64_t *numbers, size_t count, enum lode_comm_op fold,
                         lode_error *error);
-    /* Each number becomes the sum of those of the ranks before. */
+    /* Exclusive prefix sums. */
     lode_status (*scan)(void *self, uint64_t *numbers, size_t count, lode_error *error);
-    /* The bytes of all ranks in their order, to rank 0 or to all. `sizes` is by rank, and known to all; `out` is NULL where nothing goes. */
+    /*
+     * Concatenates the bytes of all ranks, on rank 0 or on all. All ranks know `sizes`, by rank;
+     * `out` is NULL where there is no result.
+     */
     lode_status (*gather)(void *self, const void *bytes, const uint64_t *sizes, void *out, bool to_all,
                           lode_error *error);
-    /* Bytes for each rank in their order, sizes by rank. */
+    /* Bytes for each rank in rank order, sizes by rank. */
     lode_status (*exchange)(void *self, const void *bytes, const uint64_t *sizes, void *out,
                             const uint64_t *out_sizes, lode_error *error);
-    /* One to one: not collective. */
+    /* Point to point: not collective. */
     lode_status (*send)(void *self, uint32_t to, const void *bytes, size_t size, lode_error *error);
     lode_status (*receive)(void *self, uint32_t from, void *bytes, size_t size, lode_error *error);
 
-    /* Not collective, never waits. The error need not be that of `raise` if another was raised before. */
+    /* Not collective, does not block. `error` may be an earlier one of another rank. */
     void (*raise)(void *self, const lode_error *error);
-    /* LODE_ERR_CANCELLED if an error was raised that this rank can know of; then `error` is that one. Not collective. */
+    /* LODE_ERR_CANCELLED and `error` if this rank knows of a raised error. Not collective. */
     lode_status (*poll)(void *self, lode_error *error);
 
     /*
-     * Files that all ranks write together: each of these is collective. The file is there before it is opened. A rank may have
-     * nothing to write, but takes part. All NULL where there is nothing to be gained.
+     * Collective file output. The file exists before it is opened. A rank without bytes still takes
+     * part. All NULL if unsupported.
      */
     lode_status (*open_file)(void *self, void **file, const char *path, lode_error *error);
     lode_status (*write_file)(void *self, void *file, uint64_t offset, const void *bytes, size_t size,
@@ -83,13 +88,17 @@ struct lode_comm_ops {
 };
 
 /*
- * What went over the wire from this rank, as the usual algorithms have it. For n bytes on P ranks, L = log2(P) rounded up:
- *   broadcast  L messages, n bytes in all: down a tree
- *   fold, scan L messages of n bytes: doubling; a fold of much, with L above 2, 2 L messages and 2 n bytes: scattered and gathered
- *   gather     to rank 0 one message of its own bytes; to all P - 1 messages, all bytes but its own: around a ring
- *   exchange   one message to each other rank that there is something for
+ * Messages and bytes that this rank sent, assuming the usual algorithms. For n bytes on P ranks and
+ * L = ceil(log2(P)):
+ *   broadcast  binary tree: L messages, n bytes in total
+ *   allreduce  recursive doubling: L messages of n bytes; for large n and L > 2, reduce-scatter and
+ *              allgather: 2 L messages, 2 n bytes
+ *   exscan     L messages of n bytes
+ *   gather     to rank 0: one message with its own bytes
+ *   allgather  ring: P - 1 messages, all bytes but its own
+ *   alltoallv  one message to each rank with a nonzero size
  *   send       one message
- * One rank alone sends nothing.
+ * A single rank sends nothing.
  */
 struct lode_comm_traffic {
     uint64_t messages, bytes;
@@ -100,10 +109,10 @@ struct lode_comm {
     void *self;
     struct lode_comm_place place;
     struct lode_comm_traffic traffic;
-    size_t piece; /* LODE_COMM_PIECE; tests make it small, all ranks alike */
+    size_t piece; /* LODE_COMM_PIECE; tests use less, the same on all ranks */
 };
 
-/* a communicator of one rank. Nothing need be freed. */
+/* A communicator of one rank. Nothing need be freed. */
 #define LODE_COMM_SELF                                                                                       \
     {                                                                                                        \
         &lode_comm_serial, NULL, {0, 1, 1}, {0, 0}, LODE_COMM_PIECE                                          \
@@ -111,8 +120,8 @@ struct lode_comm {
 extern const struct lode_comm_ops lode_comm_serial, lode_comm_threads;
 
 /*
- * Runs `work` as `size` ranks, each on a thread of its own, this one being rank 0. What `work` returns is raised if it is
- * not LODE_OK. Returns the error that was raised first.
+ * Runs `work` as `size` ranks, one thread each; this thread is rank 0. An error returned by `work`
+ * is raised. Returns the error that was raised first.
  */
 lode_status lode_comm_run(uint32_t size,
                           lode_status (*work)(void *context, struct lode_comm *comm, lode_error *error),
@@ -120,46 +129,46 @@ lode_status lode_comm_run(uint32_t size,
 
 /* Broadcasts from rank 0. */
 lode_status lode_comm_broadcast(struct lode_comm *comm, void *bytes, size_t size, lode_error *error);
-/* Each number of the array becomes the sum, the least or the greatest of those that the ranks have there. */
+/* Reduces each element of the array over all ranks. */
 lode_status lode_comm_allreduce(struct lode_comm *comm, uint64_t *numbers, size_t count,
                                 enum lode_comm_op fold, lode_error *error);
-/* Each number becomes the sum of those of the ranks before; `totals`, if not NULL, are the sums of all. */
+/* Exclusive prefix sums of each element; `totals`, if not NULL, gets the sums over all ranks. */
 lode_status lode_comm_exscan(struct lode_comm *comm, uint64_t *numbers, uint64_t *totals, size_t count,
                              lode_error *error);
 /*
- * The bytes of all ranks, one behind the other, in memory that the caller frees. Without `to_all` only rank 0 gets them, and
- * others NULL. All learn the sum of sizes, and each size: `sizes` is by rank, the caller's, and may be NULL.
+ * The contiguous bytes of all ranks, which the caller frees. Without `to_all` only rank 0 gets
+ * them, others get NULL. All get the total and `sizes`, by rank, an array of the caller or NULL.
  */
 lode_status lode_comm_gather(struct lode_comm *comm, const void *bytes, size_t size, bool to_all, void **out,
                              uint64_t *out_size, uint64_t *sizes, lode_error *error);
 /*
- * To each rank what is for it: `bytes` has that in the order of ranks, sizes[i] bytes for rank i. What the others have for this
- * one, in their order, is put into `*out`, which grows as needed (`*room` bytes, the caller frees it), with its sizes in `out_sizes`.
- * Best with at most LODE_COMM_PIECE bytes from and to each rank in all: more goes in many small rounds.
+ * Sends sizes[i] bytes to each rank i; `bytes` has them in rank order. The received bytes go to
+ * `*out` in rank order, their sizes to `out_sizes`. `*out` has `*room` bytes, grows as needed, and
+ * the caller frees it. Most efficient up to LODE_COMM_PIECE bytes per rank; more takes many rounds.
  */
 lode_status lode_comm_alltoallv(struct lode_comm *comm, const void *bytes, const uint64_t *sizes, void **out,
                                 size_t *room, uint64_t *out_sizes, lode_error *error);
-/* One to one: the other rank must receive, or send, as many bytes. */
+/* Point to point: both ranks must name the same size. */
 lode_status lode_comm_send(struct lode_comm *comm, uint32_t to, const void *bytes, size_t size,
                            lode_error *error);
 lode_status lode_comm_receive(struct lode_comm *comm, uint32_t from, void *bytes, size_t size,
                               lode_error *error);
-/* Waits for all. */
+/* Waits for all ranks. */
 lode_status lode_comm_barrier(struct lode_comm *comm, lode_error *error);
 
 /*
- * Files that all ranks write together: MPI gathers what goes to neighbouring places before it writes. LODE_ABSENT where the communicator has
- * nothing of the kind. A write has any size at each rank, also none; all are done in the same order.
+ * Collective file output: MPI merges adjacent writes. LODE_ABSENT if the communicator has no such
+ * support. Any rank may write no bytes. All ranks write in the same order.
  */
 lode_status lode_comm_open_file(struct lode_comm *comm, void **file, const char *path, lode_error *error);
 lode_status lode_comm_write_file(struct lode_comm *comm, void *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error);
-/* All is on the disk. Frees `file` in every case. */
+/* Syncs to disk. Always frees `file`. */
 lode_status lode_comm_close_file(struct lode_comm *comm, void *file, lode_error *error);
 
-/* Not collective. Tells all that this rank has failed; LODE_ERR_CANCELLED that came from the communicator itself is not raised again. */
+/* Not collective. Tells all ranks of a failure; ignores the communicator's own cancellation. */
 void lode_comm_raise(struct lode_comm *comm, lode_status status, const lode_error *error);
-/* Not collective. Whether any rank is known to have failed: what long work asks now and then, from one thread at a time. */
+/* Not collective. Whether a rank is known to have failed: polled by long-running work. */
 lode_status lode_comm_poll(struct lode_comm *comm, lode_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* a communicator of one rank rank: nothing to wait for, and nobody to tell. */
+/* A communicator of one rank: nothing to wait for, nobody to tell. */
 #include "base/comm.h"
 
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that are threads of one process. Together they do one thing at a time: each posts where its bytes are, all meet, each
- * takes what is for it, all meet again.
+ * Ranks that are threads of one process. Each collective has two barriers: ranks post pointers to
+ * their bytes, wait, copy what is for them, and wait again.
  *
- * An error that was raised ends the first meeting, and no later one begins. It does not end the second: whoever is there
- * may still be read by others, and all who passed the first come to it without waiting for anything.
+ * A raised error releases the first barrier, and later ones fail. It does not release the second:
+ * other ranks may still read the posted bytes, and all that passed the first arrive without
+ * blocking.
  */
 #include "base/comm.h"
 
@@ -29,13 +30,13 @@ struct mail {
 
 struct room {
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* any of what is below */
+    pthread_cond_t moved; /* signals changes of the fields below */
     uint32_t size, waiting;
     uint64_t meetings;
     bool raised;
     lode_error error;
     struct seat *seats;
-    struct mail *mail; /* of rank `from` for rank `to` at from * size + to */
+    struct mail *mail; /* from `from` to `to` at from * size + to */
 };
 
 struct seat {
@@ -55,7 +56,7 @@ static void copy(void *to, const void *from, uint64_t size)
         memcpy(to, from, size);
 }
 
-/* ---- meeting ---- */
+/* ---- barrier ---- */
 
 /* With the lock held. */
 static lode_status cancelled(const struct room *room, lode_error *error)
@@ -89,7 +90,7 @@ static lode_status first_meeting(struct seat *seat, const void *bytes, const uin
     seat->sizes = sizes;
     if (!room->raised)
         wait_for_all(room, true);
-    /* If all came, all go on, whatever was raised since: those who do not would be missed at the second. */
+    /* If all ranks arrived, all go on despite an error: the second barrier needs all of them. */
     if (room->meetings == meeting)
         status = cancelled(room, error);
     pthread_mutex_unlock(&room->lock);
@@ -104,7 +105,7 @@ static void second_meeting(struct seat *seat)
     pthread_mutex_unlock(&room->lock);
 }
 
-/* ---- together ---- */
+/* ---- collectives ---- */
 
 static lode_status threads_broadcast(void *self, void *bytes, size_t size, lode_error *error)
 {
@@ -129,7 +130,7 @@ static uint64_t fold_two(uint64_t a, uint64_t b, enum lode_comm_op fold)
     return a + b;
 }
 
-/* The numbers of ranks below `end`; without any, zeros. */
+/* Reduces the numbers of ranks below `end`; zeros if there are none. */
 static lode_status fold_below(struct seat *seat, uint64_t *numbers, size_t count, enum lode_comm_op fold,
                               uint32_t end, lode_error *error)
 {
@@ -197,7 +198,7 @@ static lode_status threads_exchange(void *self, const void *bytes, const uint64_
     return LODE_OK;
 }
 
-/* ---- one to one ---- */
+/* ---- point to point ---- */
 
 static lode_status threads_send(void *self, uint32_t to, const void *bytes, size_t size, lode_error *error)
 {
@@ -245,7 +246,7 @@ static lode_status threads_receive(void *self, uint32_t from, void *bytes, size_
     return status;
 }
 
-/* ---- failing ---- */
+/* ---- errors ---- */
 
 static void raise_in(struct room *room, const lode_error *error)
 {

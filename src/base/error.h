@@ -6,7 +6,7 @@
 #include <lode/status.h>
 #include <stddef.h>
 
-/* Write the details, if `error` is not NULL. The second adds the text of errno, and returns the status it means. */
+/* Fill in `error` unless it is NULL. The second appends strerror and maps errno to a status. */
 void lode_describe(lode_error *error, lode_status status, const char *file, uint64_t offset,
                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 lode_status lode_describe_errno(lode_error *error, const char *file, const char *what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What SIGBUS becomes, if the program wants it: zeros, and a mark that the store is not to be believed. */
+/* The SIGBUS handler: replaces lost pages by zeros and marks the store as damaged. */
 #include "base/error.h"
 #include "base/watch.h"
 #include <errno.h>
@@ -12,14 +12,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Never freed and never moved: the handler may look at it at any time. `end` is 0 while it is not in use. */
+/* Never freed or moved: the handler may read it at any time. `end` is 0 while it is unused. */
 struct lode_guarded {
     _Atomic uintptr_t begin, end;
-    _Atomic(struct lode_guarded *) next; /* of all that there are */
+    _Atomic(struct lode_guarded *) next; /* in the list of all */
     struct lode_guarded *free_next;
     struct lode_watch *watch;
     const char *name;
-    atomic_bool unread; /* a part of it was replaced by zeros */
+    atomic_bool unread; /* part of it was replaced by zeros */
 };
 
 static _Atomic(struct lode_guarded *) all;
@@ -90,14 +90,14 @@ const char *lode_guard_unread(const struct lode_watch *watch)
 
 /* ---- the signal ---- */
 
-/* Only what may be done in a handler: atomic loads and stores, and mmap, which is one system call. */
+/* Async-signal-safe: only atomic loads and stores, and mmap, which is one system call. */
 static bool give_zeros(uintptr_t address)
 {
     for (struct lode_guarded *guarded = atomic_load(&all); guarded; guarded = atomic_load(&guarded->next)) {
         uintptr_t begin = atomic_load(&guarded->begin), end = atomic_load(&guarded->end);
         if (address < begin || address >= end)
             continue;
-        /* What follows is gone too. */
+        /* The rest of the mapping is lost too. */
         uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
         atomic_store(&guarded->unread, true);
         void *gone = (void *)page; // NOLINT(performance-no-int-to-ptr)
@@ -107,7 +107,7 @@ static bool give_zeros(uintptr_t address)
     return false;
 }
 
-/* Not ours: what would have happened without a guard. */
+/* Not one of our mappings: does what would happen without a guard. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     if (previous.sa_flags & SA_SIGINFO) {
@@ -115,7 +115,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
     } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
         previous.sa_handler(number);
     } else {
-        /* The access is repeated when the handler returns, and ends the process. */
+        /* Returning repeats the access, which now ends the process. */
         struct sigaction standard = {.sa_handler = SIG_DFL};
         sigaction(number, &standard, NULL);
     }

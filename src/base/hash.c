@@ -13,7 +13,7 @@ struct lode_hash_seed lode_hash_seed;
 
 /* ---- the seed ---- */
 
-/* splitmix64: spreads a little randomness over all words of a seed. */
+/* splitmix64: expands a little randomness to all words of a seed. */
 static uint64_t next_word(uint64_t *state)
 {
     uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -43,7 +43,7 @@ void lode_hash_reseed(uint64_t number)
     set_seed(words);
 }
 
-/* Where the system gives no random bytes (an old kernel, a sandbox), what it gave this process at its start. */
+/* Fallback without random bytes (an old kernel, a sandbox): AT_RANDOM of this process. */
 static void seed_from_process(void)
 {
     uint64_t start[2] = {0};
@@ -57,8 +57,8 @@ static void seed_from_process(void)
 }
 
 /*
- * When the library is loaded, before any thread can use it, and before constructors of programs that have it inside: so that a hash needs
- * no check whether there is a seed. It must not wait: early at boot there may be no random bytes.
+ * Runs when the library is loaded, before any thread and before constructors of programs that link
+ * it statically, so that hashing need not check for a seed. It must not block early at boot.
  */
 __attribute__((constructor(101))) static void seed_at_load(void)
 {

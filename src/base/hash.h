@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hashes for tables whose keys come from a file. They depend on a seed that is drawn once when the library is loaded and never changes
- * afterwards, so that nobody can prepare keys that collide. A hash must never be stored, sent, shown or sorted by: no result depends on
- * the seed.
+ * Hashes for tables with keys from files. They use a random seed, drawn once when the library is
+ * loaded, so that nobody can prepare colliding keys. Never store, send, print or sort by a hash: no
+ * result may depend on the seed.
  */
 #ifndef LODE_BASE_HASH_H
 #define LODE_BASE_HASH_H
@@ -21,9 +21,10 @@ struct lode_hash_seed {
 extern struct lode_hash_seed lode_hash_seed;
 
 /*
- * One number, or two. Upper half of a * x + c * y + b, modulo 2^128, with random a, b, c of 128 bits: strongly universal
- * (Dietzfelbinger 1996, "Universal hashing and k-wise independent random variables via integer arithmetic without primes"). Two
- * different keys have independent hashes, in all 64 bits and so in any of them that a table uses.
+ * Hash of one or two numbers: upper half of a * x + c * y + b modulo 2^128, with random a, b, c of
+ * 128 bits. Strongly universal (Dietzfelbinger 1996, "Universal hashing and k-wise independent
+ * random variables via integer arithmetic without primes"): hashes of two different keys are
+ * independent in all 64 bits.
  */
 static inline uint64_t lode_hash_number(uint64_t number)
 {
@@ -37,11 +38,11 @@ static inline uint64_t lode_hash_pair(uint64_t first, uint64_t second)
                   64);
 }
 
-/* SipHash-1-3 of any bytes: strings, and structs without padding. */
+/* SipHash-1-3 of any bytes: strings and structs without padding. */
 uint64_t lode_hash_bytes(const void *data, size_t size);
 uint64_t lode_hash_text(const char *text);
 
-/* For tests alone, while no other thread uses the library: a seed made from a number. */
+/* For tests: sets a seed. No other thread may use the library. */
 void lode_hash_reseed(uint64_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interning: equal things get one number, 0, 1, 2 and so on in the order in which they are first added. Things are compared by content; a
- * hash only says where to look. Contents may come from a file: hashes are keyed (base/hash.h).
+ * Interning: equal items get one number; 0, 1, 2... in order of first addition. Items are compared
+ * by content; the hash only selects where to look, and is keyed (base/hash.h).
  */
 #ifndef LODE_BASE_INTERN_H
 #define LODE_BASE_INTERN_H
@@ -11,19 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In place of a number: nothing, or no memory. */
+/* No number: no item, or out of memory. */
 #define LODE_NO_NUMBER UINT32_MAX
 
-/* Numbers by hash, for things that lie elsewhere. */
+/* Numbers by hash, for items that are stored elsewhere. */
 struct lode_index {
     struct lode_index_slot {
         uint32_t hash;   /* the upper half */
-        uint32_t number; /* + 1; 0: free */
+        uint32_t number; /* plus 1; 0: free */
     } * slots;
     uint32_t count, slot_count; /* slot_count is 0 or a power of two */
 };
 
-/* Numbers that were added with a hash, one after the other. */
+/* Iterates over the numbers that were added with a hash. */
 struct lode_index_probe {
     const struct lode_index *index;
     uint32_t hash, at;
@@ -54,11 +54,11 @@ static inline bool lode_index_next(struct lode_index_probe *probe, uint32_t *num
     return false;
 }
 
-/* Makes room for one more. False if there is no memory. */
+/* Reserves space for one more. False if out of memory. */
 bool lode_index_reserve(struct lode_index *index);
-/* Adds a number for which room was made. */
+/* Adds a number; space must be reserved. */
 void lode_index_put(struct lode_index *index, uint64_t hash, uint32_t number);
-/* Forgets all numbers and keeps the memory. */
+/* Removes all numbers and keeps the memory. */
 void lode_index_clear(struct lode_index *index);
 void lode_index_free(struct lode_index *index);
 
@@ -70,9 +70,9 @@ struct lode_interner {
 
 void lode_interner_init(struct lode_interner *interner, size_t item_size);
 void lode_interner_free(struct lode_interner *interner);
-/* Forgets all items and keeps the memory. */
+/* Removes all items and keeps the memory. */
 void lode_interner_clear(struct lode_interner *interner);
-/* The number of an item, which is added if it is new; LODE_NO_NUMBER if there is no memory. `added` may be NULL. */
+/* The number of an item, added if new; LODE_NO_NUMBER if out of memory. `added` may be NULL. */
 uint32_t lode_interner_add(struct lode_interner *interner, const void *item, bool *added);
 /* The number of an item; LODE_NO_NUMBER if it was not added. */
 uint32_t lode_interner_find(const struct lode_interner *interner, const void *item);
@@ -86,9 +86,9 @@ struct lode_strings {
 
 void lode_strings_init(struct lode_strings *strings);
 void lode_strings_free(struct lode_strings *strings);
-/* The number of a string, which is added if it is new; LODE_NO_NUMBER for NULL, or if there is no memory. */
+/* The number of a string, added if new; LODE_NO_NUMBER for NULL or if out of memory. */
 uint32_t lode_strings_add(struct lode_strings *strings, const char *string);
-/* The same, and false if there is no memory. */
+/* Likewise, but returns false if out of memory. */
 bool lode_strings_put(struct lode_strings *strings, const char *string, uint32_t *number);
 /* The string of a number; NULL for LODE_NO_NUMBER. */
 static inline const char *lode_strings_at(const struct lode_strings *strings, uint32_t number)

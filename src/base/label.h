@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text for people that is put together in a buffer of the caller; its length counts what did not fit too. */
+/* Builds a display string in a caller's buffer. The length also counts what was truncated. */
 #ifndef LODE_BASE_LABEL_H
 #define LODE_BASE_LABEL_H
 
@@ -10,13 +10,13 @@ struct lode_label {
     size_t capacity, length;
 };
 
-/* Whole characters: control characters, and bytes that are not UTF-8, become '?'. */
+/* Appends whole characters; replaces control characters and invalid UTF-8 by '?'. */
 void lode_label_bytes(struct lode_label *label, const char *bytes, size_t count);
 void lode_label_text(struct lode_label *label, const char *text);
-/* At most 63 characters. */
+/* Appends at most 63 characters. */
 void lode_label_format(struct lode_label *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Terminates the text, never inside a UTF-8 character. Returns the length of the whole. */
+/* Terminates the string, never inside a UTF-8 character. Returns the untruncated length. */
 size_t lode_label_end(struct lode_label *label);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A hash map from 64-bit keys to 32-bit values: open addressing, linear probing, no removal. Keys may come from a file: the hash has a
- * seed (base/hash.h), so the order of slots is different in each process.
+ * A hash map from 64-bit keys to 32-bit values: open addressing, linear probing, no removal. The
+ * hash is seeded (base/hash.h) as keys may come from a file, so the slot order varies between
+ * processes.
  */
 #ifndef LODE_BASE_MAP_H
 #define LODE_BASE_MAP_H
@@ -22,13 +23,13 @@ struct lode_map {
 };
 
 void lode_map_init(struct lode_map *map);
-/* Makes room for `count` keys in all. */
+/* Reserves space for `count` keys in all. */
 bool lode_map_reserve(struct lode_map *map, size_t count);
-/* The value of a key; one that is not there yet is added with `initial`. NULL if there is no memory. */
+/* The value of a key, added with `initial` if new. NULL if out of memory. */
 uint32_t *lode_map_add(struct lode_map *map, uint64_t key, uint32_t initial, bool *added);
 /* The value of a key, or NULL. */
 const uint32_t *lode_map_get(const struct lode_map *map, uint64_t key);
-/* Forgets all keys and keeps the memory. */
+/* Removes all keys and keeps the memory. */
 void lode_map_clear(struct lode_map *map);
 void lode_map_free(struct lode_map *map);
 

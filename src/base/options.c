@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* More than any struct of options will have: a larger size was never set, and what it covers must not be read. */
+/* Larger than any options struct: a larger size is uninitialised, and must not be read. */
 #define SIZE_LIMIT ((size_t)4096)
 
 static bool is_zero(const unsigned char *bytes, size_t count)
@@ -24,7 +24,7 @@ lode_status lode_options_take(void *options, const void *given, lode_error *erro
         return LODE_OK;
     memcpy(&known, options, sizeof known);
     memcpy(&size, given, sizeof size);
-    /* A multiple of its own size, so that no field is cut in two: all structs have its alignment. */
+    /* All structs are aligned to size_t: a multiple of its size cannot split a field. */
     if (size == 0 || size % sizeof size != 0 || size > SIZE_LIMIT)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "options with a size of %zu bytes; initialise them with their INIT macro", size);

@@ -18,7 +18,7 @@ enum {
 
 /* ---- names ---- */
 
-/* The target's path without slashes at its end. */
+/* The target's path without trailing slashes. */
 static char *copy_path(const char *path)
 {
     size_t length = strlen(path);
@@ -27,7 +27,7 @@ static char *copy_path(const char *path)
     return strndup(path, length);
 }
 
-/* Whether a path ends in a name, which a new directory can take: "", "/", "." and ".." do not. */
+/* Whether a path ends in a usable name: not "", "/", "." or "..". */
 static bool ends_in_name(const struct lode_output *output)
 {
     const char *name = lode_output_base_name(output);
@@ -72,9 +72,9 @@ static lode_status name_output(struct lode_output *output, const char *path, lod
     return name_partial(output, error);
 }
 
-/* ---- beginning ---- */
+/* ---- create ---- */
 
-/* Whether what has a name may be replaced. */
+/* Whether an existing target may be replaced. */
 static lode_status check_replaced(const struct lode_output *output, int folder, const char *name,
                                   lode_error *error)
 {
@@ -99,7 +99,7 @@ static lode_status refuse_to_replace(const struct lode_output *output, lode_erro
                      "it is there already; it is replaced only by force");
 }
 
-/* What was moved away for a replacement that never came goes back. */
+/* Restores a target that an interrupted replacement had moved away. */
 static lode_status restore(struct lode_output *output, lode_error *error)
 {
     if (target_is_there(output) || !lode_output_is_there(output->staging, LODE_STAGED_OLD))
@@ -133,7 +133,7 @@ lode_status lode_output_create(struct lode_output *output, const char *path,
 {
     LODE_TRY(name_output(output, path, error));
     output->replace = replace;
-    /* What may be replaced is looked at when no other process can be replacing it. */
+    /* Check what may be replaced only while no other process can be replacing it. */
     if (replace == NULL)
         LODE_TRY(refuse_to_replace(output, error));
     LODE_TRY(lode_staging_take(output, error));
@@ -171,9 +171,9 @@ bool lode_output_has(const struct lode_output *output, const char *name)
     return fd >= 0;
 }
 
-/* ---- ending ---- */
+/* ---- commit ---- */
 
-/* The errno of it, or 0. Some file systems write directories at once and refuse to be asked for it. */
+/* Returns errno or 0. Some file systems write directories synchronously and reject fsync. */
 static int sync_directory(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
@@ -184,7 +184,7 @@ static bool may_be_directory(const struct dirent *entry)
     return entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
 }
 
-/* A file is on the disk when it was closed; its name, when its directory is. */
+/* Closing a file syncs it; its name is durable once its directory is synced. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than LODE_OUTPUT_MAX_DEPTH */
 static lode_status sync_tree(int parent, const char *name, const char *path, unsigned depth,
                              lode_error *error)
@@ -210,9 +210,9 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
 }
 
 enum placing {
-    PLACED_ALONE,    /* nothing was there */
-    PLACED_EXCHANGE, /* what was there is `new` in the staging directory */
-    PLACED_IN_STEPS  /* what was there is `old` in the staging directory */
+    PLACED_ALONE,    /* there was no target */
+    PLACED_EXCHANGE, /* the old target is `new` in the staging directory */
+    PLACED_IN_STEPS  /* the old target is `old` in the staging directory */
 };
 
 static bool without_flags(void)
@@ -234,7 +234,7 @@ static lode_status place_alone(const struct lode_output *output, lode_error *err
     return lode_fail_errno(error, output->path, "cannot take its name");
 }
 
-/* Names are not as they were, and cannot be changed back. Nothing is cleared. */
+/* Renames failed halfway and cannot be undone: nothing is removed. */
 static lode_status fail_astray(struct lode_output *output, int code, const char *what, lode_error *error)
 {
     char text[512];
@@ -259,7 +259,7 @@ static lode_status place_in_steps(struct lode_output *output, lode_error *error)
     return fail_astray(output, code, "cannot take its name, and what was there is now in", error);
 }
 
-/* Takes the target's name: in one step where the file system can, else in two. */
+/* Renames to the target atomically if the file system can, otherwise in two steps. */
 static lode_status place(struct lode_output *output, enum placing *how, lode_error *error)
 {
     *how = PLACED_ALONE;
@@ -275,7 +275,7 @@ static lode_status place(struct lode_output *output, enum placing *how, lode_err
     return place_in_steps(output, error);
 }
 
-/* Only what is ours is taken back: what came in its place meanwhile stays where it is, or is not cleared. */
+/* Undoes only our own rename: whatever others put there stays. */
 static bool unplace(struct lode_output *output, enum placing how)
 {
     const char *name = lode_output_base_name(output);
@@ -287,7 +287,7 @@ static bool unplace(struct lode_output *output, enum placing how)
            (how == PLACED_ALONE || renameat(output->staging, LODE_STAGED_OLD, output->parent, name) == 0);
 }
 
-/* A name that a crash may take back is not given. */
+/* Undoes a rename that cannot be made durable. */
 static lode_status give_back(struct lode_output *output, enum placing how, int code, lode_error *error)
 {
     bool undone = unplace(output, how);
@@ -300,7 +300,7 @@ static lode_status give_back(struct lode_output *output, enum placing how, int c
                                   : "it is there, but cannot write its directory");
 }
 
-/* What was replaced was looked at when the work began. Now nobody else can reach it, and before it goes it is looked at again. */
+/* Checks the replaced store again, now that no other process can reach it. */
 static lode_status check_moved(struct lode_output *output, enum placing how, lode_error *error)
 {
     if (how == PLACED_ALONE)
@@ -312,7 +312,7 @@ static lode_status check_moved(struct lode_output *output, enum placing how, lod
     return status;
 }
 
-/* What takes the name is what was made here. */
+/* Checks that the directory to be renamed is the one that was written. */
 static lode_status check_new(const struct lode_output *output, int folder, const char *name,
                              lode_error *error)
 {
@@ -325,7 +325,7 @@ static lode_status check_new(const struct lode_output *output, int folder, const
 lode_status lode_output_commit(struct lode_output *output, lode_error *error)
 {
     enum placing how;
-    /* What was made from a file that has become shorter is not put in place. */
+    /* Do not commit an output whose input has shrunk. */
     LODE_TRY(lode_watch_check_all(error));
     LODE_TRY(sync_tree(output->staging, LODE_STAGED_NEW, output->path, 0, error));
     LODE_TRY(check_new(output, output->staging, LODE_STAGED_NEW, error));

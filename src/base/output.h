@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Output that is written atomically. It is written in a staging directory beside the target, .NAME.partial, which nobody can take for a
- * store and nobody but its owner can reach. When all is on the disk, the new directory in it takes the target's name in one step.
+ * Atomic output. It is written to a staging directory beside the target, .NAME.partial, which
+ * cannot be mistaken for a store and is accessible to its owner only. When all is synced to disk,
+ * the new directory in it is renamed to the target in one step.
  *
  * The staging directory has
- *   lock  locked while a process writes; one whose lock is free was left by a process that is gone
- *   new   what is written; after an exchange, what was replaced
- *   old   what is being replaced, where the file system cannot exchange two names: it goes back if the process was killed
- *   part  a file that has its name only when it is complete
+ *   lock  locked while a process writes; if the lock is free, the process has gone
+ *   new   the new directory; after an exchange, the replaced one
+ *   old   the replaced one, if the file system cannot exchange names; restored after a kill
+ *   part  a file that gets its name only when it is complete
  */
 #ifndef LODE_BASE_OUTPUT_H
 #define LODE_BASE_OUTPUT_H
@@ -19,7 +20,7 @@
 /* What an output may replace. */
 struct lode_replace {
     const char *kind; /* such as "database" */
-    /* Fails unless all that is below a directory, which has this path, is part of one such store, or there is nothing. */
+    /* Fails unless all in the directory `path` is part of one such store, or it is empty. */
     lode_status (*check)(int directory, const char *path, lode_error *error);
 };
 
@@ -28,39 +29,40 @@ struct lode_output {
     char *partial;                      /* name of the staging directory */
     int parent;                         /* the directory that both are in */
     int staging;                        /* the staging directory */
-    int lock;                           /* in it */
-    int directory;                      /* the one that is written */
+    int lock;                           /* in the staging directory */
+    int directory;                      /* the one being written */
     const struct lode_replace *replace; /* NULL: nothing is replaced */
-    bool held;                          /* the staging directory is ours, and to be cleared */
+    bool held;                          /* we own the staging directory and must remove it */
 };
 
-/* What was never created can be closed. */
+/* An output that was never created can be closed. */
 #define LODE_OUTPUT_INIT                                                                                     \
     {                                                                                                        \
         .parent = -1, .staging = -1, .lock = -1, .directory = -1                                             \
     }
 
 /*
- * Takes the target. Fails if something is there that may not be replaced, if another process is writing it, or if the staging directory is
- * not ours. Clears what a process of ours that was killed has left. `replace` must outlive the output.
+ * Fails if the target exists and may not be replaced, if another process is writing it, or if the
+ * staging directory is not ours. Removes what a killed process of ours left. `replace` must outlive
+ * the output.
  */
 lode_status lode_output_create(struct lode_output *output, const char *path,
                                const struct lode_replace *replace, lode_error *error);
-/* A number by which another process of the same job knows the staging directory when it sees it. */
+/* Identifies the staging directory for other processes of the same job. */
 uint64_t lode_output_identity(const struct lode_output *output);
-/* Opens an output that another process of the same job has created, to write to its files. Only who created it can commit it. */
+/* Opens an output that another process of the job created. Only its creator can commit it. */
 lode_status lode_output_join(struct lode_output *output, const char *path, uint64_t identity,
                              lode_error *error);
-/* Makes a directory below the output, with those above it. */
+/* Like mkdir -p below the output. */
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
-/* Whether there is a file or a directory of this name below the output. */
+/* Whether a file or directory of this name exists below the output. */
 bool lode_output_has(const struct lode_output *output, const char *name);
 /*
- * Puts everything in place. Files must be closed. After an error the target is as it was; if the disk does not even let the name
- * be given back, the error says where everything is.
+ * Commits the output. Files must be closed. After an error the target is unchanged; if the rename
+ * cannot be undone, the error says where everything is.
  */
 lode_status lode_output_commit(struct lode_output *output, lode_error *error);
-/* Removes what was not committed, and frees all. */
+/* Removes what was not committed and frees everything. */
 void lode_output_close(struct lode_output *output);
 
 /* A file of an output. */
@@ -68,38 +70,38 @@ struct lode_output_file {
     int fd;
     const char *name; /* borrowed */
     unsigned char *buffer;
-    size_t used;   /* bytes in the buffer, which go to `size` - used */
-    uint64_t size; /* of the file, with what is in the buffer */
+    size_t used;   /* bytes in the buffer, for offset `size` - used */
+    uint64_t size; /* of the file, including the buffer */
 };
 
 lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,
                                     const char *name, lode_error *error);
-/* The same, but the file is not in the directory until lode_output_file_show. One at a time. */
+/* Likewise, but hidden until lode_output_file_show. One at a time. */
 lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
                                            const char *name, lode_error *error);
-/* A file that another process has created: bytes go to places that are this one's alone. */
+/* Opens a file that another process created; the processes write disjoint ranges. */
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
                                   const char *name, lode_error *error);
-/* Takes a file away that was abandoned. */
+/* Removes an abandoned file. */
 void lode_output_file_remove(const struct lode_output *output, const char *name);
-/* Where a file of an output is until it is in place, in memory that the caller frees; NULL if there is none. */
+/* The path of a file before the commit; the caller frees it. NULL if out of memory. */
 char *lode_output_file_path(const struct lode_output *output, const char *name);
 /* Appends. */
 lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
                               lode_error *error);
 /* Appends zeros up to a multiple of `alignment`. */
 lode_status lode_output_align(struct lode_output_file *file, unsigned alignment, lode_error *error);
-/* Writes at a place; what is appended does not move. Several threads may do so at once. */
+/* Writes at an offset; does not move the append position. MT: several threads may write at once. */
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error);
-/* Hands over to the system what is in the buffer, so that it can be read or mapped. */
+/* Flushes the buffer to the system, so that the file can be read or mapped. */
 lode_status lode_output_flush(struct lode_output_file *file, lode_error *error);
-/* Flushes, waits until all is on the disk, and closes. */
+/* Flushes, syncs to disk and closes. */
 lode_status lode_output_file_close(struct lode_output_file *file, lode_error *error);
-/* The same for a hidden file, which then, in one step, takes its name. */
+/* Likewise for a hidden file, which then gets its name atomically. */
 lode_status lode_output_file_show(struct lode_output_file *file, struct lode_output *output,
                                   lode_error *error);
-/* Closes without regard to what was written. */
+/* Closes and discards errors. */
 void lode_output_file_abandon(struct lode_output_file *file);
 
 #endif

@@ -53,7 +53,7 @@ void lode_output_file_remove(const struct lode_output *output, const char *name)
 char *lode_output_file_path(const struct lode_output *output, const char *name)
 {
     char *path;
-    /* Through the descriptor where the system can, so that it is the same directory whatever has its name. */
+    /* Through the descriptor if possible: it is the same directory, whatever is renamed. */
     if (asprintf(&path, "/proc/self/fd/%d/%s", output->directory, name) < 0)
         return NULL;
     if (access(path, W_OK) == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The staging directory. Others may write to the directory that it is in, such as /tmp: they may have made one of the same name before
- * us, with links in it, or put one in the place of ours. So it has mode 0700, what is there already is used only if it is ours, and
- * everything goes through its descriptor: nobody else can reach what is in it.
+ * The staging directory. Others may be able to write to its parent, such as /tmp: they may have
+ * created one of the same name with links in it, or may replace ours. So it has mode 0700, an
+ * existing one is used only if it is ours, and all access is through its descriptor.
  */
 #include "base/output_staging.h"
 
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-    MAX_TRIES = 1000, /* to take a staging directory that others take and clear */
-    OTHERS = 077      /* permissions of anybody but the owner */
+    MAX_TRIES = 1000, /* to take a staging directory that others take and remove */
+    OTHERS = 077      /* permissions of all but the owner */
 };
 
 static const char probe_name[] = "probe";
@@ -47,7 +47,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The stream is ours alone, which is all that readdir asks for. */
+/* readdir needs no lock: each stream is used by one thread only. */
 struct dirent *lode_output_next_entry(DIR *directory)
 {
     struct dirent *entry;
@@ -64,7 +64,7 @@ void lode_output_close_fd(int *fd)
     *fd = -1;
 }
 
-/* A stream of what is in a directory that is open, or NULL and errno. */
+/* Opens a stream of an open directory; NULL and errno on failure. */
 static DIR *list(int directory)
 {
     int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static DIR *list(int directory)
     return stream;
 }
 
-/* ---- clearing ---- */
+/* ---- removing ---- */
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than LODE_OUTPUT_MAX_DEPTH */
 static int clear_inside(int directory, const char *except, unsigned depth)
@@ -108,7 +108,7 @@ int lode_staging_clear(const struct lode_output *output)
     return clear_inside(output->staging, LODE_STAGED_LOCK, 0);
 }
 
-/* The lock goes last: whoever finds the directory meanwhile finds it locked. */
+/* Removes the lock last: until then the directory appears locked. */
 void lode_staging_remove(struct lode_output *output)
 {
     lode_staging_clear(output);
@@ -118,7 +118,7 @@ void lode_staging_remove(struct lode_output *output)
     output->held = false;
 }
 
-/* ---- whose it is ---- */
+/* ---- ownership ---- */
 
 static lode_status refuse(const struct lode_output *output, const char *why, lode_error *error)
 {
@@ -128,8 +128,8 @@ static lode_status refuse(const struct lode_output *output, const char *why, lod
 }
 
 /*
- * Not every file system keeps owners and permissions as they are set. What a new file of ours has there is what ours have: if that is what
- * the directory has, it is ours as far as anybody can tell.
+ * Some file systems do not keep owners and permissions. The directory counts as ours if it has the
+ * same as a new file of ours gets there.
  */
 static bool is_as_ours(int directory, const struct stat *found)
 {
@@ -143,7 +143,7 @@ static bool is_as_ours(int directory, const struct stat *found)
            ((probe.st_mode & OTHERS) || !(found->st_mode & OTHERS));
 }
 
-/* A file system of somebody else's could say anything of owners, so that it must be the one that the output goes to. */
+/* It must be on the file system of the output: another one could report any owner. */
 static lode_status check_ours(const struct lode_output *output, lode_error *error)
 {
     struct stat found, parent;
@@ -159,7 +159,7 @@ static lode_status check_ours(const struct lode_output *output, lode_error *erro
                   error);
 }
 
-/* Names that a killed process can have left. */
+/* Names that a killed process may have left. */
 static bool is_staged_name(const char *name)
 {
     static const char *const names[] = {LODE_STAGED_LOCK, LODE_STAGED_NEW, LODE_STAGED_OLD, LODE_STAGED_PART,
@@ -174,7 +174,7 @@ static bool is_staged_name(const char *name)
     return false;
 }
 
-/* A directory of the user's own that only has the name, or was given it, is not cleared. */
+/* A directory that only happens to have the name is not removed. */
 static lode_status check_leftover(const struct lode_output *output, lode_error *error)
 {
     DIR *stream = list(output->staging);
@@ -192,9 +192,9 @@ static lode_status check_leftover(const struct lode_output *output, lode_error *
     return status;
 }
 
-/* ---- taking ---- */
+/* ---- locking ---- */
 
-/* Where files cannot be locked, who makes the directory has it. `created`: the lock is no one else's. */
+/* If files cannot be locked, the creator owns the directory. `created`: we made the lock file. */
 static lode_status lock_staging(struct lode_output *output, bool made, bool created, lode_error *error)
 {
     if (flock(output->lock, LOCK_EX | LOCK_NB) == 0)
@@ -221,7 +221,7 @@ static int open_staging(const struct lode_output *output)
     return openat(output->parent, output->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Sets `held`, unless the directory was removed meanwhile: the process that had the lock may just have removed it. */
+/* Sets `held`, unless the previous owner of the lock removed the directory meanwhile. */
 static lode_status lock_or_leave(struct lode_output *output, bool made, lode_error *error)
 {
     output->lock = openat(output->staging, LODE_STAGED_LOCK, O_RDWR | O_NOFOLLOW | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The staging directory of an output (base/output.h), for the files that make up outputs. */
+/* The staging directory of an output (base/output.h); private to the output files. */
 #ifndef LODE_BASE_OUTPUT_STAGING_H
 #define LODE_BASE_OUTPUT_STAGING_H
 
@@ -18,24 +18,24 @@ enum {
 
 /* The last component of the target's path. */
 const char *lode_output_base_name(const struct lode_output *output);
-/* Whether something has this name, links to nowhere included. */
+/* Whether this name exists, also as a dangling link. */
 bool lode_output_is_there(int directory, const char *name);
-/* Whether a name means the file that a descriptor has. */
+/* Whether a name refers to the file of a descriptor. */
 bool lode_output_is_same(int directory, const char *name, int fd);
-/* The next entry that is neither "." nor "..". The stream is the caller's own. */
+/* The next entry that is neither "." nor "..". One thread per stream. */
 struct dirent *lode_output_next_entry(DIR *directory);
 void lode_output_close_fd(int *fd);
 
 /*
- * Makes the staging directory and locks it, or takes one that a process which is gone has left, if it is ours. Refuses one that belongs to
- * somebody else, that others can reach, or that holds what no output has.
+ * Makes and locks the staging directory, or takes over one that a dead process of ours left.
+ * Rejects one that belongs to someone else, that others can access, or that has unknown entries.
  */
 lode_status lode_staging_take(struct lode_output *output, lode_error *error);
-/* Opens one that another process of the same job has made. */
+/* Opens one that another process of the same job created. */
 lode_status lode_staging_join(struct lode_output *output, uint64_t inode, lode_error *error);
-/* All but the lock goes. Returns the errno of what went wrong first, or 0. */
+/* Removes all but the lock. Returns the first errno, or 0. */
 int lode_staging_clear(const struct lode_output *output);
-/* Removes it with all that is in it. */
+/* Removes it with its contents. */
 void lode_staging_remove(struct lode_output *output);
 
 #endif

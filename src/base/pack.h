@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks send each other: numbers and strings one behind the other, as this machine has them. */
+/* Messages between ranks: contiguous numbers and strings in the byte order of this machine. */
 #ifndef LODE_BASE_PACK_H
 #define LODE_BASE_PACK_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each: false if there is no memory. */
+/* Each returns false if out of memory. */
 static inline bool pack_bytes(struct lode_blob *blob, const void *bytes, size_t size)
 {
     size_t at = lode_blob_reserve(blob, size, 1);
@@ -28,7 +28,7 @@ static inline bool pack_string(struct lode_blob *blob, const char *text)
     return lode_blob_text(blob, text) != LODE_BLOB_FULL;
 }
 
-/* Take what was packed, in the same order; `at` moves on. */
+/* Unpack in the order of packing; `at` advances. */
 static inline void unpack_bytes(const unsigned char **at, void *bytes, size_t size)
 {
     if (size > 0)

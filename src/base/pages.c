@@ -13,7 +13,7 @@ enum {
 /* Arrays of at least this size are mapped, in multiples of it. */
 #define LARGE ((size_t)1 << 21)
 
-/* NULL: there is none. `size` is a multiple of LARGE. */
+/* NULL on failure. `size` is a multiple of LARGE. */
 static unsigned char *map(size_t size)
 {
     void *mapped = mmap(NULL, size + LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -24,7 +24,7 @@ static unsigned char *map(size_t size)
     if (before > 0)
         munmap(bytes, before);
     munmap(bytes + before + size, LARGE - before);
-    madvise(bytes + before, size, MADV_HUGEPAGE); /* where the system does not, nothing is lost */
+    madvise(bytes + before, size, MADV_HUGEPAGE); /* only a hint: failure is harmless */
     return bytes + before;
 }
 

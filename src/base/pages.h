@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One large array that is met in no predictable order, such as the nodes of a tree: aligned to cache lines, in large pages where the system
- * has them, so that addresses are found faster. It grows without a copy: there are never two of them.
+ * A large array with random access, such as the nodes of a tree: aligned to cache lines, in huge
+ * pages if available for fewer TLB misses. It grows without copying.
  */
 #ifndef LODE_BASE_PAGES_H
 #define LODE_BASE_PAGES_H
@@ -13,7 +13,7 @@ struct lode_pages {
     size_t size;
 };
 
-/* Keeps what fits into `size` bytes; the rest is undefined. On failure, which returns 0, nothing changes. */
+/* Like realloc; new bytes are undefined. Returns 0 on failure, and nothing changes. */
 int lode_pages_resize(struct lode_pages *pages, size_t size);
 void lode_pages_free(struct lode_pages *pages);
 

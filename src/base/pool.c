@@ -16,8 +16,8 @@ enum {
 struct pool {
     const struct lode_job *job;
     pthread_mutex_t lock;
-    pthread_cond_t moved;     /* `finished` has grown, or the job has failed */
-    uint64_t taken, finished; /* items below these were handed out; went through finish */
+    pthread_cond_t moved;     /* signals progress of `finished` or a failure */
+    uint64_t taken, finished; /* items below `taken` were started; below `finished`, finished */
     uint64_t failed;          /* the first item that failed, or job->items */
     lode_status status;
     lode_error error;
@@ -34,7 +34,7 @@ struct worker {
 
 unsigned lode_pool_count_processors(lode_affinity_fn affinity)
 {
-    /* The system refuses a set that is too small for the processors it knows; a cpu_set_t has room for 1,024. */
+    /* The system rejects a set too small for its processors; a cpu_set_t has 1,024. */
     for (size_t capacity = CPU_SETSIZE; capacity <= POOL_MAX_PROCESSORS; capacity *= 2) {
         cpu_set_t *set = CPU_ALLOC(capacity);
         if (set == NULL)
@@ -79,7 +79,7 @@ static void pool_fail(struct pool *pool, uint64_t item, lode_status status, cons
     pool->error = *error;
 }
 
-/* Called with the lock held: takes every item that is next in order and done through job->finish. */
+/* Called with the lock held: passes done items to job->finish in order. */
 static void pool_finish_ready(struct pool *pool)
 {
     const struct lode_job *job = pool->job;
@@ -162,7 +162,7 @@ lode_status lode_pool_run(unsigned threads, const struct lode_job *job, lode_err
     unsigned started = 1;
     for (unsigned i = 0; i < threads; i++)
         workers[i] = (struct worker){.pool = &pool, .index = i};
-    /* Fewer threads than asked for is slower, not wrong: this thread works too. */
+    /* Fewer threads than requested is fine: this thread works too. */
     while (started < threads &&
            pthread_create(&workers[started].thread, NULL, worker_run, &workers[started]) == 0)
         started++;

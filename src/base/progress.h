@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passing progress on to the caller's callback. */
+/* Reports progress to the caller's callback. */
 #ifndef LODE_BASE_PROGRESS_H
 #define LODE_BASE_PROGRESS_H
 
@@ -13,7 +13,7 @@ struct lode_progress {
     uint64_t done, total;
 };
 
-/* Counts `amount` more. LODE_ERR_CANCELLED if the callback says so. Not for two threads at once. */
+/* Adds `amount`. LODE_ERR_CANCELLED if the callback cancels. Not thread-safe. */
 static inline lode_status lode_progress_add(struct lode_progress *progress, uint64_t amount,
                                             lode_error *error)
 {

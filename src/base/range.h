@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Spans: the one place where an offset, a count and a stride from a file become bytes that may be read.
- */
+/* Byte ranges: the only place where offset, count and stride from a file become readable bytes. */
 #ifndef LODE_BASE_SPAN_H
 #define LODE_BASE_SPAN_H
 
@@ -13,7 +11,7 @@ struct lode_range {
     uint64_t size;
 };
 
-/* The bytes [offset, offset + size) of `whole`, or false if they are not all inside it. */
+/* The bytes [offset, offset + size) of `whole`, or false if out of bounds. */
 static inline bool lode_range_part(struct lode_range whole, uint64_t offset, uint64_t size,
                                    struct lode_range *part)
 {
@@ -33,15 +31,16 @@ static inline bool lode_range_array(struct lode_range whole, uint64_t offset, ui
 }
 
 /*
- * Strings of a file that are found by pointers may overlap, so that a few kilobytes hold gigabytes of names. How many bytes all of them
- * may have together, by the size of the file: in sound ones, they are a part of it.
+ * Strings that a file refers to by pointers may overlap, so a few kilobytes could expand to
+ * gigabytes of names. This limits their total by the size of the file: in valid files it is a part
+ * of that.
  */
 static inline uint64_t lode_string_budget(uint64_t file_size)
 {
     return file_size * 4 + 65536;
 }
 
-/* Takes the bytes of a string from the budget; false if it does not suffice, and then there is nothing left. */
+/* Takes a string from the budget; if it is too long, sets the budget to 0 and returns false. */
 static inline bool lode_string_take(uint64_t *budget, const char *text, size_t *length)
 {
     *length = strnlen(text, (size_t)*budget + 1);

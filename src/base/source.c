@@ -89,7 +89,7 @@ static lode_status list_directory(int directory, struct lode_array *names, struc
     bool fits = true;
     const struct dirent *entry;
     errno = 0;
-    /* Each stream belongs to one thread, which is all that readdir asks for. */
+    /* readdir needs no lock: each stream is used by one thread only. */
     while (fits && (entry = readdir(stream)) != NULL) // NOLINT(concurrency-mt-unsafe)
         fits = add_name(names, arena, entry->d_name);
     lode_status status = !fits   ? lode_fail_memory(error)
@@ -169,7 +169,7 @@ static lode_status source_map(struct lode_source *source, struct lode_watch *wat
 static lode_status source_open_file(struct lode_source *source, const struct lode_folder *folder,
                                     lode_error *error)
 {
-    /* A pipe must not be waited for; it is refused when it is open. */
+    /* Opening must not wait for a pipe; it is rejected once open. */
     int fd = openat(folder->directory, source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return LODE_ABSENT;

@@ -62,7 +62,7 @@ static lode_status reserve(struct lode_stream *stream, size_t size, lode_error *
     return LODE_OK;
 }
 
-/* Reads until `size` bytes are there or the file ends: it may have shrunk. */
+/* Reads `size` bytes, or to the end of the file: it may have shrunk. */
 static lode_status read_piece(struct lode_stream *stream, int fd, uint64_t offset, size_t size,
                               lode_error *error)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A file that is read in pieces: for files that are larger than memory should be, or that grow and shrink while they are read.
- */
+/* Reads a file in pieces: for files that are larger than memory or change while they are read. */
 #ifndef LODE_BASE_STREAM_H
 #define LODE_BASE_STREAM_H
 
@@ -10,9 +8,9 @@
 struct lode_stream {
     const struct lode_folder *folder;
     const char *name; /* borrowed */
-    int fd;           /* -1: opened for each piece, so that thousands of streams need no descriptors */
+    int fd;           /* -1: opened for each piece, to save descriptors */
     bool is_memory;
-    uint64_t size; /* of the file, when the stream was opened */
+    uint64_t size; /* of the file when it was opened */
     struct lode_range piece;
     uint64_t piece_at; /* offset of the piece in the file */
     uint8_t *buffer;
@@ -20,12 +18,12 @@ struct lode_stream {
     size_t wanted; /* bytes to read at once */
 };
 
-/* `piece` is the number of bytes to read at once. LODE_ABSENT if there is no such file. */
+/* `piece` is the number of bytes per read. LODE_ABSENT if there is no such file. */
 lode_status lode_stream_open(struct lode_stream *stream, const struct lode_folder *folder, const char *name,
                              size_t piece, bool keep_open, lode_error *error);
 /*
- * The bytes from `offset` on: at least `least` of them, or all that the file has; valid until the next call. `least` must not come from
- * the file unchecked: the buffer grows to it.
+ * The bytes from `offset`: at least `least`, or to the end of the file; valid until the next call.
+ * The buffer grows to `least`, so check a value that comes from the file.
  */
 lode_status lode_stream_at(struct lode_stream *stream, uint64_t offset, size_t least, struct lode_range *out,
                            lode_error *error);

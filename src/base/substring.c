@@ -9,7 +9,7 @@ static char small(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-/* How many letters match behind a text of which `matched` do, when this one comes next. */
+/* KMP: the number of matched letters after this one. */
 static size_t step(const struct lode_substring *substring, size_t matched, char letter)
 {
     while (matched > 0 && substring->letters[matched] != letter)

@@ -16,21 +16,21 @@ struct watched {
     const char *name;
     dev_t device;
     ino_t inode;
-    off_t size; /* the largest that it was opened with */
+    off_t size; /* the largest size at open */
     bool unread;
 };
 
 struct lode_watch {
     struct lode_watch *before, *next; /* in the list of all */
-    unsigned holds;                   /* under the lock of the list */
+    unsigned holds;                   /* references; protected by the lock of the list */
     int directory;
-    pthread_mutex_t lock; /* of what is below */
+    pthread_mutex_t lock; /* protects the fields below */
     struct lode_arena names;
     struct lode_array files; /* struct watched */
     struct lode_map index;   /* from a hash of the name to the newest of `files` */
 };
 
-/* Stores that are open. */
+/* All open stores. */
 static struct lode_watch *watches;
 static pthread_mutex_t watches_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -96,7 +96,7 @@ static void add_file(struct lode_watch *watch, const char *name, const struct st
     uint32_t *slot = lode_map_add(&watch->index, lode_hash_text(name), (uint32_t)watch->files.count, &is_new);
     if (slot == NULL)
         return;
-    /* One whose making failed for lack of memory is not there. */
+    /* The slot of a file that ran out of memory may be past the end. */
     struct watched *file =
         is_new || *slot >= watch->files.count ? NULL : LODE_ARRAY_AT(&watch->files, struct watched, *slot);
     if (file && file->device == status->st_dev && file->inode == status->st_ino) {
@@ -131,7 +131,7 @@ void lode_watch_fault(struct lode_watch *watch, const char *name)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* A file that was replaced or removed is no matter: what is open is the old one. */
+/* A replaced or removed file is fine: the old one is still open. */
 static bool has_shrunk(const struct lode_watch *watch, const struct watched *file)
 {
     struct stat now;
