@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joining an MPI job through a plug-in. */
+/* Joins an MPI job through a plug-in. */
 #include "base/comm.h"
 
 #include "base/getter.h"
@@ -21,13 +21,13 @@ static lode_status check_plugin(const struct lode_comm_ops *ops, const char *pat
     return LODE_OK;
 }
 
-/* What was loaded stays: MPI libraries leave handlers behind that run when the process ends. */
+/* Never unloaded: MPI libraries install handlers that run at exit. */
 static lode_status load_plugin(const struct lode_comm_ops **out, const char *path, lode_error *error)
 {
-    /* The components that Open MPI loads on its own look for its symbols among the global ones. */
+    /* Open MPI loads components that need its symbols to be global. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (library == NULL) {
-        const char *why = dlerror(); /* NOLINT(concurrency-mt-unsafe): it is this thread's own */
+        const char *why = dlerror(); /* NOLINT(concurrency-mt-unsafe): it is thread-local */
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
             "cannot load the plug-in: %s; it is built where its MPI library is found, and needs that library to run",

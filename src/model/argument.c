@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments as text, in the form that uftrace has made known. */
+/* Formats arguments as uftrace does. */
 #include "model/argument.h"
 
 #include "base/label.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-    /* Larger numbers are taken for addresses, flags and the like, unless their kind says otherwise. */
+    /* Larger numbers are shown in hex (addresses, flags) unless their kind says otherwise. */
     DECIMAL_MAX = 100000,
-    /* "-", 309 digits, a point (of some locale) and 6 digits. */
+    /* "-", 309 digits, a decimal point (of any locale) and 6 digits. */
     REAL_MAX = 336
 };
 
@@ -33,7 +33,7 @@ static void put_signed(struct lode_label *label, int64_t value)
 
 static void put_auto(struct lode_label *label, int64_t value, unsigned bits)
 {
-    /* A register of 64 bits may hold a small negative int without its sign. */
+    /* A 64-bit register may hold a small negative int without sign extension. */
     if (bits == 64 && value > INT64_C(0xffff0000) && value <= INT64_C(0xffffffff))
         put_signed(label, value - (INT64_C(1) << 32));
     else if (value >= -DECIMAL_MAX && value <= DECIMAL_MAX)
@@ -50,7 +50,7 @@ static void put_unsigned(struct lode_label *label, const lode_argument *argument
         put_hex(label, argument->unsigned_value, argument->bits);
 }
 
-/* Six decimals behind a point, whatever the locale writes there. */
+/* Six decimals after a point, in any locale. */
 static void put_real(struct lode_label *label, double value)
 {
     char text[REAL_MAX + 16];
@@ -67,7 +67,7 @@ static void put_real(struct lode_label *label, double value)
     lode_label_text(label, text + end - 6);
 }
 
-/* A character of ASCII, or a byte that is part of none. */
+/* An ASCII character, or any other byte. */
 static void put_byte(struct lode_label *label, unsigned char byte)
 {
     static const char escapes[] = "\0000\nn\tt\rr";
@@ -119,7 +119,7 @@ static const struct lode_enumerator *find_enumerator(const struct lode_enumerati
     return low < type->count && type->items[low].value == value ? &type->items[low] : NULL;
 }
 
-/* The names whose bits make up the value, the highest first; false if it has none of them. */
+/* Decomposes the value into flag names, highest first; false if no name matches. */
 static bool put_flags(struct lode_label *label, const struct lode_enumeration *type, int64_t value)
 {
     int64_t rest = value;
@@ -145,7 +145,7 @@ static void put_enum(struct lode_label *label, const lode_argument *argument)
     if (found)
         lode_label_text(label, found->name);
     else if (type == NULL || !put_flags(label, type, argument->signed_value))
-        /* Whatever held it, it is an int if it can be one. */
+        /* Any value that fits into an int is one. */
         put_auto(label, argument->signed_value,
                  argument->signed_value == (int32_t)argument->signed_value ? 32 : argument->bits);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enumerations and structures, as the type of a lode_argument. */
+/* Enumerations and structures: the types of a lode_argument. */
 #ifndef LODE_MODEL_ARGUMENT_H
 #define LODE_MODEL_ARGUMENT_H
 
@@ -10,21 +10,21 @@ struct lode_enumerator {
     int64_t value;
 };
 
-/* What the `type` of a LODE_VALUE_ENUM points to. */
+/* The `type` of a LODE_VALUE_ENUM. */
 struct lode_enumeration {
-    const struct lode_enumerator *items; /* by rising value; of equal ones, the first counts */
+    const struct lode_enumerator *items; /* by ascending value; of equal values the first is used */
     size_t count;
 };
 
 struct lode_label;
 
-/* What the `type` of a LODE_VALUE_STRUCTURE points to: the format's way to write its bytes out. */
+/* The `type` of a LODE_VALUE_STRUCTURE: formats its bytes. */
 struct lode_structure {
     void (*put)(const struct lode_structure *self, struct lode_label *label, const void *bytes,
                 size_t length);
 };
 
-/* The value alone, without what stands behind it. */
+/* The value alone, without the trailing label. */
 void lode_argument_put(struct lode_label *label, const lode_argument *argument);
 
 #endif

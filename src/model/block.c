@@ -25,7 +25,7 @@ lode_status lode_context_block(const lode_database *db, uint32_t context_id, lod
 }
 
 enum {
-    PROFILE_ID_LEAST = 16 /* bytes of an id in a file, in the format where it has fewest */
+    PROFILE_ID_LEAST = 16 /* the smallest id of all formats, in bytes */
 };
 
 /* Both arrays lie inside the file, so the sum fits. */
@@ -42,7 +42,7 @@ lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error)
         lode_block block;
         uint32_t ids = 0;
         LODE_TRY(lode_profile_block(db, i, &block, error));
-        /* Nobody asks for the ids of a summary. */
+        /* A summary has no ids. */
         if (!lode_profile_is_summary(db, i))
             LODE_TRY(lode_profile_ids(db, i, NULL, 0, &ids, error));
         uint64_t size = block_size(&block) + (uint64_t)ids * PROFILE_ID_LEAST;
@@ -92,7 +92,7 @@ lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group
 
 uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key)
 {
-    /* Callers often look for a key close behind the last one, so gallop first. */
+    /* Callers often look up ascending keys: gallop first. */
     uint32_t low = from, high = block->group_count;
     for (uint32_t step = 1; low < high && step < high - low; step *= 2) {
         if (block_group_key(block, low + step) >= key) {

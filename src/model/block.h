@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks in place: arrays of (key, number) pairs, packed, with keys of 2 or 4 bytes and numbers of 8. A group's number is
- * the index of its first value; a value's number is a double.
+ * Blocks in place: packed arrays of (key, number) pairs, with keys of 2 or 4 bytes and numbers of
+ * 8. The number of a group is the index of its first value; the number of a value is a double.
  */
 #ifndef LODE_MODEL_BLOCK_H
 #define LODE_MODEL_BLOCK_H
@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include <lode/block.h>
 
-/* How pairs lie in bytes; also of trace lines. */
+/* The layout of pairs; also of samples. */
 enum lode_layout {
     LODE_LAYOUT_LITTLE, /* little-endian, keys first */
     LODE_LAYOUT_BIG     /* big-endian, keys of groups first, keys of values last */
@@ -73,18 +73,18 @@ static inline double block_value(const lode_block *block, uint64_t index)
 }
 
 /*
- * LODE_ERR_CORRUPT if the blocks and id tuples of all profiles together are larger than their file. Then they overlap, and what goes
- * through them one after the other, or writes them, would take more than the file accounts for.
+ * LODE_ERR_CORRUPT if the blocks and id tuples of all profiles overlap, that is, exceed the size of
+ * their file in total: reading or writing them could take far more time and space than the file.
  */
 lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error);
-/* The same for the blocks of contexts. */
+/* Likewise for the blocks of contexts. */
 lode_status lode_context_blocks_fit(const lode_database *db, lode_error *error);
 
-/* The first group at or after `key`, searched from group `from` on; group_count if there is none. */
+/* The first group at or after `key`, from group `from` on; group_count if none. */
 uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key);
-/* The first value of a group at or after `key`; the end of the group if there is none. */
+/* The first value of a group at or after `key`; the end of the group if none. */
 uint64_t lode_group_seek(const lode_block *block, const lode_group *group, uint32_t key);
-/* The value of `key` in a group. LODE_NOT_FOUND, and 0.0, if it has none. */
+/* The value of `key` in a group; LODE_NOT_FOUND and 0.0 if none. */
 lode_status lode_group_lookup(const lode_block *block, const lode_group *group, uint32_t key, double *out);
 
 #endif

@@ -95,7 +95,7 @@ lode_status lode_context_tree_index_ids(struct lode_context_tree *tree, lode_dup
                                         void *user, lode_error *error)
 {
     uint64_t ids = (uint64_t)max_id(tree) + 1;
-    /* Writers number all contexts and list about half of them; beyond that a table would be mostly holes. */
+    /* Writers list about half of all numbered contexts; a sparser table would waste memory. */
     bool dense = ids <= (uint64_t)tree->count * 8 + 1024;
     tree->table_size = dense ? ids : 0;
     tree->by_id = calloc((size_t)(dense ? ids : tree->count), sizeof *tree->by_id);
@@ -126,7 +126,7 @@ void lode_context_tree_free(struct lode_context_tree *tree)
     *tree = (struct lode_context_tree){0};
 }
 
-/* ---- the public face of the tree ---- */
+/* ---- the public API of the tree ---- */
 
 LODE_GETTER(uint32_t, lode_database_context_count, lode_database, tree.count);
 LODE_GETTER(const lode_context *, lode_database_root, lode_database, tree.nodes);

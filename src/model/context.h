@@ -22,7 +22,7 @@ struct lode_file {
 
 struct lode_function {
     uint32_t index;
-    uint32_t identity; /* the index of the first function that is the same: writers repeat records */
+    uint32_t identity; /* index of the first equal function: writers repeat records */
     uint32_t line;
     const char *name; /* NULL: anonymous */
     const lode_module *module;
@@ -30,7 +30,7 @@ struct lode_function {
     const lode_file *file;
 };
 
-/* 64 bytes. Nodes lie in one array in depth-first order, so relatives are found by their distance. */
+/* 64 bytes. Nodes are in one array in depth-first order; relatives are found by distance. */
 struct lode_context {
     uint32_t id;
     uint32_t index;
@@ -55,24 +55,24 @@ struct lode_context {
 struct lode_context_tree {
     lode_context *nodes; /* nodes[0] is the global context */
     uint32_t count;
-    /* From id to index: a table by id, or, where ids are spread too wide for one, indices sorted by id. */
+    /* From id to index: a table, or indices sorted by id if ids are too sparse. */
     uint32_t *by_id;
     uint64_t table_size; /* 0: sorted */
 };
 
-/* The first function that is the same as this one. */
+/* The first function that is equal to this one. */
 static inline const lode_function *function_identity(const lode_function *function)
 {
     return function ? function - (function->index - function->identity) : NULL;
 }
 
-/* Sets the identity of all functions: the same name, module, offset, file and line. */
+/* Sets the identity of all functions: equal name, module, offset, file and line. */
 lode_status lode_identify_functions(struct lode_function *functions, uint32_t count, lode_error *error);
 
-/* What lode_context_tree_index_ids calls for a context whose id an earlier one has. */
+/* Called for a context whose id was used before. */
 typedef lode_status (*lode_duplicate_fn)(void *user, const lode_context *context);
 
-/* Makes ids searchable. Of several contexts with one id the first is found. */
+/* Builds the index of ids. The first context of an id is found. */
 lode_status lode_context_tree_index_ids(struct lode_context_tree *tree, lode_duplicate_fn on_duplicate,
                                         void *user, lode_error *error);
 /* The index of the context with this id, or LODE_NO_INDEX. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symbols for people. Full names are those of __cxa_demangle, behind a bound. Simple names are cut out of them, in uftrace's spelling:
- * of "app::operator+(app::Box const&)" it is "app::operator+". uftrace compares the patterns of a recording with simple
- * names, and the patterns decide which records have arguments: doc/formats/uftrace.md lists its rules.
+ * Demangles symbols. Full names are those of __cxa_demangle, limited in length. Simple names are
+ * cut out of them as uftrace spells them: "app::operator+" for "app::operator+(app::Box const&)".
+ * uftrace compares the patterns of a recording with simple names, and the patterns decide which
+ * records have arguments: doc/formats/uftrace.md lists its rules.
  */
 #include "base/label.h"
 #include "model/descriptor.h"
@@ -12,29 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the C++ runtime: the reference implementation of the ABI's demangler. */
+/* The demangler of the C++ runtime. */
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); // NOLINT
 
 /* ---- hostile names ---- */
 
 enum {
-    REFERENCES_MAX = 512, /* different parts that a name may refer back to */
-    TYPE_LETTERS = 20,    /* "unsigned long long" is one letter */
+    REFERENCES_MAX = 512, /* different substitutions in a name */
+    TYPE_LETTERS = 20,    /* "unsigned long long" is one letter when mangled */
     EXPANSIONS_MAX = 32,  /* of packs, each of which repeats a pattern */
     DEMANGLED_MAX = 64 << 20,
-    /* What a name becomes is at most this many times as long, and a few more. The longest of 74,000 names of a compiler is 29 times. */
+    /* Limit of growth: a factor and a constant. The largest factor of 74,000 real names is 29. */
     GROWTH_MAX = 32,
     GROWTH_MORE = 1024
 };
 
-/* A part of a mangled name that is referred to: S_, S0_... or T_, T0_... */
+/* A substitution (S_, S0_...) or a template parameter (T_, T0_...). */
 struct reference {
     bool is_parameter;
     uint32_t number;
-    uint64_t size; /* written out, at most */
+    uint64_t size; /* upper bound when expanded */
 };
 
-/* Reads "_", "0_", "1A_"; false if it is no number. */
+/* Reads "_", "0_", "1A_"; false if it is not a number. */
 static bool take_number(const char **at, uint32_t *number)
 {
     uint32_t value = 0;
@@ -48,7 +49,7 @@ static bool take_number(const char **at, uint32_t *number)
     return true;
 }
 
-/* How long a part can be at most that is referred to now, when `written` characters stand before it. */
+/* Upper bound of a substitution, given that `written` characters come before it. */
 static uint64_t reference_size(struct reference *known, size_t *count, bool is_parameter, uint32_t number,
                                uint64_t written)
 {
@@ -58,7 +59,7 @@ static uint64_t reference_size(struct reference *known, size_t *count, bool is_p
             continue;
         if (known[i].number == number)
             return known[i].size;
-        /* Parts are numbered as they come: an earlier one was there when a later one was first referred to. */
+        /* Substitutions are numbered in order, so a later one bounds an earlier one. */
         if (!is_parameter && known[i].number > number && known[i].size < size)
             size = known[i].size;
     }
@@ -68,8 +69,8 @@ static uint64_t reference_size(struct reference *known, size_t *count, bool is_p
 }
 
 /*
- * Whether a name can become too long. Parts refer back to others, so that each can be twice as long as the one before: 250 bytes become
- * a gigabyte. This is an upper bound; that of real names is a few kilobytes.
+ * Whether a name could become too long. Substitutions can double the length each time: 250 bytes
+ * can become a gigabyte. This is an upper bound; real names stay at a few kilobytes.
  */
 static bool is_bomb(const char *symbol)
 {
@@ -93,11 +94,11 @@ static bool is_bomb(const char *symbol)
     return written > DEMANGLED_MAX || expansions > EXPANSIONS_MAX || count == REFERENCES_MAX;
 }
 
-/* The C++ form of a symbol, to be freed; NULL if it has none, or one that is too long. */
+/* The demangled symbol, which the caller frees; NULL if it is not mangled or too long. */
 static char *demangle(const char *symbol)
 {
     int status;
-    /* Only what begins like a mangled name: the demangler takes bare types ("i" is "int") too. */
+    /* Require the prefix: the demangler also accepts bare types ("i" is "int"). */
     if (strncmp(symbol, "_Z", 2) != 0 || is_bomb(symbol))
         return NULL;
     char *demangled = __cxa_demangle(symbol, NULL, NULL, &status);
@@ -144,7 +145,7 @@ static bool is_word(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
 }
 
-/* After the sign of an operator: where "operator" ends; the same place if it is a conversion, or no operator. */
+/* The position after an operator symbol; `at` for a conversion, or if there is none. */
 static const char *after_sign(const char *at)
 {
     static const char *const signs[] = {
@@ -158,7 +159,7 @@ static const char *after_sign(const char *at)
     return at;
 }
 
-/* After the bracket that closes the one at `at`, or the end. */
+/* The position after the matching closing bracket, or the end. */
 static const char *after_bracket(const char *at)
 {
     bool is_round = *at == '(';
@@ -182,7 +183,7 @@ static const char *after_bracket(const char *at)
     return at;
 }
 
-/* "operator" and its sign; a conversion has no type, a literal operator no suffix. */
+/* "operator" and its symbol; drops the type of a conversion and the suffix of a literal. */
 static const char *put_operator(struct lode_label *label, const char *at)
 {
     const char *end = after_sign(at);
@@ -196,7 +197,7 @@ static const char *put_operator(struct lode_label *label, const char *at)
     return *end == ' ' ? end + 1 : end;
 }
 
-/* "{lambda(int)#3}" is "$_2"; types without a name, and default arguments, are left out. */
+/* "{lambda(int)#3}" becomes "$_2"; unnamed types and default arguments are dropped. */
 static const char *put_unnamed(struct lode_label *label, const char *at)
 {
     bool is_lambda = strncmp(at, "{lambda", 7) == 0;
@@ -212,7 +213,7 @@ static const char *put_unnamed(struct lode_label *label, const char *at)
     return end;
 }
 
-/* Parameters: what follows is a name inside the function, or nothing that counts. */
+/* Skips parameters: a name nested in the function may follow. */
 static const char *skip_parameters(const char *at)
 {
     static const char *const qualifiers[] = {" const", " volatile", " restrict", " &&", " &", "&&", "&"};
@@ -222,7 +223,7 @@ static const char *skip_parameters(const char *at)
     return strncmp(at, "::", 2) == 0 ? at : "";
 }
 
-/* A word that stands for something else; NULL if there is none. */
+/* The replacement of a word; NULL if none. */
 static const char *put_word(struct lode_label *label, const char *at, bool is_first)
 {
     static const struct {
@@ -243,7 +244,7 @@ static const char *put_word(struct lode_label *label, const char *at, bool is_fi
     return NULL;
 }
 
-/* Writes a demangled name without what a simple one leaves out. */
+/* Writes a demangled name without the parts that a simple name omits. */
 static void put_simple(struct lode_label *label, const char *at)
 {
     size_t start = label->length;
@@ -270,14 +271,14 @@ static void put_simple(struct lode_label *label, const char *at)
         } else if (*at == '(' && label->length > start) {
             at = skip_parameters(at);
         } else {
-            /* What stands before a blank, or a declarator that begins here, is the type of the result. */
+            /* Text before a space, or before a declarator that begins here, is the return type. */
             label->length = start;
             at++;
         }
     }
 }
 
-/* What stands before the name of things that compilers make. */
+/* Prefixes of compiler-generated symbols. */
 static void put_special(struct lode_label *label, const char *name)
 {
     static const struct {
@@ -302,7 +303,7 @@ static void put_special(struct lode_label *label, const char *name)
     put_simple(label, name);
 }
 
-/* Whether a constructor is inherited: then the runtime calls it by the name of the base. */
+/* Whether a constructor is inherited: the runtime gives it the name of the base. */
 static bool is_inherited(const char *symbol)
 {
     if (strstr(symbol, "CI1") == NULL && strstr(symbol, "CI2") == NULL)
@@ -319,7 +320,7 @@ static bool is_inherited(const char *symbol)
     return false;
 }
 
-/* The name without the clone or the version that follows it, and without the hash that Rust ends a name with. */
+/* The name without a clone suffix, version, or Rust hash. */
 static void cut_suffix(char *name)
 {
     char *clone = strstr(name, " [clone");
@@ -331,7 +332,7 @@ static void cut_suffix(char *name)
         name[length - 19] = '\0';
 }
 
-/* After a mangled name: "@VERSION" follows in some tables. */
+/* The end of the mangled name: some symbol tables append "@VERSION". */
 static char *demangle_version(const char *symbol)
 {
     const char *version = strchr(symbol, '@');
@@ -342,7 +343,7 @@ static char *demangle_version(const char *symbol)
     return name;
 }
 
-/* Whether a name is that of a constructor or a destructor of a class with a tag: "Box[abi:cxx11]::~Box()". */
+/* Whether this is a constructor or destructor of a tagged class: "Box[abi:cxx11]::~Box()". */
 static bool is_of_tagged_class(const char *name)
 {
     for (const char *tag = strstr(name, "[abi:"); tag; tag = strstr(tag + 1, "[abi:")) {
@@ -359,7 +360,7 @@ static bool is_of_tagged_class(const char *name)
     return false;
 }
 
-/* Constructors and destructors that uftrace gives the part before as a name: "a::Box::Box" for "a::Box::Base". */
+/* Structors that uftrace names after the class: "a::Box::Box" for "a::Box::Base". */
 static void repeat_part(struct lode_label *label, char *name)
 {
     char *last = strrchr(name, ':');

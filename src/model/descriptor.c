@@ -29,7 +29,7 @@ static const char *word_of(char letter)
     }
 }
 
-/* Behind a type; NULL if none is there. */
+/* The end of a type; NULL if there is none. */
 static const char *skip_type(const char *at)
 {
     at += strspn(at, "[");

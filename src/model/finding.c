@@ -13,7 +13,7 @@ enum {
 
 struct listed_finding {
     unsigned rule;
-    const char *file; /* names of files are constants */
+    const char *file; /* a constant */
     uint64_t offset;
     char *text;
 };
@@ -130,7 +130,7 @@ lode_status lode_report_add(struct lode_report *report, unsigned rule, const cha
     bool strict = report->seen == NULL;
     if (strict && report->rules[rule].severity != LODE_ERROR)
         return LODE_OK;
-    /* A damaged file can have millions of them: what is only counted is not worded. */
+    /* A damaged file can have millions: do not format what is only counted. */
     if (!strict && (report->seen[rule] >= report->limit || (!report->kept && !report->on_finding)))
         return pass_on(report, rule, file, offset, "");
     char text[FINDING_TEXT_MAX];
@@ -153,7 +153,7 @@ lode_status lode_report_flush(struct lode_report *from, struct lode_report *to)
         from->seen[kept->rule]--;
     }
     forget_kept(from);
-    /* What is left in `seen` was beyond the limit already. */
+    /* The rest of `seen` had exceeded the limit before. */
     for (unsigned rule = 0; rule < from->rule_count; rule++) {
         count_finding(to, from->rules[rule].severity, from->seen[rule]);
         to->seen[rule] += from->seen[rule];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What contexts are, each frame once. */
+/* The frames of contexts, each stored once. */
 #include "base/pack.h"
 #include "model/tree.h"
 #include <lode/context.h>
@@ -75,7 +75,7 @@ bool lode_frames_merge(struct lode_frames *frames, const struct lode_frames *fro
     return done;
 }
 
-/* ---- for another process ---- */
+/* ---- packing ---- */
 
 bool lode_strings_pack(const struct lode_strings *strings, struct lode_blob *blob)
 {

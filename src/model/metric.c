@@ -85,7 +85,7 @@ lode_status lode_metric_sum_id(const lode_metric *metric, lode_scope_type type, 
     return LODE_NOT_FOUND;
 }
 
-/* ---- finding a metric by what a person typed ---- */
+/* ---- lookup by name ---- */
 
 static lode_status metric_by_number(const lode_database *db, const char *text, const lode_metric **out)
 {
@@ -97,7 +97,7 @@ static lode_status metric_by_number(const lode_database *db, const char *text, c
     return LODE_OK;
 }
 
-/* "CPUTIME" for "CPUTIME (sec)", though there may be a "CPUTIME:2 (sec)" too. */
+/* "CPUTIME" finds "CPUTIME (sec)", even if there is a "CPUTIME:2 (sec)". */
 static lode_status metric_without_unit(const lode_database *db, const char *text, const lode_metric **out)
 {
     size_t length = strlen(text);

@@ -21,7 +21,7 @@ struct lode_metric {
     lode_metric_statistic *statistics;
 };
 
-/* What a statistic's formula does to one profile's value. */
+/* How a statistic uses the value of one profile. */
 enum lode_formula {
     LODE_FORMULA_VALUE,  /* $$ */
     LODE_FORMULA_ONE,    /* 1 */

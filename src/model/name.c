@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names for people. */
+/* Display names. */
 #include "base/label.h"
 #include "model/context.h"
 #include "model/database.h"

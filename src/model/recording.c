@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings: the public face. */
+/* The public API of recordings. */
 #include "model/recording.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A recording in memory: its tracks, the functions that were seen, and the format's way to events, which stay in the files. */
+/* A recording in memory: tracks, functions, and the format's access to events in files. */
 #ifndef LODE_MODEL_RECORDING_H
 #define LODE_MODEL_RECORDING_H
 
@@ -9,7 +9,7 @@
 #include "model/functions.h"
 #include <lode/event.h>
 
-/* What each format provides. All but close and the cursor's own may be called by several threads at once. */
+/* Operations of a format. All but close and those of a cursor are thread-safe. */
 struct lode_recording_ops {
     lode_status (*track_interval)(const lode_recording *recording, uint32_t track, uint64_t *begin,
                                   uint64_t *end, lode_error *error);
@@ -21,21 +21,21 @@ struct lode_recording_ops {
     lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
     const char *(*event_name)(const lode_recording *recording, uint64_t id);
-    /* Of a POINT; NULL: all are LODE_INSTANT_OTHER. */
+    /* For an instant event; NULL: all are LODE_INSTANT_OTHER. */
     lode_instant (*point)(const lode_recording *recording, uint64_t id);
     void (*close)(lode_recording *recording);
 };
 
-/* What a format's cursor begins with. */
+/* The beginning of a format's cursor. */
 struct lode_cursor {
     const lode_recording *recording;
-    uint64_t repairs; /* findings of any kind so far */
+    uint64_t repairs; /* number of findings so far */
 };
 
 struct lode_recording {
     const struct lode_recording_ops *ops;
     const char *format;
-    struct lode_watch *watch; /* of its files; NULL in memory */
+    struct lode_watch *watch; /* of its files; NULL if in memory */
     struct lode_arena arena;  /* of all arrays below */
     int64_t utc_offset;       /* nanoseconds */
     lode_fact *facts;
@@ -45,11 +45,11 @@ struct lode_recording {
     bool has_traces;
     struct lode_module *modules;
     uint32_t module_count;
-    /* Events of no track, in the order of time. */
+    /* Events without a track, chronological. */
     lode_event *messages;
     size_t message_count;
-    struct lode_function_table functions; /* grows while cursors read, under its lock */
-    const lode_recording *functions_of;   /* whose table functions of events are in; NULL: its own */
+    struct lode_function_table functions; /* grows while cursors read; has its own lock */
+    const lode_recording *functions_of;   /* the owner of the function table; NULL: this one */
     const lode_rule *rules;               /* of the format, for findings of cursors */
     size_t rule_count;
 };

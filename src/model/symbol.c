@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions, files and modules: the public face. */
+/* The public API of functions, files and modules. */
 #include "base/error.h"
 #include "base/getter.h"
 #include "base/hash.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    NAME_HASHED = 1024, /* bytes: functions of a hostile file can share one name of megabytes */
-    NAME_TRIED = 8      /* functions that differ behind these, before one is left apart from its own kind */
+    NAME_HASHED = 1024, /* bytes: a hostile file can have many references to one huge name */
+    NAME_TRIED = 8      /* functions of equal hash that are compared */
 };
 
 static uint64_t function_hash(const lode_function *function)
@@ -30,7 +30,7 @@ static bool same_function(const lode_function *a, const lode_function *b)
            same_name;
 }
 
-/* Finds the first function that is the same. */
+/* Finds the first equal function. */
 static bool identify(struct lode_index *first, struct lode_function *functions, uint32_t index)
 {
     uint64_t hash = function_hash(&functions[index]);

@@ -8,9 +8,9 @@
 struct column {
     struct lode_column_spec spec;
     lode_column_owner owner;
-    const unsigned char *data; /* the first row's field */
+    const unsigned char *data; /* the field of the first row */
     size_t stride;
-    void *copy; /* of converted elements */
+    void *copy; /* converted elements */
     uint64_t room;
 };
 
@@ -33,7 +33,7 @@ static void add_column(struct column *column, const struct lode_rows *rows,
     const unsigned char *first = rows->rows;
     *column = (struct column){.spec = *spec, .owner = rows->owner};
     column->stride = spec->array ? element_size(spec->type) : rows->size;
-    /* An empty table need not have rows to point at. */
+    /* The rows of an empty table may be NULL. */
     if (rows->count > 0)
         column->data = spec->array ? spec->array : first + spec->offset;
 }

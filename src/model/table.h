@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables over rows in memory or in a mapped file: a column is a field of each row, as it is or converted. */
+/* Tables over rows in memory or in a mapped file: a column is a field of the rows, or converted. */
 #ifndef LODE_MODEL_TABLE_H
 #define LODE_MODEL_TABLE_H
 
 #include <lode/columns.h>
 
-/* Writes one element, made from the field of a row. */
+/* Writes one element from the field of a row. */
 typedef void (*lode_convert_fn)(const void *field, void *out, uint32_t argument);
 
 struct lode_column_spec {
     const char *name;
     lode_column_type type;
-    uint32_t argument;       /* of `convert` */
+    uint32_t argument;       /* for `convert` */
     size_t offset;           /* of the field in a row */
     lode_convert_fn convert; /* NULL: the field is the element */
-    const void *array;       /* not NULL: elements that are not in the rows, but contiguous here */
+    const void *array;       /* if not NULL: contiguous elements outside the rows */
 };
 
 #define LODE_FIELD(name, type, row, field)                                                                   \
@@ -26,7 +26,7 @@ struct lode_column_spec {
         name, LODE_COLUMN_##type, 0, offsetof(row, field), convert, NULL                                     \
     }
 
-/* Rows of `size` bytes. `owned` is what the table frees with itself: the rows, or NULL. */
+/* Rows of `size` bytes. The table frees `owned`: the rows, or NULL. */
 struct lode_rows {
     const void *rows;
     uint64_t count;
@@ -35,11 +35,11 @@ struct lode_rows {
     void *owned;
 };
 
-/* Takes `rows->owned` over, also if it fails. Copies the specs. */
+/* Takes ownership of `rows->owned`, even on failure. Copies the specs. */
 lode_status lode_table_make(lode_table **out, const struct lode_rows *rows,
                             const struct lode_column_spec *specs, unsigned count, lode_error *error);
 
-/* Conversions of a pointer: the index of the function that it names, or LODE_NO_ROW; that function's name. */
+/* Convert a pointer to the index of a function (or LODE_NO_ROW), or to its name. */
 void lode_convert_function(const void *field, void *out, uint32_t argument);
 void lode_convert_function_name(const void *field, void *out, uint32_t argument);
 

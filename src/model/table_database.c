@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of a database. Those of metrics and profiles are gathered into rows first; all others are what lies in memory. */
+/* The tables of a database. Metrics and profiles are first copied to rows; others are in place. */
 #include "base/array.h"
 #include "base/error.h"
 #include "model/block.h"
@@ -14,7 +14,7 @@
 
 /* ---- contexts, functions, files, modules ---- */
 
-/* The index of what a pointer names, or LODE_NO_ROW. */
+/* The index of the object, or LODE_NO_ROW. */
 #define INDEX_OF(type)                                                                                       \
     {                                                                                                        \
         const type *thing = *(const type *const *)field;                                                     \
@@ -173,7 +173,7 @@ static bool add_metric(struct lode_array *rows, const lode_metric *metric, bool 
     return true;
 }
 
-/* What was gathered becomes the table's. */
+/* The table takes ownership of the rows. */
 static lode_status own_rows(struct lode_rows *rows, struct lode_array *gathered, lode_status status)
 {
     if (status != LODE_OK)
@@ -250,7 +250,7 @@ static const struct lode_column_spec id_columns[] = {
     LODE_FIELD("physical", U64, struct id_row, physical),
 };
 
-/* `ids` holds as many as the profile has. */
+/* `ids` has space for all ids of the profile. */
 static lode_status add_ids(struct lode_array *rows, const lode_id *ids, uint32_t count, uint32_t profile,
                            lode_error *error)
 {
@@ -285,7 +285,7 @@ static lode_status id_rows(struct lode_rows *rows, const lode_database *db, lode
 {
     struct lode_array gathered;
     (void)kind;
-    /* Profiles that share their ids would take more memory than the file accounts for. */
+    /* Profiles that share ids could take more memory than the file justifies. */
     LODE_TRY(lode_profile_blocks_fit(db, error));
     lode_status status = LODE_OK;
     lode_array_init(&gathered, sizeof(struct id_row), SIZE_MAX);
@@ -353,7 +353,7 @@ lode_status lode_database_table(lode_table **out, const lode_database *db, lode_
     return lode_table_make(out, &rows, tables[kind].columns, tables[kind].count, error);
 }
 
-/* ---- blocks and samples, in place where numbers lie as this machine has them ---- */
+/* ---- blocks and samples: in place if the layout is native ---- */
 
 static void swap_u16(const void *field, void *out, uint32_t argument)
 {
@@ -384,7 +384,7 @@ static bool is_native(uint8_t layout)
     return (layout == LODE_LAYOUT_BIG) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* Packed pairs of a key and a number of 8 bytes. */
+/* Packed pairs of a key and an 8-byte number. */
 static lode_status pair_table(lode_table **out, const lode_block *block, struct lode_rows rows,
                               unsigned key_size, bool key_last, struct lode_column_spec number,
                               lode_error *error)

@@ -24,7 +24,7 @@ static inline uint32_t trace_context(const lode_trace_line *line, uint64_t index
     return id == line->idle_id ? 0 : id;
 }
 
-/* LODE_ERR_CORRUPT if the samples of all lines together are larger than their file: see lode_profile_blocks_fit. */
+/* LODE_ERR_CORRUPT if the samples of all lines exceed the file: see lode_profile_blocks_fit. */
 lode_status lode_trace_lines_fit(const lode_database *db, lode_error *error);
 
 #endif

@@ -29,7 +29,7 @@ static void fill_slots(struct lode_content_tree *tree)
     }
 }
 
-/* Twice as many slots as there is room for nodes. */
+/* Two slots per node. */
 static bool make_slots(struct lode_content_tree *tree)
 {
     uint32_t *slots = calloc((size_t)tree->capacity * 2, sizeof *slots);
@@ -100,7 +100,8 @@ void lode_content_tree_compact(struct lode_content_tree *tree, size_t node_size)
     for (uint32_t i = 1; i < tree->count; i++)
         memmove(bytes + i * node_size, bytes + i * tree->node_size, node_size);
     tree->node_size = node_size;
-    lode_pages_resize(&tree->nodes, tree->capacity * node_size); /* else it stays as large as it was */
+    /* If this fails, the tree keeps its size. */
+    lode_pages_resize(&tree->nodes, tree->capacity * node_size);
 }
 
 /* ---- merging ---- */
@@ -151,8 +152,8 @@ static uint32_t key_of(const struct lode_content_tree *tree, const uint32_t *ran
 }
 
 /*
- * One round of sorting by counting, by ranks, or by parents if there are none: `from` into `to`, all nodes but the root. NULL for `from`
- * stands for 1, 2, 3 and so on. Equal keys, all below `keys`, stay in their order.
+ * A stable counting sort of all nodes but the root from `from` to `to`, by rank of the frame or, if
+ * `ranks` is NULL, by parent. Keys are below `keys`. `from` NULL means 1, 2, 3...
  */
 static bool sort_nodes(const struct lode_content_tree *tree, const uint32_t *ranks, uint32_t keys,
                        const uint32_t *from, uint32_t *to)
@@ -172,7 +173,7 @@ static bool sort_nodes(const struct lode_content_tree *tree, const uint32_t *ran
     return true;
 }
 
-/* Parents come before their children, so sizes add up backwards and positions follow forwards. */
+/* Parents precede children: sizes accumulate backwards, positions forwards. */
 static void place_nodes(struct lode_tree_order *order, const struct lode_content_tree *tree,
                         const uint32_t *siblings)
 {

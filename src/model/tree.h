@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The content tree: a context is its parent and what it is, so that contexts of different threads, recordings or runs are matched by
- * comparing them. What contexts are is kept apart, as frames, each of them once: there are far fewer of them than contexts.
+ * The content tree: a context is identified by its parent and its content, so that contexts of
+ * different threads, recordings or runs match. Contents are stored once, as frames: there are far
+ * fewer frames than contexts.
  */
 #ifndef LODE_MODEL_TREE_H
 #define LODE_MODEL_TREE_H
@@ -12,17 +13,17 @@
 
 /* ---- frames ---- */
 
-/* A function by what it is. */
+/* A function by content. */
 struct lode_frame_function {
     uint64_t offset;
     uint32_t name, module, file; /* strings, or LODE_NO_NUMBER */
     uint32_t line;
 };
 
-/* What a context is, without padding. */
+/* The content of a context, without padding. */
 struct lode_frame {
     uint64_t offset;
-    uint32_t function;     /* or LODE_NO_NUMBER; of an entry point a string: its name */
+    uint32_t function;     /* or LODE_NO_NUMBER; for an entry point, its name */
     uint32_t file, module; /* strings, or LODE_NO_NUMBER */
     uint32_t line;
     uint16_t entry, propagation;
@@ -37,14 +38,14 @@ struct lode_frames {
 
 void lode_frames_init(struct lode_frames *frames);
 void lode_frames_free(struct lode_frames *frames);
-/* Adds what is in `from`. `map` is by frame of that: its number in `frames`. False if there is no memory. */
+/* Adds the frames of `from`; `map` maps their numbers to new ones. False if out of memory. */
 bool lode_frames_merge(struct lode_frames *frames, const struct lode_frames *from, uint32_t *map);
-/* For another process. False if there is no memory. */
+/* Packs for another process. False if out of memory. */
 bool lode_frames_pack(const struct lode_frames *frames, struct lode_blob *blob);
-/* Adds what was packed to frames that are empty; `at` moves on. */
+/* Unpacks into empty frames; `at` advances. */
 bool lode_frames_unpack(struct lode_frames *frames, const unsigned char **at);
 bool lode_strings_pack(const struct lode_strings *strings, struct lode_blob *blob);
-/* Adds what was packed; `at` moves on. */
+/* Adds packed strings; `at` advances. */
 bool lode_strings_unpack(struct lode_strings *strings, const unsigned char **at);
 
 static inline const struct lode_frame *lode_frames_at(const struct lode_frames *frames, uint32_t number)
@@ -54,22 +55,22 @@ static inline const struct lode_frame *lode_frames_at(const struct lode_frames *
 
 /* ---- contexts ---- */
 
-/* What every node begins with. */
+/* The beginning of every node. */
 struct lode_tree_node {
     uint32_t parent;
-    uint32_t frame; /* a number of the caller's frames, or of what else stands for them */
+    uint32_t frame; /* a number that the caller interprets */
 };
 
 enum {
-    LODE_TREE_ROOT /* the global context, which has no frame */
+    LODE_TREE_ROOT /* the global context, without a frame */
 };
 
-/* Parents are before their children. */
+/* Parents precede children. */
 struct lode_content_tree {
     struct lode_pages nodes;
-    size_t node_size; /* of the caller's struct, which begins with a struct lode_tree_node */
+    size_t node_size; /* of the caller's struct that begins with a struct lode_tree_node */
     uint32_t count, capacity;
-    uint32_t *slots; /* nodes, hashed by parent and frame; 0: free */
+    uint32_t *slots; /* hash table of nodes by parent and frame; 0: free */
     uint32_t slot_count;
 };
 
@@ -78,37 +79,38 @@ static inline struct lode_tree_node *lode_tree_node(const struct lode_content_tr
     return (void *)((unsigned char *)tree->nodes.bytes + number * tree->node_size);
 }
 
-/* A tree with a root. False if there is no memory. */
+/* A tree with a root. False if out of memory. */
 bool lode_content_tree_open(struct lode_content_tree *tree, size_t node_size);
 void lode_content_tree_close(struct lode_content_tree *tree);
-/* The child of a node, added if it is new, zeroed beyond its beginning; 0 if there is no memory. Nodes may move. */
+/* The child of a node, zeroed and added if new; 0 if out of memory. Nodes may move. */
 uint32_t lode_content_tree_child(struct lode_content_tree *tree, uint32_t parent, uint32_t frame);
-/* A node of its own, even if there is an equal one: for trees whose equal siblings stay apart. 0 if there is no memory. */
+/* Adds a node even if an equal one exists, to keep equal siblings separate. 0 if out of memory. */
 uint32_t lode_content_tree_append(struct lode_content_tree *tree, uint32_t parent, uint32_t frame);
-/* Leaves the first `node_size` bytes of each node. */
+/* Truncates each node to `node_size` bytes. */
 void lode_content_tree_compact(struct lode_content_tree *tree, size_t node_size);
 /*
- * Adds the nodes in `from`. `frames` is by frame of that: its number for `tree`; NULL if they are the same. `map` is by node of `from`: its
- * node in `tree`. False if there is no memory.
+ * Adds the nodes of `from`. `frames` maps frames of `from` to frames of `tree`; NULL if they are
+ * the same. `map` gets the node in `tree` of each node of `from`. False if out of memory.
  */
 bool lode_content_tree_merge(struct lode_content_tree *tree, const struct lode_content_tree *from,
                              const uint32_t *frames, uint32_t *map);
-/* Parents and frames, for another process. False if there is no memory. */
+/* Packs parents and frames for another process. False if out of memory. */
 bool lode_content_tree_pack(const struct lode_content_tree *tree, struct lode_blob *blob);
-/* A tree of bare nodes from what was packed, by appending; `at` moves on. */
+/* Unpacks a tree of bare nodes by appending; `at` advances. */
 bool lode_content_tree_unpack(struct lode_content_tree *tree, const unsigned char **at);
 
 /* ---- order ---- */
 
-/* By node. The global context is at position 0. */
+/* Indexed by node. The global context is at position 0. */
 struct lode_tree_order {
     uint32_t *positions; /* in depth-first order */
-    uint32_t *sizes;     /* nodes of the subtree, with its root */
+    uint32_t *sizes;     /* nodes in the subtree, including its root */
 };
 
 /*
- * Depth first, siblings by the ranks of their frames, which are below `rank_count`; equal ones by their numbers. Ranks that are made from
- * content make an order that does not depend on when a context was met. Linear, and without recursion. False if there is no memory.
+ * Depth-first order; siblings by the ranks of their frames, which are below `rank_count`, then by
+ * number. Ranks from content give an order that does not depend on the order of addition. Linear,
+ * without recursion. False if out of memory.
  */
 bool lode_tree_order_make(struct lode_tree_order *order, const struct lode_content_tree *tree,
                           const uint32_t *ranks, uint32_t rank_count);

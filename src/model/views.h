@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is in the views that callers own, which see bytes in their place: include/lode/block.h and trace.h. Fields may change, sizes may not. Everything
- * that is linked with the library's insides is compiled with LODE_INTERNAL.
+ * The contents of the views in include/lode/block.h and trace.h, which callers allocate. Fields may
+ * change, sizes may not. Code that links with internals is compiled with LODE_INTERNAL.
  */
 #ifndef LODE_MODEL_VIEWS_H
 #define LODE_MODEL_VIEWS_H
@@ -13,7 +13,7 @@ typedef struct lode_block {
     uint32_t group_count;
     uint8_t group_key_size; /* bytes of a group's key */
     uint8_t value_key_size; /* bytes of a value's key */
-    uint8_t layout;         /* how numbers and keys lie in bytes */
+    uint8_t layout;         /* byte layout of numbers and keys */
     uint8_t reserved;
     const unsigned char *groups;
     const unsigned char *values;
@@ -25,10 +25,10 @@ _Static_assert(sizeof(lode_block) <= 48 && _Alignof(lode_block) <= _Alignof(uint
 
 typedef struct lode_trace_line {
     uint32_t profile;
-    uint32_t idle_id; /* what stands for 0 in samples, besides 0 */
+    uint32_t idle_id; /* the context id that means 0 in samples, besides 0 */
     uint64_t sample_count;
     const unsigned char *samples;
-    uint8_t layout; /* how samples lie in bytes */
+    uint8_t layout; /* byte layout of samples */
     uint8_t reserved[7];
 } lode_trace_line;
 _Static_assert(sizeof(lode_trace_line) <= 32 && _Alignof(lode_trace_line) <= _Alignof(uint64_t),

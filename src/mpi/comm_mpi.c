@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that are the processes of an MPI job: a plug-in, compiled once for each MPI library, since their binary interfaces differ. It
- * links nothing of Lode.
+ * Ranks that are processes of an MPI job: a plug-in, compiled once per MPI library, as their binary
+ * interfaces differ. It links nothing of Lode.
  *
- * Nothing blocks but what has to do with files. All else is begun, and looked at until it is done: meanwhile rank 0 looks for alarms, and the
- * processor is given to others, since a machine may have more ranks than processors. Alarms go to rank 0, which ends the job.
+ * Only file operations block. All others are started and polled; meanwhile rank 0 polls for alarms,
+ * and the rank yields the CPU, since a machine may run more ranks than it has CPUs. Alarms go to
+ * rank 0, which aborts the job.
  *
- * What is under way when rank 0 gives up is never finished, and MPI is not called again but to end the job: nothing is written into memory
- * that its owner may have freed.
+ * Operations that are pending when rank 0 gives up are never completed, and MPI is called only to
+ * abort: nothing is written to memory that its owner may have freed.
  */
 #include "base/comm.h"
 
@@ -22,23 +23,23 @@
 enum {
     ALARM_TAG = 1,
     DATA_TAG = 2,
-    YIELDS = 200,              /* looks before a rank sleeps between them */
-    LOOKS_A_SLEEP = 4,         /* some transports move a little with each look */
+    YIELDS = 200,              /* polls before a rank sleeps between them */
+    LOOKS_A_SLEEP = 4,         /* some transports progress a little per poll */
     SHORTEST_SLEEP = 5 * 1000, /* nanoseconds; doubles up to the longest */
     LONGEST_SLEEP = 100 * 1000,
     /* Milliseconds. */
-    ABORT_WAIT = 10 * 1000, /* that others leave rank 0 to end the job */
-    SAYING_TIME = 200       /* MPICH's launcher may lose what a process says just before it ends the job */
+    ABORT_WAIT = 10 * 1000, /* for rank 0 to abort the job, by other ranks */
+    SAYING_TIME = 200       /* MPICH's launcher may lose output just before an abort */
 };
 
 struct mpi_comm {
-    MPI_Comm comm, alarms; /* two, so that looking for alarms never finds anything else */
+    MPI_Comm comm, alarms; /* two, so that probing for alarms matches nothing else */
     int rank, size;
-    bool finalize; /* MPI was not in use before */
+    bool finalize; /* we initialised MPI */
     bool raised;
-    lode_error error;    /* that was raised first, as far as this rank knows */
+    lode_error error;    /* first raised, as far as this rank knows */
     MPI_Request sending; /* of `error` to rank 0 */
-    int *counts;         /* by rank: of sends, their places, of receipts, their places */
+    int *counts;         /* by rank: send counts and offsets, receive counts and offsets */
 };
 
 /* ---- errors ---- */
@@ -54,7 +55,7 @@ static lode_status fail(lode_error *error, lode_status status, const char *file,
     return status;
 }
 
-/* LODE_OK, or what an MPI function returned, in its own words. */
+/* LODE_OK, or an error with MPI's message. */
 static lode_status result(int code, const char *file, const char *what, lode_error *error)
 {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
@@ -117,7 +118,7 @@ static void rest(unsigned looks, long *sleep)
     *sleep = *sleep * 2 < LONGEST_SLEEP ? *sleep * 2 : LONGEST_SLEEP;
 }
 
-/* Until what was begun with `code` is done. */
+/* Polls until the operation that was started with `code` is done. */
 static lode_status finish(struct mpi_comm *mpi, int code, MPI_Request *request, MPI_Status *status,
                           const char *what, lode_error *error)
 {
@@ -134,7 +135,7 @@ static lode_status finish(struct mpi_comm *mpi, int code, MPI_Request *request, 
     }
 }
 
-/* ---- joining and leaving ---- */
+/* ---- init and finalize ---- */
 
 static lode_status start_mpi(struct mpi_comm *mpi, lode_error *error)
 {
@@ -207,7 +208,7 @@ static void mpi_leave(void *self)
 {
     struct mpi_comm *mpi = self;
     MPI_Request request;
-    /* Others may have to wait for rank 0 a while: here they do so without keeping the processor. */
+    /* Other ranks may wait long for rank 0: wait without using the CPU. */
     int code = MPI_Ibarrier(mpi->comm, &request);
     finish(mpi, code, &request, MPI_STATUS_IGNORE, "MPI_Ibarrier", NULL);
     MPI_Comm_free(&mpi->alarms);
@@ -218,7 +219,7 @@ static void mpi_leave(void *self)
     free(mpi);
 }
 
-/* Sleeps, while an alarm that was raised gets out. */
+/* Sleeps, and lets a raised alarm be sent. */
 static void linger(struct mpi_comm *mpi, int milliseconds)
 {
     const struct timespec step = {.tv_nsec = 10000000};
@@ -234,12 +235,12 @@ static void mpi_abort(void *self, int status)
 {
     struct mpi_comm *mpi = self;
     linger(mpi, mpi->rank > 0 ? ABORT_WAIT : SAYING_TIME);
-    /* With any other communicator MPICH asks its ranks one by one, and waits for them. */
+    /* With any other communicator MPICH contacts its ranks one by one, and waits. */
     MPI_Abort(MPI_COMM_WORLD, status);
     _exit(status);
 }
 
-/* ---- together ---- */
+/* ---- collectives ---- */
 
 static lode_status mpi_broadcast(void *self, void *bytes, size_t size, lode_error *error)
 {
@@ -251,7 +252,7 @@ static lode_status mpi_broadcast(void *self, void *bytes, size_t size, lode_erro
     return finish(mpi, code, &request, MPI_STATUS_IGNORE, "MPI_Ibcast", error);
 }
 
-/* Turns the order of unsigned numbers into that of signed ones, and back. */
+/* Maps the order of unsigned numbers to that of signed ones, and back. */
 static void shift_order(uint64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -266,7 +267,7 @@ static lode_status mpi_fold(void *self, uint64_t *numbers, size_t count, enum lo
     MPI_Op operation = fold == LODE_COMM_MIN ? MPI_MIN : fold == LODE_COMM_MAX ? MPI_MAX : MPI_SUM;
     if (mpi->raised)
         return cancelled(mpi, error);
-    /* MPICH 4.0 and Open MPI 4.1 compare unsigned numbers as if they had a sign. */
+    /* MPICH 4.0 and Open MPI 4.1 compare unsigned numbers as signed. */
     if (fold != LODE_COMM_SUM)
         shift_order(numbers, count);
     int code =
@@ -286,13 +287,13 @@ static lode_status mpi_scan(void *self, uint64_t *numbers, size_t count, lode_er
         return cancelled(mpi, error);
     int code = MPI_Iexscan(MPI_IN_PLACE, numbers, (int)count, MPI_UINT64_T, MPI_SUM, mpi->comm, &request);
     LODE_TRY(finish(mpi, code, &request, MPI_STATUS_IGNORE, "MPI_Iexscan", error));
-    /* MPI says nothing of what the first has then. */
+    /* MPI leaves this undefined on rank 0. */
     if (mpi->rank == 0 && count > 0)
         memset(numbers, 0, count * sizeof *numbers);
     return LODE_OK;
 }
 
-/* Sizes as MPI wants them; their sum is below 2^31. */
+/* Counts and offsets for MPI; the sum is below 2^31. */
 static void set_counts(const struct mpi_comm *mpi, int *counts, int *places, const uint64_t *sizes)
 {
     int place = 0;
@@ -335,7 +336,7 @@ static lode_status mpi_exchange(void *self, const void *bytes, const uint64_t *s
     return finish(mpi, code, &request, MPI_STATUS_IGNORE, "MPI_Ialltoallv", error);
 }
 
-/* ---- one to one ---- */
+/* ---- point to point ---- */
 
 static lode_status mpi_send(void *self, uint32_t to, const void *bytes, size_t size, lode_error *error)
 {
@@ -365,7 +366,7 @@ static lode_status mpi_receive(void *self, uint32_t from, void *bytes, size_t si
 
 /* ---- files ---- */
 
-/* What follows blocks, and so begins when all have come. */
+/* File operations block, so they begin with a barrier. */
 static lode_status meet(struct mpi_comm *mpi, lode_error *error)
 {
     MPI_Request request;
@@ -415,7 +416,7 @@ static lode_status mpi_close_file(void *self, void *file, lode_error *error)
     MPI_File *opened = file;
     lode_status status = meet(mpi, error);
     if (status == LODE_OK) {
-        /* What this machine holds back fails here, not later unseen. Closed either way: others wait there. */
+        /* Sync: delayed write errors must be seen here. Close in any case: others wait for it. */
         status = result(MPI_File_sync(*opened), "", "MPI_File_sync", error);
         lode_status closed =
             result(MPI_File_close(opened), "", "MPI_File_close", status == LODE_OK ? error : NULL);
