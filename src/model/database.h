@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A database in memory: the metadata as nouns, and the format's way to values and samples, which stay in place. */
+/* A database in memory: its metadata, and the format's access to values and samples in place. */
 #ifndef LODE_MODEL_DATABASE_H
 #define LODE_MODEL_DATABASE_H
 
@@ -12,7 +12,7 @@
 #include <lode/profile.h>
 #include <lode/trace.h>
 
-/* What each format provides. All but close may be called by several threads at once; indices exist. */
+/* Operations of a format, thread-safe but for close. Indices they get were checked before. */
 struct lode_database_ops {
     lode_status (*profile_block)(const lode_database *db, uint32_t profile, lode_block *out,
                                  lode_error *error);
@@ -36,7 +36,7 @@ struct lode_part_info {
 struct lode_database {
     const struct lode_database_ops *ops;
     const char *format;
-    struct lode_watch *watch; /* of its files; NULL in memory */
+    struct lode_watch *watch; /* of its files; NULL if in memory */
     struct lode_part_info parts[LODE_PART_COUNT];
 
     struct lode_arena arena; /* of all arrays below */
@@ -54,14 +54,14 @@ struct lode_database {
     struct lode_function *functions;
     uint32_t function_count;
     struct lode_context_tree tree;
-    bool points_lost; /* the writer may have left out point values at contexts that are not listed */
+    bool points_lost; /* point values at unlisted contexts may be missing */
 
     uint32_t profile_count;
     uint32_t context_block_count;
     uint32_t trace_count;
     uint64_t trace_min, trace_max;
 
-    /* What opening passed over or made up for, for whoever writes this database anew. In the arena. */
+    /* What opening skipped or repaired, for rewriting this database. In the arena. */
     lode_finding *remarks;
     size_t remark_count;
 };
