@@ -3,6 +3,7 @@
 #ifndef LODE_CALLS_H
 #define LODE_CALLS_H
 
+#include <lode/pool.h>
 #include <lode/recording.h>
 
 LODE_BEGIN_DECLS
@@ -27,10 +28,11 @@ typedef struct lode_calls_options {
     lode_finding_fn on_finding;
     lode_progress_fn on_progress;
     void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
 } lode_calls_options;
 #define LODE_CALLS_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL                              \
+        sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL, NULL                        \
     }
 
 /*

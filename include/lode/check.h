@@ -4,6 +4,7 @@
 #define LODE_CHECK_H
 
 #include <lode/database.h>
+#include <lode/pool.h>
 
 LODE_BEGIN_DECLS
 
@@ -39,10 +40,11 @@ typedef struct lode_check_options {
     lode_finding_fn on_finding;
     lode_progress_fn on_progress;
     void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
 } lode_check_options;
 #define LODE_CHECK_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL                            \
+        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL, NULL                      \
     }
 
 /* Counts of findings, passed on or not, and of what was looked at. New fields come at the end. */

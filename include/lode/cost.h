@@ -5,6 +5,7 @@
 
 #include <lode/context.h>
 #include <lode/metric.h>
+#include <lode/pool.h>
 #include <lode/selection.h>
 
 LODE_BEGIN_DECLS
@@ -18,10 +19,11 @@ typedef struct lode_cost_options {
     unsigned threads;                /* 0: one per processor */
     lode_progress_fn on_progress;
     void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
 } lode_cost_options;
 #define LODE_COST_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        sizeof(lode_cost_options), NULL, NULL, 0, NULL, NULL                                                 \
+        sizeof(lode_cost_options), NULL, NULL, 0, NULL, NULL, NULL                                           \
     }
 
 /*

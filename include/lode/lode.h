@@ -32,6 +32,7 @@
 #include <lode/hotspot.h>
 #include <lode/metric.h>
 #include <lode/name.h>
+#include <lode/pool.h>
 #include <lode/profile.h>
 #include <lode/recording.h>
 #include <lode/search.h>

@@ -3,6 +3,7 @@
 #ifndef LODE_SEARCH_H
 #define LODE_SEARCH_H
 
+#include <lode/pool.h>
 #include <lode/recording.h>
 
 LODE_BEGIN_DECLS
@@ -41,11 +42,12 @@ typedef struct lode_search_options {
     lode_finding_fn on_finding; /* in the order of tracks; may be NULL */
     lode_progress_fn on_progress;
     void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
 } lode_search_options;
 #define LODE_SEARCH_OPTIONS_INIT                                                                             \
     {                                                                                                        \
         sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
-            0, NULL, NULL, NULL                                                                              \
+            0, NULL, NULL, NULL, NULL                                                                        \
     }
 
 /* An attribute as text, of which a text that is longer than LODE_SEARCH_TEXT bytes is cut off. */

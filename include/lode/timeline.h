@@ -4,6 +4,7 @@
 #define LODE_TIMELINE_H
 
 #include <lode/context.h>
+#include <lode/pool.h>
 #include <lode/selection.h>
 #include <lode/trace.h>
 
@@ -19,10 +20,11 @@ typedef struct lode_timeline_options {
     unsigned threads;
     lode_progress_fn on_progress;
     void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
 } lode_timeline_options;
 #define LODE_TIMELINE_OPTIONS_INIT                                                                           \
     {                                                                                                        \
-        sizeof(lode_timeline_options), 0, 0, 60, 0, NULL, 0, NULL, NULL                                      \
+        sizeof(lode_timeline_options), 0, 0, 60, 0, NULL, 0, NULL, NULL, NULL                                \
     }
 
 /* A function's share of the window, added up over the selected trace lines. */

@@ -41,7 +41,8 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
     LODE_TRY(lode_options_take(&pass->slice, slice, error));
     LODE_TRY(lode_options_take(&pass->options, options, error));
     LODE_TRY(lode_slice_tracks(&pass->slice, recording, &pass->row_count, error));
-    pass->threads = lode_pool_threads(pass->options.threads, pass->row_count);
+    pass->threads =
+        lode_pool_threads(lode_pool_asked(pass->options.threads, pass->options.pool), pass->row_count);
     pass->rows = calloc((size_t)pass->row_count + 1, sizeof *pass->rows);
     LODE_TRY_ALLOC(pass->rows, error);
     for (uint32_t i = 0; i < pass->row_count; i++)
@@ -237,8 +238,11 @@ lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
     pthread_mutex_init(&run.lock, NULL);
     lode_status status = run_open(&run, error);
     /* A window of all tracks: nothing waits for the first, which is the largest. */
-    struct lode_job job = {
-        .items = pass->row_count, .work = work, .context = &run, .window = pass->row_count};
+    struct lode_job job = {.items = pass->row_count,
+                           .work = work,
+                           .context = &run,
+                           .window = pass->row_count,
+                           .pool = pass->options.pool};
     if (status == LODE_OK)
         status = lode_pool_run(pass->threads, &job, error);
     if (status == LODE_OK && pass->options.on_finding)

@@ -143,18 +143,22 @@ static lode_status finish_range(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&gathering->progress, 1, error);
 }
 
-static lode_status gather(struct gathering *gathering, unsigned threads, lode_error *error)
+static lode_status gather(struct gathering *gathering, const lode_cost_options *options, lode_error *error)
 {
     const lode_database *db = gathering->cost->db;
-    threads = lode_pool_threads(threads, db->tree.count / 1024 + 1);
+    unsigned asked = lode_pool_asked(options->threads, options->pool);
+    unsigned threads = lode_pool_threads(asked, db->tree.count / 1024 + 1);
     gathering->ranges = threads > 1 ? (uint64_t)threads * RANGES_PER_THREAD : 1;
     uint64_t ids = db->tree.table_size ? db->tree.table_size : UINT64_C(1) << 32;
     gathering->ids_per_range = ids / gathering->ranges + 1;
     gathering->progress.total = gathering->ranges;
     gathering->unlisted = calloc((size_t)gathering->ranges, sizeof *gathering->unlisted);
     LODE_TRY_ALLOC(gathering->unlisted, error);
-    struct lode_job job = {
-        .items = gathering->ranges, .work = gather_range, .finish = finish_range, .context = gathering};
+    struct lode_job job = {.items = gathering->ranges,
+                           .work = gather_range,
+                           .finish = finish_range,
+                           .context = gathering,
+                           .pool = options->pool};
     lode_status status = lode_pool_run(threads, &job, error);
     free(gathering->unlisted);
     return status;
@@ -190,7 +194,7 @@ static lode_status compute(lode_cost *cost, const lode_cost_options *options, lo
     LODE_TRY(choose_source(&gathering, options, error));
     lode_status status = list_profiles(&gathering, options, error);
     if (status == LODE_OK)
-        status = gather(&gathering, options->threads, error);
+        status = gather(&gathering, options, error);
     free(gathering.profiles);
     if (status == LODE_OK)
         complete(cost, gathering.inclusive);

@@ -159,6 +159,7 @@ static lode_status read_tracks(struct run *run, const uint32_t *tracks, uint32_t
     slice.tracks = tracks;
     slice.track_count = count;
     options.threads = run->options.threads;
+    options.pool = run->options.pool;
     options.strict = run->options.strict;
     options.on_finding = run->options.on_finding ? on_finding : NULL;
     options.on_progress = run->options.on_progress ? on_progress : NULL;

@@ -301,13 +301,17 @@ static lode_status draw(struct drawing *self, const lode_timeline_options *optio
     lode_timeline *timeline = self->timeline;
     LODE_TRY(list_rows(self, options, error));
     LODE_TRY(number_functions(self, options->depth, error));
-    unsigned threads = lode_pool_threads(options->threads, timeline->row_count);
+    unsigned threads =
+        lode_pool_threads(lode_pool_asked(options->threads, options->pool), timeline->row_count);
     timeline->columns = options->columns ? options->columns : 1;
     timeline->cells = calloc((size_t)timeline->row_count * timeline->columns + 1, sizeof *timeline->cells);
     LODE_TRY_ALLOC(timeline->cells, error);
     lode_status status = allocate_tallies(self, threads, error);
-    struct lode_job job = {
-        .items = timeline->row_count, .work = draw_row, .finish = finish_row, .context = self};
+    struct lode_job job = {.items = timeline->row_count,
+                           .work = draw_row,
+                           .finish = finish_row,
+                           .context = self,
+                           .pool = options->pool};
     self->progress.total = timeline->row_count;
     if (status == LODE_OK)
         status = lode_pool_run(threads, &job, error);

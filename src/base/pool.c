@@ -13,7 +13,8 @@ enum {
     POOL_ITEMS_PER_THREAD = 4,
 };
 
-struct pool {
+/* One job: what lode_pool_run has for as long as it runs. */
+struct run {
     const struct lode_job *job;
     pthread_mutex_t lock;
     pthread_cond_t moved;     /* signals progress of `finished` or a failure */
@@ -24,12 +25,22 @@ struct pool {
     bool finishing; /* a thread is inside job->finish */
     unsigned window;
     bool *done; /* ring: work on item i is done, at i % window */
+
+    /* Under the lock of the pool. */
+    struct run *next;
+    unsigned threads; /* that may work on it */
+    unsigned workers; /* numbers that were given to threads so far; the caller has 0 */
+    unsigned helpers; /* threads of the pool that are at it now */
 };
 
-struct worker {
-    struct pool *pool;
-    pthread_t thread;
-    unsigned index;
+struct lode_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* a run has come, or the pool ends */
+    pthread_cond_t ended; /* a helper has left its run */
+    struct run *runs;     /* that can take more threads; the next one to get one first */
+    bool ends;
+    unsigned size, started; /* threads with the caller's; of the pool that run */
+    pthread_t threads[];
 };
 
 unsigned lode_pool_count_processors(lode_affinity_fn affinity)
@@ -70,68 +81,65 @@ unsigned lode_pool_window(unsigned threads)
 }
 
 /* Called with the lock held. */
-static void pool_fail(struct pool *pool, uint64_t item, lode_status status, const lode_error *error)
+static void run_fail(struct run *run, uint64_t item, lode_status status, const lode_error *error)
 {
-    if (item >= pool->failed)
+    if (item >= run->failed)
         return;
-    pool->failed = item;
-    pool->status = status;
-    pool->error = *error;
+    run->failed = item;
+    run->status = status;
+    run->error = *error;
 }
 
-/* Called with the lock held: passes done items to job->finish in order. */
-static void pool_finish_ready(struct pool *pool)
+/* Called with the lock held: takes every item that is next in order and done through job->finish. */
+static void finish_ready(struct run *run)
 {
-    const struct lode_job *job = pool->job;
-    if (pool->finishing)
+    const struct lode_job *job = run->job;
+    if (run->finishing)
         return;
-    pool->finishing = true;
-    while (pool->finished < pool->failed && pool->done[pool->finished % pool->window]) {
-        uint64_t item = pool->finished;
+    run->finishing = true;
+    while (run->finished < run->failed && run->done[run->finished % run->window]) {
+        uint64_t item = run->finished;
         lode_error error = {0};
         lode_status status = LODE_OK;
         if (job->finish) {
-            pthread_mutex_unlock(&pool->lock);
+            pthread_mutex_unlock(&run->lock);
             status = job->finish(job->context, item, &error);
-            pthread_mutex_lock(&pool->lock);
+            pthread_mutex_lock(&run->lock);
         }
         if (status != LODE_OK)
-            pool_fail(pool, item, status, &error);
-        pool->done[item % pool->window] = false;
-        pool->finished++;
-        pthread_cond_broadcast(&pool->moved);
+            run_fail(run, item, status, &error);
+        run->done[item % run->window] = false;
+        run->finished++;
+        pthread_cond_broadcast(&run->moved);
     }
-    pool->finishing = false;
+    run->finishing = false;
 }
 
-static void *worker_run(void *argument)
+static void run_work(struct run *run, unsigned worker)
 {
-    struct worker *worker = argument;
-    struct pool *pool = worker->pool;
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(&run->lock);
     for (;;) {
-        while (pool->taken < pool->failed && pool->taken >= pool->finished + pool->window)
-            pthread_cond_wait(&pool->moved, &pool->lock);
-        if (pool->taken >= pool->failed)
+        while (run->taken < run->failed && run->taken >= run->finished + run->window)
+            pthread_cond_wait(&run->moved, &run->lock);
+        if (run->taken >= run->failed)
             break;
-        uint64_t item = pool->taken++;
-        pthread_mutex_unlock(&pool->lock);
+        uint64_t item = run->taken++;
+        pthread_mutex_unlock(&run->lock);
         lode_error error = {0};
-        lode_status status = pool->job->work(pool->job->context, item, worker->index, &error);
-        pthread_mutex_lock(&pool->lock);
+        lode_status status = run->job->work(run->job->context, item, worker, &error);
+        pthread_mutex_lock(&run->lock);
         if (status != LODE_OK) {
-            pool_fail(pool, item, status, &error);
-            pthread_cond_broadcast(&pool->moved);
+            run_fail(run, item, status, &error);
+            pthread_cond_broadcast(&run->moved);
         } else {
-            pool->done[item % pool->window] = true;
+            run->done[item % run->window] = true;
         }
-        pool_finish_ready(pool);
+        finish_ready(run);
     }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
+    pthread_mutex_unlock(&run->lock);
 }
 
-static lode_status pool_run_inline(const struct lode_job *job, lode_error *error)
+static lode_status run_inline(const struct lode_job *job, lode_error *error)
 {
     for (uint64_t item = 0; item < job->items; item++) {
         lode_status status = job->work(job->context, item, 0, error);
@@ -143,37 +151,134 @@ static lode_status pool_run_inline(const struct lode_job *job, lode_error *error
     return LODE_OK;
 }
 
+/* ---- threads ---- */
+
+/* Called with the lock held. */
+static void add_run(struct lode_pool *pool, struct run *run)
+{
+    struct run **at = &pool->runs;
+    while (*at)
+        at = &(*at)->next;
+    *at = run;
+    run->next = NULL;
+}
+
+/* Called with the lock held. */
+static void remove_run(struct lode_pool *pool, const struct run *run)
+{
+    struct run **at = &pool->runs;
+    while (*at && *at != run)
+        at = &(*at)->next;
+    if (*at)
+        *at = run->next;
+}
+
+/* Runs take turns, so that none waits for another to have all the threads it can use. */
+static void *help(void *argument)
+{
+    struct lode_pool *pool = argument;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (pool->runs == NULL && !pool->ends)
+            pthread_cond_wait(&pool->work, &pool->lock);
+        struct run *run = pool->runs;
+        if (run == NULL)
+            break;
+        unsigned worker = run->workers++;
+        run->helpers++;
+        remove_run(pool, run);
+        if (run->workers < run->threads)
+            add_run(pool, run);
+        pthread_mutex_unlock(&pool->lock);
+        run_work(run, worker);
+        pthread_mutex_lock(&pool->lock);
+        run->helpers--;
+        pthread_cond_broadcast(&pool->ended);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+lode_status lode_pool_create(lode_pool **out, unsigned threads, lode_error *error)
+{
+    threads = lode_pool_threads(threads, UINT64_MAX);
+    lode_pool *pool = calloc(1, sizeof *pool + threads * sizeof *pool->threads);
+    *out = pool;
+    if (pool == NULL)
+        return lode_fail_memory(error);
+    pool->size = threads;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->ended, NULL);
+    /* Fewer threads than asked for is slower, not wrong: callers work too. */
+    while (pool->started + 1 < threads &&
+           pthread_create(&pool->threads[pool->started], NULL, help, pool) == 0)
+        pool->started++;
+    return LODE_OK;
+}
+
+void lode_pool_free(lode_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->ends = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->started; i++)
+        pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->work);
+    pthread_cond_destroy(&pool->ended);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+unsigned lode_pool_size(const lode_pool *pool)
+{
+    return pool->size;
+}
+
+/* This thread works too, and waits for those that help it. */
+static void run_on(struct lode_pool *pool, struct run *run)
+{
+    pthread_mutex_lock(&pool->lock);
+    add_run(pool, run);
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    run_work(run, 0);
+    pthread_mutex_lock(&pool->lock);
+    remove_run(pool, run);
+    while (run->helpers > 0)
+        pthread_cond_wait(&pool->ended, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 lode_status lode_pool_run(unsigned threads, const struct lode_job *job, lode_error *error)
 {
     threads = lode_pool_threads(threads, job->items);
     if (threads <= 1)
-        return pool_run_inline(job, error);
-    struct pool pool = {
-        .job = job, .failed = job->items, .window = job->window ? job->window : lode_pool_window(threads)};
-    struct worker *workers = calloc(threads, sizeof *workers);
-    pool.done = calloc(pool.window, sizeof *pool.done);
-    if (workers == NULL || pool.done == NULL) {
-        free(workers);
-        free(pool.done);
+        return run_inline(job, error);
+    struct run run = {.job = job,
+                      .failed = job->items,
+                      .window = job->window ? job->window : lode_pool_window(threads),
+                      .threads = threads,
+                      .workers = 1};
+    lode_pool *own = NULL;
+    if (job->pool == NULL)
+        LODE_TRY(lode_pool_create(&own, threads, error));
+    run.done = calloc(run.window, sizeof *run.done);
+    if (run.done == NULL) {
+        lode_pool_free(own);
         return lode_fail_memory(error);
     }
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_cond_init(&pool.moved, NULL);
-    unsigned started = 1;
-    for (unsigned i = 0; i < threads; i++)
-        workers[i] = (struct worker){.pool = &pool, .index = i};
-    /* Fewer threads than requested is fine: this thread works too. */
-    while (started < threads &&
-           pthread_create(&workers[started].thread, NULL, worker_run, &workers[started]) == 0)
-        started++;
-    worker_run(&workers[0]);
-    for (unsigned i = 1; i < started; i++)
-        pthread_join(workers[i].thread, NULL);
-    pthread_cond_destroy(&pool.moved);
-    pthread_mutex_destroy(&pool.lock);
-    free(workers);
-    free(pool.done);
-    if (pool.failed < job->items && error)
-        *error = pool.error;
-    return pool.failed < job->items ? pool.status : LODE_OK;
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_cond_init(&run.moved, NULL);
+    run_on(own ? own : job->pool, &run);
+    lode_pool_free(own);
+    pthread_cond_destroy(&run.moved);
+    pthread_mutex_destroy(&run.lock);
+    free(run.done);
+    if (run.failed < job->items && error)
+        *error = run.error;
+    return run.failed < job->items ? run.status : LODE_OK;
 }

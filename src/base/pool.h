@@ -3,7 +3,7 @@
 #ifndef LODE_BASE_POOL_H
 #define LODE_BASE_POOL_H
 
-#include <lode/status.h>
+#include <lode/pool.h>
 #include <sched.h>
 #include <sys/types.h>
 
@@ -16,6 +16,7 @@ struct lode_job {
     void *context;
     /* Limit of items that are started and not finished; 0: lode_pool_window. */
     unsigned window;
+    lode_pool *pool; /* whose threads work on it, besides the caller; NULL: threads are started for it */
 };
 
 /* The default: enough that one slow item does not stall the others. */
@@ -32,5 +33,10 @@ unsigned lode_pool_count_processors(lode_affinity_fn affinity);
 
 /* `asked`, or one per CPU if it is 0; at least 1, at most the number of items. */
 unsigned lode_pool_threads(unsigned asked, uint64_t items);
+/* What options ask for that may have a pool. */
+static inline unsigned lode_pool_asked(unsigned threads, const lode_pool *pool)
+{
+    return threads == 0 && pool ? lode_pool_size(pool) : threads;
+}
 
 #endif

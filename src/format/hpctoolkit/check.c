@@ -74,7 +74,11 @@ lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, u
     lode_status status = items.slots ? LODE_OK : lode_fail_memory(error);
     for (unsigned i = 0; i < items.window && status == LODE_OK; i++)
         status = lode_report_keep(&items.slots[i], &check->report, error);
-    struct lode_job job = {.items = batches, .work = work_batch, .finish = finish_batch, .context = &items};
+    struct lode_job job = {.items = batches,
+                           .work = work_batch,
+                           .finish = finish_batch,
+                           .context = &items,
+                           .pool = check->options->pool};
     if (status == LODE_OK)
         status = lode_pool_run(threads, &job, error);
     for (unsigned i = 0; items.slots && i < items.window; i++)
@@ -189,7 +193,8 @@ lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struc
                                    const lode_check_options *options, lode_check_result *result,
                                    lode_error *error)
 {
-    struct hpct_check check = {.options = options, .threads = options->threads};
+    struct hpct_check check = {.options = options,
+                               .threads = lode_pool_asked(options->threads, options->pool)};
     if (check.threads == 0)
         check.threads = lode_pool_processors();
     check.db = lode_hpct_new(layout);

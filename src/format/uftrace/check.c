@@ -67,15 +67,17 @@ static lode_status finish_track(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, self->recording->tracks[item].bytes, error);
 }
 
-static lode_status check_tracks(struct checking *self, unsigned threads, lode_error *error)
+static lode_status check_tracks(struct checking *self, const lode_check_options *options, lode_error *error)
 {
     uint32_t count = self->recording->track_count;
     for (uint32_t i = 0; i < count; i++)
         self->progress.total += self->recording->tracks[i].bytes;
     self->kept = calloc(count + (size_t)1, sizeof *self->kept);
     LODE_TRY_ALLOC(self->kept, error);
-    struct lode_job job = {.items = count, .work = check_track, .finish = finish_track, .context = self};
-    lode_status status = lode_pool_run(lode_pool_threads(threads, count), &job, error);
+    struct lode_job job = {
+        .items = count, .work = check_track, .finish = finish_track, .context = self, .pool = options->pool};
+    lode_status status = lode_pool_run(
+        lode_pool_threads(lode_pool_asked(options->threads, options->pool), count), &job, error);
     for (uint32_t i = 0; i < count; i++)
         lode_report_close(&self->kept[i]);
     free(self->kept);
@@ -94,7 +96,7 @@ lode_status lode_uft_check(const struct lode_folder *folder, const lode_check_op
         struct checking self = {.recording = recording,
                                 .report = &report,
                                 .progress = {options->on_progress, options->user, "reading records", 0, 0}};
-        status = check_tracks(&self, options->threads, error);
+        status = check_tracks(&self, options, error);
     }
     *result = report.result;
     lode_report_close(&report);

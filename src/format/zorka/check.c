@@ -73,7 +73,7 @@ static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, bytes, error);
 }
 
-static lode_status check_tracks(struct checking *self, unsigned threads, lode_error *error)
+static lode_status check_tracks(struct checking *self, const lode_check_options *options, lode_error *error)
 {
     uint32_t count = self->recording->track_count;
     for (uint32_t i = 0; i < count; i++)
@@ -82,8 +82,13 @@ static lode_status check_tracks(struct checking *self, unsigned threads, lode_er
     uint32_t batches = (count + self->batch - 1) / self->batch;
     self->kept = calloc(batches + (size_t)1, sizeof *self->kept);
     LODE_TRY_ALLOC(self->kept, error);
-    struct lode_job job = {.items = batches, .work = check_batch, .finish = finish_batch, .context = self};
-    lode_status status = lode_pool_run(lode_pool_threads(threads, batches), &job, error);
+    struct lode_job job = {.items = batches,
+                           .work = check_batch,
+                           .finish = finish_batch,
+                           .context = self,
+                           .pool = options->pool};
+    lode_status status = lode_pool_run(
+        lode_pool_threads(lode_pool_asked(options->threads, options->pool), batches), &job, error);
     for (uint32_t i = 0; i < batches; i++)
         lode_report_close(&self->kept[i]);
     free(self->kept);
@@ -104,7 +109,7 @@ lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_op
         struct checking self = {.recording = recording,
                                 .report = &report,
                                 .progress = {options->on_progress, options->user, "reading traces", 0, 0}};
-        status = check_tracks(&self, options->threads, error);
+        status = check_tracks(&self, options, error);
     }
     *result = report.result;
     result->has_traces = true;
