@@ -37,7 +37,7 @@ static lode_status load_plugin(const struct lode_comm_ops **out, const char *pat
     return check_plugin(*out, path, error);
 }
 
-lode_status lode_comm_join(lode_comm **out, const char *plugin, lode_error *error)
+static lode_status join(lode_comm **out, const char *plugin, const void *from, size_t size, lode_error *error)
 {
     const struct lode_comm_ops *ops = NULL;
     *out = NULL;
@@ -46,13 +46,27 @@ lode_status lode_comm_join(lode_comm **out, const char *plugin, lode_error *erro
     LODE_TRY_ALLOC(comm, error);
     comm->ops = ops;
     comm->piece = LODE_COMM_PIECE;
-    lode_status status = ops->join(&comm->self, &comm->place, error);
+    lode_status status = ops->join(&comm->self, from, size, &comm->place, error);
     if (status != LODE_OK) {
         free(comm);
         return status;
     }
     *out = comm;
     return LODE_OK;
+}
+
+lode_status lode_comm_join(lode_comm **out, const char *plugin, lode_error *error)
+{
+    return join(out, plugin, NULL, 0, error);
+}
+
+lode_status lode_comm_from_mpi(lode_comm **out, const char *plugin, const void *mpi_comm, size_t size,
+                               lode_error *error)
+{
+    *out = NULL;
+    if (mpi_comm == NULL)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is no MPI communicator");
+    return join(out, plugin, mpi_comm, size, error);
 }
 
 void lode_comm_leave(lode_comm *comm)

@@ -26,7 +26,7 @@ enum lode_comm_op {
 };
 
 enum {
-    LODE_COMM_VERSION = 1,
+    LODE_COMM_VERSION = 2,
     LODE_COMM_PIECE = 1 << 30 /* limit of bytes per call: MPI counts have 31 bits */
 };
 
@@ -43,8 +43,12 @@ struct lode_comm_place {
 struct lode_comm_ops {
     uint32_t version;
     const char *name; /* such as "openmpi" */
-    /* NULL unless it is a plug-in. */
-    lode_status (*join)(void **self, struct lode_comm_place *place, lode_error *error);
+    /*
+     * NULL unless it is a plug-in. `from` points to the MPI_Comm to use, of `size` bytes; NULL: all
+     * ranks of the job, and MPI is initialised if it is not yet.
+     */
+    lode_status (*join)(void **self, const void *from, size_t size, struct lode_comm_place *place,
+                        lode_error *error);
     /* Ends a successful job. */
     void (*leave)(void *self);
     /*

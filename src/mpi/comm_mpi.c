@@ -84,7 +84,7 @@ static bool look_for_alarm(struct mpi_comm *mpi)
         return false;
     if (MPI_Recv(&mpi->error, (int)sizeof mpi->error, MPI_BYTE, status.MPI_SOURCE, ALARM_TAG, mpi->alarms,
                  MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        fail(&mpi->error, LODE_ERR_IO, "", "MPI", "a member has failed, and its message was lost");
+        fail(&mpi->error, LODE_ERR_IO, "", "MPI", "a rank has failed, and its message was lost");
     mpi->raised = true;
     return true;
 }
@@ -137,10 +137,13 @@ static lode_status finish(struct mpi_comm *mpi, int code, MPI_Request *request, 
 
 /* ---- init and finalize ---- */
 
-static lode_status start_mpi(struct mpi_comm *mpi, lode_error *error)
+/* Only for the whole job: who has a communicator has started MPI. */
+static lode_status start_mpi(struct mpi_comm *mpi, bool may_start, lode_error *error)
 {
     int started = 0, level = MPI_THREAD_SINGLE;
     MPI_Initialized(&started);
+    if (!started && !may_start)
+        return fail(error, LODE_ERR_ARGUMENT, "", "MPI", "it was not initialised");
     if (started) {
         MPI_Query_thread(&level);
     } else {
@@ -154,9 +157,9 @@ static lode_status start_mpi(struct mpi_comm *mpi, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status own_comm(MPI_Comm *comm, lode_error *error)
+static lode_status own_comm(MPI_Comm from, MPI_Comm *comm, lode_error *error)
 {
-    LODE_TRY(result(MPI_Comm_dup(MPI_COMM_WORLD, comm), "", "MPI_Comm_dup", error));
+    LODE_TRY(result(MPI_Comm_dup(from, comm), "", "MPI_Comm_dup", error));
     return result(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN), "", "MPI_Comm_set_errhandler", error);
 }
 
@@ -176,11 +179,19 @@ static lode_status find_place(struct mpi_comm *mpi, struct lode_comm_place *plac
     return LODE_OK;
 }
 
-static lode_status begin(struct mpi_comm *mpi, struct lode_comm_place *place, lode_error *error)
+static lode_status begin(struct mpi_comm *mpi, const void *from, size_t size, struct lode_comm_place *place,
+                         lode_error *error)
 {
-    LODE_TRY(start_mpi(mpi, error));
-    LODE_TRY(own_comm(&mpi->comm, error));
-    LODE_TRY(own_comm(&mpi->alarms, error));
+    MPI_Comm comm = MPI_COMM_WORLD;
+    if (from && size != sizeof comm)
+        return fail(error, LODE_ERR_ARGUMENT, "", "MPI", "the communicator is of another MPI library");
+    if (from)
+        memcpy(&comm, from, sizeof comm);
+    LODE_TRY(start_mpi(mpi, from == NULL, error));
+    if (comm == MPI_COMM_NULL)
+        return fail(error, LODE_ERR_ARGUMENT, "", "MPI", "the communicator is MPI_COMM_NULL");
+    LODE_TRY(own_comm(comm, &mpi->comm, error));
+    LODE_TRY(own_comm(comm, &mpi->alarms, error));
     LODE_TRY(find_place(mpi, place, error));
     mpi->counts = calloc((size_t)mpi->size * 4, sizeof *mpi->counts);
     if (mpi->counts == NULL)
@@ -188,14 +199,15 @@ static lode_status begin(struct mpi_comm *mpi, struct lode_comm_place *place, lo
     return LODE_OK;
 }
 
-static lode_status mpi_join(void **self, struct lode_comm_place *place, lode_error *error)
+static lode_status mpi_join(void **self, const void *from, size_t size, struct lode_comm_place *place,
+                            lode_error *error)
 {
     struct mpi_comm *mpi = calloc(1, sizeof *mpi);
     if (mpi == NULL)
         return fail(error, LODE_ERR_MEMORY, "", "MPI", "out of memory");
     mpi->comm = mpi->alarms = MPI_COMM_NULL;
     mpi->sending = MPI_REQUEST_NULL;
-    lode_status status = begin(mpi, place, error);
+    lode_status status = begin(mpi, from, size, place, error);
     if (status != LODE_OK) {
         free(mpi);
         return status;
