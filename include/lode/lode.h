@@ -34,6 +34,7 @@
 #include <lode/name.h>
 #include <lode/pool.h>
 #include <lode/profile.h>
+#include <lode/query.h>
 #include <lode/recording.h>
 #include <lode/search.h>
 #include <lode/selection.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selections such as rank=0-15,thread=0. */
+#include "analysis/selection.h"
+
 #include "base/array.h"
 #include "base/error.h"
 #include <ctype.h>
 #include <lode/profile.h>
-#include <lode/selection.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -136,6 +136,36 @@ void lode_selection_free(lode_selection *selection)
         return;
     lode_array_free(&selection->ranges);
     free(selection);
+}
+
+lode_status lode_selection_copy(lode_selection **out, const lode_selection *selection, lode_error *error)
+{
+    *out = NULL;
+    if (selection == NULL)
+        return LODE_OK;
+    lode_selection *copy = calloc(1, sizeof *copy);
+    LODE_TRY_ALLOC(copy, error);
+    lode_array_init(&copy->ranges, sizeof(struct range), SELECTION_MAX_RANGES);
+    copy->terms = selection->terms;
+    for (size_t i = 0; i < selection->ranges.count; i++) {
+        struct range *range = lode_array_push(&copy->ranges);
+        if (range == NULL) {
+            lode_selection_free(copy);
+            return lode_fail_memory(error);
+        }
+        *range = *LODE_ARRAY_AT(&selection->ranges, struct range, i);
+    }
+    *out = copy;
+    return LODE_OK;
+}
+
+bool lode_selection_equal(const lode_selection *a, const lode_selection *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    size_t count = a->ranges.count;
+    return count == b->ranges.count &&
+           (count == 0 || memcmp(a->ranges.items, b->ranges.items, count * sizeof(struct range)) == 0);
 }
 
 static int range_has(const struct range *range, uint32_t profile, const lode_id *ids, uint32_t count)

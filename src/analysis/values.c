@@ -5,6 +5,7 @@
  * context takes the profiles between the first and the last that are selected.
  */
 #include "base/error.h"
+#include "base/getter.h"
 #include "base/options.h"
 #include "model/block.h"
 #include "model/database.h"
@@ -60,8 +61,7 @@ static lode_status select_profiles(lode_values *self, lode_error *error)
 {
     uint32_t first = self->options.profile_first, end = self->options.profile_end;
     self->selected = calloc((size_t)(end - first) + 1, sizeof *self->selected);
-    if (self->selected == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->selected, error);
     for (uint32_t p = first; p < end; p++) {
         int has;
         LODE_TRY(lode_selection_has(self->options.selection, self->db, p, &has, error));
@@ -398,8 +398,7 @@ static lode_status open_profile(lode_values *self, uint32_t profile, lode_error 
 static lode_status open_profiles(lode_values *self, lode_error *error)
 {
     self->heap = calloc((size_t)self->selected_count + 1, sizeof *self->heap);
-    if (self->heap == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self->heap, error);
     for (uint32_t p = self->first_selected; p < self->selected_end; p++)
         if (is_selected(self, p))
             LODE_TRY(open_profile(self, p, error));
@@ -434,8 +433,7 @@ lode_status lode_values_open(lode_values **out, const lode_database *db, const l
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
     lode_values *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self, error);
     self->db = db;
     self->options = options;
     lode_status status = begin(self, error);
@@ -455,17 +453,6 @@ void lode_values_close(lode_values *self)
     free(self);
 }
 
-lode_values_path lode_values_chosen(const lode_values *self)
-{
-    return self->path;
-}
-
-uint64_t lode_values_bytes_expected(const lode_values *self)
-{
-    return self->expected;
-}
-
-uint64_t lode_values_bytes_read(const lode_values *self)
-{
-    return self->read;
-}
+LODE_GETTER(lode_values_path, lode_values_chosen, lode_values, path);
+LODE_GETTER(uint64_t, lode_values_bytes_expected, lode_values, expected);
+LODE_GETTER(uint64_t, lode_values_bytes_read, lode_values, read);

@@ -2,6 +2,7 @@
 #include "base/pool.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -233,10 +234,7 @@ void lode_pool_free(lode_pool *pool)
     free(pool);
 }
 
-unsigned lode_pool_size(const lode_pool *pool)
-{
-    return pool->size;
-}
+LODE_GETTER(unsigned, lode_pool_size, lode_pool, size);
 
 /* This thread works too, and waits for those that help it. */
 static void run_on(struct lode_pool *pool, struct run *run)

@@ -2,6 +2,7 @@
 #include "model/table.h"
 
 #include "base/error.h"
+#include "base/getter.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,15 +66,8 @@ void lode_table_free(lode_table *table)
     free(table);
 }
 
-uint64_t lode_table_rows(const lode_table *table)
-{
-    return table->rows;
-}
-
-unsigned lode_table_columns(const lode_table *table)
-{
-    return table->column_count;
-}
+LODE_GETTER(uint64_t, lode_table_rows, lode_table, rows);
+LODE_GETTER(unsigned, lode_table_columns, lode_table, column_count);
 
 const char *lode_table_column_name(const lode_table *table, unsigned column)
 {

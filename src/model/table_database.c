@@ -271,8 +271,7 @@ static lode_status read_ids(struct lode_array *rows, const lode_database *db, ui
         return LODE_OK;
     LODE_TRY(lode_profile_ids(db, profile, NULL, 0, &count, error));
     lode_id *ids = calloc((size_t)count + 1, sizeof *ids);
-    if (ids == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(ids, error);
     lode_status status = lode_profile_ids(db, profile, ids, count, &count, error);
     if (status == LODE_OK)
         status = add_ids(rows, ids, count, profile, error);

@@ -171,6 +171,52 @@ CALL(timeline)
     return status;
 }
 
+CALL(outline)
+{
+    lode_outline *outline;
+    lode_status status = lode_outline_open(&outline, cost, options, error);
+    lode_outline_close(outline);
+    return status;
+}
+
+CALL(query)
+{
+    lode_query *query;
+    lode_status status = lode_query_open(&query, database, options, error);
+    lode_query_close(query);
+    return status;
+}
+
+/* Asks a query for a cost, or for an outline with options of its cost or of its view. */
+static lode_status ask(int what, const void *options, lode_error *error)
+{
+    lode_query *query;
+    lode_outline *outline = NULL;
+    const lode_cost *kept;
+    assert_int_equal(lode_query_open(&query, database, NULL, NULL), LODE_OK);
+    lode_status status = what == 0   ? lode_query_cost(&kept, query, options, error)
+                         : what == 1 ? lode_query_outline(&outline, query, options, NULL, error)
+                                     : lode_query_outline(&outline, query, NULL, options, error);
+    lode_outline_close(outline);
+    lode_query_close(query);
+    return status;
+}
+
+CALL(query_cost)
+{
+    return ask(0, options, error);
+}
+
+CALL(query_outline)
+{
+    return ask(1, options, error);
+}
+
+CALL(query_outline_view)
+{
+    return ask(2, options, error);
+}
+
 CALL(values)
 {
     lode_values *values;
@@ -203,6 +249,7 @@ static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
+static const lode_query_options query_options = LODE_QUERY_OPTIONS_INIT;
 static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_INIT;
 static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
 static const lode_search_options search_options = LODE_SEARCH_OPTIONS_INIT;
@@ -240,6 +287,11 @@ static const struct entry {
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},
     {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},
+    {"lode_outline_open", call_outline, &view_options, FIRST(lode_view_options)},
+    {"lode_query_cost", call_query_cost, &cost_options, FIRST(lode_cost_options)},
+    {"lode_query_open", call_query, &query_options, sizeof query_options},
+    {"lode_query_outline", call_query_outline, &cost_options, FIRST(lode_cost_options)},
+    {"lode_query_outline (view)", call_query_outline_view, &view_options, FIRST(lode_view_options)},
     {"lode_recording_open", call_recording_open, &recording_options, FIRST(lode_recording_options)},
     {"lode_recording_open_memory", call_recording_open_memory, &recording_options,
      FIRST(lode_recording_options)},

@@ -30,7 +30,7 @@ CHANGES = {
     "an error that grows": ("status.h", "char text[416];", "char text[512];", True),
     "a value that changes": ("metric.h", "LODE_COMBINE_MIN = 1", "LODE_COMBINE_MIN = 3", True),
     "a field at the end of options": ("view.h", "} lode_view_options;", "uint64_t seed; } lode_view_options;", False),
-    "a value at the end of an enumeration": ("view.h", "} lode_view_mode;", ", LODE_VIEW_FLAT } lode_view_mode;", False),
+    "a value at the end of an enumeration": ("view.h", "} lode_view_mode;", ", LODE_VIEW_ANOTHER } lode_view_mode;", False),
 }
 
 

@@ -212,6 +212,27 @@ static void walk_views(uint64_t *hash, const lode_cost *cost)
     }
 }
 
+/* Expands all there is, in an order of its own. */
+static void walk_outline(uint64_t *hash, const lode_cost *cost, lode_view_mode mode)
+{
+    lode_view_options options = LODE_VIEW_OPTIONS_INIT;
+    lode_outline *outline;
+    lode_view_row row;
+    uint32_t first, count, known = 1;
+    options.mode = mode;
+    if (lode_outline_open(&outline, cost, &options, NULL) != LODE_OK)
+        return;
+    for (uint32_t node = 0; node < known && node < 1000; node++) {
+        if (lode_outline_expand(outline, node, &first, &count, NULL) != LODE_OK)
+            break;
+        known = first + count > known ? first + count : known;
+        for (uint32_t i = first; i < first + count; i++)
+            if (lode_outline_row(outline, i, &row, sizeof row, NULL) == LODE_OK)
+                mix_double(hash, row.inclusive + row.exclusive);
+    }
+    lode_outline_close(outline);
+}
+
 static void walk_costs(uint64_t *hash, const lode_database *db, unsigned threads)
 {
     lode_selection *selection = NULL;
@@ -227,6 +248,8 @@ static void walk_costs(uint64_t *hash, const lode_database *db, unsigned threads
         mix(hash, lode_cost_unlisted_values(cost));
         walk_hotspots(hash, cost);
         walk_views(hash, cost);
+        for (int mode = LODE_VIEW_TOP_DOWN; mode <= LODE_VIEW_FLAT; mode++)
+            walk_outline(hash, cost, (lode_view_mode)mode);
         lode_cost_free(cost);
     }
     lode_selection_free(selection);

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/view.h"
+
+#include "base/compare.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "model/database.h"
+#include <lode/name.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A child is on the hot path if it has at least this share of its parent's cost. */
+#define HOT_SHARE 0.5
+
+/* A context of a node. In a view by callers: a caller, and the cost that came through it. */
+struct member {
+    uint32_t context;
+    double weight;
+};
+
+void lode_view_node_free(struct lode_view_node *node)
+{
+    lode_array_free(&node->members);
+}
+
+/* ---- meaning ---- */
+
+/* Whether a context has a row of its own; the costs of others belong to the row above. Flat, what is called is elsewhere. */
+static bool is_shown(const struct lode_expander *self, const lode_context *context)
+{
+    if (begins_function(context))
+        return self->options.mode != LODE_VIEW_FLAT;
+    return context->lexical == LODE_LEXICAL_LOOP ||
+           (self->options.lines && context->lexical == LODE_LEXICAL_LINE);
+}
+
+/* From the top down, calls and inlined copies of a function are two things; for callers, it is the function that counts. */
+static struct lode_key meaning(const struct lode_expander *self, const lode_context *context)
+{
+    if (!begins_function(context))
+        return context->lexical == LODE_LEXICAL_LOOP ? lode_key_of_loop(context) : lode_key_of_line(context);
+    struct lode_key key = lode_key_of_function(context);
+    key.is_inlined = self->options.mode == LODE_VIEW_TOP_DOWN && context->relation == LODE_RELATION_INLINED;
+    return key;
+}
+
+/* ---- children of a node ---- */
+
+/* The child that a context belongs to; NULL if there is no memory. */
+static struct lode_view_node *child_of(struct lode_expander *self, const lode_context *context)
+{
+    bool added;
+    struct lode_key key = meaning(self, context);
+    uint32_t number = lode_keys_add(&self->keys, &key, &added);
+    if (number == LODE_NO_INDEX)
+        return NULL;
+    if (!added)
+        return LODE_ARRAY_AT(&self->children, struct lode_view_node, number);
+    struct lode_view_node *node = lode_array_push(&self->children);
+    if (node == NULL)
+        return NULL;
+    node->row.context = context;
+    lode_array_init(&node->members, sizeof(struct member), SIZE_MAX);
+    return node;
+}
+
+static lode_status add_member(struct lode_expander *self, struct lode_view_node *node,
+                              const lode_context *context, double weight, double size)
+{
+    struct member *member = node ? lode_array_push(&node->members) : NULL;
+    LODE_TRY_ALLOC(member, self->error);
+    *member = (struct member){context->index, weight};
+    node->row.contexts++;
+    node->row.inclusive += weight;
+    node->size += size;
+    return LODE_OK;
+}
+
+/* Remembers where a node is called from, as long as it is one place. */
+static void note_call(struct lode_view_node *node, const lode_context *context)
+{
+    const lode_context *site = lode_context_parent(context);
+    bool is_line = site && site->lexical == LODE_LEXICAL_LINE && begins_function(context);
+    const lode_file *file = is_line ? site->file : NULL;
+    uint32_t line = is_line ? site->line : 0;
+    if (!node->call_seen) {
+        node->row.call_file = file;
+        node->row.call_line = line;
+        node->call_seen = true;
+    } else if (node->row.call_file != file || node->row.call_line != line) {
+        node->row.call_file = NULL;
+        node->row.call_line = 0;
+    }
+}
+
+static lode_status add_shown(struct lode_expander *self, const lode_context *context)
+{
+    struct lode_view_node *node = child_of(self, context);
+    uint32_t i = context->index;
+    LODE_TRY(add_member(self, node, context, self->cost->inclusive[i], self->sizes[i]));
+    if (self->cost->calls)
+        node->row.calls += self->cost->calls[i];
+    note_call(node, context);
+    return LODE_OK;
+}
+
+/* The body of a member: adds own costs to `row`, and what is called or contained to the children. */
+static lode_status expand_member(struct lode_expander *self, const lode_context *member, lode_view_row *row)
+{
+    uint32_t end = member->index + member->subtree_size;
+    row->exclusive += self->cost->own[member->index];
+    for (uint32_t i = member->index + 1; i < end;) {
+        const lode_context *context = &self->tree->nodes[i];
+        bool shown = is_shown(self, context);
+        bool apart = shown || begins_function(context);
+        if (shown)
+            LODE_TRY(add_shown(self, context));
+        if (!apart)
+            row->exclusive += self->cost->own[i];
+        i += apart ? context->subtree_size : 1;
+    }
+    return LODE_OK;
+}
+
+/* The size of a part of a function's costs. */
+static double part_size(const struct lode_expander *self, double cost)
+{
+    return self->unsigned_costs ? fabs(cost) : cost;
+}
+
+/* The function that calls a context; NULL: none. */
+static const lode_context *caller_of(const struct lode_expander *self, const lode_context *context)
+{
+    if (context->lexical == LODE_LEXICAL_ENTRY || context->index == 0)
+        return NULL;
+    uint32_t caller = self->function_of[context->parent];
+    return caller ? &self->tree->nodes[caller] : NULL;
+}
+
+static lode_status expand_caller(struct lode_expander *self, const struct member *member)
+{
+    const lode_context *caller = caller_of(self, &self->tree->nodes[member->context]);
+    if (caller == NULL)
+        return LODE_OK;
+    return add_member(self, child_of(self, caller), caller, member->weight, part_size(self, member->weight));
+}
+
+LODE_COMPARE_BY(compare_members, struct member, context);
+
+/* A recursive function or a loop in it counts once, at its outermost contexts. */
+static void count_outermost(const struct lode_expander *self, struct lode_view_node *node)
+{
+    struct member *members = node->members.items;
+    uint32_t end = 0;
+    qsort(members, node->members.count, sizeof *members, compare_members);
+    node->row.inclusive = node->size = 0.0;
+    for (size_t i = 0; i < node->members.count; i++) {
+        uint32_t context = members[i].context;
+        if (context < end)
+            continue;
+        node->row.inclusive += self->cost->inclusive[context];
+        node->size += self->sizes[context];
+        end = context + self->tree->nodes[context].subtree_size;
+    }
+    if (node->members.count > 0)
+        node->row.context = &self->tree->nodes[members[0].context];
+}
+
+/* A context that calls several members is one caller. */
+static void merge_callers(struct lode_expander *self, struct lode_view_node *node)
+{
+    struct member *members = node->members.items;
+    size_t count = 0;
+    qsort(members, node->members.count, sizeof *members, compare_members);
+    for (size_t i = 0; i < node->members.count; i++) {
+        if (count > 0 && members[count - 1].context == members[i].context)
+            members[count - 1].weight += members[i].weight;
+        else
+            members[count++] = members[i];
+    }
+    node->members.count = count;
+    node->row.contexts = (uint32_t)count;
+    node->row.context = &self->tree->nodes[members[0].context];
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct lode_view_node *a = left, *b = right;
+    if (a->row.inclusive != b->row.inclusive)
+        return a->row.inclusive > b->row.inclusive ? -1 : 1;
+    uint32_t i = a->row.context->index, k = b->row.context->index;
+    return i < k ? -1 : i > k;
+}
+
+/* A call is worth a row even if the clock did not see it take time. */
+static bool is_empty(const struct lode_view_node *node)
+{
+    return !(node->size > 0.0) && node->row.calls == 0;
+}
+
+static void free_children(struct lode_expander *self)
+{
+    for (size_t i = 0; i < self->children.count; i++)
+        lode_view_node_free(LODE_ARRAY_AT(&self->children, struct lode_view_node, i));
+    self->children.count = 0;
+}
+
+static void begin_children(struct lode_expander *self)
+{
+    free_children(self);
+    lode_keys_clear(&self->keys);
+}
+
+/* Whether a child is worth a row. */
+static bool is_kept(const struct lode_expander *self, const struct lode_view_node *node, unsigned depth)
+{
+    bool too_deep = self->options.depth > 0 && depth > self->options.depth;
+    return !too_deep && node->size >= self->least && !is_empty(node);
+}
+
+/* What the members of children add up to, where that is not simply their sum. */
+static void merge_members(struct lode_expander *self)
+{
+    for (size_t i = 0; i < self->children.count; i++) {
+        struct lode_view_node *node = LODE_ARRAY_AT(&self->children, struct lode_view_node, i);
+        if (self->options.mode == LODE_VIEW_CALLERS)
+            merge_callers(self, node);
+        else if (self->options.mode == LODE_VIEW_FLAT)
+            count_outermost(self, node);
+    }
+}
+
+/* Keeps the children that are worth a row, the most expensive first. */
+static void choose_children(struct lode_expander *self, lode_view_row *parent, unsigned depth)
+{
+    struct lode_view_node *nodes = self->children.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < self->children.count; i++) {
+        if (is_kept(self, &nodes[i], depth)) {
+            nodes[kept++] = nodes[i];
+            continue;
+        }
+        if (parent)
+            parent->folded = parent->folded || !is_empty(&nodes[i]);
+        lode_view_node_free(&nodes[i]);
+    }
+    self->children.count = kept;
+    if (kept > 1)
+        qsort(nodes, kept, sizeof *nodes, compare_nodes);
+    for (size_t i = 0; i < kept; i++)
+        nodes[i].row.depth = depth - 1;
+    if (kept > 0)
+        nodes[0].row.hot =
+            parent == NULL || (parent->hot && nodes[0].row.inclusive >= HOT_SHARE * parent->inclusive);
+}
+
+/* By callers, the first rows are costs of bodies; flat, they have those of their loops and lines, too. */
+static void complete_root(const struct lode_expander *self, lode_view_row *row,
+                          const struct lode_array *members)
+{
+    if (row->depth > 0 || self->options.mode == LODE_VIEW_TOP_DOWN)
+        return;
+    row->exclusive = self->options.mode == LODE_VIEW_CALLERS ? row->inclusive : 0.0;
+    for (size_t i = 0; self->options.mode == LODE_VIEW_FLAT && i < members->count; i++)
+        row->exclusive += self->body[LODE_ARRAY_AT(members, struct member, i)->context];
+}
+
+static lode_status expand(struct lode_expander *self, struct lode_view_node *node)
+{
+    bool callers = self->options.mode == LODE_VIEW_CALLERS;
+    begin_children(self);
+    for (size_t i = 0; i < node->members.count; i++) {
+        const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
+        if (callers)
+            LODE_TRY(expand_caller(self, member));
+        else
+            LODE_TRY(expand_member(self, &self->tree->nodes[member->context], &node->row));
+    }
+    complete_root(self, &node->row, &node->members);
+    merge_members(self);
+    choose_children(self, &node->row, node->row.depth + 2);
+    return LODE_OK;
+}
+
+lode_status lode_expander_expand(struct lode_expander *self, struct lode_view_node *node, lode_error *error)
+{
+    self->error = error;
+    lode_status status = expand(self, node);
+    if (status != LODE_OK)
+        free_children(self);
+    return status;
+}
+
+/* The body of a member, as expand_member adds it up. Returns whether there is something to show below it. */
+static bool add_body(const struct lode_expander *self, const lode_context *member, lode_view_row *row)
+{
+    uint32_t end = member->index + member->subtree_size;
+    bool has_more = false;
+    row->exclusive += self->cost->own[member->index];
+    for (uint32_t i = member->index + 1; i < end;) {
+        const lode_context *context = &self->tree->nodes[i];
+        bool shown = is_shown(self, context), apart = shown || begins_function(context);
+        has_more = has_more || shown;
+        if (!apart)
+            row->exclusive += self->cost->own[i];
+        i += apart ? context->subtree_size : 1;
+    }
+    return has_more;
+}
+
+bool lode_view_node_complete(const struct lode_expander *self, struct lode_view_node *node)
+{
+    bool has_more = false;
+    for (size_t i = 0; i < node->members.count; i++) {
+        const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
+        const lode_context *context = &self->tree->nodes[member->context];
+        if (self->options.mode != LODE_VIEW_CALLERS)
+            has_more |= add_body(self, context, &node->row);
+        else
+            has_more |= caller_of(self, context) != NULL;
+    }
+    complete_root(self, &node->row, &node->members);
+    return has_more;
+}
+
+/* ---- roots ---- */
+
+static bool matches_focus(const struct lode_expander *self, const lode_context *context)
+{
+    char label[512];
+    if (!begins_function(context))
+        return false;
+    if (self->options.focus == NULL)
+        return true;
+    if (context->lexical == LODE_LEXICAL_GLOBAL)
+        return false;
+    lode_context_label(context, label, sizeof label);
+    return strcasestr(label, self->options.focus) != NULL;
+}
+
+/* The outermost contexts of functions that match the focus. */
+static lode_status add_focused_roots(struct lode_expander *self)
+{
+    for (uint32_t i = 1; i < self->tree->count;) {
+        const lode_context *context = &self->tree->nodes[i];
+        bool matches = matches_focus(self, context);
+        if (matches)
+            LODE_TRY(add_shown(self, context));
+        i += matches ? context->subtree_size : 1;
+    }
+    return LODE_OK;
+}
+
+/* Functions with costs of their own. */
+static lode_status add_caller_roots(struct lode_expander *self)
+{
+    for (uint32_t i = 0; i < self->tree->count; i++) {
+        const lode_context *context = &self->tree->nodes[i];
+        if (self->body[i] != 0.0 && matches_focus(self, context))
+            LODE_TRY(add_member(self, child_of(self, context), context, self->body[i],
+                                part_size(self, self->body[i])));
+    }
+    return LODE_OK;
+}
+
+/* All functions, each with all its contexts. */
+static lode_status add_flat_roots(struct lode_expander *self)
+{
+    for (uint32_t i = 0; i < self->tree->count; i++) {
+        const lode_context *context = &self->tree->nodes[i];
+        bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->index == 0;
+        if (matches_focus(self, context) && (!stands_in || self->body[i] != 0.0))
+            LODE_TRY(add_shown(self, context));
+    }
+    return LODE_OK;
+}
+
+/* A function may match and have no cost of its own. */
+static bool is_focus_found(const struct lode_expander *self)
+{
+    bool found = self->children.count > 0 || self->options.focus == NULL;
+    for (uint32_t i = 1; i < self->tree->count && !found; i++)
+        found = matches_focus(self, &self->tree->nodes[i]);
+    return found;
+}
+
+static lode_status find_functions(struct lode_expander *self)
+{
+    self->function_of = calloc(self->tree->count, sizeof *self->function_of);
+    self->body = calloc(self->tree->count, sizeof *self->body);
+    if (self->function_of == NULL || self->body == NULL)
+        return lode_fail_memory(self->error);
+    for (uint32_t i = 0; i < self->tree->count; i++) {
+        const lode_context *context = &self->tree->nodes[i];
+        self->function_of[i] = begins_function(context) ? i : self->function_of[context->parent];
+        self->body[self->function_of[i]] += self->cost->own[i];
+    }
+    return LODE_OK;
+}
+
+/* Everything below the global context, and a row for what was measured there itself. */
+static lode_status add_top_roots(struct lode_expander *self)
+{
+    const lode_context *global = &self->tree->nodes[0];
+    lode_view_row everything = {0};
+    LODE_TRY(expand_member(self, global, &everything));
+    if (part_size(self, everything.exclusive) <= 0.0)
+        return LODE_OK;
+    struct lode_view_node *node = child_of(self, global);
+    LODE_TRY_ALLOC(node, self->error);
+    node->row.contexts = 1;
+    node->row.inclusive = node->row.exclusive = everything.exclusive;
+    node->size = part_size(self, everything.exclusive);
+    return LODE_OK;
+}
+
+/* Sizes by context, without signs where there are any. */
+static lode_status find_sizes(struct lode_expander *self)
+{
+    uint32_t count = self->tree->count, i = 0;
+    while (i < count && !(self->cost->own[i] < 0.0))
+        i++;
+    self->sizes = self->cost->inclusive;
+    if (i == count)
+        return LODE_OK;
+    self->sizes = self->unsigned_costs = calloc(count, sizeof *self->unsigned_costs);
+    LODE_TRY_ALLOC(self->unsigned_costs, self->error);
+    /* Children come after their parent. */
+    for (i = count; i-- > 0;) {
+        self->unsigned_costs[i] += fabs(self->cost->own[i]);
+        if (i > 0)
+            self->unsigned_costs[self->tree->nodes[i].parent] += self->unsigned_costs[i];
+    }
+    return LODE_OK;
+}
+
+static lode_status add_roots(struct lode_expander *self)
+{
+    begin_children(self);
+    LODE_TRY(find_sizes(self));
+    self->least = self->options.min_fraction * self->sizes[0];
+    if (self->options.mode != LODE_VIEW_TOP_DOWN)
+        LODE_TRY(find_functions(self));
+    if (self->options.mode == LODE_VIEW_CALLERS)
+        return add_caller_roots(self);
+    if (self->options.mode == LODE_VIEW_FLAT)
+        return add_flat_roots(self);
+    return self->options.focus ? add_focused_roots(self) : add_top_roots(self);
+}
+
+lode_status lode_expander_roots(struct lode_expander *self, lode_error *error)
+{
+    self->error = error;
+    lode_status status = add_roots(self);
+    if (status == LODE_OK && !is_focus_found(self))
+        status = lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "no function with '%s' in its name",
+                           self->options.focus);
+    if (status != LODE_OK) {
+        free_children(self);
+        return status;
+    }
+    if (self->options.mode == LODE_VIEW_FLAT)
+        merge_members(self);
+    choose_children(self, NULL, 1);
+    return LODE_OK;
+}
+
+/* ---- opening ---- */
+
+lode_status lode_expander_open(struct lode_expander *self, const lode_cost *cost,
+                               const lode_view_options *options, lode_error *error)
+{
+    *self = (struct lode_expander){.cost = cost, .tree = cost->tree, .options = LODE_VIEW_OPTIONS_INIT};
+    lode_array_init(&self->children, sizeof(struct lode_view_node), SIZE_MAX);
+    lode_keys_init(&self->keys);
+    return lode_options_take(&self->options, options, error);
+}
+
+void lode_expander_close(struct lode_expander *self)
+{
+    free_children(self);
+    lode_array_free(&self->children);
+    lode_keys_free(&self->keys);
+    free(self->function_of);
+    free(self->body);
+    free(self->unsigned_costs);
+}
