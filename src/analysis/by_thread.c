@@ -12,26 +12,26 @@ enum {
     NAME_SIZE = 24 /* of a thread */
 };
 
-/* A trace on its thread. */
+/* A request on its thread. */
 struct slot {
-    uint64_t begin, end; /* in the time of the trace */
-    uint64_t shift;      /* to add to it */
+    uint64_t begin, end; /* in the time of the request */
+    uint64_t shift;      /* added to its times */
     uint32_t track;
 };
 
 struct by_thread {
     lode_recording base;
     lode_recording *inner;
-    struct slot *slots; /* by thread, in the order of time */
-    size_t *first;      /* by thread: its first slot; and one behind the last thread */
+    struct slot *slots; /* by thread, chronological */
+    size_t *first;      /* by thread: its first slot; one more for the end */
 };
 
 struct thread_cursor {
     lode_cursor base;
     lode_cursor_options options;
     const struct slot *slot, *behind;
-    lode_cursor *inner; /* of the slot; NULL: not opened yet */
-    uint64_t repairs;   /* of slots that have ended */
+    lode_cursor *inner; /* of the slot; NULL: not opened */
+    uint64_t repairs;   /* of finished slots */
     lode_event *events;
     size_t capacity;
 };
@@ -82,7 +82,7 @@ static void cursor_close(lode_cursor *base)
     free(cursor);
 }
 
-/* LODE_END if it lies behind the window. */
+/* LODE_END if it is after the time window. */
 static lode_status open_slot(struct thread_cursor *cursor, lode_error *error)
 {
     const struct slot *slot = cursor->slot;
@@ -103,7 +103,7 @@ static void close_slot(struct thread_cursor *cursor)
     cursor->slot++;
 }
 
-/* Events at the times of the thread. What lies outside of the span that was told is drawn to its ends. */
+/* Shifts events to the time of the thread, and clamps them to the declared interval. */
 static lode_status move(struct thread_cursor *cursor, const lode_event **events, size_t count,
                         lode_error *error)
 {
@@ -152,7 +152,7 @@ static lode_status track_interval(const lode_recording *recording, uint32_t trac
     const struct slot *first = self->slots + self->first[track],
                       *behind = self->slots + self->first[track + 1];
     (void)error;
-    /* Traces without events are the last. */
+    /* Requests without events come last. */
     while (behind > first && behind[-1].begin == UINT64_MAX)
         behind--;
     if (behind == first)
@@ -162,9 +162,9 @@ static lode_status track_interval(const lode_recording *recording, uint32_t trac
     return LODE_OK;
 }
 
-/* ---- what events say ---- */
+/* ---- contents of events ---- */
 
-/* The slot that a moment of a thread belongs to: the last that begins before it or then. */
+/* The slot at a time of a thread: the last one that begins by then. */
 static const struct slot *slot_at(const struct by_thread *self, uint32_t track, uint64_t time)
 {
     size_t low = self->first[track], high = self->first[track + 1];
@@ -220,9 +220,9 @@ static const struct lode_recording_ops ops = {.track_interval = track_interval,
                                               .point = point,
                                               .close = close_threads};
 
-/* ---- who runs where ---- */
+/* ---- threads ---- */
 
-/* By track of the inner recording: the number of its thread. Returns how many threads there are; LODE_NO_INDEX if there is no memory. */
+/* Numbers threads by track of `inner`. Returns their count; LODE_NO_INDEX if out of memory. */
 static uint32_t number_threads(const lode_recording *inner, uint32_t *numbers)
 {
     struct lode_interner threads;
@@ -237,7 +237,7 @@ static uint32_t number_threads(const lode_recording *inner, uint32_t *numbers)
     return count;
 }
 
-/* A thread is described by its first trace in the recording. */
+/* A thread is described by the first request of the recording on it. */
 static bool describe_thread(struct by_thread *self, uint32_t thread, const lode_track *from)
 {
     lode_track *track = &self->base.tracks[thread];
@@ -271,11 +271,11 @@ static lode_status describe_threads(struct by_thread *self, const uint32_t *numb
     return LODE_OK;
 }
 
-/* ---- when ---- */
+/* ---- times ---- */
 
 LODE_COMPARE_BY_2(compare_slots, struct slot, begin, track);
 
-/* Traces without events go to the end, where they move nothing. */
+/* Requests without events sort last, where they shift nothing. */
 static lode_status read_interval(const lode_recording *inner, uint32_t track, struct slot *slot,
                                  lode_error *error)
 {
@@ -294,7 +294,7 @@ static lode_status list_slots(struct by_thread *self, const uint32_t *numbers, l
     self->slots = calloc((size_t)inner->track_count + 1, sizeof *self->slots);
     self->first = calloc((size_t)threads + 2, sizeof *self->first);
     LODE_TRY_ALLOC(self->slots && self->first, error);
-    /* While slots are listed, the place of the next one of a thread stands one further on. */
+    /* While slots are listed, first[thread + 1] is the next slot of the thread. */
     for (uint32_t i = 0; i < inner->track_count; i++)
         if (numbers[i] + 1 < threads)
             self->first[numbers[i] + 2]++;
@@ -319,7 +319,7 @@ static void order_slots(struct by_thread *self)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- opening ---- */
 
 static lode_status arrange(struct by_thread *self, lode_error *error)
 {
@@ -336,7 +336,7 @@ static lode_status arrange(struct by_thread *self, lode_error *error)
     return status;
 }
 
-/* What does not depend on tracks is that of the inner recording. */
+/* What does not depend on tracks is forwarded to the inner recording. */
 static void share(struct by_thread *self)
 {
     const lode_recording *inner = self->inner;

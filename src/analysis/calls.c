@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls by function and by track: the sum of what the workers have, in order. */
+/* Calls by function and by track: sums the results of the workers, in order. */
 #include "analysis/calls.h"
 #include "base/error.h"
 #include "base/getter.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row, and what it is sorted by besides. */
+/* A row with its sort keys. */
 struct ranked {
     lode_call_row row;
     struct lode_sketch *sketch;
@@ -20,7 +20,7 @@ struct lode_calls {
     size_t count;
     lode_track_row *tracks;
     uint32_t track_count;
-    struct lode_arena arena; /* of the sketches */
+    struct lode_arena arena; /* for the sketches */
 };
 
 struct computation {
@@ -60,7 +60,7 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
 
 /* ---- rows ---- */
 
-/* What the calls of a function took on all tracks. */
+/* The durations of calls of a function on all tracks. */
 struct sum {
     lode_square squares;
     uint64_t sum, nested, inside, min, max, errors;
@@ -88,7 +88,7 @@ static double deviation(const struct sum *sum, uint64_t calls)
 {
     lode_square spread, square = (lode_square)sum->sum * sum->sum;
     double n = (double)calls;
-    /* Exact as long as n times the sum of squares fits; beyond that the times are absurd. */
+    /* Exact as long as n times the sum of squares fits; larger times are absurd. */
     if (!__builtin_mul_overflow(sum->squares, (lode_square)calls, &spread) && spread >= square)
         return sqrt((double)(spread - square)) / n;
     double mean = (double)sum->sum / n, variance = (double)sum->squares / n - mean * mean;
@@ -99,7 +99,7 @@ static uint64_t percentile(const struct ranked *ranked, double q)
 {
     const lode_call_row *row = &ranked->row;
     uint64_t rank = lode_sketch_rank_of(q, row->calls);
-    /* These two are known exactly. */
+    /* Minimum and maximum are exact. */
     if (rank == 1 || rank == row->calls)
         return rank == 1 ? row->min : row->max;
     uint64_t value = lode_sketch_rank(ranked->sketch, rank);
@@ -128,7 +128,7 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
 {
     struct sum sum = add_up(self, function);
     if (sum.min > sum.max)
-        return LODE_OK; /* it was not called */
+        return LODE_OK; /* not called */
     lode_calls *calls = self->calls;
     struct ranked *ranked = &calls->rows[calls->count];
     ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
@@ -214,7 +214,7 @@ static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error
     return status;
 }
 
-/* ---- the public face ---- */
+/* ---- public API ---- */
 
 static lode_status compute(struct computation *self, lode_error *error)
 {

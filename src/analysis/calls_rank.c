@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    LABEL_MAX = 512 /* what is beyond does not decide */
+    LABEL_MAX = 512 /* the rest is not compared */
 };
 
 struct named {
@@ -30,7 +30,7 @@ static int compare_named(const void *left, const void *right)
         order = strcmp(m ? m->path : "", n ? n->path : "");
     if (order == 0)
         order = compare_numbers(a->function->offset, b->function->offset);
-    /* Two modules may have one path. */
+    /* Two modules may have the same path. */
     if (order == 0)
         order = compare_numbers(m ? m->index + UINT64_C(1) : 0, n ? n->index + UINT64_C(1) : 0);
     return order;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Adding up calls: what happens for every event. Calls begin and end in no order that a processor could foresee, and each wrong guess
- * costs as much as all else that is done for an event. So there are loops without such branches: one over the stack, which does the
- * same for an enter and a leave and keeps what is needed of it, and two over the calls that have ended.
+ * Sums calls: runs for every event. Whether a call begins or ends is unpredictable, and a branch
+ * miss costs more than all other work per event. So the loops avoid such branches: one loop over
+ * the stack handles enter and leave alike and keeps ended calls, two more process those.
  */
 #include "analysis/calls.h"
 #include "base/checked.h"
@@ -14,20 +14,20 @@ enum {
     DEPTH_FIRST = 1024,
     FUNCTIONS_FIRST = 256,
     LINE = 64,
-    CHUNK = 256, /* events at a time: what is known of them stays in the fastest cache */
-    OUTSIDE = 1  /* the depth outside of all calls */
+    CHUNK = 256, /* events at a time: their data stays in the L1 cache */
+    OUTSIDE = 1  /* depth outside of all calls */
 };
 
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 
 /*
- * Calls that have ended: how long each took, and in one number, as stores are what there is least room for, its function, whether it is
- * an outermost one, and the function of its caller and 1.
+ * Ended calls: duration and, in one number to save stores, function, whether it is an outermost
+ * call, and function of the caller plus 1.
  */
 struct ended {
     uint64_t took[CHUNK + 1];
     uint64_t what[CHUNK + 1];
-    uint32_t place[CHUNK + 1]; /* of its counter in the sketch */
+    uint32_t place[CHUNK + 1]; /* of the counter in the sketch */
     size_t count;
 };
 
@@ -41,7 +41,7 @@ static inline uint32_t function_of(uint64_t what)
 
 /* ---- room ---- */
 
-/* An array of `count` items in place of one of `from`; the others are zero. It begins at a line of the cache, unlike with realloc. */
+/* Resizes and zeroes new items. Unlike realloc, aligns to cache lines. */
 static bool resize(void *array, size_t from, size_t count, size_t size)
 {
     void *old, *items;
@@ -109,7 +109,7 @@ void lode_tallies_close(struct lode_tallies *tallies)
 
 /* ---- the loops ---- */
 
-/* What is rare: time off the processor, which is like a call, and what is no call. Returns whether it is like a call. */
+/* Rare events: off-CPU time, which counts as a call, and others. Whether it counts as a call. */
 static bool note_other(struct lode_tallies *self, const lode_event *event, size_t depth, size_t *end)
 {
     *end = event->kind == LODE_EVENT_SCHED_IN;
@@ -117,15 +117,12 @@ static bool note_other(struct lode_tallies *self, const lode_event *event, size_
         return false;
     if (*end && depth > OUTSIDE) {
         self->out += event->time - self->begins[depth];
-        self->calls--; /* it is counted with those that end */
+        self->calls--; /* compensates for counting it as an ended call */
     }
     return true;
 }
 
-/*
- * Goes through the events with the stack, and notes the calls that end. There is room for `count` more calls on the stack: what is above
- * its top may be written to.
- */
+/* Updates the stack, which has space for `count` more calls, and records ended calls. */
 static bool match(struct lode_tallies *self, const lode_event *events, size_t count, struct ended *ended)
 {
     uint64_t *const begins = self->begins;
@@ -136,7 +133,7 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
         if (UNLIKELY(end > LODE_EVENT_LEAVE) && !note_other(self, event, depth, &end))
             continue;
         if (UNLIKELY(depth == end))
-            continue; /* it ends, and nothing is open: OUTSIDE is 1 */
+            continue; /* nothing is open: OUTSIDE is 1 */
         uint32_t function = event->function->index;
         if (UNLIKELY(function >= capacity)) {
             if (!grow_functions(self, function))
@@ -152,7 +149,7 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
         size_t step = 1 - 2 * end;
         uint32_t open = active[function] += (uint32_t)step;
         ended->took[n] = time - begins[depth];
-        /* If none is open, less one has the highest bit set. */
+        /* If none is open, minus one sets the highest bit. */
         ended->what[n] = (uint64_t)functions[depth - 1] << 32 | ((open - 1) & OUTERMOST) | function;
         n += end;
         begins[depth + 1] = time;
@@ -164,7 +161,7 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
     return true;
 }
 
-/* Finds the counters, and has the memory begin to fetch them. */
+/* Finds and prefetches the counters. */
 static bool find_places(struct lode_tallies *self, struct ended *ended)
 {
     struct lode_sketches sketches = self->sketches;
@@ -183,7 +180,7 @@ static bool find_places(struct lode_tallies *self, struct ended *ended)
     return true;
 }
 
-/* Adds to a sum of 128 bits. What is below 4 seconds has a square of 64 bits. */
+/* Adds to a 128-bit sum. The square of less than 4 seconds has 64 bits. */
 static inline void add_square(struct lode_tally *tally, uint64_t took)
 {
     uint64_t square = took * took;
@@ -193,7 +190,7 @@ static inline void add_square(struct lode_tally *tally, uint64_t took)
         tally->squares_high += (uint64_t)((lode_square)took * took >> 64) + carries;
 }
 
-/* All branches are rare or foreseen: what is recursive is so most of the time. */
+/* All branches are rare or predictable: recursive functions mostly recurse. */
 static bool add_up(struct lode_tallies *self, const struct ended *ended)
 {
     struct lode_tally *const items = self->items;
@@ -236,7 +233,7 @@ lode_status lode_tallies_take(struct lode_tallies *self, const lode_event *event
 
 void lode_tallies_end(struct lode_tallies *self, lode_track_row *row)
 {
-    /* Tracks are balanced; were one not, what is open would be left out. */
+    /* Tracks are balanced; otherwise open calls would be dropped. */
     if (self->depth > OUTSIDE)
         memset(self->active, 0, self->capacity * sizeof *self->active);
     row->calls = self->calls;

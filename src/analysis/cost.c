@@ -13,27 +13,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Contexts are shared out by ranges of ids, so that each is added up in the order of profiles by one thread. */
+/* Each range of context ids belongs to one thread, which adds in profile order. */
 enum {
     RANGES_PER_THREAD = 4
 };
 
-/* Differences below this share of the inclusive cost are rounding of sums. */
+/* Differences below this fraction of the inclusive cost are rounding errors. */
 #define OWN_TOLERANCE 1e-11
 
-/* Values of the metric at contexts that the metadata does not list. */
+/* Values of the metric at contexts that are not in the metadata. */
 struct unlisted {
     uint64_t contexts, values;
     double sum;
 };
 
-/* Where the numbers come from: blocks of profiles, and the id of the metric in them. */
+/* The source of values: blocks of profiles and the metric's id in them. */
 struct gathering {
     lode_cost *cost;
     bool from_summary;
-    bool inclusive; /* the id is of the execution scope; else of the point scope */
+    bool inclusive; /* the id is of the execution scope, not the point scope */
     uint16_t id;
-    uint32_t *profiles; /* that are added up */
+    uint32_t *profiles; /* to be summed */
     uint32_t profile_count;
     uint64_t ids_per_range, ranges;
     struct unlisted *unlisted; /* by range */
@@ -66,7 +66,7 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     gathering->profiles = calloc((size_t)db->profile_count + 1, sizeof *gathering->profiles);
     LODE_TRY_ALLOC(gathering->profiles, error);
     if (gathering->from_summary) {
-        /* Its profile is 0; looking at all the others would cost more than reading it. */
+        /* The summary is profile 0; checking all others would cost more than reading it. */
         gathering->profile_count = 1;
         gathering->cost->profiles = db->profile_count - 1;
         return LODE_OK;
@@ -84,7 +84,7 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     return LODE_OK;
 }
 
-/* Adds one profile's values at the ids [first, end). Ids that are not in the tree are put into `unlisted_ids`. */
+/* Adds a profile's values at ids [first, end). Unknown ids go to `unlisted_ids`. */
 static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t first, uint64_t end,
                                struct lode_map *unlisted_ids, struct unlisted *unlisted, lode_error *error)
 {
@@ -137,7 +137,7 @@ static lode_status finish_range(void *context, uint64_t item, lode_error *error)
     const struct unlisted *unlisted = &gathering->unlisted[item];
     gathering->cost->unlisted_contexts += unlisted->contexts;
     gathering->cost->unlisted_values += unlisted->values;
-    /* Inclusive values of listed contexts have it already; point values have no other place. */
+    /* Inclusive values of listed contexts already contain it; point values have no other place. */
     if (!gathering->inclusive)
         gathering->cost->own[0] += unlisted->sum;
     return lode_progress_add(&gathering->progress, 1, error);
@@ -164,7 +164,7 @@ static lode_status gather(struct gathering *gathering, const lode_cost_options *
     return status;
 }
 
-/* Nodes are in depth-first order: children after their parent. */
+/* Nodes are in depth-first order: children follow parents. */
 static void complete(lode_cost *cost, bool inclusive_known)
 {
     const struct lode_context_tree *tree = cost->tree;

@@ -7,11 +7,11 @@
 #include <lode/cost.h>
 
 struct lode_cost {
-    const lode_database *db;   /* NULL: of a call tree */
-    const lode_metric *metric; /* the same */
+    const lode_database *db;   /* NULL: call tree */
+    const lode_metric *metric; /* NULL: call tree */
     const struct lode_context_tree *tree;
     double *inclusive, *own; /* by index of context */
-    const uint64_t *calls;   /* the same, of a call tree; else NULL */
+    const uint64_t *calls;   /* by index of context, for call trees; else NULL */
     uint32_t profiles;
     uint64_t unlisted_contexts, unlisted_values;
 };

@@ -6,8 +6,8 @@
 
 enum {
     DIGIT_BITS = 11,
-    DIGITS = 6,        /* of 64 bits */
-    RADIX_LEAST = 2048 /* below this, comparing is as fast */
+    DIGITS = 6,        /* passes for 64 bits */
+    RADIX_LEAST = 2048 /* below this, comparison sort is as fast */
 };
 
 static int compare_doubles(const void *left, const void *right)
@@ -16,7 +16,7 @@ static int compare_doubles(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Bits that are ordered like the numbers: negative ones turned round. */
+/* Bits that sort like the numbers: negative ones inverted. */
 static uint64_t ordered_bits(double value)
 {
     uint64_t bits = bits_of_f64(value);
@@ -28,7 +28,7 @@ static size_t digit_of(double value, unsigned digit)
     return (size_t)(ordered_bits(value) >> digit * DIGIT_BITS & ((1u << DIGIT_BITS) - 1));
 }
 
-/* One pass of a radix sort, by one digit. */
+/* One pass of a radix sort. */
 static void sort_by_digit(double *to, const double *from, size_t count, unsigned digit)
 {
     size_t starts[(1u << DIGIT_BITS) + 1] = {0};
@@ -40,7 +40,7 @@ static void sort_by_digit(double *to, const double *from, size_t count, unsigned
         to[starts[digit_of(from[i], digit)]++] = from[i];
 }
 
-/* 100,000 profiles are an ordinary number, and sorting them is most of the work of `lode context`. */
+/* Radix sort: 100,000 profiles are common, and sorting dominates `lode context`. */
 static void sort_doubles(double *values, size_t count)
 {
     double *other = count >= RADIX_LEAST ? malloc(count * sizeof *other) : NULL;

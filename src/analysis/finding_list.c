@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A finding that waits for its turn, and the name of its file and its text behind it. */
+/* A buffered finding, followed by the name of its file and its message. */
 struct listed_finding {
     lode_finding finding;
     char strings[];
@@ -79,7 +79,7 @@ void lode_finding_buffer_begin(struct lode_finding_buffer *buffer, struct lode_f
     buffer->seen_count = 0;
 }
 
-/* How many there were of a rule, whose id is permanent; NULL if there is no memory. */
+/* The count of a rule, by its permanent id; NULL if out of memory. */
 static uint32_t *seen_of(struct lode_finding_buffer *buffer, const char *rule)
 {
     for (size_t i = 0; i < buffer->seen_count; i++)

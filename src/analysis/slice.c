@@ -9,14 +9,14 @@
 struct frame {
     uint64_t begin;
     const lode_function *function;
-    size_t queued; /* of a call that waits: where its enter is in the queue */
+    size_t queued; /* of a waiting call: index of its enter in the queue */
     uint32_t depth;
     uint8_t kind, flags; /* of the enter */
 };
 
 struct waiting {
     lode_event event;
-    size_t offset; /* of its data in `bytes`, or where they would be */
+    size_t offset; /* of its data in `bytes`, if it has any */
 };
 
 struct stored {
@@ -71,7 +71,7 @@ static struct waiting *waiting_at(const struct lode_slicer *self, size_t index)
 
 /* ---- room ---- */
 
-/* At most one event comes out for each that goes in, one for each that waits, and one for each call that is open. */
+/* At most one output event per incoming event, waiting event and open call. */
 static bool reserve_out(struct lode_slicer *self, size_t incoming)
 {
     size_t needed = incoming + self->queue.count + self->frames.count, bytes;
@@ -103,7 +103,7 @@ static bool keep_bytes(struct lode_slicer *self, const void *data, size_t size)
     return true;
 }
 
-/* Forgets what was passed on. Each event moves once for each that goes away before it, at most. */
+/* Drops events that were passed on. Amortised: at most one move per dropped event. */
 static void compact(struct lode_slicer *self)
 {
     size_t left = self->queue.count - self->head;
@@ -123,7 +123,7 @@ static void compact(struct lode_slicer *self)
     self->head = 0;
 }
 
-/* ---- waiting and passing on ---- */
+/* ---- queue ---- */
 
 static void emit(struct lode_slicer *self, const lode_event *event)
 {
@@ -140,7 +140,7 @@ static bool enqueue(struct lode_slicer *self, const lode_event *event)
     return true;
 }
 
-/* Passes on what waits before `end`. Data may still move: addresses are put in last. */
+/* Passes on waiting events before `end`. Sets data addresses last, as the data may still move. */
 static bool release(struct lode_slicer *self, size_t end)
 {
     for (; self->head < end; self->head++) {
@@ -162,7 +162,7 @@ static bool release_all(struct lode_slicer *self)
     return release(self, self->queue.count);
 }
 
-/* Passes on the calls that have lasted long enough by now; those that enclose others began before them. */
+/* Passes on calls that are now long enough; enclosing calls began earlier. */
 static bool release_until(struct lode_slicer *self, uint64_t now)
 {
     size_t passed = self->passed;
@@ -184,7 +184,7 @@ static void put_addresses(struct lode_slicer *self)
 
 /* ---- events ---- */
 
-/* The window begins: the calls that are open begin with it. */
+/* The time window begins: open calls begin with it. */
 static bool begin_window(struct lode_slicer *self)
 {
     self->begun = true;
@@ -250,7 +250,7 @@ static bool is_end(const lode_event *event)
 
 static bool take(struct lode_slicer *self, const lode_event *event)
 {
-    /* A call that ends when the window begins is not in it. */
+    /* A call that ends when the window begins is outside. */
     if (!self->begun && (event->time > self->from || (event->time == self->from && !is_end(event))))
         if (!begin_window(self))
             return false;
@@ -346,7 +346,7 @@ lode_status lode_slicer_finish(struct lode_slicer *self, const lode_event **out,
     return give_output(self, out, out_count);
 }
 
-/* ---- what a slice holds ---- */
+/* ---- contents of a slice ---- */
 
 bool lode_slice_meets(const lode_slice *slice, uint64_t begin, uint64_t end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each thread was doing in a window of time. */
+/* The activity of each thread in a time window. */
 #include "analysis/key.h"
 #include "base/error.h"
 #include "base/getter.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions are numbered by keys; key 0 is a context that the metadata does not list. */
+/* Functions have keys; key 0 is a context that is not in the metadata. */
 struct lode_timeline {
     uint64_t from, to, samples;
     lode_timeline_share *shares;
@@ -21,13 +21,13 @@ struct lode_timeline {
     uint32_t *profiles;
     uint32_t row_count;
     unsigned columns;
-    int32_t *cells; /* [row][column]: key + 1 while computing, then the share, or -1 */
+    int32_t *cells; /* [row][column]: key + 1 while computing, then the share or -1 */
 };
 
-/* Two cache lines, which processors fetch together: workers that write to one would wait for each other at every sample. */
+/* Two cache lines, which CPUs prefetch together: avoids false sharing. */
 #define TALLY_ALIGN 128
 
-/* What a worker has added up: by key, and in the current bin. */
+/* Sums of a worker: by key, and in the current bin. */
 struct tally {
     _Alignas(TALLY_ALIGN) uint64_t *nanoseconds, *samples, *in_bin;
     uint32_t *touched; /* keys in the current bin */
@@ -47,7 +47,7 @@ struct drawing {
 
 /* ---- functions ---- */
 
-/* The context whose function a sample at `context` is counted for. */
+/* The context whose function gets the sample at `context`. */
 static const lode_context *shown_context(const lode_context *context, unsigned depth, uint32_t *call_depth)
 {
     const lode_context *parent = lode_context_parent(context);
@@ -99,7 +99,7 @@ static uint32_t sample_key(const struct drawing *self, uint32_t context_id)
 
 /* ---- rows ---- */
 
-/* Widens the window to hold all samples of a line. */
+/* Extends the time window to all samples of a line. */
 static void widen(lode_timeline *timeline, const lode_trace_line *line)
 {
     if (line->sample_count == 0)
@@ -154,7 +154,7 @@ static void bin_add(struct tally *tally, uint32_t key, uint64_t nanoseconds)
     tally->in_bin[key] += nanoseconds;
 }
 
-/* The key that fills most of the bin, plus 1; 0 if nothing does. Empties the bin. */
+/* The key with the largest part of the bin, plus 1; 0 if none. Clears the bin. */
 static int32_t bin_take(struct tally *tally)
 {
     uint32_t best = 0;
@@ -171,7 +171,7 @@ static int32_t bin_take(struct tally *tally)
     return most > 0 ? (int32_t)best + 1 : 0;
 }
 
-/* A line while it is drawn: which bin we are in. */
+/* A line being drawn, and its current bin. */
 struct pen {
     const lode_timeline *timeline;
     struct tally *tally;
@@ -199,7 +199,7 @@ static void draw_line(const struct drawing *self, const lode_trace_line *line, s
     const lode_timeline *timeline = self->timeline;
     struct pen pen = {.timeline = timeline, .tally = tally, .cells = cells, .edge = column_end(timeline, 0)};
     uint64_t i = lode_trace_line_seek(line, timeline->from);
-    /* The sample before the window holds on into it. */
+    /* The sample before the window lasts into it. */
     i -= i > 0 && (i == line->sample_count || trace_time(line, i) > timeline->from);
     for (; i < line->sample_count && trace_time(line, i) < timeline->to; i++) {
         uint64_t time = trace_time(line, i);

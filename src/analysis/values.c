@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A cursor over values, ordered by (context, metric, profile). That is the order of the blocks of contexts; blocks of
- * profiles are merged into it. Which are read is decided by bytes: a profile takes two searches among its contexts, and a
- * context takes the profiles between the first and the last that are selected.
+ * A cursor over values in order of (context, metric, profile), the order of context blocks; profile
+ * blocks are merged into it. It reads whichever takes fewer bytes: a profile costs two searches for
+ * its contexts, a context costs the range from the first to the last selected profile.
  */
 #include "base/error.h"
 #include "base/getter.h"
@@ -15,33 +15,33 @@
 
 enum {
     BATCH = 4096,
-    LOOK = 64 /* bytes of the record of a block, or of one step of a search: a line of the cache */
+    LOOK = 64 /* bytes per record of a block or step of a search: a cache line */
 };
 
-/* A block from where the cursor is: of a profile (`id`), or of a context. */
+/* A block being read: of a profile (`id`) or of a context. */
 struct stream {
     lode_block block;
     uint32_t id;
-    uint32_t group, group_end; /* the next group; where they end */
+    uint32_t group, group_end; /* the next group; the end */
     uint32_t key;              /* of the current group */
-    uint64_t at, end;          /* the current value; where its group ends */
+    uint64_t at, end;          /* the current value; the end of its group */
 };
 
 struct lode_values {
     const lode_database *db;
     lode_values_options options;
-    uint32_t context_end; /* of those with a block of their own */
+    uint32_t context_end; /* end of contexts that have a block */
     bool *selected;       /* by profile, from options.profile_first on */
     uint32_t selected_count, first_selected, selected_end;
     lode_values_path path;
     uint64_t expected, read;
 
-    struct stream context; /* by contexts: the current one */
+    struct stream context; /* by contexts: the current block */
     uint32_t next_context;
-    struct stream *heap; /* by profiles: those with values left, the next value first */
+    struct stream *heap; /* by profiles: heap of blocks, the next value first */
     size_t heap_count;
 
-    uint64_t last_place; /* of the last value: context and metric; 0 before the first */
+    uint64_t last_place; /* context and metric of the last value; 0 before the first */
     uint32_t last_profile;
     size_t count;
     uint32_t contexts[BATCH], profiles[BATCH];
@@ -49,7 +49,7 @@ struct lode_values {
     double values[BATCH];
 };
 
-/* ---- which profiles ---- */
+/* ---- selected profiles ---- */
 
 static bool is_selected(const lode_values *self, uint32_t profile)
 {
@@ -75,9 +75,9 @@ static lode_status select_profiles(lode_values *self, lode_error *error)
     return LODE_OK;
 }
 
-/* ---- what they take ---- */
+/* ---- estimated cost ---- */
 
-/* Bytes of blocks, and of records and searches, which are more than the file has where several look at one line. */
+/* Bytes of blocks, records and searches; may exceed the file as cache lines count repeatedly. */
 struct bytes {
     uint64_t content, looks;
 };
@@ -87,7 +87,7 @@ static uint64_t sum_of(const struct bytes *bytes)
     return bytes->content + bytes->looks;
 }
 
-/* Of a binary search in packed records: never more than all of them. */
+/* Of a binary search in packed records: at most all of them. */
 static uint64_t search_bytes(uint64_t count, uint64_t stride)
 {
     uint64_t looks = LOOK;
@@ -96,7 +96,7 @@ static uint64_t search_bytes(uint64_t count, uint64_t stride)
     return looks < count * stride ? looks : count * stride;
 }
 
-/* The groups of the contexts in a profile's block. */
+/* The groups of the contexts in a profile block. */
 static void find_groups(const lode_values *self, const lode_block *block, uint32_t *first, uint32_t *end)
 {
     *first = lode_block_seek(block, 0, self->options.context_first);
@@ -104,7 +104,7 @@ static void find_groups(const lode_values *self, const lode_block *block, uint32
                                      : block->group_count;
 }
 
-/* Groups that are not contiguous are found when they are read. */
+/* Groups that are not contiguous are detected when they are read. */
 static uint64_t group_bytes(const lode_values *self, const lode_block *block, uint32_t first, uint32_t end)
 {
     uint64_t groups = end - first, from = groups ? block_group_start(block, first) : 0;
@@ -135,7 +135,7 @@ static lode_status add_profile(const lode_values *self, uint32_t profile, struct
     return LODE_OK;
 }
 
-/* Of a context's values, those between the first and the last profile that are selected are read. */
+/* Reads the values of a context from the first to the last selected profile. */
 static void add_values(const lode_values *self, const lode_block *block, uint64_t values, struct bytes *bytes)
 {
     double share = (double)(self->selected_end - self->first_selected) / self->db->profile_count;
@@ -162,7 +162,7 @@ static lode_status add_context(const lode_values *self, uint32_t context, struct
     return status == LODE_NOT_FOUND ? LODE_OK : status;
 }
 
-/* What a path takes; stops when that is known to be above the limit. */
+/* The cost of a path; stops above the limit. */
 static lode_status expect(const lode_values *self, lode_values_path path, uint64_t limit, struct bytes *bytes,
                           lode_error *error)
 {
@@ -175,7 +175,7 @@ static lode_status expect(const lode_values *self, lode_values_path path, uint64
     return LODE_OK;
 }
 
-/* Blocks that overlap would take more time than the file accounts for. */
+/* Overlapping blocks could take more time than the file justifies. */
 static lode_status check_content(const lode_values *self, uint64_t content, lode_error *error)
 {
     bool by_profiles = self->path == LODE_VALUES_BY_PROFILES;
@@ -187,7 +187,7 @@ static lode_status check_content(const lode_values *self, uint64_t content, lode
                      by_profiles ? "profiles" : "contexts");
 }
 
-/* First the one that is estimated sooner; the other only until it is known to take more. */
+/* Starts with the path that is faster to estimate; stops the other once it costs more. */
 static lode_status choose_path(lode_values *self, lode_error *error)
 {
     struct bytes bytes, other;
@@ -251,7 +251,7 @@ static lode_status open_context(lode_values *self, struct stream *stream, lode_e
     return LODE_OK;
 }
 
-/* To the profiles of the next metric, or of the next context. */
+/* Advances to the profiles of the next metric or context. */
 static lode_status next_profiles(lode_values *self, struct stream *stream, lode_error *error)
 {
     lode_group group;
@@ -263,7 +263,7 @@ static lode_status next_profiles(lode_values *self, struct stream *stream, lode_
     return status;
 }
 
-/* To the next value of a profile. */
+/* Advances to the next value of a profile. */
 static lode_status next_metric(lode_values *self, struct stream *stream, lode_error *error)
 {
     lode_group group;
@@ -319,7 +319,7 @@ static lode_status read_contexts(lode_values *self, lode_error *error)
     return LODE_OK;
 }
 
-/* The value that a profile is at. */
+/* The current value of a profile. */
 static uint64_t place_in(const struct stream *stream)
 {
     return place_of(stream->key, block_value_key(&stream->block, stream->at));
@@ -331,7 +331,7 @@ static bool comes_before(const struct stream *a, const struct stream *b)
     return x < y || (x == y && a->id < b->id);
 }
 
-/* Moves a profile down the heap to where it belongs. */
+/* Restores the heap from the top. */
 static void sift(lode_values *self, size_t at)
 {
     struct stream moved = self->heap[at];

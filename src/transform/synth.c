@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Databases that were never measured. Everything follows from the seed and the number of what is made. */
+/* Synthetic databases. Everything derives from the seed and the number of each item. */
 #include "base/error.h"
 #include "base/options.h"
 #include "base/pool.h"
@@ -24,7 +24,7 @@ enum {
     SAMPLE_NANOSECONDS = 1000000
 };
 
-/* What a context is: decides what may be below it. */
+/* The kind of a context determines its children. */
 enum species {
     FUNCTION,
     LOOP,
@@ -44,7 +44,7 @@ struct synthesis {
     uint32_t function_count;
     uint32_t *functions, *files;
     struct made_context *contexts;
-    uint32_t *lines; /* contexts that can have values */
+    uint32_t *lines; /* contexts that may have values */
     uint32_t line_count;
     lode_profile_builder **builders; /* of profiles under way, by item % builder_count */
     unsigned builder_count;
@@ -53,7 +53,7 @@ struct synthesis {
 
 /* ---- numbers ---- */
 
-/* splitmix64 of several numbers: streams that do not depend on each other or on who draws them. */
+/* splitmix64 of several numbers: independent streams, reproducible in any order. */
 static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t x = seed + a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xd1b54a32d192ed03);
@@ -67,7 +67,7 @@ static double share(uint64_t random)
     return (double)(random >> 11) * 0x1p-53;
 }
 
-/* Multiples of 1/1024, so that sums are exact whatever their order. */
+/* Multiples of 1/1024, so that sums are exact in any order. */
 static double amount(double value)
 {
     return fmax(round(value * 1024.0), 1.0) / 1024.0;
@@ -129,7 +129,7 @@ static lode_status describe_functions(struct synthesis *self, lode_error *error)
 
 /* ---- the tree ---- */
 
-/* What stands below a context: lines and loops in functions and loops, calls at lines. */
+/* Children of a context: lines and loops in functions and loops, calls at lines. */
 static enum species species_below(enum species parent, uint64_t random)
 {
     if (parent == LINE)
@@ -156,13 +156,13 @@ static lode_status make_context(struct synthesis *self, uint32_t index, uint32_t
         context.lexical = made->species == LOOP ? LODE_LEXICAL_LOOP : LODE_LEXICAL_LINE;
         context.propagation = 1;
         context.file = self->files[made->function];
-        /* Siblings are told apart by their lines. */
+        /* Siblings are distinguished by their lines. */
         context.line = 1 + index;
     }
     return lode_writer_add_context(self->writer, &context, &made->handle, error);
 }
 
-/* Half of the contexts go deeper from the last one, the others branch off anywhere. */
+/* Half of the contexts extend the last one, the others branch off anywhere. */
 static uint32_t choose_parent(const struct synthesis *self, uint32_t index)
 {
     uint64_t random = draw(self->options->seed, 2, index);
@@ -271,7 +271,7 @@ static lode_status make_profiles(struct synthesis *self, lode_error *error)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- public API ---- */
 
 static lode_status check_options(const lode_synth_options *options, lode_error *error)
 {

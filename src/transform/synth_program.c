@@ -5,10 +5,7 @@ enum {
     USUAL_DEPTH = 9
 };
 
-/*
- * Who calls whom. The last quarter are leaves, of which each caller has a few. Of the two callees of a caller, one is taken six times
- * of eight.
- */
+/* The call graph. The last quarter are leaves. A caller takes one of two callees mostly. */
 static void make_calls(struct synth_program *program, uint32_t count, uint64_t seed)
 {
     uint32_t inner = count - program->leaf_count;
@@ -24,7 +21,7 @@ static void make_calls(struct synth_program *program, uint32_t count, uint64_t s
     }
 }
 
-/* Below the usual depth calls are more frequent than returns, above it less. */
+/* Below the usual depth calls are more likely than returns, above it less. */
 static void make_chances(struct synth_program *program, uint32_t depth)
 {
     uint32_t usual = depth * 2 / 5;
@@ -33,7 +30,7 @@ static void make_chances(struct synth_program *program, uint32_t depth)
         int64_t lean = ((int64_t)usual - d) * 6;
         lean = lean < -60 ? -60 : lean;
         program->enter[d] = d + 1 >= depth ? 0 : (uint8_t)(75 + lean);
-        /* At the deepest level nothing is called any more; at the outermost nothing returns before the end. */
+        /* No calls at the deepest level; no return from the outermost before the end. */
         program->leaf[d] = d >= depth ? 0 : d <= 1 ? 255 : (uint8_t)(program->enter[d] + 106);
     }
 }

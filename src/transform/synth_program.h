@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that was never written: who calls whom, and a walk over that, up and down around a usual depth. */
+/* A synthetic program: a call graph, and a random walk over it around a usual depth. */
 #ifndef LODE_TRANSFORM_SYNTH_PROGRAM_H
 #define LODE_TRANSFORM_SYNTH_PROGRAM_H
 
@@ -8,23 +8,23 @@
 #include <stdint.h>
 
 enum {
-    SYNTH_CHOICES = 8, /* of a caller; some callees have several, so that a few paths are taken mostly */
+    SYNTH_CHOICES = 8, /* per caller; some callees repeat, for a few hot paths */
     SYNTH_LEAF_CHOICES = 4,
-    SYNTH_ROOTS = 2 /* functions that nobody calls, the first ones */
+    SYNTH_ROOTS = 2 /* functions without callers, the first ones */
 };
 
 struct synth_callees {
-    uint32_t calls[SYNTH_CHOICES];       /* functions that call others */
-    uint32_t leaves[SYNTH_LEAF_CHOICES]; /* functions that do not */
+    uint32_t calls[SYNTH_CHOICES];       /* callees that call others */
+    uint32_t leaves[SYNTH_LEAF_CHOICES]; /* callees that do not */
 };
 
 struct synth_program {
     struct synth_callees *functions;
-    uint32_t leaf_count;   /* the last ones */
-    uint8_t *enter, *leaf; /* by depth, of 256: a call that goes deeper; one that does not is in between */
+    uint32_t leaf_count;   /* the last functions */
+    uint8_t *enter, *leaf; /* thresholds by depth, of 256: enter; leaf call */
 };
 
-/* splitmix64 of several numbers: streams that do not depend on each other or on who draws them. */
+/* splitmix64 of several numbers: independent streams, reproducible in any order. */
 static inline uint64_t synth_draw(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t x = seed + a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xd1b54a32d192ed03);
@@ -33,22 +33,22 @@ static inline uint64_t synth_draw(uint64_t seed, uint64_t a, uint64_t b)
     return x ^ x >> 31;
 }
 
-/* A step in time from 25 bits: each doubling is half as frequent, as durations of calls are. */
+/* A time step from 25 random bits: each doubling is half as frequent, like real durations. */
 static inline uint64_t synth_step(uint64_t random)
 {
     unsigned doubled = (unsigned)__builtin_ctz((unsigned)(random & 0xfff) | 0x1000);
     return (16 + (random >> 12 & 0xf)) << doubled;
 }
 
-/* Makes it of so many functions, with calls that are at most `depth` deep. False if there is no memory. */
+/* Makes a program with calls at most `depth` deep. False if out of memory. */
 bool lode_synth_program_make(struct synth_program *program, struct lode_arena *arena, uint32_t functions,
                              uint32_t depth, uint64_t seed);
 
-/* A walk under way; its outermost call has begun. */
+/* A walk in progress; its outermost call has begun. */
 struct synth_walk {
     const struct synth_program *program;
-    uint64_t state;  /* of the numbers */
-    uint64_t left;   /* beginnings and ends of calls to come */
+    uint64_t state;  /* of the random numbers */
+    uint64_t left;   /* remaining enters and leaves */
     uint32_t depth;  /* open calls */
     uint32_t *stack; /* their functions */
 };
@@ -66,7 +66,10 @@ static inline uint64_t synth_next(struct synth_walk *walk)
     return synth_draw(walk->state, 0, 0);
 }
 
-/* What comes next; the calls that are open take one of what is left each. The depth is then that behind it; `function` is which, and `random` has 48 bits left. */
+/*
+ * The next move. Sets `function`, and `random` to 48 unused bits; the depth is that after the move.
+ * Each open call uses up one of what is left.
+ */
 static inline enum synth_move synth_move(struct synth_walk *walk, uint32_t *function, uint64_t *random)
 {
     uint64_t drawn = synth_next(walk);

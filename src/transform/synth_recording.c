@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recordings of programs that were never run. A track is a walk over a call graph, up and down around a usual depth, and follows
- * from the seed and the track's number alone.
+ * Synthetic recordings. A track is a random walk over a call graph around a usual depth; it depends
+ * on the seed and the track number only.
  */
 #include "base/arena.h"
 #include "base/options.h"
@@ -25,8 +25,8 @@ enum {
     PLT_SIZE = 0x10,
     CODE_START = 0x1000,
     FIRST_TID = 1000,
-    ARGUMENT_SHARE = 16, /* one function of so many has arguments */
-    WITH_ARGUMENTS = 5,  /* no root */
+    ARGUMENT_SHARE = 16, /* one of so many functions has arguments */
+    WITH_ARGUMENTS = 5,  /* not a root */
     MOST_PAYLOAD = 40
 };
 
@@ -47,11 +47,11 @@ struct synthesis {
     const lode_synth_recording_options *options;
     struct lode_arena arena;
     struct made_function *functions;
-    struct synth_program program; /* roots are main, and what the other threads begin in */
+    struct synth_program program; /* roots: main, and the start function of other threads */
     struct uft_written_module modules[2];
     struct uft_writer writer;
     struct lode_progress progress;
-    uint64_t *ends; /* times of the last records, by task */
+    uint64_t *ends; /* time of the last record by task */
 };
 
 /* ---- the program ---- */
@@ -72,7 +72,7 @@ static uint32_t library_count(const struct synthesis *self)
     return self->options->functions / LIBRARY_SHARE;
 }
 
-/* Functions lie in this order: those of the program, of the library, and slots of the linkage table. */
+/* Functions in this order: of the program, of the library, and PLT slots. */
 static bool in_library(const struct synthesis *self, uint32_t index)
 {
     uint32_t own = self->options->functions - library_count(self) - plt_count(self);
@@ -101,7 +101,7 @@ static lode_status make_symbol(struct synthesis *self, struct uft_symbol *symbol
     return LODE_OK;
 }
 
-/* Gives all functions a place in their modules: the linkage table comes first, as linkers do it. */
+/* Gives all functions an address in their modules: the PLT comes first, as linkers do it. */
 static lode_status make_module(struct synthesis *self, unsigned module, lode_error *error)
 {
     uint32_t count = self->options->functions, plt = count - plt_count(self), placed = 0;
@@ -146,7 +146,7 @@ static lode_status make_program(struct synthesis *self, lode_error *error)
 
 /* ---- records ---- */
 
-/* One track while it is made. */
+/* A track being written. */
 struct walk {
     const struct synthesis *self;
     struct uft_track_writer *track;
@@ -154,7 +154,7 @@ struct walk {
     struct synth_walk over;
 };
 
-/* Two arguments, an int and a text of up to 15 letters; or a result, an int. */
+/* Two arguments, an int and a string of up to 15 letters; or a result, an int. */
 static size_t put_values(uint8_t *at, unsigned type, uint64_t random)
 {
     static const char letters[] = "the quick brown fox";
@@ -193,7 +193,7 @@ static inline lode_status put(struct walk *walk, unsigned type, uint32_t index, 
     return LODE_OK;
 }
 
-/* As many records as are left. */
+/* All remaining records. */
 static lode_status walk_graph(struct walk *walk, lode_error *error)
 {
     uint32_t function = 0;
@@ -265,9 +265,9 @@ static lode_status count_track(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* ---- what describes them ---- */
+/* ---- metadata ---- */
 
-/* The name of each function with arguments, with what it takes or gives. */
+/* The names of functions with arguments, with their argument specifications. */
 static char *make_specification(struct synthesis *self, const char *key, const char *values)
 {
     size_t size = strlen(key) + 3, used = 0;
@@ -373,7 +373,7 @@ static lode_status describe(struct synthesis *self, lode_error *error)
     return lode_uft_writer_finish(&self->writer, &description, error);
 }
 
-/* ---- all of it ---- */
+/* ---- public API ---- */
 
 static lode_status check_options(const lode_synth_recording_options *options, lode_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trace stores of services that never ran. A trace is one request: a walk over a call graph that follows from the seed and the trace's number
- * alone. Tasks are threads, which serve one request after the other.
+ * Synthetic trace stores. A trace is one request: a random walk over a call graph, which depends on
+ * the seed and the trace number only. Tasks are threads, which serve one request after the other.
  */
 #include "transform/synth_traces.h"
 
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 
 enum {
-    CALLS = 1000,       /* of a trace, if nobody says */
-    SLOWER = 8,         /* doublings: requests take longer than calls of functions */
+    CALLS = 1000,       /* per trace by default */
+    SLOWER = 8,         /* doublings: requests take longer than function calls */
     GAP_BITS = 25,      /* nanoseconds between requests of a thread */
-    FAILURE_SHARE = 64, /* one trace of so many fails */
-    FAILURES = 24,      /* kinds of them */
+    FAILURE_SHARE = 64, /* one of so many traces fails */
+    FAILURES = 24,      /* kinds of failures */
     STACK_DEPTH = 6,
     URLS = 256,
     METHODS_PER_CLASS = 6,
@@ -50,9 +50,8 @@ struct services {
     uint64_t calls, calls_per_request, trace_count;
     struct zor_entry **methods, **threads;
     struct zor_entry *keys[KEY_COUNT], *components[4], *urls[URLS];
-    struct zor_entry *inner[FAILURES],
-        *outer[FAILURES]; /* exceptions; of the outer ones the inner ones are the cause */
-    uint64_t *times;      /* of traces: first how long they take, then when they begin */
+    struct zor_entry *inner[FAILURES], *outer[FAILURES]; /* exceptions: causes and effects */
+    uint64_t *times;                                     /* of traces: durations, then begins */
     bool has_memory;
 };
 
@@ -83,7 +82,7 @@ static const char *const signatures[] = {"()", "(int)", "(java.lang.String)", "(
                                          "(java.util.Map)"};
 #define PICK(words, number) ((words)[(number) % (sizeof(words) / sizeof *(words))])
 
-/* Names of the method of a number, which are no other's. */
+/* Unique names of a method. */
 static void name_method(uint32_t number, char class_name[NAME_SIZE], char method[NAME_SIZE])
 {
     uint32_t class_number = number / METHODS_PER_CLASS;
@@ -163,14 +162,14 @@ static void make_values(struct services *self)
 
 /* ---- a trace ---- */
 
-/* One trace while it is made. */
+/* A trace being written. */
 struct request {
     const struct services *self;
     struct zor_encoder *encoder;
     struct synth_walk walk;
     uint64_t number, random;
     uint64_t begin, time; /* nanoseconds */
-    uint64_t fails_at;    /* something fails when so few are left; 0: nothing does */
+    uint64_t fails_at;    /* number of remaining calls at which it fails; 0: never */
     unsigned failure;
     bool has_thrown; /* the innermost call */
 };
@@ -185,7 +184,7 @@ static uint64_t calls_of(const struct services *self, uint64_t number)
     uint64_t usual = self->calls_per_request, last = self->trace_count - 1;
     if (number == last)
         return self->calls - usual * last;
-    /* What one has more than usual, the other of a pair has less. */
+    /* In each pair of traces, one has as many calls more as the other has fewer. */
     if ((number | 1) >= last || usual < 2)
         return usual;
     uint64_t change = synth_draw(self->options->seed, 9, number / 2) % (usual / 2 + 1);
@@ -243,7 +242,7 @@ static lode_status begin(struct request *request, lode_error *error)
     lode_zor_number(encoder, ZOR_KEY_STAMP, stamp);
     lode_zor_number(encoder, ZOR_KEY_SPAN, id.low >> 1);
     lode_zor_put_ids(encoder);
-    /* Of two numbers the smaller: the first ones are the most frequent. */
+    /* The smaller of two: low numbers are more frequent. */
     uint64_t url = random >> 16 & (URLS - 1), other = random >> 24 & (URLS - 1);
     lode_zor_attribute_text(encoder, self->keys[KEY_COMPONENT], self->components[random >> 32 & 3]);
     lode_zor_attribute_text(encoder, self->keys[KEY_URL], self->urls[url < other ? url : other]);
@@ -281,7 +280,7 @@ static lode_status walk_calls(struct request *request, lode_error *error)
     return LODE_OK;
 }
 
-/* Also says how long it takes, as long as nobody has said when it begins. */
+/* Also computes the duration while the begin is not yet set. */
 static lode_status make_trace(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct services *self = context;
@@ -313,9 +312,9 @@ static lode_status count_trace(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, 1, error);
 }
 
-/* ---- all of them ---- */
+/* ---- public API ---- */
 
-/* Threads serve their requests one after the other. */
+/* Threads serve their requests sequentially. */
 static lode_status place_traces(struct services *self, lode_error *error)
 {
     uint32_t tasks = self->options->tasks;
