@@ -1,15 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Configures and builds a folder, and runs its tests: build_and_test.sh FOLDER COMPILER SETUP... -- TEST...
-# COMPILER is gcc, clang, or cross: then a cross file names it.
+# Configures a folder, builds and runs tests: build_and_test.sh FOLDER COMPILER SETUP... -- SELECTION... -- TEST...
+# COMPILER is gcc, clang, or cross: then a cross file names it. SELECTION is for choose_tests.py. Only what the chosen tests need is built,
+# unless LODE_CI_ALL_TARGETS is set.
 set -euo pipefail
 
+ci=$(cd "$(dirname "$0")" && pwd)
 folder=$1
 compiler=$2
 shift 2
 setup=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do
+while [ "$1" != -- ]; do
     setup+=("$1")
+    shift
+done
+shift
+selection=()
+while [ "$1" != -- ]; do
+    selection+=("$1")
     shift
 done
 shift
@@ -20,11 +28,18 @@ clang) export CC=clang CXX=clang++ ;;
 cross) ;;
 esac
 meson setup "${setup[@]}" "$folder"
-meson compile -C "$folder"
+if [ -n "${LODE_CI_ALL_TARGETS:-}" ]; then
+    meson compile -C "$folder"
+fi
+if [ -n "${LODE_SHARE:-}" ]; then
+    echo "share: part $LODE_SHARE of mutations, part ${LODE_SHARE_FAULTS:-$LODE_SHARE} of faults"
+fi
+python3 "$ci/choose_tests.py" "$folder" "${selection[@]}" >"$folder/selected"
+mapfile -t names <"$folder/selected"
 
 # The sanitizers of clang 14 do not start where the kernel spreads addresses over more bits than they know.
 wrapper=()
 if setarch -R true 2>/dev/null; then
     wrapper=(setarch -R)
 fi
-"${wrapper[@]}" meson test -C "$folder" --no-rebuild --print-errorlogs "$@"
+"${wrapper[@]}" meson test -C "$folder" --print-errorlogs "$@" "${names[@]}"

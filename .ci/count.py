@@ -5,6 +5,7 @@ Adds up test results.
 
   count.py BUILD NAME STATUS RESULTS   what Meson's tests in a folder came to; appends "PASSED FAILED SKIPPED NAME"
   count.py --total RESULTS             prints "N passed, N failed, N skipped" over all lines
+  count.py --durations FOLDER SECONDS  prints how long each step took: a file of FOLDER has "WALL USER SYSTEM"
 
 Meson's JUnit file has every TAP subtest but takes a timeout or a broken plan for a success; its JSON log has the
 verdicts but no subtests. So the verdicts come from the one and the subtests from the other. Tests that speak cmocka's own
@@ -102,5 +103,18 @@ def total(results):
     return 1 if sums[1] else 0
 
 
+def durations(folder, seconds):
+    print(f"   {'step':12} {'seconds':>8} {'of processors':>14}")
+    sums = 0.0
+    for path in sorted(Path(folder).iterdir(), key=lambda path: path.stat().st_mtime):
+        wall, user, system = map(float, path.read_text(encoding="utf-8").split()[-3:])
+        sums += user + system
+        print(f"   {path.name:12} {wall:8.0f} {user + system:14.0f}")
+    print(f"   {'all':12} {float(seconds):8.0f} {sums:14.0f}")
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(total(sys.argv[2]) if sys.argv[1] == "--total" else report(*sys.argv[1:5]))
+    if sys.argv[1] == "--total":
+        sys.exit(total(sys.argv[2]))
+    sys.exit(durations(*sys.argv[2:4]) if sys.argv[1] == "--durations" else report(*sys.argv[1:5]))

@@ -15,7 +15,7 @@ report() { # PASSED FAILED NAME
 }
 
 if ! { CC=clang CXX=clang++ meson setup -Dfuzz=true -Dman=false -Db_sanitize=address,undefined -Db_lundef=false \
-    "$folder" && ninja -C "$folder" fuzz-targets; } >"$log" 2>&1; then
+    -Doptimization=1 -Ddebug=false -Dc_args=-gline-tables-only "$folder" && ninja -C "$folder" fuzz-targets; } >"$log" 2>&1; then
     echo "   FAILED to build; the end of $log:"
     tail -n 50 "$log" | sed 's/^/   | /'
     report 0 1 fuzz
@@ -44,7 +44,7 @@ run_target() { # EXECUTABLE
         fi
     done
     # New inputs go to the first folder; the seeds stay as they are.
-    "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$1" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="$work/" "$work/corpus" "${arguments[@]}" >"$work/log" 2>&1
 }
 

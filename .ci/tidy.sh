@@ -1,10 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# clang-tidy over the files of a compile database: tidy.sh BUILD-FOLDER [PATTERN]. What it checks is in .clang-tidy.
+# clang-tidy over the files of a compile database: tidy.sh BUILD-FOLDER [PATTERN | --part K/N]. What it checks is in .clang-tidy.
+# With --part: files that changed since LODE_CI_BASE, and the K-th of N parts of all. LODE_CI_BASE is by default where this branch left
+# origin/main or, on it, the commit before; without a history, nothing changed.
 set -euo pipefail
 
 build=$1
 pattern=${2:-.}
+fraction=1/1
+if [ "$pattern" = --part ]; then
+    pattern=.
+    fraction=$3
+fi
+
+# Changed files, below the root of the sources. The folder may belong to somebody else than who runs this.
+changed() {
+    local git=(git -c safe.directory="$PWD") head base
+    head=$("${git[@]}" rev-parse -q --verify HEAD) || return 0
+    base=${LODE_CI_BASE:-$("${git[@]}" merge-base HEAD origin/main 2>/dev/null)} || base=$head
+    [ "$base" != "$head" ] || base=$("${git[@]}" rev-parse -q --verify HEAD~1) || return 0
+    echo "changed since $base" >&2
+    "${git[@]}" diff --name-only "$base" || true
+}
+mapfile -t changes < <(if [ "$fraction" != 1/1 ]; then changed; fi)
+export LODE_TIDY_CHANGED="${changes[*]:-}"
 
 # One entry for each file, whatever the number of programs that it is compiled for: with several, the va_list checker of clang-tidy 14
 # mistakes those after the first.
@@ -19,15 +38,18 @@ with open(os.path.join(sys.argv[1], "tidy", "compile_commands.json"), "w", encod
 PYTHON
 
 sources() { # library | program | tests
-    python3 - "$build" "$pattern" "$1" <<'PYTHON'
-import json, os, re, sys
+    python3 - "$build" "$pattern" "$1" "$fraction" <<'PYTHON'
+import json, os, re, sys, zlib
 
-build, pattern, part = sys.argv[1:]
+build, pattern, kind, share = sys.argv[1:]
+number, parts = map(int, share.split("/"))
+changed = {os.path.realpath(name) for name in os.environ["LODE_TIDY_CHANGED"].split()}
 folders = {"library": "/src/(?!cli/)", "program": "/src/cli/", "tests": "/tests/"}
 with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as stream:
     entries = json.load(stream)
 for file in sorted({os.path.realpath(os.path.join(entry["directory"], entry["file"])) for entry in entries}):
-    if file.endswith(".c") and re.search(pattern, file) and re.search(folders[part], file):
+    chosen = file in changed or zlib.crc32(os.path.relpath(file).encode()) % parts == number - 1
+    if file.endswith(".c") and chosen and re.search(pattern, file) and re.search(folders[kind], file):
         sys.stdout.write(file + "\0")
 PYTHON
 }
@@ -41,7 +63,7 @@ tidy() { # PART CLANG-TIDY-OPTIONS
 }
 
 count=$(for part in library program tests; do sources $part; done | tr -cd '\0' | wc -c)
-echo "$count files"
+echo "$count files, part ${fraction%/*} of ${fraction#*/}, ${#changes[@]} changed"
 test "$count" -gt 0
 
 # The tests run under the sanitizers, which see more than the analyzer; they may recurse, and multiply small numbers.

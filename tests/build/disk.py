@@ -64,7 +64,7 @@ def main():
         bench = BuildBench(Program(options.lode, options.shim), root)
         before = fingerprint(bench.recording)
         for i, scenario in enumerate(scenarios()):
-            test_scenario(tap, bench, scenario, Share(f"1/{options.every}").shifted(i))
+            test_scenario(tap, bench, scenario, Share.of_faults().times(options.every).shifted(i))
         tap.check(fingerprint(bench.recording) == before, "recordings stay as they are")
     return tap.finish()
 

@@ -8,7 +8,7 @@ For each way of writing (a scenario), for each call in turn, and for each fault 
 short write; an interrupted one; SIGKILL), the program writes a small store. It must either succeed with the same bytes as
 undisturbed, or say why not and change nothing. The next run, undisturbed, must succeed and leave nothing behind.
 
---share, or LODE_SHARE in the environment, selects the K-th of N parts of the calls: each scenario has another part, and the N parts
+--share, or LODE_SHARE_FAULTS or LODE_SHARE in the environment, selects the K-th of N parts of the calls: each scenario has another part, and the N parts
 together are all calls.
 """
 import argparse
@@ -270,7 +270,7 @@ def main():
     parser.add_argument("--lode", required=True)
     parser.add_argument("--shim", required=True)
     parser.add_argument("--only", default="", help="only scenarios whose name contains this")
-    parser.add_argument("--share", type=Share, default=Share.from_environment(), help="the K-th of N parts of the calls")
+    parser.add_argument("--share", type=Share, default=Share.of_faults(), help="the K-th of N parts of the calls")
     options = parser.parse_args()
     tap = Tap()
     tap.note(f"{options.share} of the calls")

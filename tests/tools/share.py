@@ -14,9 +14,13 @@ class Share:
             raise ValueError(f"not a share K/N: {text}")
 
     @staticmethod
-    def from_environment():
-        """All, unless LODE_SHARE says otherwise."""
-        return Share(os.environ.get("LODE_SHARE") or "1/1")
+    def of_faults():
+        """All, unless LODE_SHARE_FAULTS or LODE_SHARE in the environment says otherwise."""
+        return Share(os.environ.get("LODE_SHARE_FAULTS") or os.environ.get("LODE_SHARE") or "1/1")
+
+    def times(self, every):
+        """The share's part of each `every`-th case."""
+        return Share(f"{self.part + 1}/{self.parts * every}")
 
     def has(self, number):
         return number % self.parts == self.part
