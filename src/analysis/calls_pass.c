@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum {
-    EVENT_BYTES = 16,          /* of a record, about: for progress */
-    EVENTS_PER_STEP = 1 << 20, /* between two reports of progress */
-    SMALL_TRACKS = 64          /* so many of a worker's share are small */
+    EVENT_BYTES = 16,          /* approximate size of a record, for progress */
+    EVENTS_PER_STEP = 1 << 20, /* between progress reports */
+    SMALL_TRACKS = 64          /* tracks per worker's share that count as small */
 };
 
 struct worker {
@@ -27,7 +27,7 @@ struct run {
     uint32_t *order; /* rows, the largest first */
     struct worker *workers;
     struct lode_finding_list *kept; /* by row */
-    pthread_mutex_t lock;           /* of progress */
+    pthread_mutex_t lock;           /* protects progress */
     struct lode_progress progress;
 };
 
@@ -81,7 +81,7 @@ static void forget_findings(struct run *run)
 
 /* ---- a track ---- */
 
-/* Reports that `events` more were read of a track of which `*left` bytes are not yet reported. */
+/* Reports `events` more of a track of which `*left` bytes are not yet reported. */
 static lode_status report_events(struct run *run, uint64_t events, uint64_t *left, lode_error *error)
 {
     uint64_t bytes = events * EVENT_BYTES < *left ? events * EVENT_BYTES : *left;
@@ -92,7 +92,7 @@ static lode_status report_events(struct run *run, uint64_t events, uint64_t *lef
     return status;
 }
 
-/* Hands what the slicer gives on to the consumer. */
+/* Passes the output of the slicer to the consumer. */
 static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_track_row *row,
                            const lode_event *events, size_t count, lode_error *error)
 {
@@ -137,7 +137,7 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     const struct lode_pass *pass = run->pass;
     struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
-    lode_track_row own = *row; /* rows of other workers are next to it */
+    lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
     lode_cursor *cursor;
     if (pass->begin)
         LODE_TRY(pass->begin(pass->user, worker, row, error));
@@ -160,7 +160,7 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     return status;
 }
 
-/* Whether anything of a track lies in the window; this costs a few pages, reading it may cost much. */
+/* Whether a track has events in the time window; much cheaper than reading it. */
 static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bool *meets, lode_error *error)
 {
     uint64_t begin, end;
@@ -184,7 +184,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 
 /* ---- a run ---- */
 
-/* Tracks that are small for all workers stay where they are: those that lie next to each other are read together. */
+/* Small tracks keep their order: adjacent ones are read together. */
 static uint64_t size_of(const struct run *run, uint32_t row)
 {
     uint64_t bytes = run->pass->recording->tracks[run->pass->rows[row].track].bytes;
@@ -237,7 +237,7 @@ lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
         .progress = {.report = pass->options.on_progress, .user = pass->options.user, .phase = "reading"}};
     pthread_mutex_init(&run.lock, NULL);
     lode_status status = run_open(&run, error);
-    /* A window of all tracks: nothing waits for the first, which is the largest. */
+    /* The window spans all tracks: nothing waits for the first, largest one. */
     struct lode_job job = {.items = pass->row_count,
                            .work = work,
                            .context = &run,

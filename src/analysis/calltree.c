@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call trees: the pass that grows them, and the public face. */
+/* Call trees: the pass that builds them, and the public API. */
 #include "analysis/calltree.h"
 
 #include "analysis/calls.h"
@@ -50,7 +50,7 @@ static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tr
     return tree->nodes.bytes;
 }
 
-/* Leaves the counts. Off-CPU time counts like a call. */
+/* Keeps the counts only. Off-CPU time counts as a call. */
 static struct lode_content_tree *finish_worker(struct worker *worker)
 {
     struct lode_content_tree *tree = &worker->builder.tree;

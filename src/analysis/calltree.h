@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call trees: contexts in canonical order, with what was counted at each. */
+/* Call trees: contexts in canonical order, with their counts. */
 #ifndef LODE_ANALYSIS_CALLTREE_H
 #define LODE_ANALYSIS_CALLTREE_H
 
@@ -11,13 +11,13 @@
 struct lode_calltree {
     struct lode_cost cost;
     struct lode_context_tree contexts;
-    /* By context, exact. Those of the global context are the sums of the outermost calls. */
+    /* By context, exact. The global context has the sums of the outermost calls. */
     uint64_t *calls, *total, *self;
 };
 
 /*
- * Makes the contexts of a call tree from nodes of struct lode_calltree_counts, whose frames are indices of functions of the recording: depth
- * first, siblings in the canonical order of functions.
+ * Makes the contexts of a call tree from nodes of struct lode_calltree_counts, whose frames are
+ * function indices: depth first, siblings in the canonical order of functions.
  */
 lode_status lode_calltree_arrange(lode_calltree *tree, const struct lode_content_tree *nodes,
                                   const lode_recording *recording, lode_error *error);

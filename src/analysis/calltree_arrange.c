@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a content tree to contexts: linear in their number but for the names of functions. */
+/* From a content tree to contexts: linear, except for sorting functions by name. */
 #include "analysis/calls.h"
 #include "analysis/calltree.h"
 #include "analysis/calltree_builder.h"

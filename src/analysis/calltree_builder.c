@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which function is called is unpredictable, so a child is found without a branch that depends on it. Whether a call begins or ends is no
- * more predictable, but there a branch is right: it is known before the nodes have come from memory, and the end of a call need not wait
- * for them, as the stack is apart from the tree.
+ * The called function is unpredictable, so a child is found without a branch that depends on it.
+ * Enter or leave is as unpredictable, but a branch is better there: it resolves before nodes are
+ * loaded from memory, and a leave need not wait for them, as the stack is separate from the tree.
  */
 #include "analysis/calltree_builder.h"
 
@@ -13,18 +13,18 @@
 
 enum {
     FUNCTIONS_FIRST = 1024,
-    CHUNK = 512 /* events for which room is made at once */
+    CHUNK = 512 /* events per reservation */
 };
 
-/* For a function that was not met: it differs from the frame of every node. */
+/* For a new function: differs from the frame of every node. */
 #define UNKNOWN (LODE_NO_NUMBER - 1)
 
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 #define ALWAYS_INLINE       inline __attribute__((always_inline))
 
-/* ---- room ---- */
+/* ---- space ---- */
 
-/* Each node is touched once, and one more may be written to. */
+/* Each node is touched once, and one more may be written. */
 static bool reserve_touched(struct lode_calltree_builder *self)
 {
     if (self->touched_capacity > self->tree.capacity)
@@ -38,7 +38,7 @@ static bool reserve_touched(struct lode_calltree_builder *self)
     return true;
 }
 
-/* Room for CHUNK more calls, and one above the top that may be written to. */
+/* Space for CHUNK more calls, and one above the top that may be written. */
 static bool reserve_stack(struct lode_calltree_builder *self)
 {
     if (self->stack_capacity > self->depth + CHUNK + 1)
@@ -103,7 +103,7 @@ void lode_calltree_remember(const struct lode_content_tree *tree, uint32_t node,
     struct lode_calltree_node *from = &calltree_nodes(tree)[node];
     uint8_t tag = calltree_tag(calltree_nodes(tree)[child].counts.base.frame);
     unsigned place = 0;
-    /* One with the same tag would hide it; one that is free is best; else any will do. */
+    /* Replaces an entry with the same tag, which would hide it; else a free one; else any. */
     while (place < LODE_CALLTREE_RECENT && (uint8_t)(from->tags >> place * 8) != tag)
         place++;
     for (unsigned i = LODE_CALLTREE_RECENT; place == LODE_CALLTREE_RECENT && i-- > 0;)
@@ -113,7 +113,7 @@ void lode_calltree_remember(const struct lode_content_tree *tree, uint32_t node,
     from->children[place] = child;
 }
 
-/* The frame of a function; LODE_NO_NUMBER if there is no memory. */
+/* The frame of a function; LODE_NO_NUMBER if out of memory. */
 static uint32_t identify(struct lode_calltree_builder *self, const lode_function *function)
 {
     if (!reserve_function(self, function->index))
@@ -126,7 +126,7 @@ static uint32_t identify(struct lode_calltree_builder *self, const lode_function
     return frame;
 }
 
-/* A child of the current node that it does not remember, and now does; 0 if there is no memory. */
+/* Finds or adds a child that the node does not remember, and remembers it; 0 if out of memory. */
 static uint32_t call_other(struct lode_calltree_builder *self, uint32_t current,
                            const lode_function *function)
 {
@@ -150,7 +150,7 @@ static uint8_t *put_far(uint8_t *out, uint64_t passed, uint32_t end, uint32_t no
     return out + (end ? LODE_SAMPLE_MAX - 4 : LODE_SAMPLE_MAX);
 }
 
-/* Writes to up to LODE_SAMPLE_MAX bytes, whatever it needs. */
+/* Writes up to LODE_SAMPLE_MAX bytes, whatever the sample needs. */
 static inline uint8_t *put_sample(uint8_t *out, uint64_t passed, uint32_t end, uint32_t node)
 {
     if (UNLIKELY(passed >= LODE_SAMPLE_FAR))
@@ -159,7 +159,7 @@ static inline uint8_t *put_sample(uint8_t *out, uint64_t passed, uint32_t end, u
     return out + 6 - 4 * (size_t)end;
 }
 
-/* Writes the sample that waits, unless it only repeats that no call is open. */
+/* Writes the pending sample, unless it only repeats that no call is open. */
 static uint8_t *put_waiting(struct lode_calltree_builder *self, uint8_t *out)
 {
     bool is_idle = self->waiting == self->stack[0];
@@ -172,7 +172,7 @@ static uint8_t *put_waiting(struct lode_calltree_builder *self, uint8_t *out)
     return out;
 }
 
-/* Of each interval the last sample stays: what follows it may be long. */
+/* Keeps the last sample of each interval: what follows it may be long. */
 static uint8_t *put_rarely(struct lode_calltree_builder *self, uint8_t *out, uint64_t time, uint32_t node)
 {
     if (time >= self->due) {
@@ -212,7 +212,7 @@ static lode_status note(const struct lode_calltree_builder *self, const lode_eve
     return hooks->note ? hooks->note(hooks->user, event, node, depth, error) : LODE_OK;
 }
 
-/* What is rare: off-CPU time, which is like a call, and instant events. Says whether it is like a call. */
+/* Rare events: off-CPU time, which counts as a call, and instant events. True for off-CPU. */
 static lode_status note_other(struct lode_calltree_builder *self, const lode_event *event, uint32_t current,
                               size_t depth, uint32_t *end, lode_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Costs added up by function, line, loop, module or file. */
+/* Costs by function, line, loop, module or file. */
 #include "analysis/cost.h"
 #include "analysis/key.h"
 #include "base/array.h"
@@ -20,37 +20,37 @@ struct lode_hotspots {
     size_t count;
 };
 
-/* A row under work, and how often its key is on the path from the root to where we are. */
+/* A row being computed, and how often its key is on the path from the root. */
 struct row {
     lode_hotspot hotspot;
     uint32_t active;
-    /* Lines and loops: the function they are in, unless there are several. */
+    /* For lines and loops: their function, if it is unique. */
     const lode_function *inside;
     bool shared;
 };
 
 /* A context on the path from the root. */
 struct step {
-    uint32_t end;                  /* index behind its subtree */
-    uint32_t row;                  /* that costs here belong to, or NO_ROW */
-    bool counted;                  /* it is one of the row's contexts */
-    const lode_function *function; /* that it is in */
+    uint32_t end;                  /* index after its subtree */
+    uint32_t row;                  /* row of costs here, or NO_ROW */
+    bool counted;                  /* it is a context of the row */
+    const lode_function *function; /* that contains it */
 };
 
 struct grouping {
     const lode_cost *cost;
     lode_group_by by;
     struct lode_array rows;
-    struct lode_keys keys; /* of the rows, in their order */
+    struct lode_keys keys; /* of the rows, in row order */
     struct lode_array path;
 };
 
-/* ---- what a context says about the key ---- */
+/* ---- keys of contexts ---- */
 
 enum place {
-    PLACE_INHERITS, /* it belongs to the key of its parent */
-    PLACE_NONE,     /* it and its body belong to no key */
-    PLACE_KEY,      /* it has a key of its own */
+    PLACE_INHERITS, /* has the key of its parent */
+    PLACE_NONE,     /* it and its body have no key */
+    PLACE_KEY,      /* has its own key */
 };
 
 static enum place function_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
@@ -67,7 +67,7 @@ static enum place function_place(const lode_context *context, struct lode_key *k
 
 static enum place line_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
 {
-    /* Costs directly at a function have no line but that of its definition. */
+    /* Costs directly at a function have only the line of its definition. */
     if (context->file == NULL)
         return function_place(context, key, names);
     *key = lode_key_of_line(context);
@@ -103,7 +103,7 @@ static enum place file_place(const lode_context *context, struct lode_key *key, 
     return names->file || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
 }
 
-/* The key of a context, and what its row is called by. */
+/* The key of a context, and the names for its row. */
 static enum place find_place(lode_group_by by, const lode_context *context, struct lode_key *key,
                              lode_hotspot *names)
 {
@@ -140,7 +140,7 @@ static lode_status find_row(struct grouping *self, const struct lode_key *key, c
     return LODE_OK;
 }
 
-/* What stands in for a key is only worth a row if it has costs of its own: entry points, lines of definitions. */
+/* Substitute keys (entry points, lines of definitions) get a row only if they have own costs. */
 static bool counts_inclusive(const struct grouping *self, const lode_context *context)
 {
     bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL ||
@@ -222,7 +222,7 @@ static int compare_rows(const void *left, const void *right, void *argument)
     double x = order->sort == LODE_SORT_INCLUSIVE ? a->inclusive : a->exclusive;
     double y = order->sort == LODE_SORT_INCLUSIVE ? b->inclusive : b->exclusive;
     if (order->sort == LODE_SORT_NAME || x == y) {
-        /* Among equal ones, the other cost decides before the name. */
+        /* Ties: the other cost decides before the name. */
         double p = order->sort == LODE_SORT_INCLUSIVE ? a->exclusive : a->inclusive;
         double q = order->sort == LODE_SORT_INCLUSIVE ? b->exclusive : b->inclusive;
         if (order->sort == LODE_SORT_NAME || p == q)
@@ -303,7 +303,7 @@ size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *b
         lode_label_text(&label, hotspot->file ? hotspot->file->path : "<unknown file>");
         break;
     case LODE_BY_LINE:
-        /* A loop's own costs are those of the line that it begins at. */
+        /* The own costs of a loop are those of its first line. */
         if (hotspot->sample->file == NULL)
             return lode_context_label(hotspot->sample, buffer, capacity);
         lode_label_text(&label, lode_path_tail(hotspot->file->path));

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include <string.h>
 
-/* Names of entry points are distinguished by so many bytes: a hostile file can have many that are very long. */
+/* Bytes of entry point names that are compared: a hostile file can have many huge ones. */
 #define NAME_BYTES 256
 
 struct lode_key lode_key_of_function(const lode_context *context)

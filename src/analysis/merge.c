@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tracks in the order of time: a heap with an entry for each. A track is opened when its time has come and closed behind its last
- * event, so that of many tracks that follow each other few are open at once.
+ * Merges tracks chronologically with a heap. A track is opened when its first event is due and
+ * closed after its last one, so that few of many consecutive tracks are open at once.
  */
 #include "analysis/slice.h"
 #include "base/error.h"
@@ -15,18 +15,18 @@ enum {
 };
 
 /*
- * What the next event of a track is ordered by. Of the same time messages, which are of no track, come before all, and what the system says of
- * threads comes last: it was recorded elsewhere.
+ * The sort key of the next event of a track. At equal times messages, which have no track, come
+ * first, and scheduler events come last: they were recorded elsewhere.
  */
 struct entry {
     uint64_t time;
     bool is_scheduling;
-    uint64_t order; /* 0: messages; else the index of the track and 1 */
+    uint64_t order; /* 0: messages; else the track index plus 1 */
     uint32_t source;
 };
 
 struct source {
-    lode_cursor *cursor; /* NULL: not opened yet, or of messages */
+    lode_cursor *cursor; /* NULL: not opened, or messages */
     const lode_event *events;
     size_t next, count;
 };
@@ -38,7 +38,7 @@ struct lode_merge {
     uint32_t source_count;
     struct entry *heap; /* the next event is at 0 */
     uint32_t heap_size;
-    bool is_given; /* that event has been handed out */
+    bool is_given; /* that event was returned */
 };
 
 /* ---- the heap ---- */
@@ -78,7 +78,7 @@ static void drop_first(lode_merge *merge)
 
 /* ---- sources ---- */
 
-/* Room to read ahead, so that all tracks together stay small. */
+/* The read-ahead buffer of a cursor, limited so that all tracks together stay small. */
 static size_t buffer_for(uint32_t tracks)
 {
     if (tracks <= SOME_TRACKS)
@@ -91,7 +91,7 @@ static lode_status open_source(lode_merge *merge, struct source *source, uint32_
     return lode_cursor_open(&source->cursor, merge->recording, track, &merge->options, error);
 }
 
-/* Moves the first source of the heap on by one event, or opens it. */
+/* Advances the first source of the heap by one event, or opens it. */
 static lode_status advance(lode_merge *merge, lode_error *error)
 {
     struct entry *entry = &merge->heap[0];
@@ -127,7 +127,7 @@ static void add_source(lode_merge *merge, uint64_t time, uint64_t order)
     merge->heap[merge->heap_size++] = (struct entry){time, false, order, merge->source_count++};
 }
 
-/* Messages of the window, as a source of its own. */
+/* The messages of the time window as a source. */
 static void add_messages(lode_merge *merge)
 {
     const lode_event *messages = merge->recording->messages;
@@ -178,7 +178,7 @@ static lode_status open_merge(lode_merge *merge, const lode_slice *slice, lode_e
     return LODE_OK;
 }
 
-/* ---- the public face ---- */
+/* ---- public API ---- */
 
 lode_status lode_merge_open(lode_merge **out, const lode_recording *recording, const lode_slice *slice,
                             const lode_cursor_options *given, lode_error *error)
@@ -202,7 +202,7 @@ lode_status lode_merge_open(lode_merge **out, const lode_recording *recording, c
 
 lode_status lode_merge_next(lode_merge *merge, const lode_event **event, uint32_t *track, lode_error *error)
 {
-    /* What was given is valid until now: its cursor moves on here. */
+    /* The returned event was valid until now: its cursor advances here. */
     if (merge->is_given) {
         merge->is_given = false;
         LODE_TRY(advance(merge, error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who calls a function, and whom it calls: one walk over the call tree. */
+/* Callers and callees of a function: one walk over the call tree. */
 #include "analysis/calls.h"
 #include "analysis/calltree.h"
 #include "base/array.h"
@@ -15,16 +15,16 @@ enum {
 
 #define NO_ROW UINT32_MAX
 
-/* A row under work, and how many of its calls are on the path from the root to where we are. */
+/* A row being computed, and how many of its calls are on the path from the root. */
 struct row {
     lode_neighbour_row row;
     uint32_t rank;
     uint32_t active;
 };
 
-/* A context on that path that counts in a row. */
+/* A context on that path that counts for a row. */
 struct step {
-    uint32_t end; /* index behind its subtree */
+    uint32_t end; /* index after its subtree */
     uint32_t row;
 };
 
@@ -43,7 +43,7 @@ struct search {
     lode_error *error;
 };
 
-/* ---- the functions in question ---- */
+/* ---- matching functions ---- */
 
 enum match {
     MATCH_NONE,
@@ -68,7 +68,7 @@ static lode_status find_functions(struct search *self, const char *name)
     for (uint32_t i = 1; i < contexts->count; i++)
         if (contexts->nodes[i].function->index >= self->functions)
             self->functions = contexts->nodes[i].function->index + 1;
-    /* 0: not looked at yet; else 1 and the match. */
+    /* 0: not checked yet; else 1 plus the match. */
     self->matches = calloc((size_t)self->functions + 1, 1);
     LODE_TRY_ALLOC(self->matches, self->error);
     unsigned best = 1 + MATCH_NONE;
@@ -94,7 +94,7 @@ static bool is_asked_for(const struct search *self, const lode_context *context)
     return context->index > 0 && self->matches[context->function->index];
 }
 
-/* The row of a function, which is NULL for what is outside of all calls. */
+/* The row of a function; NULL is outside of all calls. */
 static uint32_t find_row(struct search *self, const lode_function *function)
 {
     bool added;
@@ -112,7 +112,7 @@ static uint32_t find_row(struct search *self, const lode_function *function)
     return *slot;
 }
 
-/* A call of the row: its time counts unless it is inside another one of the same row. */
+/* A call of the row: its time counts unless it is inside another call of the same row. */
 static lode_status count_calls(struct search *self, const lode_context *context,
                                const lode_function *function)
 {
@@ -188,7 +188,7 @@ static lode_status sort_rows(struct search *self)
     return status;
 }
 
-/* ---- the public face ---- */
+/* ---- public API ---- */
 
 lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree, const char *name,
                                     lode_neighbour which, lode_error *error)

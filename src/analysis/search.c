@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A search: tracks are chosen by their spans, then, a batch at a time, by their events. */
+/* A search filters tracks by their intervals, then by their events, one batch at a time. */
 #include "analysis/search.h"
 
 #include "analysis/slice.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    BATCH = 1 << 15 /* tracks that are read in one pass, whose memory grows with them */
+    BATCH = 1 << 15 /* tracks per pass, which bounds memory */
 };
 
 struct lode_search {
@@ -24,12 +24,12 @@ struct run {
     struct lode_wanted wanted;
     struct lode_search *search;
     struct lode_scan *scans; /* by worker */
-    pthread_mutex_t lock;    /* of the search */
-    /* Bytes of tracks before this batch, and of all. */
+    pthread_mutex_t lock;    /* protects the search */
+    /* Bytes of tracks before this batch, and in total. */
     uint64_t before, total;
 };
 
-/* ---- spans ---- */
+/* ---- intervals ---- */
 
 static lode_status read_interval(const struct run *run, uint32_t track, struct lode_found *found,
                                  uint64_t *duration, lode_error *error)
@@ -41,7 +41,7 @@ static lode_status read_interval(const struct run *run, uint32_t track, struct l
     return LODE_OK;
 }
 
-/* LODE_ABSENT if the span of the track is not what is wanted. */
+/* LODE_ABSENT if the interval of the track does not match. */
 static lode_status choose(const struct run *run, uint32_t track, struct lode_found *found, uint64_t *duration,
                           lode_error *error)
 {
@@ -178,7 +178,7 @@ static lode_status read_tracks(struct run *run, const uint32_t *tracks, uint32_t
     return status;
 }
 
-/* Reads the tracks whose spans are what is wanted, a batch at a time. */
+/* Reads the tracks with matching intervals, one batch at a time. */
 static lode_status read_batches(struct run *run, const lode_slice *asked, uint32_t count, uint32_t *batch,
                                 lode_error *error)
 {
@@ -218,7 +218,7 @@ static lode_status search_events(struct run *run, const lode_slice *asked, uint3
 
 /* ---- both ---- */
 
-/* Reads what is in the result already, by its spans, to say more of it. */
+/* Reads the tracks of a result that was found by intervals, to fill in details. */
 static lode_status describe(struct run *run, const struct lode_best *best, lode_error *error)
 {
     lode_slice slice = LODE_SLICE_INIT;

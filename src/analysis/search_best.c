@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Below 0: `a` comes first. No two are equal, so that the result does not depend on who was added first. */
+/* Below 0: `a` comes first. No two are equal, so the order of addition does not matter. */
 static int compare(const struct lode_found *a, const struct lode_found *b)
 {
     if (a->rank != b->rank)
@@ -46,7 +46,7 @@ bool lode_best_admits(const struct lode_best *best, const struct lode_found *fou
     return !is_full(best) || compare(found, at(best, 0)) < 0;
 }
 
-/* Moves what is at `index` up, above all that come before it. */
+/* Sifts up. */
 static void sift_up(struct lode_best *best, size_t index)
 {
     struct lode_found moving = *at(best, index);
@@ -57,7 +57,7 @@ static void sift_up(struct lode_best *best, size_t index)
     *at(best, index) = moving;
 }
 
-/* Moves what is at the top down, below all that come after it. */
+/* Sifts down from the top. */
 static void sift_down(struct lode_best *best)
 {
     struct lode_found moving = *at(best, 0);
@@ -85,7 +85,7 @@ bool lode_best_add(struct lode_best *best, const struct lode_found *found)
     if (added == NULL)
         return false;
     *added = *found;
-    /* Without a limit nothing is dropped, and the order of a heap is of no use. */
+    /* Without a limit nothing is dropped, so no heap is needed. */
     if (best->limit > 0)
         sift_up(best, best->items.count - 1);
     return true;

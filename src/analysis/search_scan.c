@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the events of a track say of what is searched for. */
+/* Matches the events of a track with the search conditions. */
 #include "analysis/search.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -19,7 +19,7 @@ enum verdict {
     HAS_TEXT = 4
 };
 
-/* ---- what is wanted ---- */
+/* ---- conditions ---- */
 
 static bool init_parts(struct lode_wanted *wanted)
 {
@@ -75,7 +75,7 @@ static bool is_in_text(const struct lode_substring *part, const char *text)
     return text && lode_substring_is_in(part, text, strlen(text));
 }
 
-/* As the recorder has it, or as people know it. */
+/* Matches the raw or the demangled name. */
 static bool is_in_name(const struct lode_substring *part, const lode_function *function)
 {
     char label[LABEL_MAX];
@@ -134,7 +134,7 @@ static void leave(struct lode_scan *scan, const lode_event *event)
 
 /* ---- values ---- */
 
-/* Replaces a text by the beginning of another, which never ends inside of a character. */
+/* Replaces a string by the beginning of another, never cut inside a character. */
 static bool keep(struct lode_blob *blob, const char *bytes, size_t count)
 {
     if (count > LODE_SEARCH_TEXT) {
@@ -156,7 +156,7 @@ static const char *text_of(const struct lode_blob *blob)
     return blob->size > 0 ? (const char *)blob->bytes : "";
 }
 
-/* Writes bytes behind what is there. */
+/* Appends bytes. */
 static bool put_bytes(struct lode_blob *blob, const void *bytes, size_t count)
 {
     size_t at = lode_blob_reserve(blob, count, 1);
@@ -170,7 +170,7 @@ static bool put_text(struct lode_blob *blob, const char *text)
     return put_bytes(blob, text, strlen(text));
 }
 
-/* Decodes at most `most` arguments; *count says how many are there. What makes no sense has none, and a finding. */
+/* Decodes at most `most` arguments; sets *count. Invalid ones give a finding and no arguments. */
 static bool decode(struct lode_scan *scan, const lode_event *event, size_t most, size_t *count)
 {
     const lode_recording *recording = scan->wanted->recording;
@@ -192,7 +192,7 @@ static bool decode(struct lode_scan *scan, const lode_event *event, size_t most,
     }
 }
 
-/* Writes an argument behind what is there. */
+/* Appends an argument. */
 static bool put_argument(struct lode_blob *blob, const lode_argument *argument)
 {
     char first[FIRST_TEXT];
@@ -207,7 +207,7 @@ static bool put_argument(struct lode_blob *blob, const lode_argument *argument)
     return true;
 }
 
-/* A value as text, without quotes if it is one. Valid until the next. */
+/* A value as text; strings without quotes. Valid until the next call. */
 struct value {
     const char *bytes;
     size_t length;
@@ -273,7 +273,7 @@ static bool meet_text(struct lode_scan *scan, const lode_event *event, const cha
     return true;
 }
 
-/* Keeps what the outermost call has; a key that comes again has a new value. */
+/* Keeps attributes of the outermost call; a repeated key replaces its value. */
 static bool keep_pair(struct lode_scan *scan, const lode_event *event, const char *key, struct value *value)
 {
     size_t i = 0;
@@ -347,7 +347,7 @@ void lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, u
     scan->wanted = wanted;
     scan->track = track;
     scan->calls = scan->errors = scan->level = scan->met = 0;
-    /* What is not asked for need not be looked for. */
+    /* Skip what was not requested. */
     scan->has_method = !is_asked(&wanted->method);
     scan->has_text = !is_asked(&wanted->text);
     scan->function = NULL;

@@ -12,10 +12,10 @@
 enum {
     SELECTION_MAX_RANGES = 4096,
     SELECTION_MAX_IDS = 64,
-    KIND_PROFILE = -1 /* the profile's index instead of one of its ids */
+    KIND_PROFILE = -1 /* the profile index instead of one of its ids */
 };
 
-/* Ranges of the same term are alternatives; terms must all hold. */
+/* Ranges of a term are alternatives; all terms must hold. */
 struct range {
     unsigned term;
     int kind;

@@ -16,7 +16,7 @@ uint64_t lode_sketch_value(uint32_t bucket)
 
 void lode_sketches_init(struct lode_sketches *sketches)
 {
-    /* Of the first pages no place is 0, not even less a value. */
+    /* On the first pages no position is 0, even minus a value. */
     *sketches = (struct lode_sketches){.page_count = 2};
     lode_array_init(&sketches->high, sizeof(struct lode_sketch_carries), SIZE_MAX);
 }
@@ -49,7 +49,7 @@ void lode_sketches_free(struct lode_sketches *sketches)
     lode_sketches_init(sketches);
 }
 
-/* A copy rather than realloc, which does not keep pages at lines of the cache. */
+/* Copies instead of realloc, to keep pages aligned to cache lines. */
 static bool grow_pages(struct lode_sketches *sketches)
 {
     uint32_t capacity = sketches->page_capacity ? sketches->page_capacity + sketches->page_capacity / 2 : 256;
@@ -73,7 +73,7 @@ static bool grow_pages(struct lode_sketches *sketches)
 bool lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint64_t value)
 {
     unsigned shift = sketch_shift(value);
-    /* Values below 128 have a width of 1; of others, the first in units of the width is 64. */
+    /* Values below 128 have width 1; for others the first in units of the width is 64. */
     uint32_t pages = shift == 0 ? 2 : 1, lowest = shift == 0 ? 0 : LODE_SKETCH_PAGE;
     if (sketches->page_count + pages > sketches->page_capacity && !grow_pages(sketches))
         return false;
@@ -118,7 +118,7 @@ static uint64_t count_at(const struct lode_sketches *set, uint32_t place)
     return high * 256 + set->counters[place];
 }
 
-/* From the first to the last bucket that any of the sets has pages for. */
+/* The range of buckets for which any of the sets has pages. */
 static void find_bounds(struct lode_sketch *sum, struct lode_sketches *const *sets, unsigned count,
                         uint32_t key)
 {
@@ -181,7 +181,7 @@ uint64_t lode_sketch_rank(const struct lode_sketch *sketch, uint64_t rank)
 
 uint64_t lode_sketch_rank_of(double q, uint64_t count)
 {
-    /* A product such as 0.07 * 100 must not come out above 7. */
+    /* A product such as 0.07 * 100 must not exceed 7. */
     double rank = ceil(q * (double)count * (1.0 - 4 * DBL_EPSILON));
     if (!(rank > 1.0))
         return 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sketches: how often each duration occurred, in buckets whose width is 1/64 of the power of two below, and 1 below 128. The middle
- * of a bucket is within 1/128 of all that is in it (LODE_PERCENTILE_ERROR). Counts are exact, so sketches can be added up in any
- * order. Counters come in pages of 64, one for each power of two that occurs, and two for all below 128. They are bytes, so that a page is
- * a line of the cache: what passes 256 is carried to wider ones.
+ * Sketches: histograms of durations with buckets of width 1/64 of the power of two below, and 1
+ * below 128. The middle of a bucket is within 1/128 of its values (LODE_PERCENTILE_ERROR). Counts
+ * are exact, so sums are order-independent. Counters are bytes in pages of 64, a cache line: one
+ * page per power of two that occurs, two for all below 128. Overflows are carried to wider
+ * counters.
  */
 #ifndef LODE_ANALYSIS_SKETCH_H
 #define LODE_ANALYSIS_SKETCH_H
@@ -14,27 +15,27 @@
 #include <stdint.h>
 
 enum {
-    LODE_SKETCH_PAGE = 64,   /* counters in a page */
-    LODE_SKETCH_SHIFTS = 58, /* widths of buckets: 1, 2, 4... up to 2^57 */
+    LODE_SKETCH_PAGE = 64,   /* counters per page */
+    LODE_SKETCH_SHIFTS = 58, /* bucket widths: 1, 2, 4... up to 2^57 */
     LODE_SKETCH_BUCKETS = (LODE_SKETCH_SHIFTS + 1) * LODE_SKETCH_PAGE,
     LODE_SKETCH_TABLE = 64,
-    LODE_SKETCH_PAGES_MAX = 1 << 26 /* of all keys: places are 32 bits */
+    LODE_SKETCH_PAGES_MAX = 1 << 26 /* of all keys: positions have 32 bits */
 };
 
-/* How often each counter of a page has passed 256. */
+/* How often each counter of a page overflowed. */
 struct lode_sketch_carries {
     uint64_t counters[LODE_SKETCH_PAGE];
 };
 
-/* Sketches of many keys, for one thread to add to. */
+/* Sketches of many keys, for one thread. */
 struct lode_sketches {
-    /* By key and width: the place of a counter, less its value in units of the width; 0: there is none yet. */
+    /* By key and width: position of a counter minus its value in units of the width; 0: none. */
     uint32_t (*tables)[LODE_SKETCH_TABLE];
     uint32_t keys;
     uint8_t *counters; /* of all pages */
     uint32_t page_count, page_capacity;
-    uint32_t *carried;      /* by page: its carries; 0: none yet */
-    struct lode_array high; /* of struct lode_sketch_carries; the first is never used */
+    uint32_t *carried;      /* by page: index of its carries; 0: none */
+    struct lode_array high; /* of struct lode_sketch_carries; the first is unused */
 };
 
 /* One key's sketch, complete. */
@@ -43,13 +44,13 @@ struct lode_sketch {
     uint64_t counts[];
 };
 
-/* The width of the bucket that a value is in, as a power of two. */
+/* log2 of the bucket width for a value. */
 static inline unsigned sketch_shift(uint64_t value)
 {
     return ((unsigned)__builtin_clzll(value | 64) ^ 63) - 6;
 }
 
-/* Buckets are numbered by rising values. */
+/* Bucket numbers ascend with values. */
 static inline uint32_t sketch_bucket(uint64_t value)
 {
     unsigned shift = sketch_shift(value);
@@ -60,13 +61,13 @@ static inline uint32_t sketch_bucket(uint64_t value)
 uint64_t lode_sketch_value(uint32_t bucket);
 
 void lode_sketches_init(struct lode_sketches *sketches);
-/* Makes room for keys below `keys`. */
+/* Reserves space for keys below `keys`. */
 bool lode_sketches_reserve(struct lode_sketches *sketches, uint32_t keys);
 void lode_sketches_free(struct lode_sketches *sketches);
 
 /*
- * Counting a value is finding the place of its counter, and counting there: whoever has many can find all places first, and not wait for
- * the memory at each. The key must be below what was reserved. 0: it has none yet, and needs a page.
+ * Finds the position of the counter for a value; the caller then increments it. To hide memory
+ * latency, find many positions first. The key must be reserved. 0: it needs a page.
  */
 static inline uint32_t sketch_place(const struct lode_sketches *sketches, uint32_t key, uint64_t value)
 {
@@ -74,20 +75,20 @@ static inline uint32_t sketch_place(const struct lode_sketches *sketches, uint32
     uint32_t base = sketches->tables[key][shift];
     return __builtin_expect(base != 0, 1) ? base + (uint32_t)(value >> shift) : 0;
 }
-/* Makes the page. False: there is no memory. */
+/* Adds the page. False if out of memory. */
 bool lode_sketches_add_page(struct lode_sketches *sketches, uint32_t key, uint64_t value);
 
-/* What whoever counts at a place does when its counter has come to 0. False: there is no memory. */
+/* Call this when a counter has wrapped to 0. False if out of memory. */
 bool lode_sketches_carry(struct lode_sketches *sketches, uint32_t place);
 
-/* The sum of a key's sketches in `count` sets. The arena's; NULL if there is no memory. */
+/* The sum of a key's sketches in `count` sets, in the arena; NULL if out of memory. */
 struct lode_sketch *lode_sketch_sum(struct lode_sketches *const *sets, unsigned count, uint32_t key,
                                     struct lode_arena *arena);
-/* How many values there are. */
+/* The number of values. */
 uint64_t lode_sketch_count(const struct lode_sketch *sketch);
 /* The value of the `rank`th smallest, from 1; 0 if there are fewer. */
 uint64_t lode_sketch_rank(const struct lode_sketch *sketch, uint64_t rank);
-/* The rank that a share `q` of `count` values reaches: from 1 to `count`. */
+/* The rank of quantile `q` of `count` values: from 1 to `count`. */
 uint64_t lode_sketch_rank_of(double q, uint64_t count);
 
 #endif
