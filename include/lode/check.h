@@ -54,7 +54,7 @@ typedef struct lode_check_result {
     /* Of a database, as stored: with the global context, with the summary, and in all files. */
     uint64_t contexts, profiles, values, samples;
     uint64_t tracks, events; /* of a recording */
-    int has_traces;          /* those tracks are traces */
+    int has_requests;          /* those tracks are traces */
 } lode_check_result;
 
 /*

@@ -69,7 +69,7 @@ typedef struct lode_track {
     const char *id;      /* of a trace: digits that are its alone in the world; "" if it has none */
 } lode_track;
 /* Whether tracks are traces. MT: any thread. */
-LODE_API int lode_recording_has_traces(const lode_recording *recording);
+LODE_API int lode_recording_has_requests(const lode_recording *recording);
 /* MT: any thread. */
 LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
 /* NULL if the index is out of range. MT: any thread. */

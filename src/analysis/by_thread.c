@@ -360,7 +360,7 @@ static void share(struct by_thread *self)
 lode_status lode_by_thread(lode_recording **out, lode_recording *inner, lode_error *error)
 {
     *out = inner;
-    if (!inner->has_traces)
+    if (!inner->has_requests)
         return LODE_OK;
     *out = NULL;
     struct by_thread *self = calloc(1, sizeof *self);

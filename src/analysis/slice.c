@@ -369,8 +369,8 @@ lode_status lode_slice_tracks(const lode_slice *slice, const lode_recording *rec
                              "there is no track %u; there are %u", slice->tracks[i], known);
         if (i > 0 && slice->tracks[i] <= slice->tracks[i - 1])
             return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                             "the tracks of a slice must rise; %u is behind %u", slice->tracks[i],
-                             slice->tracks[i - 1]);
+                             "the tracks of a slice must be in ascending order; %u follows %u",
+                             slice->tracks[i], slice->tracks[i - 1]);
     }
     return LODE_OK;
 }

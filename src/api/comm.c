@@ -12,11 +12,11 @@ static lode_status check_plugin(const struct lode_comm_ops *ops, const char *pat
     if (ops == NULL)
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-            "not a plug-in of Lode: it has no symbol lode_comm_plugin; give the path of lode-mpi-openmpi.so or lode-mpi-mpich.so");
+            "not a plug-in of Lode: no symbol lode_comm_plugin; use lode-mpi-openmpi.so or lode-mpi-mpich.so");
     if (ops->version != LODE_COMM_VERSION)
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-            "a plug-in with interface %u, where %u is needed; use the one that was installed with this version of Lode",
+            "the plug-in has interface %u, but %u is needed; use the one installed with this version of Lode",
             ops->version, (unsigned)LODE_COMM_VERSION);
     return LODE_OK;
 }
@@ -28,10 +28,9 @@ static lode_status load_plugin(const struct lode_comm_ops **out, const char *pat
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (library == NULL) {
         const char *why = dlerror(); /* NOLINT(concurrency-mt-unsafe): it is thread-local */
-        return lode_fail(
-            error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-            "cannot load the plug-in: %s; it is built where its MPI library is found, and needs that library to run",
-            why ? why : "no reason given");
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
+                         "cannot load the plug-in: %s; it needs its MPI library",
+                         why ? why : "no reason given");
     }
     *out = dlsym(library, "lode_comm_plugin");
     return check_plugin(*out, path, error);

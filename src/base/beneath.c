@@ -106,8 +106,8 @@ static lode_status check_companion(int fd, const char *path, lode_error *error)
     if (!S_ISREG(status.st_mode))
         return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "not a regular file");
     if (status.st_size > LODE_COMPANION_MAX)
-        return lode_fail(error, LODE_ERR_LIMIT, path, LODE_NO_OFFSET,
-                         "larger than the %d MiB that such a file may have", LODE_COMPANION_MAX >> 20);
+        return lode_fail(error, LODE_ERR_LIMIT, path, LODE_NO_OFFSET, "larger than the limit of %d MiB",
+                         LODE_COMPANION_MAX >> 20);
     return LODE_OK;
 }
 
@@ -117,7 +117,7 @@ lode_status lode_companion_open(int *fd, int directory, const char *path, lode_e
     if (*fd < 0 && errno == ENOENT)
         return LODE_ABSENT;
     if (*fd < 0 && errno == ELOOP)
-        return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "a symbolic link, which is not followed");
+        return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "a symbolic link; not followed");
     if (*fd < 0)
         return lode_fail_errno(error, path, "cannot open");
     lode_status status = check_companion(*fd, path, error);

@@ -242,7 +242,7 @@ static lode_status threads_receive(void *self, uint32_t from, void *bytes, size_
     pthread_mutex_unlock(&room->lock);
     if (sent != size)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "member %u sent %zu bytes where %zu were due", from, sent, size);
+                         "rank %u sent %zu bytes instead of %zu", from, sent, size);
     return status;
 }
 

@@ -31,8 +31,8 @@ lode_status lode_options_take(void *options, const void *given, lode_error *erro
     if (size > known && !is_zero((const unsigned char *)given + known, size - known))
         return lode_fail(
             error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-            "options of %zu bytes, made for a later version of the library, ask for something that version %s does not have: it knows %zu bytes",
-            size, lode_version(), known);
+            "options of %zu bytes from a later version of the library; version %s supports %zu bytes", size,
+            lode_version(), known);
     memcpy(options, given, size < known ? size : known);
     memcpy(options, &known, sizeof known);
     return LODE_OK;

@@ -50,7 +50,7 @@ static lode_status open_parent(struct lode_output *output, lode_error *error)
     output->parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     lode_status status = LODE_OK;
     if (output->parent < 0)
-        status = lode_fail_errno(error, output->path, "cannot open the directory that it should be in");
+        status = lode_fail_errno(error, output->path, "cannot open its parent directory");
     free(folder);
     return status;
 }
@@ -66,8 +66,7 @@ static lode_status name_output(struct lode_output *output, const char *path, lod
     output->path = copy_path(path);
     LODE_TRY_ALLOC(output->path, error);
     if (!ends_in_name(output))
-        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
-                         "a new directory cannot have this name");
+        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "invalid name for a new directory");
     LODE_TRY(open_parent(output, error));
     return name_partial(output, error);
 }
@@ -83,7 +82,7 @@ static lode_status check_replaced(const struct lode_output *output, int folder, 
         return lode_fail(error, LODE_ERR_UNSUPPORTED, output->path, LODE_NO_OFFSET,
                          "it is not a %s, so it is not replaced", output->replace->kind);
     if (fd < 0)
-        return lode_fail_errno(error, output->path, "cannot look into what is there");
+        return lode_fail_errno(error, output->path, "cannot read the existing directory");
     lode_status status = output->replace->check(fd, output->path, error);
     close(fd);
     return status;
@@ -95,8 +94,7 @@ static lode_status refuse_to_replace(const struct lode_output *output, lode_erro
         return LODE_OK;
     if (output->replace)
         return check_replaced(output, output->parent, lode_output_base_name(output), error);
-    return lode_fail(error, LODE_ERR_ARGUMENT, output->path, LODE_NO_OFFSET,
-                     "it is there already; it is replaced only by force");
+    return lode_fail(error, LODE_ERR_ARGUMENT, output->path, LODE_NO_OFFSET, "already exists");
 }
 
 /* Restores a target that an interrupted replacement had moved away. */
@@ -107,7 +105,7 @@ static lode_status restore(struct lode_output *output, lode_error *error)
     if (renameat(output->staging, LODE_STAGED_OLD, output->parent, lode_output_base_name(output)) == 0)
         return LODE_OK;
     output->held = false;
-    return lode_fail_errno(error, output->path, "cannot take back what a killed process moved away");
+    return lode_fail_errno(error, output->path, "cannot restore what a killed process moved away");
 }
 
 static lode_status open_new(struct lode_output *output, lode_error *error)
@@ -115,16 +113,16 @@ static lode_status open_new(struct lode_output *output, lode_error *error)
     output->directory = openat(output->staging, LODE_STAGED_NEW, OPEN_DIRECTORY);
     if (output->directory >= 0)
         return LODE_OK;
-    return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
+    return lode_fail_errno(error, output->path, "cannot open the staging directory");
 }
 
 static lode_status make_directory(struct lode_output *output, lode_error *error)
 {
     errno = lode_staging_clear(output);
     if (errno != 0)
-        return lode_fail_errno(error, output->path, "cannot clear what a killed process left");
+        return lode_fail_errno(error, output->path, "cannot remove what a killed process left");
     if (mkdirat(output->staging, LODE_STAGED_NEW, 0777) != 0)
-        return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
+        return lode_fail_errno(error, output->path, "cannot create a staging directory");
     return open_new(output, error);
 }
 
@@ -160,7 +158,7 @@ lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode
 {
     if (lode_mkdir_beneath(output->directory, name) == 0)
         return LODE_OK;
-    return lode_fail_errno(error, name, "cannot make the directory");
+    return lode_fail_errno(error, name, "cannot create the directory");
 }
 
 bool lode_output_has(const struct lode_output *output, const char *name)
@@ -195,7 +193,7 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     if (directory == NULL) {
-        lode_status status = lode_fail_errno(error, path, "cannot open a directory of it");
+        lode_status status = lode_fail_errno(error, path, "cannot open one of its directories");
         lode_output_close_fd(&fd);
         return status;
     }
@@ -204,7 +202,7 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
         if (may_be_directory(entry) && depth < LODE_OUTPUT_MAX_DEPTH)
             status = sync_tree(fd, entry->d_name, path, depth + 1, error);
     if (status == LODE_OK && sync_directory(fd) != 0)
-        status = lode_fail_errno(error, path, "cannot write a directory of it");
+        status = lode_fail_errno(error, path, "cannot sync one of its directories");
     closedir(directory);
     return status;
 }
@@ -231,7 +229,7 @@ static lode_status place_alone(const struct lode_output *output, lode_error *err
         if (!taken && renameat(output->staging, LODE_STAGED_NEW, output->parent, name) == 0)
             return LODE_OK;
     }
-    return lode_fail_errno(error, output->path, "cannot take its name");
+    return lode_fail_errno(error, output->path, "cannot rename it");
 }
 
 /* Renames failed halfway and cannot be undone: nothing is removed. */
@@ -248,15 +246,15 @@ static lode_status place_in_steps(struct lode_output *output, lode_error *error)
 {
     const char *name = lode_output_base_name(output);
     if (renameat(output->parent, name, output->staging, LODE_STAGED_OLD) != 0)
-        return lode_fail_errno(error, output->path, "cannot move what is there");
+        return lode_fail_errno(error, output->path, "cannot move the existing content");
     if (renameat(output->staging, LODE_STAGED_NEW, output->parent, name) == 0)
         return LODE_OK;
     int code = errno;
     if (renameat(output->staging, LODE_STAGED_OLD, output->parent, name) == 0) {
         errno = code;
-        return lode_fail_errno(error, output->path, "cannot take its name");
+        return lode_fail_errno(error, output->path, "cannot rename it");
     }
-    return fail_astray(output, code, "cannot take its name, and what was there is now in", error);
+    return fail_astray(output, code, "cannot rename it; the old content is now in", error);
 }
 
 /* Renames to the target atomically if the file system can, otherwise in two steps. */
@@ -270,7 +268,7 @@ static lode_status place(struct lode_output *output, enum placing *how, lode_err
                   RENAME_EXCHANGE) == 0)
         return LODE_OK;
     if (!without_flags())
-        return lode_fail_errno(error, output->path, "cannot take its name");
+        return lode_fail_errno(error, output->path, "cannot rename it");
     *how = PLACED_IN_STEPS;
     return place_in_steps(output, error);
 }
@@ -293,11 +291,11 @@ static lode_status give_back(struct lode_output *output, enum placing how, int c
     bool undone = unplace(output, how);
     if (!undone && how != PLACED_ALONE)
         return fail_astray(output, code,
-                           "cannot write its directory nor change names back; what was there is in", error);
+                           "cannot sync its directory or undo the rename; the old content is in", error);
     errno = code;
     return lode_fail_errno(error, output->path,
-                           undone ? "cannot write its directory"
-                                  : "it is there, but cannot write its directory");
+                           undone ? "cannot sync its directory"
+                                  : "it exists, but its directory cannot be synced");
 }
 
 /* Checks the replaced store again, now that no other process can reach it. */
@@ -308,7 +306,7 @@ static lode_status check_moved(struct lode_output *output, enum placing how, lod
     lode_status status = check_replaced(output, output->staging,
                                         how == PLACED_EXCHANGE ? LODE_STAGED_NEW : LODE_STAGED_OLD, error);
     if (status != LODE_OK && !unplace(output, how))
-        return fail_astray(output, EBUSY, "what was there has changed, and is now in", error);
+        return fail_astray(output, EBUSY, "the old content has changed, and is now in", error);
     return status;
 }
 
@@ -319,7 +317,7 @@ static lode_status check_new(const struct lode_output *output, int folder, const
     if (lode_output_is_same(folder, name, output->directory))
         return LODE_OK;
     return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                     "somebody has put something else in the place of what was written");
+                     "another process replaced what was written");
 }
 
 lode_status lode_output_commit(struct lode_output *output, lode_error *error)

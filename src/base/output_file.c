@@ -76,7 +76,7 @@ lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t o
         if (written < 0)
             return lode_fail_errno(error, file->name, "cannot write");
         if (written == 0)
-            return lode_fail(error, LODE_ERR_IO, file->name, offset, "cannot write: nothing was taken");
+            return lode_fail(error, LODE_ERR_IO, file->name, offset, "cannot write: no bytes written");
         at += written;
         offset += (uint64_t)written;
         size -= (size_t)written;
@@ -133,7 +133,7 @@ lode_status lode_output_file_show(struct lode_output_file *file, struct lode_out
     LODE_TRY(lode_output_file_close(file, error));
     if (renameat(output->staging, LODE_STAGED_PART, output->directory, name) == 0)
         return LODE_OK;
-    return lode_fail_errno(error, name, "cannot take its name");
+    return lode_fail_errno(error, name, "cannot rename it");
 }
 
 void lode_output_file_abandon(struct lode_output_file *file)

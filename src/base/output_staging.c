@@ -123,8 +123,7 @@ void lode_staging_remove(struct lode_output *output)
 static lode_status refuse(const struct lode_output *output, const char *why, lode_error *error)
 {
     return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-                     "%s, where parts of it would be written, %s; remove it, or choose another output",
-                     output->partial, why);
+                     "staging directory %s %s; remove it, or use another output", output->partial, why);
 }
 
 /*
@@ -148,14 +147,14 @@ static lode_status check_ours(const struct lode_output *output, lode_error *erro
 {
     struct stat found, parent;
     if (fstat(output->staging, &found) != 0 || fstat(output->parent, &parent) != 0)
-        return lode_fail_errno(error, output->path, "cannot look at the directory for parts of it");
+        return lode_fail_errno(error, output->path, "cannot stat the staging directory");
     if (found.st_dev != parent.st_dev)
         return refuse(output, "is on another file system", error);
     bool is_private = !(found.st_mode & OTHERS);
     if ((found.st_uid == geteuid() && is_private) || is_as_ours(output->staging, &found))
         return LODE_OK;
     return refuse(output,
-                  found.st_uid == geteuid() ? "can be reached by other users" : "belongs to another user",
+                  found.st_uid == geteuid() ? "is accessible to other users" : "belongs to another user",
                   error);
 }
 
@@ -180,11 +179,11 @@ static lode_status check_leftover(const struct lode_output *output, lode_error *
     DIR *stream = list(output->staging);
     struct dirent *entry;
     if (stream == NULL)
-        return lode_fail_errno(error, output->path, "cannot look into the directory for parts of it");
+        return lode_fail_errno(error, output->path, "cannot list the staging directory");
     lode_status status = LODE_OK;
     while (status == LODE_OK && (entry = lode_output_next_entry(stream)) != NULL) {
         char why[sizeof entry->d_name + 32];
-        snprintf(why, sizeof why, "holds %s, which is no part", entry->d_name);
+        snprintf(why, sizeof why, "contains the foreign file %s", entry->d_name);
         if (!is_staged_name(entry->d_name))
             status = refuse(output, why, error);
     }
@@ -203,7 +202,7 @@ static lode_status lock_staging(struct lode_output *output, bool made, bool crea
         return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
                          "another process is writing it (%s is locked)", output->partial);
     if (errno != ENOSYS && errno != EOPNOTSUPP)
-        return lode_fail_errno(error, output->path, "cannot lock the directory for parts of it");
+        return lode_fail_errno(error, output->path, "cannot lock the staging directory");
     if (made)
         return LODE_OK;
     if (created)
@@ -212,8 +211,8 @@ static lode_status lock_staging(struct lode_output *output, bool made, bool crea
                  lode_output_is_there(output->staging, LODE_STAGED_OLD);
     return lode_fail(
         error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-        "another process is writing it, or was killed; files cannot be locked here. If nobody writes, %sremove %s",
-        moved ? "move back what was there, which is old in it, and " : "", output->partial);
+        "another process is writing it, or was killed; this file system has no locks. If no process is writing, %sremove %s",
+        moved ? "move back the old content, which is 'old' in it, and " : "", output->partial);
 }
 
 static int open_staging(const struct lode_output *output)
@@ -232,7 +231,7 @@ static lode_status lock_or_leave(struct lode_output *output, bool made, lode_err
     if (created && output->lock < 0 && (errno == EEXIST || errno == ENOENT))
         return LODE_OK;
     if (output->lock < 0)
-        return lode_fail_errno(error, output->path, "cannot make a lock");
+        return lode_fail_errno(error, output->path, "cannot create a lock");
     LODE_TRY(lock_staging(output, made, created, error));
     output->held = lode_output_is_same(output->staging, LODE_STAGED_LOCK, output->lock);
     return LODE_OK;
@@ -244,11 +243,11 @@ static lode_status open_and_lock(struct lode_output *output, bool made, lode_err
     if (output->staging < 0 && errno == ENOENT)
         return LODE_OK;
     if (output->staging < 0 && (errno == ENOTDIR || errno == ELOOP))
-        return refuse(output, "is no directory", error);
+        return refuse(output, "is not a directory", error);
     if (output->staging < 0 && errno == EACCES)
-        return refuse(output, "cannot be opened by you", error);
+        return refuse(output, "cannot be opened", error);
     if (output->staging < 0)
-        return lode_fail_errno(error, output->path, "cannot open the directory for parts of it");
+        return lode_fail_errno(error, output->path, "cannot open the staging directory");
     LODE_TRY(check_ours(output, error));
     LODE_TRY(check_leftover(output, error));
     return lock_or_leave(output, made, error);
@@ -258,7 +257,7 @@ static lode_status try_staging(struct lode_output *output, lode_error *error)
 {
     bool made = mkdirat(output->parent, output->partial, 0700) == 0;
     if (!made && errno != EEXIST)
-        return lode_fail_errno(error, output->path, "cannot make a directory for parts of it");
+        return lode_fail_errno(error, output->path, "cannot create a staging directory");
     lode_status status = open_and_lock(output, made, error);
     if (status != LODE_OK && made)
         unlinkat(output->parent, output->partial, AT_REMOVEDIR);
@@ -282,14 +281,12 @@ lode_status lode_staging_join(struct lode_output *output, uint64_t inode, lode_e
     struct stat found;
     output->staging = open_staging(output);
     if (output->staging < 0 || fstat(output->staging, &found) != 0)
-        return lode_fail_errno(
-            error, output->path,
-            "cannot open the directory for parts of it, which all processes of a job must see");
+        return lode_fail_errno(error, output->path,
+                               "cannot open the staging directory, which all processes of a job must share");
     LODE_TRY(check_ours(output, error));
     if ((uint64_t)found.st_ino == inode)
         return LODE_OK;
-    return lode_fail(
-        error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
-        "here %s is another directory than the first process has made; all processes of a job must see the same one",
-        output->partial);
+    return lode_fail(error, LODE_ERR_IO, output->path, LODE_NO_OFFSET,
+                     "%s differs from the directory of rank 0; all processes of a job must share it",
+                     output->partial);
 }

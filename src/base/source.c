@@ -54,7 +54,7 @@ lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder 
     if (folder->directory >= 0) {
         copy->directory = fcntl(folder->directory, F_DUPFD_CLOEXEC, 0);
         copy->watch = lode_watch_keep(folder->watch);
-        return copy->directory < 0 ? lode_fail_errno(error, NULL, "cannot keep the directory open") : LODE_OK;
+        return copy->directory < 0 ? lode_fail_errno(error, NULL, "cannot reopen the directory") : LODE_OK;
     }
     lode_memory_file *files = lode_arena_alloc(arena, folder->file_count, sizeof *files);
     LODE_TRY_ALLOC(files, error);

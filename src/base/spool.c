@@ -18,7 +18,7 @@ lode_status lode_spool_open(struct lode_spool *spool, int directory, const char 
     if (spool->fd < 0)
         return lode_fail_errno(error, what_it_is, "cannot create");
     if (unlinkat(directory, name, 0) != 0)
-        return lode_fail_errno(error, what_it_is, "cannot remove its name");
+        return lode_fail_errno(error, what_it_is, "cannot unlink");
     return LODE_OK;
 }
 
@@ -40,7 +40,7 @@ static lode_status write_at(const struct lode_spool *spool, uint64_t offset, con
         if (written < 0)
             return lode_fail_errno(error, what_it_is, "cannot write");
         if (written == 0)
-            return lode_fail(error, LODE_ERR_IO, what_it_is, offset, "cannot write: nothing was taken");
+            return lode_fail(error, LODE_ERR_IO, what_it_is, offset, "cannot write: no bytes written");
         bytes += written;
         offset += (uint64_t)written;
         size -= (size_t)written;
@@ -83,7 +83,7 @@ lode_status lode_spool_read(const struct lode_spool *spool, uint64_t offset, voi
         if (got < 0)
             return lode_fail_errno(error, what_it_is, "cannot read");
         if (got == 0)
-            return lode_fail(error, LODE_ERR_IO, what_it_is, offset, "it is shorter than what was written");
+            return lode_fail(error, LODE_ERR_IO, what_it_is, offset, "it is shorter than expected");
         at += got;
         offset += (uint64_t)got;
         size -= (size_t)got;

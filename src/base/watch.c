@@ -150,14 +150,14 @@ lode_status lode_watch_check(struct lode_watch *watch, lode_error *error)
         const struct watched *file = LODE_ARRAY_AT(&watch->files, struct watched, i);
         if (has_shrunk(watch, file))
             status = lode_fail(error, LODE_ERR_IO, file->name, LODE_NO_OFFSET,
-                               "the file became shorter while it was read");
+                               "the file shrank while it was read");
         else if (file->unread)
             unread = file->name;
     }
     pthread_mutex_unlock(&watch->lock);
     if (status == LODE_OK && unread)
-        status = lode_fail(error, LODE_ERR_IO, unread, LODE_NO_OFFSET,
-                           "a part of the file could not be read when it was needed");
+        status =
+            lode_fail(error, LODE_ERR_IO, unread, LODE_NO_OFFSET, "a part of the file could not be read");
     return status;
 }
 

@@ -59,7 +59,7 @@ static int join(lode_comm **comm, job_kind kind, int is_needed)
     if (status == LODE_OK || (status == LODE_ERR_UNSUPPORTED && !is_needed))
         return EXIT_DONE;
     if (status == LODE_ERR_UNSUPPORTED)
-        return report("%s: %s ('--mpi off' builds without MPI)", path, error.text);
+        return report("%s: %s (use '--mpi off' to build without MPI)", path, error.text);
     return report_error(path, &error);
 }
 

@@ -24,7 +24,7 @@ static int check_usage(const invocation *call)
     const command_spec *command = call->command;
     const char *name = command->name;
     if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
-        return report("--json and --csv exclude each other (see 'lode help %s')", name);
+        return report("--json and --csv cannot be used together (see 'lode help %s')", name);
     if (call->operand_count < command->min_operands)
         return report("missing argument: %s (see 'lode help %s')", missing_operand(call), name);
     if (call->operand_count > command->max_operands)

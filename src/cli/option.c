@@ -137,7 +137,7 @@ static int parse_count(parser *p, const option_spec *option, const char *text, u
     errno = 0;
     unsigned long long value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
     if (!end || *end || errno)
-        return fail(p, "--%s takes a whole number, not '%.60s'", option->name, text);
+        return fail(p, "--%s takes an integer, not '%.60s'", option->name, text);
     *into = value;
     return 0;
 }
@@ -272,7 +272,7 @@ static int parse_choices(parser *p, const option_spec *option, const char *text,
 static int add_text(parser *p, const option_spec *option, const char *text, text_list *into)
 {
     if (into->count == TEXT_LIST_MAX)
-        return fail(p, "--%s can be given %d times at most", option->name, TEXT_LIST_MAX);
+        return fail(p, "--%s can be repeated at most %d times", option->name, TEXT_LIST_MAX);
     into->items[into->count++] = text;
     return 0;
 }

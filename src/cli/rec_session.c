@@ -49,7 +49,7 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     lode_status status = lode_open(NULL, &s->recording, &kind, path, &options, &error);
     progress_clear(&s->progress);
     if (status != LODE_OK && kind == LODE_STORE_DATABASE)
-        return report("%s is a database, where a recording is needed", path);
+        return report("%s is a database; expected a recording", path);
     return status == LODE_OK ? EXIT_DONE : report_unopened(path, &error);
 }
 
@@ -139,7 +139,7 @@ uint32_t rec_track_count(const rec_session *s)
 
 const char *rec_track_word(const rec_session *s)
 {
-    return lode_recording_has_traces(s->recording) ? "trace" : "task";
+    return lode_recording_has_requests(s->recording) ? "request" : "task";
 }
 
 void rec_say_tracks(char *text, size_t capacity, const rec_session *s)
@@ -199,7 +199,7 @@ void rec_say_findings(out *o, rec_session *s, int has_gap)
     if (text[0] && has_gap)
         out_gap(o);
     if (text[0])
-        out_say(o, "%s ('lode check --verbose %s' says more)", text, s->path);
+        out_say(o, "%s (details: 'lode check --verbose %s')", text, s->path);
     tally_write(o, &all);
     free(text);
     tally_free(&all);
@@ -211,7 +211,7 @@ void rec_say_merged_findings(out *o, rec_session *s)
     gather_findings(&all, s);
     char *text = tally_text(&all);
     if (text[0])
-        out_say(o, "%s ('lode check --verbose' says more about each recording)", text);
+        out_say(o, "%s (details: 'lode check --verbose' on each recording)", text);
     free(text);
     tally_free(&all);
 }

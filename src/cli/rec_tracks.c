@@ -48,7 +48,7 @@ static size_t count_digits(const char *text)
 
 static int report_ambiguous(const rec_session *s, const char *digits, uint32_t first, uint32_t second)
 {
-    return report("%s: several traces have an id that begins with '%s', such as %s and %s; give more digits",
+    return report("%s: several requests have an id that begins with '%s', such as %s and %s; use more digits",
                   s->path, digits, lode_recording_track(s->recording, first)->id,
                   lode_recording_track(s->recording, second)->id);
 }
@@ -64,7 +64,7 @@ static int mark_id(const rec_session *s, unsigned char *is_taken, const char *di
         found = i;
     }
     if (found == count)
-        return report("%s: no trace has an id that begins with '%s' ('lode search --json %s' lists them)",
+        return report("%s: no request has an id that begins with '%s' ('lode search --json %s' lists them)",
                       s->path, digits, s->path);
     is_taken[found] = 1;
     return EXIT_DONE;
@@ -82,10 +82,10 @@ static int mark_trace(const rec_session *s, unsigned char *is_taken, const char 
         return EXIT_DONE;
     }
     if (digits == 0 || strspn(text, "0123456789abcdefABCDEF-") != strlen(text))
-        return report("%s: '%s' is neither the number nor the id of a trace ('lode search %s' lists them)",
+        return report("%s: '%s' is neither the number nor the id of a request ('lode search %s' lists them)",
                       s->path, text, s->path);
     if (is_counted && digits < DIGITS_LEAST)
-        return report("%s: no trace %s; there are %u ('lode search %s' lists them)", s->path, text, count,
+        return report("%s: no request %s; there are %u ('lode search %s' lists them)", s->path, text, count,
                       s->path);
     if (digits < DIGITS_LEAST)
         return report("%s: --id needs at least %d digits of an id, not '%s'", s->path, DIGITS_LEAST, text);
@@ -95,10 +95,10 @@ static int mark_trace(const rec_session *s, unsigned char *is_taken, const char 
 static int mark_traces(const rec_session *s, unsigned char *is_taken, const char *list)
 {
     int status = EXIT_DONE;
-    if (!lode_recording_has_traces(s->recording))
-        return report("%s: --id is for recordings of traces; --task chooses the tasks of this one", s->path);
+    if (!lode_recording_has_requests(s->recording))
+        return report("%s: --id is for recordings of requests; use --task to select tasks", s->path);
     if (!*list)
-        return report("--id needs the number or the id of a trace");
+        return report("--id needs the number or the id of a request");
     while (*list && status == EXIT_DONE) {
         char text[ID_SIZE];
         size_t length = strcspn(list, ",");
@@ -208,7 +208,7 @@ int rec_choose_tracks(rec_session *s)
     if (status == EXIT_DONE && ids)
         status = mark_traces(s, is_trace, ids);
     if (status == EXIT_DONE && take_tracks(s, is_task, is_trace) == 0)
-        status = report("%s: no trace of --id is one of a task of --task", s->path);
+        status = report("%s: no request of --id belongs to a task of --task", s->path);
     free(is_task);
     free(is_trace);
     return status;

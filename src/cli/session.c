@@ -16,7 +16,7 @@ lode_status session_shared(const lode_database *db, lode_part part, lode_error *
     *error = (lode_error){.status = LODE_ERR_CORRUPT, .offset = LODE_NO_OFFSET};
     snprintf(error->file, sizeof error->file, "%s", lode_database_part_file(db, part));
     snprintf(error->text, sizeof error->text,
-             "records share their content: together they have more than the file");
+             "records share their content: their total size exceeds the file");
     return LODE_ERR_CORRUPT;
 }
 
@@ -70,7 +70,7 @@ void session_say_default(out *o, const session *s)
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
         count += session_metric_total(s, lode_database_metric(s->db, i)) != 0;
     if (count > 1)
-        out_say(o, "(the default of %u metrics; --metric chooses another, 'lode info' lists them)", count);
+        out_say(o, "(the default of %u metrics; --metric selects another, 'lode info' lists them)", count);
 }
 
 int session_cost(session *s, lode_cost **cost)

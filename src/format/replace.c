@@ -177,7 +177,7 @@ struct look {
 static lode_status refuse(const struct look *look, const char *path)
 {
     return lode_fail(look->error, LODE_ERR_UNSUPPORTED, look->target, LODE_NO_OFFSET,
-                     "it holds %s, which is not part of the %s, so it is not replaced", path,
+                     "it contains %s, which is not part of the %s, so it is not replaced", path,
                      look->what->kind);
 }
 
@@ -186,7 +186,7 @@ static lode_status read_head(int fd, const char *path, struct head *head, lode_e
     struct stat status;
     ssize_t got = fstat(fd, &status) == 0 ? pread(fd, head->bytes, HEAD_SIZE, 0) : -1;
     if (got < 0)
-        return lode_fail_errno(error, path, "cannot look into what is there");
+        return lode_fail_errno(error, path, "cannot read the existing directory");
     head->size = (size_t)got;
     head->file_size = (uint64_t)status.st_size;
     return LODE_OK;
@@ -224,7 +224,7 @@ static lode_status look_at_file(struct look *look, int folder, const char *name,
     struct head head = {0};
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
-        return lode_fail_errno(look->error, path, "cannot look into what is there");
+        return lode_fail_errno(look->error, path, "cannot read the existing directory");
     lode_status status = read_head(fd, path, &head, look->error);
     close(fd);
     LODE_TRY(status);
@@ -264,7 +264,7 @@ static lode_status look_at_folder(struct look *look, int folder, const char *nam
         return refuse(look, path);
     int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return lode_fail_errno(look->error, path, "cannot look into what is there");
+        return lode_fail_errno(look->error, path, "cannot read the existing directory");
     lode_status status = look_inside(look, fd, path, depth + 1);
     close(fd);
     return status;
@@ -283,7 +283,7 @@ static lode_status look_at(struct look *look, int folder, const char *prefix, co
     lode_status status = LODE_OK;
     look->has_any = true;
     if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) != 0)
-        status = lode_fail_errno(look->error, path, "cannot look into what is there");
+        status = lode_fail_errno(look->error, path, "cannot read the existing directory");
     else if (S_ISDIR(found.st_mode))
         status = look_at_folder(look, folder, name, path, depth);
     else

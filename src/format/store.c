@@ -14,7 +14,7 @@ static lode_status open_folder(struct lode_folder *folder, const char *path, lod
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
         return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
-                         "not a directory; give the directory that the files of the store are in");
+                         "not a directory; expected the directory of a store");
     return lode_folder_open(folder, path, error);
 }
 
@@ -26,7 +26,7 @@ static lode_status find_format(const struct lode_format **out, const struct lode
         return LODE_OK;
     return lode_fail(
         error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-        "not a store that is known: no file of a HPCToolkit database (meta.db), of a uftrace recording (info, task.txt) or of a trace store (traces.dat) is in it");
+        "unknown store: no meta.db (HPCToolkit database), info or task.txt (uftrace recording) or traces.dat (Zorka store)");
 }
 
 lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)
@@ -64,7 +64,7 @@ static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
         return format->open_recording(opening->recording, folder, &options, error);
     if (!is_recording && opening->database)
         return format->open(opening->database, folder, error);
-    return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "a %s (%s), where a %s is needed",
+    return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "a %s (%s); expected a %s",
                      is_recording ? "recording" : "database", format->name,
                      is_recording ? "database" : "recording");
 }
@@ -185,7 +185,7 @@ lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_c
 }
 
 /* Callers of these two functions, instead of the macros, use the result struct of 0.1. */
-#define RESULT_0_1 (offsetof(lode_check_result, has_traces) + sizeof(int))
+#define RESULT_0_1 (offsetof(lode_check_result, has_requests) + sizeof(int))
 
 lode_status(lode_check)(const char *path, const lode_check_options *options, lode_check_result *result,
                         lode_error *error)

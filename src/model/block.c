@@ -49,7 +49,8 @@ lode_status lode_profile_blocks_fit(const lode_database *db, lode_error *error)
         if (size > left)
             return lode_fail(
                 error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
-                "profiles share their blocks or ids: those of the first %u are larger than the file", i + 1);
+                "profiles share their blocks or ids: those of the first %u exceed the size of the file",
+                i + 1);
         left -= size;
     }
     return LODE_OK;
@@ -64,7 +65,7 @@ lode_status lode_context_blocks_fit(const lode_database *db, lode_error *error)
         LODE_TRY(lode_context_block(db, i, &block, error));
         if (block_size(&block) > left)
             return lode_fail(error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
-                             "contexts share their blocks: those of the first %u are larger than the file",
+                             "contexts share their blocks: those of the first %u exceed the size of the file",
                              i + 1);
         left -= block_size(&block);
     }

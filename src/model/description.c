@@ -165,7 +165,7 @@ lode_status lode_description_add_metric_scope(struct lode_description *self, uin
     LODE_TRY(check_metric(self, metric, scope, error));
     struct new_metric *owner = LISTED(self, metric_list, struct new_metric, metric);
     if (has_scope(owner, scope))
-        return wrong(error, "the metric has this scope already");
+        return wrong(error, "the metric already has this scope");
     if (self->value_ids >= self->limits.metric_ids)
         return too_many(error, "metrics under scopes", self->limits.metric_ids);
     struct new_scope *added = add(self, &owner->scopes, "scopes of a metric", UINT16_MAX, &status, error);
@@ -199,9 +199,9 @@ lode_status lode_description_add_statistic(struct lode_description *self, uint32
     if (self->statistic_ids >= self->limits.metric_ids)
         return too_many(error, "statistics", self->limits.metric_ids);
     if (!has_scope(owner, scope))
-        return wrong(error, "a statistic is of a scope that its metric does not have");
+        return wrong(error, "a statistic has a scope that its metric does not have");
     if (has_statistic(owner, scope, formula, combine))
-        return wrong(error, "the metric has this statistic already");
+        return wrong(error, "the metric already has this statistic");
     struct new_statistic *added =
         add(self, &owner->statistics, "statistics of a metric", UINT16_MAX, &status, error);
     if (added == NULL)
@@ -423,7 +423,7 @@ lode_status lode_description_check_sample(const struct lode_description *self, u
                                           uint32_t context, lode_error *error)
 {
     if (context >= self->tree.count)
-        return wrong(error, "a sample is at an unlisted context, where nobody finds it");
+        return wrong(error, "a sample is at an unlisted context");
     return time < last ? wrong(error, "a sample is earlier than the one before") : LODE_OK;
 }
 

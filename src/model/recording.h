@@ -42,7 +42,7 @@ struct lode_recording {
     size_t fact_count;
     lode_track *tracks;
     uint32_t track_count;
-    bool has_traces;
+    bool has_requests;
     struct lode_module *modules;
     uint32_t module_count;
     /* Events without a track, chronological. */

@@ -35,7 +35,7 @@ lode_status lode_trace_lines_fit(const lode_database *db, lode_error *error)
         if (size > left)
             return lode_fail(
                 error, LODE_ERR_CORRUPT, part->file, LODE_NO_OFFSET,
-                "trace lines share their samples: those of the first %u are larger than the file", i + 1);
+                "trace lines share their samples: those of the first %u exceed the size of the file", i + 1);
         left -= size;
     }
     return LODE_OK;

@@ -153,7 +153,7 @@ static lode_status start_mpi(struct mpi_comm *mpi, bool may_start, lode_error *e
     }
     if (level < MPI_THREAD_SERIALIZED)
         return fail(error, LODE_ERR_UNSUPPORTED, "", "MPI",
-                    "it was started without MPI_THREAD_SERIALIZED, which Lode needs");
+                    "MPI lacks MPI_THREAD_SERIALIZED, which Lode needs");
     return LODE_OK;
 }
 
@@ -372,7 +372,7 @@ static lode_status mpi_receive(void *self, uint32_t from, void *bytes, size_t si
     LODE_TRY(finish(mpi, code, &request, &status, "MPI_Irecv", error));
     MPI_Get_count(&status, MPI_BYTE, &received);
     if ((size_t)received != size)
-        return fail(error, LODE_ERR_ARGUMENT, "", "MPI_Irecv", "fewer bytes were sent than were due");
+        return fail(error, LODE_ERR_ARGUMENT, "", "MPI_Irecv", "received fewer bytes than expected");
     return LODE_OK;
 }
 

@@ -23,7 +23,7 @@ static lode_status open_input(const struct lode_build_inputs *self, struct lode_
     options.user = buffer;
     options.threads = self->options->threads;
     LODE_TRY(lode_recording_open(&input->recording, input->path, &options, error));
-    input->has_traces = lode_recording_has_traces(input->recording);
+    input->has_requests = lode_recording_has_requests(input->recording);
     if (!self->options->per_thread)
         return LODE_OK;
     lode_recording *inner = input->recording;
@@ -51,7 +51,7 @@ lode_status lode_build_input_acquire(struct lode_build_inputs *inputs, struct lo
     /* It may have changed since it was looked at. */
     if (status == LODE_OK && lode_recording_track_count(input->recording) < input->count)
         status = lode_fail(error, LODE_ERR_CORRUPT, NULL, LODE_NO_OFFSET,
-                           "the recording has changed while it was read");
+                           "the recording changed while it was read");
     pthread_mutex_unlock(&input->lock);
     return status;
 }
@@ -83,7 +83,7 @@ static uint32_t process_of(struct lode_map *processes, int32_t pid)
 /* The calls of a trace are no program's, whichever thread made them. */
 static uint32_t entry_of(const struct lode_build_input *input, const lode_track *track)
 {
-    return !input->has_traces && track->tid == track->pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD;
+    return !input->has_requests && track->tid == track->pid ? LODE_BUILD_MAIN : LODE_BUILD_THREAD;
 }
 
 static bool list_tracks(const struct lode_build_input *input, struct lode_array *tracks, uint32_t number)
@@ -101,7 +101,7 @@ static bool list_tracks(const struct lode_build_input *input, struct lode_array 
             *track = (struct lode_build_track){.input = number,
                                                .track = i,
                                                .entry = entry_of(input, from),
-                                               .tid = input->has_traces ? 0 : from->tid,
+                                               .tid = input->has_requests ? 0 : from->tid,
                                                .process = process,
                                                .bytes = from->bytes};
     }

@@ -17,7 +17,7 @@ struct lode_build_input {
     const char *path;
     lode_recording *recording; /* NULL: not now */
     pthread_mutex_t lock;      /* of opening and closing */
-    bool has_traces;
+    bool has_requests;
     char *host;
     uint32_t rank; /* LODE_NONE: that of its processes */
     int64_t clock; /* nanoseconds to add to times */

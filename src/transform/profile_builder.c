@@ -39,8 +39,9 @@ lode_status lode_profile_builder_create(lode_profile_builder **out, lode_writer 
 {
     *out = NULL;
     if (!writer->sealed || writer->finished)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "profiles are made when the description is sealed and the database is not finished");
+        return lode_fail(
+            error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+            "profiles can be built only after the description is sealed and before the database is finished");
     lode_profile_builder *self = calloc(1, sizeof *self);
     if (self == NULL)
         return lode_fail_memory(error);
@@ -134,10 +135,10 @@ lode_status lode_profile_builder_point(lode_profile_builder *self, uint32_t cont
                          "metric %" PRIu32 " was not described", metric);
     if (found >= about->tree.count)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "a point value is at an unlisted context, and nobody knows what is above it");
+                         "a point value is at an unlisted context, whose parent is unknown");
     if (self->writer->opaque[metric])
         return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-                         "points cannot be propagated to all scopes of metric %" PRIu32, metric);
+                         "point values cannot be propagated to all scopes of metric %" PRIu32, metric);
     if (value == 0.0)
         return LODE_OK;
     struct point *added = lode_array_push(&self->points);
@@ -330,9 +331,8 @@ static lode_status append(lode_writer *writer, lode_profile_builder *self, lode_
 lode_status lode_writer_append(lode_writer *writer, lode_profile_builder *builder, lode_error *error)
 {
     if (builder->writer != writer || writer->finished)
-        return lode_fail(
-            error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-            "a profile is appended to the database that it was made for, before that is finished");
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a profile can be appended only to its own database, and before that is finished");
     LODE_TRY(expect_phase(builder, ENDED, error));
     builder->phase = EMPTY;
     lode_status status = append(writer, builder, error);

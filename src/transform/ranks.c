@@ -47,7 +47,7 @@ static lode_status match_path(struct lode_build_input *input, const pcre2_code *
                          "its path does not match the pattern for ranks, '%s'", pattern);
     if (found < 2 || !parse_rank(input->path + groups[2], input->path + groups[3], &input->rank))
         return lode_fail(error, LODE_ERR_ARGUMENT, input->path, LODE_NO_OFFSET,
-                         "what the group of the pattern for ranks, '%s', matches is no rank", pattern);
+                         "the group of the pattern for ranks, '%s', does not match a rank", pattern);
     return LODE_OK;
 }
 
@@ -211,7 +211,7 @@ static lode_status ranks_from_table(struct lode_build_inputs *inputs, const char
     for (size_t i = 0; i < inputs->count && status == LODE_OK; i++)
         if (inputs->items[i].rank == LODE_NONE)
             status = lode_fail(error, LODE_ERR_ARGUMENT, inputs->items[i].path, LODE_NO_OFFSET,
-                               "the table of ranks, %s, does not have it", table);
+                               "it is not in the table of ranks, %s", table);
     return status;
 }
 

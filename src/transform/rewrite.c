@@ -56,7 +56,7 @@ static lode_status check_arguments(size_t count, const lode_slice *slice, lode_e
     if (count == 0)
         wrong = "there is no recording to write";
     else if (count > 1 && slice->tracks)
-        wrong = "tracks can be chosen of one recording only";
+        wrong = "tracks can be selected from one recording only";
     return wrong ? lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong) : LODE_OK;
 }
 

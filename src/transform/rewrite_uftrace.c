@@ -108,7 +108,7 @@ static lode_status check_formats(const lode_recording *const *recordings, size_t
     for (size_t i = 0; i < count; i++)
         if (strncmp(recordings[i]->format, "uftrace", 7) != 0)
             return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-                             "a recording in the format %s cannot be written as one of uftrace",
+                             "a recording in the format %s cannot be converted to uftrace",
                              recordings[i]->format);
     return LODE_OK;
 }

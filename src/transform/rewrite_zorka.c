@@ -130,7 +130,7 @@ static lode_status say_left_out(const struct rewriting *self, lode_error *error)
         count += count_messages(self, self->recordings[i]);
     if (count == 0 || self->options->on_finding == NULL)
         return LODE_OK;
-    snprintf(text, sizeof text, "%llu %s no place in a trace store and %s left out",
+    snprintf(text, sizeof text, "%llu %s no equivalent in a Zorka store and %s omitted",
              (unsigned long long)count, count == 1 ? "event has" : "events have", count == 1 ? "is" : "are");
     lode_finding finding = {"merge-events", LODE_WARNING, "", LODE_NO_OFFSET, text};
     if (self->options->on_finding(self->options->user, &finding) == 0)

@@ -502,7 +502,7 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     char text[128];
     snprintf(text, sizeof text,
              "%" PRIu64
-             " values at unlisted contexts were left out, so that inclusive values are more than their parts",
+             " values at unlisted contexts were omitted, so inclusive values exceed the sum of their parts",
              dropped);
     lode_finding finding = {"values-dropped", LODE_WARNING, "", LODE_NO_OFFSET, text};
     if (dropped == 0 || options->on_finding == NULL || options->on_finding(options->user, &finding) == 0)

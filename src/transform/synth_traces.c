@@ -375,7 +375,7 @@ lode_status lode_synth_traces(const char *path, const lode_synth_recording_optio
     struct services self = {
         .options = options,
         .writer = ZOR_WRITER_INIT,
-        .progress = {.report = options->on_progress, .user = options->user, .phase = "making traces"},
+        .progress = {.report = options->on_progress, .user = options->user, .phase = "making requests"},
         .has_memory = true};
     lode_arena_init(&self.arena, SIZE_MAX);
     lode_status status = synthesise(&self, path, error);

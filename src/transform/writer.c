@@ -167,10 +167,10 @@ lode_status lode_writer_finish(lode_writer *writer, lode_error *error)
 {
     if (!writer->sealed || writer->finished)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "only a sealed database can be finished, and once");
+                         "only a sealed database can be finished, and only once");
     if (writer->broken)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "a profile could not be appended, so that the database cannot be finished");
+                         "a profile could not be appended, so the database cannot be finished");
     writer->finished = true;
     return lode_sink_finish(writer->sink, error);
 }

@@ -152,7 +152,7 @@ typedef struct lode_check_result {
     uint64_t suppressed;
     uint64_t contexts, profiles, values, samples;
     uint64_t tracks, events;
-    int has_traces;
+    int has_requests;
 } lode_check_result;
 LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,
                                              lode_check_result *result, lode_error *error);
@@ -341,7 +341,7 @@ typedef struct lode_track {
     uint64_t bytes;
     const char *id;
 } lode_track;
-LODE_API int lode_recording_has_traces(const lode_recording *recording);
+LODE_API int lode_recording_has_requests(const lode_recording *recording);
 LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
 LODE_API const lode_track *lode_recording_track(const lode_recording *recording, uint32_t index);
 LODE_API LODE_CHECKED lode_status lode_track_span(const lode_recording *recording, uint32_t track,

@@ -54,7 +54,7 @@ def tracks(folder):
         times = sorted([item.time for item in track.happenings] + threads)
         result.append(reference.Track(calls, track=number, tid=track.tid, events=len(times),
                                       begin_ns=times[0] if times else 0, end_ns=times[-1] if times else 0,
-                                      span_ns=times[-1] - times[0] if times else 0))
+                                      duration_ns=times[-1] - times[0] if times else 0))
     return result
 
 

@@ -50,5 +50,5 @@ def tracks(store):
     result = []
     for number, (trace, stamp) in enumerate(zip(store.traces, stamps)):
         calls = _calls(store, trace, (stamp - min(stamps)) * 1_000_000)
-        result.append(reference.Track(calls, track=number, begin_ns=calls[0].begin, end_ns=calls[0].end, span_ns=calls[0].time))
+        result.append(reference.Track(calls, track=number, begin_ns=calls[0].begin, end_ns=calls[0].end, duration_ns=calls[0].time))
     return result

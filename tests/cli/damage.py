@@ -41,16 +41,16 @@ def something_else(program):
         (Path(folder) / "old" / "experiment.xml").write_bytes(b"<x/>")
         for command in (*READERS, "replay"):
             program.says(program.run(*cli.arguments_of(command, "file"), cwd=folder), 2,
-                         "file: not a directory; give the directory that holds meta.db and profile.db, one that "
-                         "'uftrace record' made, or one with traces.dat",
+                         "file: not a directory; expected a directory with meta.db, info and task.txt, or "
+                         "traces.dat",
                          f"lode {command} on a file")
             if command != "check":
                 program.says(program.run(*cli.arguments_of(command, "old"), cwd=folder), 2,
-                             r"old: an HPCToolkit database of before 4.0 \(experiment.xml\), which is not supported",
+                             r"old: an HPCToolkit database older than 4.0 \(experiment.xml\); not supported",
                              f"lode {command} on an old database")
             program.says(program.run(*cli.arguments_of(command, "empty"), cwd=folder), 2,
-                         r"empty: neither an HPCToolkit database \(no meta.db in it\) nor a uftrace recording "
-                         r"\(no info and no task.txt in it\) nor a trace store \(no traces.dat in it\)", f"lode {command} on an empty directory")
+                         r"empty: not an HPCToolkit database \(no meta.db\), uftrace recording \(no info, no task.txt\) "
+                         r"or Zorka store \(no traces.dat\)", f"lode {command} on an empty directory")
 
 
 def a_sample_nowhere(program):

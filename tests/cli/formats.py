@@ -16,8 +16,8 @@ LARGE = "viewer-issue-233"
 
 def commands_for(program, database):
     """Those that have something to say about a database: it may have no traces."""
-    has_traces = (program.databases() / database / "trace.db").exists()
-    return [command for command in TABLES if command != "trace" or has_traces]
+    has_requests = (program.databases() / database / "trace.db").exists()
+    return [command for command in TABLES if command != "trace" or has_requests]
 
 
 def json_of_every_command_is_one_object(program):

@@ -150,7 +150,7 @@ def csv_raw_is_as_the_store_has_it(program, stores):
         program.check(len(raw) == len(rows) and not differing and raw != safe, f"lode {' '.join(call)} --csv-raw has texts as JSON has them",
                       differing)
     status, out, err = run(program, stores, "top", "database", "--json", "--csv-raw")
-    program.check(status == 2 and b"exclude each other" in err and not out, "--json and --csv-raw exclude each other")
+    program.check(status == 2 and b"cannot be used together" in err and not out, "--json and --csv-raw exclude each other")
 
 
 def numbers_stay_numbers(program, stores):

@@ -215,7 +215,7 @@ def text_of_a_replay(program):
         found = [line for line in text.splitlines() if " | " in line[:30]]
         program.equal(len(found), lines, f"{name}: lines of lode replay")
         cut = run(program, "replay", name, "--limit", "3").out.splitlines()
-        program.check(cut[:4] == text.splitlines()[:4] and "The first 3 lines (--limit 0 shows all)" in cut,
+        program.check(cut[:4] == text.splitlines()[:4] and "showing 3 lines; there are more (--limit 0 shows all)" in cut,
                       f"{name}: lode replay --limit 3", cut)
 
 
@@ -241,7 +241,7 @@ def findings_are_counted(program):
             program.check(found and all(listed[item["rule"]] == item["count"] for item in found),
                           f"{name}: lode {command} counts findings as lode check does", [found, dict(listed)])
             text = run(program, command, name).out.replace("\n", " ")
-            program.check(re.search(r"\d findings?: \d.*says more\) $", text), f"{name}: lode {command} says so",
+            program.check(re.search(r"\d findings?: \d.*\(details: .*\) $", text), f"{name}: lode {command} says so",
                           [text[-200:]])
 
 
@@ -291,7 +291,7 @@ def converted_recordings_say_the_same(program):
         found = program.json("profiles", "both", cwd=folder)["row_count"]
         program.run("synth", "database", "--contexts", "10", "-o", "db", cwd=folder)
         program.says(program.run("convert", THREADS, "db", "-o", "mixed", cwd=folder), 2,
-                     "db is a database, where a recording is needed", "lode convert of a recording and a database")
+                     "db is a database; expected a recording", "lode convert of a recording and a database")
         program.check(result.status == 0 and found == 6, "lode convert of two recordings has the tasks of both",
                       [result, found])
 

@@ -201,18 +201,18 @@ def ids_choose_traces(program):
 
 
 def wrong_ids_are_refused(program):
-    for given, words in (("6", r"no trace 6; there are 5 .*"), ("0", r"--id needs at least 4 digits of an id, not '0'"),
-                         ("0000-0000", r"several traces have an id that begins with '0000-0000', such as \w+ and \w+; give more digits"),
-                         ("dead", r"no trace has an id that begins with 'dead' .*"), ("1,", None),
-                         ("soon", r"'soon' is neither the number nor the id of a trace .*"), ("1,,2", r"'' is neither the number .*")):
+    for given, words in (("6", r"no request 6; there are 5 .*"), ("0", r"--id needs at least 4 digits of an id, not '0'"),
+                         ("0000-0000", r"several requests have an id that begins with '0000-0000', such as \w+ and \w+; use more digits"),
+                         ("dead", r"no request has an id that begins with 'dead' .*"), ("1,", None),
+                         ("soon", r"'soon' is neither the number nor the id of a request .*"), ("1,,2", r"'' is neither the number .*")):
         result = program.run("top", "--id", given, STORE, cwd=program.stores())
         if words:
             program.says(result, 2, f"{STORE}: {words}", f"--id {given} is refused")
         else:
             program.check(result.status == 0, f"--id {given} is taken")
-    program.says(program.run("top", "--id", "", STORE, cwd=program.stores()), 2, "--id needs the number or the id of a trace", "so is an empty one")
+    program.says(program.run("top", "--id", "", STORE, cwd=program.stores()), 2, "--id needs the number or the id of a request", "so is an empty one")
     program.says(program.run("top", "--id", "1", "mt/uftrace.data", cwd=program.recordings()), 2,
-                 r"mt/uftrace.data: --id is for recordings of traces; --task .*", "and --id of tasks")
+                 r"mt/uftrace.data: --id is for recordings of requests; use --task .*", "and --id of tasks")
 
 
 def lines_fit(program):

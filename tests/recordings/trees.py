@@ -86,7 +86,7 @@ def parse(text):
     for line in text.splitlines():
         rest = line[NUMBERS:]
         level = (len(rest) - len(rest.lstrip())) // 2
-        if line.startswith("Trace "):
+        if line.startswith("Request "):
             traces.append((line, []))
         elif "%" in line[:8]:
             share, duration, own = line[:8].split()[0], line[8:19].split(), line[19:30].split()
@@ -171,7 +171,7 @@ def folding(tap, lode, store):
         for head, calls in whole:
             # What is long is shown, if all around it is; it always is.
             long = [call["name"] for call in calls if float(call["share"]) >= percent]
-            part = text.split(head + "\n", 1)[1].split("\nTrace ", 1)[0]
+            part = text.split(head + "\n", 1)[1].split("\nRequest ", 1)[0]
             counts = [(int(match[1]), int(match[2] or 0)) for match in re.finditer(r"\.\.\. (\d+) calls?(?:, (\d+) errors?)?$", part, re.M)]
             errors = sum(call["mark"] for call in calls)
             if [call["name"] for call in folded[head]] != long or len(long) + sum(count for count, _ in counts) != len(calls) \
@@ -181,7 +181,7 @@ def folding(tap, lode, store):
     tap.check(" 49.0 %  642.253 ms                ... 3 calls\n" in replay("--min-percent", "30"), "calls side by side are one line, with all their time")
     tap.check(" ! " + "  ... 2 calls, 2 errors\n" in replay("--min-percent", "95"), "errors among them are said, and marked")
     text = replay("--limit", "7")
-    tap.check(text.splitlines()[-1].startswith("The first 7 lines") and len([line for line in text.splitlines() if line]) == 9,
+    tap.check(text.splitlines()[-1].startswith("showing 7 lines") and len([line for line in text.splitlines() if line]) == 9,
               "so many lines, below those that say what they are", [text])
     text = replay("--depth", "1")
     tap.check([len(calls) for _, calls in parse(text)] == [1] * 5, "the outermost calls only", [text])

@@ -93,8 +93,8 @@ class Comparison:
         matching, new = self.matching, self.new
         self._same("the number of summaries", 1, new.summary_count)
         self._same("the summary's index, flags and ids", (0, 1, ()), new.summary_key)
-        self._same("whether there are traces", self.old.has_traces, new.has_traces)
-        if self.old.has_traces:
+        self._same("whether there are traces", self.old.has_requests, new.has_requests)
+        if self.old.has_requests:
             has_samples = any(profile.samples for profile in self.old.profiles)
             self._same("the bounds of time", self.old.bounds if has_samples else (0, 0), new.bounds)
         for profile in self.old.profiles:
@@ -255,9 +255,9 @@ def misnumbered(content):
               for profile in content.profiles]
     if tuples != sorted(tuples):
         yield "profiles are not in the order of their ids"
-    if content.has_traces and content.lines != [profile.index for profile in content.profiles]:
+    if content.has_requests and content.lines != [profile.index for profile in content.profiles]:
         yield "trace lines are not those of the profiles in their order"
     times = [time for profile in content.profiles for time, _ in profile.samples]
     low, high = content.bounds or (0, 0)
-    if content.has_traces and not (low <= min(times) and max(times) <= high if times else low == high == 0):
+    if content.has_requests and not (low <= min(times) and max(times) <= high if times else low == high == 0):
         yield f"the bounds of time {content.bounds} do not hold the samples"

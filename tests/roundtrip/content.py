@@ -149,7 +149,7 @@ class Content:
                 _once(self.contexts, context["id"], _numbered(context["values"]))
 
     def _read_traces(self, traces):
-        self.has_traces = traces is not None
+        self.has_requests = traces is not None
         self.bounds = (traces["min"], traces["max"]) if traces else None
         self.lines = [line["profile"] for line in traces["lines"]] if traces else []
         for line in traces["lines"] if traces else ():

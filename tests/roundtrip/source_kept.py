@@ -77,7 +77,7 @@ def loop_problems(old, new, counts):
 
 
 def bound_problems(old, new, counts):
-    if not old.has_traces:
+    if not old.has_requests:
         return
     counts["bounds of time"] += 1
     has_samples = any(profile.samples for profile in old.profiles)

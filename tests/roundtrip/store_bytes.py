@@ -119,7 +119,7 @@ def check_refusals(tap, lode, folder):
     status, _, err = lode.run("convert", "--force", store, "-o", other)
     tap.check(status == 2 and "letter.txt, which is not part of the trace store" in err and (other / "letter.txt").exists(), "what is no store is not replaced", [err])
     status, _, err = lode.run("convert", "--to", "uftrace", store, "-o", Path(folder) / "new")
-    tap.check(status == 2 and "cannot be written as one of uftrace" in err, "a store is no uftrace recording", [err])
+    tap.check(status == 2 and "cannot be converted to uftrace" in err, "a store is no uftrace recording", [err])
 
 
 def main():

@@ -424,7 +424,7 @@ static bool walk_all(struct walker *self)
 
 /* Opening finds what a quick check finds, and, to find traces, more. */
 static bool open_strictly(struct recording_walk *walk, const lode_memory_file *files, size_t count,
-                          bool has_traces)
+                          bool has_requests)
 {
     lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
     lode_recording *recording;
@@ -439,7 +439,7 @@ static bool open_strictly(struct recording_walk *walk, const lode_memory_file *f
         return wrong(walk, "what opens cannot be checked");
     bool is_same = result.errors == walk->open.errors && result.warnings == walk->open.warnings;
     bool is_less = result.errors <= walk->open.errors && result.warnings <= walk->open.warnings;
-    if (has_traces ? !is_less : !is_same)
+    if (has_requests ? !is_less : !is_same)
         return wrong(walk, "a quick check finds other things than opening");
     if (status != (walk->open.errors ? LODE_ERR_CORRUPT : LODE_OK))
         return wrong(walk, "opening has %llu errors; strictly, status %d",
@@ -466,7 +466,7 @@ void walk_recording(struct recording_walk *walk, const lode_memory_file *files, 
     lode_status status = lode_recording_open_memory(&recording, files, count, &options, NULL);
     walk->is_known = status != LODE_ERR_UNSUPPORTED;
     struct walker self = {.walk = walk, .recording = recording};
-    if (status == LODE_OK && open_strictly(walk, files, count, lode_recording_has_traces(recording)) &&
+    if (status == LODE_OK && open_strictly(walk, files, count, lode_recording_has_requests(recording)) &&
         check(walk, files, count))
         walk_all(&self);
     else if (walk->is_known)

@@ -18,7 +18,7 @@ static lode_recording *traces(const char *threads)
 {
     uint32_t count = (uint32_t)strlen(threads);
     lode_recording *recording = made_recording(count);
-    recording->has_traces = true;
+    recording->has_requests = true;
     for (uint32_t i = 0; i < count; i++)
         recording->tracks[i].tid = threads[i] - '0';
     return recording;
@@ -77,7 +77,7 @@ static void traces_of_a_thread_are_read_in_the_order_of_time(void **state)
     made_track(inner, 3, 500, "e( )");
     lode_recording *recording = by_thread(inner);
     assert_int_equal(lode_recording_track_count(recording), 2);
-    assert_false(lode_recording_has_traces(recording));
+    assert_false(lode_recording_has_requests(recording));
     for (size_t batch = 1; batch < 5; batch++) {
         made_batch(inner, batch);
         check_thread(recording, inner, 0, "50 c( 20 d( 5 ) ) 25 a( 10 ) 390 e( )");

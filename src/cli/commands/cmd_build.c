@@ -109,14 +109,14 @@ static void write_quantities(out *o, const lode_build_result *r)
         {"events", "Events", r->events, 0},
         {"functions", "Functions", r->functions, 0},
         {"contexts", "Contexts", r->contexts, 0},
-        {"worker_contexts", "Contexts of workers", r->tree_contexts, 0},
+        {"worker_contexts", "Worker contexts", r->tree_contexts, 0},
         {"metrics", "Metrics", r->metrics, 0},
-        {"profile_contexts", "Contexts of profiles", r->rows, 0},
+        {"profile_contexts", "Profile contexts", r->rows, 0},
         {"values", "Values", r->values, 0},
         {"samples", "Samples", r->samples, 0},
-        {"rounds", "Rounds of exchange", r->rounds, 0},
+        {"rounds", "Exchange rounds", r->rounds, 0},
         {"spooled_bytes", "Spooled", r->spooled_bytes, 1},
-        {"memory_bytes", "Memory, at most", r->memory, 1},
+        {"memory_bytes", "Peak memory", r->memory, 1},
     };
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
         char text[NUMBER_SIZE];
@@ -158,7 +158,7 @@ static void write_stats(out *o, const char *target, const lode_build_result *res
 {
     out_begin(o, "build", NULL);
     out_fact_text(o, "database", target);
-    out_labels(o, sizeof "Contexts of profiles" + 1);
+    out_labels(o, sizeof "Profile contexts" + 1);
     write_quantities(o, result);
     out_gap(o);
     write_phases(o, result);
@@ -171,9 +171,9 @@ static void say_findings(out *o, tally *findings, size_t recordings, const char 
 {
     char *text = tally_text(findings);
     if (text[0] && recordings == 1)
-        out_say(o, "%s ('lode check --verbose %s' says more)", text, path);
+        out_say(o, "%s (details: 'lode check --verbose %s')", text, path);
     else if (text[0])
-        out_say(o, "%s ('lode check --verbose' says more about each recording)", text);
+        out_say(o, "%s (details: 'lode check --verbose' on each recording)", text);
     free(text);
 }
 
@@ -241,7 +241,7 @@ static int build_usage(const invocation *call)
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
     if (options->local_ranks > LOCAL_RANKS_MAX)
-        return report("--local-ranks: at most %d ranks in one process", LOCAL_RANKS_MAX);
+        return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
     return EXIT_DONE;
 }
 

@@ -88,7 +88,7 @@ static void say_extent(const check_job *job, const lode_check_result *result)
     const char *level = lode_check_level_name((lode_check_level)job->options->level);
     char first[96], second[96], third[96], fourth[96];
     if (job->is_recording) {
-        count_of(first, result->tracks, result->has_traces ? "trace" : "task");
+        count_of(first, result->tracks, result->has_requests ? "request" : "task");
         count_of(second, result->events, "event");
         out_say(job->out, "checked at level %s: %s, %s", level, first, second);
         return;
@@ -188,7 +188,7 @@ static const out_column rule_columns[] = {
     {"severity", "Severity", OUT_STRING, OUT_ALWAYS},
     {"level", "Level", OUT_STRING, OUT_ALWAYS},
     {"rule", "Rule", OUT_STRING, OUT_ALWAYS},
-    {"summary", "What it finds", OUT_PROSE, OUT_ALWAYS},
+    {"summary", "Meaning", OUT_PROSE, OUT_ALWAYS},
 };
 
 static int list_rules(out *o)
@@ -213,7 +213,7 @@ static int check_usage(const invocation *call)
 {
     const check_options *options = call->options;
     if (options->rules == (call->operand_count > 0))
-        return report("'lode check' needs either STORE or --rules (see 'lode help check')");
+        return report("missing argument: STORE, or use --rules (see 'lode help check')");
     return EXIT_DONE;
 }
 

@@ -47,8 +47,7 @@ static void print_matches(out *o, const session *s, const context_matches *match
     out_fact_u64(o, "match_count", matches->count);
     if (matches->count < 2)
         return;
-    out_say(o,
-            "%zu contexts match '%s'; this is the most expensive one. Others can be asked for by number%s:",
+    out_say(o, "%zu contexts match '%s'; showing the most expensive one. Others can be selected by number%s:",
             matches->count, text, shown < matches->count ? ", such as" : "");
     out_table(o, OUT_SIDE, "matches", match_columns, 4, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
@@ -173,8 +172,8 @@ static void print_spread(out *o, const session *s, const context_options *option
     if (v->empty)
         out_say(o, "%zu empty profile%s not counted", v->empty, v->empty == 1 ? " is" : "s are");
     if (v->is_by_profile)
-        out_say(o, "(%s %s: every profile was searched)", lode_database_part_file(s->db, LODE_PART_CONTEXT),
-                v->is_cct_wrong ? "does not add up to the summary" : "is absent or cannot be used");
+        out_say(o, "(%s %s: searched every profile)", lode_database_part_file(s->db, LODE_PART_CONTEXT),
+                v->is_cct_wrong ? "does not add up to the summary" : "is missing or damaged");
     spread_print(o, "distribution", d, unit);
     if (d->max > d->min) {
         out_gap(o);
@@ -244,7 +243,7 @@ static int find_target(session *s, const char *text, context_matches *matches, t
     context_find(matches, cost, text);
     lode_cost_free(cost);
     if (matches->count == 0)
-        return report("%s: no context's name contains '%s'", s->path, text);
+        return report("%s: no context name contains '%s'", s->path, text);
     t->context = matches->items[0].context;
     t->id = lode_context_id(t->context);
     return EXIT_DONE;
@@ -257,11 +256,11 @@ static int say_damage(const session *s, const target *t, const context_values *v
     const char *profile = lode_database_part_file(s->db, LODE_PART_PROFILE);
     if (v->is_cct_wrong)
         report(
-            "warning: %s: %s does not agree with the summary about context %u; its values come from %s ('lode check --level full' says more)",
+            "warning: %s: %s differs from the summary at context %u; using the values of %s (details: 'lode check --level full')",
             s->path, cct, t->id, profile);
     if (v->is_profile_wrong)
         report(
-            "warning: %s: the profiles do not add up to the summary at context %u ('lode check --level full' says more)",
+            "warning: %s: the profiles do not add up to the summary at context %u (details: 'lode check --level full')",
             s->path, t->id);
     return v->is_cct_wrong || v->is_profile_wrong ? EXIT_FINDINGS : EXIT_DONE;
 }
@@ -286,7 +285,7 @@ static int print_context(const invocation *call, session *s, const context_match
         if (t->context)
             print_path(o, t->context);
         else
-            out_say(o, "Context %u is not listed in %s: its cost is shown with its nearest listed caller",
+            out_say(o, "Context %u is not listed in %s: its cost is included in its nearest listed caller",
                     t->id, lode_database_part_file(s->db, LODE_PART_META));
         print_spread(o, s, options, t, &values);
         out_end(o);

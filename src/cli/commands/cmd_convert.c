@@ -91,11 +91,11 @@ static lode_status count_damage(const session *s, uint64_t *errors, lode_error *
 static void say_damage(const session *s, uint64_t errors, out *o)
 {
     if (database_bytes(s->db) > CHECKED_BYTES)
-        out_say(o, "note: %s is too large to be checked on the way; 'lode check --level full %s' does",
+        out_say(o, "note: %s is too large to check during the conversion; run 'lode check --level full %s'",
                 s->path, s->path);
     else if (errors > 0)
         report(
-            "warning: %s has %llu error%s, which may be in the new store too ('lode check --level full %s' lists them)",
+            "warning: %s has %llu error%s, which may be copied to the new store (details: 'lode check --level full %s')",
             s->path, (unsigned long long)errors, errors == 1 ? "" : "s", s->path);
 }
 
@@ -136,7 +136,7 @@ static int convert_database(const invocation *call)
     const convert_options *options = call->options;
     session s;
     if (options->to == TO_UFTRACE || options->to == TO_ZORKA)
-        return report("%s is a database, which cannot be written as a recording", call->operands[0]);
+        return report("%s is a database; it cannot be converted to a recording", call->operands[0]);
     if (call->operand_count > 1)
         return report("%s is a database; only recordings can be merged (see 'lode help convert')",
                       call->operands[0]);
@@ -241,10 +241,9 @@ static int convert_recordings(const invocation *call)
     merger m = {.out = call->out};
     int status = EXIT_DONE;
     if (options->to != TO_SAME && options->to != TO_UFTRACE && options->to != TO_ZORKA)
-        return report("%s is a recording, which cannot be written as an HPCToolkit database",
-                      call->operands[0]);
+        return report("%s is a recording; use 'lode build' to make a database", call->operands[0]);
     if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
-        return report("--%s can be used with one recording only (see 'lode help convert')",
+        return report("--%s needs a single recording (see 'lode help convert')",
                       call->shared->tasks ? "task" : "id");
     m.sessions = alloc_array(call->operand_count, sizeof *m.sessions);
     m.recordings = alloc_array(call->operand_count, sizeof *m.recordings);
@@ -267,7 +266,7 @@ static int convert_usage(const invocation *call)
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help convert')");
     if (options->layout != LAYOUT_UNSAID && options->to != TO_SAME && options->to != TO_ZORKA)
-        return report("--layout is for trace stores, --to zorka (see 'lode help convert')");
+        return report("--layout needs --to zorka (see 'lode help convert')");
     return EXIT_DONE;
 }
 

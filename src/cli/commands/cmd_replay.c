@@ -141,9 +141,10 @@ static int replay_as_text(replay_job *job, int shows_times)
     replay_text_finish(job->text);
     int is_cut = replay_text_is_full(job->text);
     if (status == EXIT_DONE && replay_text_lines(job->text) == 0)
-        out_say(job->out, "There are no events here.");
+        out_say(job->out, "No events.");
     if (is_cut)
-        out_say(job->out, "\nThe first %llu lines (--limit 0 shows all)", (unsigned long long)job->limit);
+        out_say(job->out, "\nshowing %llu lines; there are more (--limit 0 shows all)",
+                (unsigned long long)job->limit);
     replay_text_close(job->text);
     rec_say_findings(job->out, s, !is_cut);
     return status;
@@ -166,13 +167,13 @@ static int replay_as_rows(replay_job *job)
 
 static int replay_as(replay_job *job, const replay_options *options)
 {
-    int has_traces = lode_recording_has_traces(job->session->recording);
+    int has_requests = lode_recording_has_requests(job->session->recording);
     replay_trace_options settings = {options->min_fraction, options->times, job->limit};
-    if (options->min_fraction > 0 && !has_traces)
-        return report("%s has no traces; --min-percent is for recordings of traces", job->session->path);
+    if (options->min_fraction > 0 && !has_requests)
+        return report("%s has no requests; --min-percent is for recordings of requests", job->session->path);
     if (out_format_of(job->out) != OUT_TEXT)
         return replay_as_rows(job);
-    if (has_traces)
+    if (has_requests)
         return replay_traces(job->out, job->session, &job->words, &settings);
     return replay_as_text(job, options->times);
 }

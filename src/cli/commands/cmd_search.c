@@ -56,7 +56,7 @@ static int search_usage(const invocation *call)
         return report("--min-duration must not be above --max-duration (see 'lode help search')");
     for (size_t i = 0; i < options->attributes.count; i++)
         if (strcspn(options->attributes.items[i], RELATIONS) == 0)
-            return report("--attribute needs a key: KEY, KEY=VALUE or KEY~PART, not '%s'",
+            return report("--attribute takes KEY, KEY=VALUE or KEY~PART, not '%s'",
                           options->attributes.items[i]);
     return EXIT_DONE;
 }

@@ -99,7 +99,8 @@ static int run_synth(const invocation *call)
     const char *what = call->operands[0];
     int is_recording = strcmp(what, "recording") == 0;
     if (!is_recording && strcmp(what, "database") != 0)
-        return report("'%s' cannot be made; 'database' and 'recording' can (see 'lode help synth')", what);
+        return report("unknown kind of store '%s'; use 'database' or 'recording' (see 'lode help synth')",
+                      what);
     const option_spec *misplaced =
         option_misplaced(&call->command->options, call->given, is_recording ? FOR_RECORDINGS : FOR_DATABASES);
     if (misplaced)
@@ -108,11 +109,9 @@ static int run_synth(const invocation *call)
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help synth')");
     if (options->format != FORMAT_ZORKA && (options->layout != UNSAID || options->calls_per_request))
-        return report(
-            "--layout and --calls-per-request are for trace stores, --format zorka (see 'lode help synth')");
+        return report("--layout and --calls-per-request need --format zorka (see 'lode help synth')");
     if (options->format == FORMAT_ZORKA && options->arguments)
-        return report(
-            "--arguments is for uftrace recordings, not for --format zorka (see 'lode help synth')");
+        return report("--arguments cannot be used with --format zorka (see 'lode help synth')");
     return is_recording ? make_recording(options) : make_database(options);
 }
 

@@ -31,7 +31,7 @@ static const struct sort_order {
 };
 
 enum {
-    COLUMN_PLACE = 4, /* text: where a function is */
+    COLUMN_LOCATION = 4, /* text: where a function is */
     COLUMN_MODULE = 5,
     COLUMN_NAME = 6,
     COLUMN_INSIDE = 7, /* text: in which function a line or a loop is */
@@ -43,7 +43,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"exclusive_percent", "%", OUT_PERCENT, OUT_ALWAYS},
     {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
     {"inclusive_percent", "%", OUT_PERCENT, OUT_ALWAYS},
-    {"place", "Place", OUT_STRING, OUT_NEVER},
+    {"location", "Location", OUT_STRING, OUT_NEVER},
     {"module", "Module", OUT_STRING, OUT_NEVER},
     {"name", "", OUT_STRING, OUT_ALWAYS},
     {"inside", "Function", OUT_STRING, OUT_NEVER},
@@ -83,7 +83,7 @@ static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
         columns[i] = all_columns[i];
     columns[COLUMN_NAME].title = titles[by];
     if (by == LODE_BY_FUNCTION)
-        columns[COLUMN_PLACE].visibility = columns[COLUMN_MODULE].visibility = OUT_TEXT_IF_WIDE;
+        columns[COLUMN_LOCATION].visibility = columns[COLUMN_MODULE].visibility = OUT_TEXT_IF_WIDE;
     if (by == LODE_BY_LINE || by == LODE_BY_LOOP)
         columns[COLUMN_INSIDE].visibility = OUT_TEXT_IF_WIDE;
 }
@@ -148,7 +148,7 @@ static int top_usage(const invocation *call)
 {
     const top_options *options = call->options;
     if (options->callers && options->callees)
-        return report("--callers and --callees exclude each other (see 'lode help top')");
+        return report("--callers and --callees cannot be used together (see 'lode help top')");
     return EXIT_DONE;
 }
 

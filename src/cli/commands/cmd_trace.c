@@ -87,7 +87,7 @@ static void print_window(out *o, const lode_timeline *timeline, uint64_t start, 
     out_fact_u64(o, "columns", columns);
     out_fact_u64(o, "samples", lode_timeline_samples(timeline));
     if (lode_timeline_share_count(timeline) == 0)
-        out_say(o, "There are no samples here.");
+        out_say(o, "No samples in the time window.");
     else
         out_say(o, "%s to %s after %s: %s samples; one column is %s\n", begin, end, date, samples, bin);
 }

@@ -165,7 +165,7 @@ static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *op
         columns[COLUMN_SHARE].title = "%";
         columns[COLUMN_COST].title = has_calls ? "Time" : "Cost";
         columns[COLUMN_EXCLUSIVE].visibility = OUT_DATA_ONLY;
-        columns[COLUMN_TREE].title = "Function, and who calls it";
+        columns[COLUMN_TREE].title = "Function / callers";
     }
 }
 
@@ -206,7 +206,7 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
     if (count == 0)
         out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
     else if (lode_view_is_cut(view))
-        out_say(o, "The first %zu rows (--limit 0 shows all)", count);
+        out_say(o, "showing %zu rows; there are more (--limit 0 shows all)", count);
 }
 
 /* NULL after a message. */
@@ -223,7 +223,7 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
     settings.max_rows = (size_t)options->shared.limit;
     lode_status status = lode_view_build(&view, cost, &settings, &error);
     if (status == LODE_NOT_FOUND)
-        report("%s: no function's name contains '%s'", path, options->focus);
+        report("%s: no function name contains '%s'", path, options->focus);
     else if (status != LODE_OK)
         report_error(path, &error);
     return view;

@@ -46,7 +46,7 @@ static track_sum add_up(const lode_recording *recording)
 /* Of what the recorder noted, this says which run it was; the rest is about the machine. */
 static const char *const first_keys[] = {"command line", "exit status", "recorded", "elapsed",
                                          "host",         "recorder",    "stores",   "chunks",
-                                         "layout",       "trace ids",   NULL};
+                                         "layout",       "request ids", NULL};
 
 static int is_first(const lode_fact *fact)
 {
@@ -94,7 +94,7 @@ static void say_facts(out *o, const lode_recording *recording, int is_verbose)
         }
     }
     if (said < count)
-        out_entry(o, "...", "%zu more fact%s about the run (shown with --verbose)", count - said,
+        out_entry(o, "...", "%zu more metadata item%s (shown with --verbose)", count - said,
                   count - said == 1 ? "" : "s");
 }
 
@@ -105,7 +105,7 @@ static void say_tasks(out *o, const rec_session *s, const track_sum *sum)
     format_count(tracks, count);
     format_count(processes, sum->processes);
     format_bytes(bytes, sum->bytes);
-    out_entry(o, lode_recording_has_traces(s->recording) ? "Traces" : "Tasks",
+    out_entry(o, lode_recording_has_requests(s->recording) ? "Requests" : "Tasks",
               "%s in %s process%s, with %s of records", tracks, processes, sum->processes == 1 ? "" : "es",
               bytes);
 }
@@ -116,12 +116,12 @@ static void say_span(out *o, const rec_session *s)
     uint64_t utc;
     format_duration(span, s->end - s->begin);
     if (s->begin == 0 && s->end == 0) {
-        out_entry(o, "Span", "no events");
+        out_entry(o, "Duration", "no events");
     } else if (rec_utc(s, s->begin, &utc)) {
         format_utc(begin, utc);
-        out_entry(o, "Span", "%s from %s (@%llu)", span, begin, (unsigned long long)s->begin);
+        out_entry(o, "Duration", "%s from %s (@%llu)", span, begin, (unsigned long long)s->begin);
     } else {
-        out_entry(o, "Span", "%s from @%llu", span, (unsigned long long)s->begin);
+        out_entry(o, "Duration", "%s from @%llu", span, (unsigned long long)s->begin);
     }
 }
 
@@ -159,12 +159,12 @@ enum {
 };
 
 static const out_column task_columns[TASK_COLUMN_COUNT] = {
-    {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},   {"pid", "Process", OUT_NUMBER, OUT_ALWAYS},
-    {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},     {"parent", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"bytes", "Records", OUT_BYTES, OUT_ALWAYS}, {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},   {"begin", "Begins", OUT_TIME, OUT_TEXT_ONLY},
-    {"span_ns", "Span", OUT_TIME, OUT_ALWAYS},   {"id", "Trace", OUT_STRING, OUT_DATA_ONLY},
-    {"name", "Name", OUT_STRING, OUT_ALWAYS},    {"program", "Program", OUT_STRING, OUT_IF_WIDE},
+    {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},         {"pid", "Process", OUT_NUMBER, OUT_ALWAYS},
+    {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},           {"parent", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"bytes", "Records", OUT_BYTES, OUT_ALWAYS},       {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},         {"begin", "Begins", OUT_TIME, OUT_TEXT_ONLY},
+    {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS}, {"id", "Request", OUT_STRING, OUT_DATA_ONLY},
+    {"name", "Name", OUT_STRING, OUT_ALWAYS},          {"program", "Program", OUT_STRING, OUT_IF_WIDE},
 };
 
 static void cell_or_none(out *o, int is_there, uint64_t value)
@@ -208,7 +208,7 @@ static int write_tasks(out *o, rec_session *s, int is_verbose)
     int status = EXIT_DONE;
     out_column columns[TASK_COLUMN_COUNT];
     memcpy(columns, task_columns, sizeof columns);
-    if (lode_recording_has_traces(s->recording)) {
+    if (lode_recording_has_requests(s->recording)) {
         columns[COLUMN_TID].title = "Thread";
         columns[COLUMN_ID].visibility = OUT_ALWAYS;
     }
@@ -219,7 +219,7 @@ static int write_tasks(out *o, rec_session *s, int is_verbose)
     if (shown < count) {
         char all[NUMBER_SIZE];
         format_count(all, count);
-        out_say(o, "%u of %s %ss (all are shown with --verbose)", shown, all, rec_track_word(s));
+        out_say(o, "showing %u of %s %ss (--verbose shows all)", shown, all, rec_track_word(s));
     }
     return status;
 }

@@ -33,11 +33,11 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"events", "Events", OUT_INTEGER, OUT_IF_WIDE},
     {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"span_ns", "Span", OUT_TIME, OUT_IF_WIDE},
+    {"duration_ns", "Duration", OUT_TIME, OUT_IF_WIDE},
     {"repairs", "Repairs", OUT_INTEGER, OUT_ALWAYS},
     {"pid", "Process", OUT_NUMBER, OUT_IF_WIDE},
     {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},
-    {"id", "Trace", OUT_STRING, OUT_ALWAYS},
+    {"id", "Request", OUT_STRING, OUT_ALWAYS},
     {"name", "Name", OUT_STRING, OUT_ALWAYS},
     {"program", "", OUT_STRING, OUT_DATA_ONLY},
 };
@@ -117,7 +117,7 @@ static void set_columns(out_column columns[COLUMN_COUNT], const rec_session *s, 
         errors += rows[i].row->errors;
     memcpy(columns, all_columns, sizeof all_columns);
     columns[COLUMN_ERRORS].visibility = errors ? OUT_ALWAYS : OUT_DATA_ONLY;
-    if (lode_recording_has_traces(s->recording))
+    if (lode_recording_has_requests(s->recording))
         columns[COLUMN_TID].title = "Thread";
     else
         columns[COLUMN_ID].visibility = OUT_DATA_ONLY;
@@ -145,7 +145,7 @@ static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
     out_table_end(o);
     out_shown(o, shown, count, words);
     if (count == 0)
-        out_say(o, "There are no %s.", words);
+        out_say(o, "No %s.", words);
     out_gap(o);
     spread_print(o, "distribution", &d, UNIT_NANOSECONDS);
     rec_say_findings(o, s, 0);

@@ -84,7 +84,7 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
         out_gap(t->out);
     else
         write_columns(t);
-    snprintf(text, sizeof text, "Trace %u", track->index + 1);
+    snprintf(text, sizeof text, "Request %u", track->index + 1);
     line_add(l, text);
     if (track->id[0]) {
         line_add(l, ", ");

@@ -282,9 +282,10 @@ int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trac
     lode_status status = show_traces(&t, &error);
     int is_cut = replay_lines_are_full(&t.lines);
     if (status == LODE_OK && t.lines.count == 0)
-        out_say(o, "There are no events here.");
+        out_say(o, "No events.");
     if (is_cut)
-        out_say(o, "\nThe first %llu lines (--limit 0 shows all)", (unsigned long long)settings->limit);
+        out_say(o, "\nshowing %llu lines; there are more (--limit 0 shows all)",
+                (unsigned long long)settings->limit);
     replay_lines_free(&t.lines);
     free(t.calls);
     free(t.open);

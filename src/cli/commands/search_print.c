@@ -62,12 +62,12 @@ static void add_durations(sentence *to, const lode_search_options *asked)
         add(to, "took %s or less", most);
 }
 
-/* What was asked, in words that stand behind "traces". */
+/* What was asked, in words that follow "requests". */
 static void add_question(sentence *to, const lode_search_options *asked)
 {
     add_durations(to, asked);
     if (asked->from || asked->to)
-        add(to, "%sran in the window", joint(to, " and "));
+        add(to, "%sran in the time window", joint(to, " and "));
     if (asked->errors_only)
         add(to, "%shad errors", joint(to, " and "));
     for (size_t i = 0; i < asked->attribute_count; i++) {
@@ -84,8 +84,8 @@ static void add_question(sentence *to, const lode_search_options *asked)
 
 static const char *noun_of(const rec_session *s, uint64_t count)
 {
-    if (lode_recording_has_traces(s->recording))
-        return count == 1 ? "trace" : "traces";
+    if (lode_recording_has_requests(s->recording))
+        return count == 1 ? "request" : "requests";
     return count == 1 ? "task" : "tasks";
 }
 
@@ -99,12 +99,11 @@ static void say_heading(out *o, const rec_session *s, const lode_search *search,
     format_count(all, count);
     add_question(&question, asked);
     if (question.used == 0 && lode_search_found(search) == 0)
-        out_say(o, "There are no %s.", noun_of(s, 0));
+        out_say(o, "No %s.", noun_of(s, 0));
     else if (question.used == 0)
         out_say(o, "%s %s\n", found, noun_of(s, lode_search_found(search)));
     else if (lode_search_found(search) == 0)
-        out_say(o, "None of %s %s %s. Leave an option out, or widen its bounds, to find some.", all,
-                noun_of(s, count), question.text);
+        out_say(o, "None of %s %s %s.", all, noun_of(s, count), question.text);
     else
         out_say(o, "%s of %s %s %s\n", found, all, noun_of(s, count), question.text);
     free(question.text);
@@ -183,7 +182,7 @@ static void set_columns(printer *p, const lode_search *search)
             p->columns[COLUMN_ERRORS].visibility = OUT_ALWAYS;
     if (out_format_of(p->out) == OUT_CSV)
         p->columns[COLUMN_ATTRIBUTES].visibility = OUT_DATA_ONLY;
-    if (lode_recording_has_traces(p->session->recording))
+    if (lode_recording_has_requests(p->session->recording))
         return;
     p->columns[COLUMN_TID].visibility = OUT_ALWAYS;
     p->columns[COLUMN_NAME].title = "Name";
@@ -206,7 +205,7 @@ static void time_cells(printer *p, const lode_search_row *row)
 
 static const char *name_of(printer *p, const lode_search_row *row)
 {
-    if (!lode_recording_has_traces(p->session->recording))
+    if (!lode_recording_has_requests(p->session->recording))
         return lode_recording_track(p->session->recording, row->track)->name;
     return row->function ? label_name(&p->label, row->function, p->session->shared->names) : NULL;
 }
@@ -288,7 +287,7 @@ static void say_next_step(out *o, const rec_session *s, const lode_search_row *f
 {
     const lode_track *track = lode_recording_track(s->recording, first->track);
     out_gap(o);
-    if (lode_recording_has_traces(s->recording))
+    if (lode_recording_has_requests(s->recording))
         out_say(o, "'lode replay --id %u %s' shows the calls of the first", first->track + 1, s->path);
     else
         out_say(o, "'lode replay --task %d %s' shows the calls of the first", (int)track->tid, s->path);

@@ -50,7 +50,7 @@ static void print_text(out *o, const lode_distribution *d, metric_unit unit)
     format_amount(stddev, d->stddev, unit);
     format_percent(imbalance, d->imbalance);
     out_say(o, "count %s, sum %s, mean %s, standard deviation %s", count, sum, mean, stddev);
-    out_say(o, "imbalance %s: the largest value exceeds the mean by as much", imbalance);
+    out_say(o, "imbalance (max/mean - 1): %s", imbalance);
     out_table(o, OUT_SIDE, "", columns, 7, unit);
     out_row(o, STYLE_PLAIN);
     for (size_t i = 0; i < 7; i++)

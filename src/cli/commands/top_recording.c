@@ -14,16 +14,26 @@ enum {
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
-    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},        {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
-    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},      {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
-    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},
-    {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},
-    {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},
-    {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},         {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},
-    {"place", "Place", OUT_STRING, OUT_TEXT_IF_WIDE}, {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
-    {"name", "Function", OUT_STRING, OUT_ALWAYS},     {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
-    {"module", "", OUT_STRING, OUT_DATA_ONLY},        {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"file", "", OUT_STRING, OUT_DATA_ONLY},          {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},
+    {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
+    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
+    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},
+    {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},
+    {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},
+    {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},
+    {"location", "Location", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Function", OUT_STRING, OUT_ALWAYS},
+    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},
+    {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"file", "", OUT_STRING, OUT_DATA_ONLY},
+    {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
 };
 
 static const char *tail_of(const lode_module *module)
@@ -127,7 +137,7 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls)
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     if (count == 0)
-        out_say(o, "There are no calls.");
+        out_say(o, "No calls.");
     rec_say_findings(o, s, 0);
     out_end(o);
     label_free(&l);
@@ -185,16 +195,16 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
     out_fact_text(o, word, name);
     out_fact_u64(o, "row_count", count);
     if (which == LODE_CALLERS)
-        out_say(o, "Who calls '%s', and what it took then\n", name);
+        out_say(o, "Callers of '%s'\n", name);
     else
-        out_say(o, "What '%s' calls, and what that took\n", name);
+        out_say(o, "Callees of '%s'\n", name);
     out_table(o, OUT_MAIN, "rows", neighbour_columns, NEIGHBOUR_COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
         write_neighbour(o, lode_neighbours_at(rows, i), s->shared->names, &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     if (count == 0)
-        out_say(o, "It calls nothing that was recorded.");
+        out_say(o, "No recorded callees.");
     rec_say_findings(o, s, 0);
     out_end(o);
     label_free(&l);
@@ -212,7 +222,7 @@ static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighb
     if (status == LODE_OK)
         status = lode_neighbours_compute(&rows, tree, name, which, &error);
     if (status == LODE_NOT_FOUND)
-        result = report("%s: no function that was called has a name that contains '%s'", s->path, name);
+        result = report("%s: no called function has a name that contains '%s'", s->path, name);
     else if (status != LODE_OK)
         result = rec_error(s, &error);
     else

@@ -222,10 +222,10 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
     if (drawn)
         draw_axis(o, timeline, lines->width, columns, start);
     if (left_out)
-        out_say(o, "%llu further trace line%s not shown (see --rows and --profiles)",
+        out_say(o, "%llu more trace line%s not shown (see --rows and --profiles)",
                 (unsigned long long)left_out, left_out == 1 ? " is" : "s are");
     if (empty)
-        out_say(o, "%llu trace line%s no samples in this window", (unsigned long long)empty,
+        out_say(o, "%llu trace line%s no samples in this time window", (unsigned long long)empty,
                 empty == 1 ? " has" : "s have");
     free(cells);
 }

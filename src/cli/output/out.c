@@ -272,7 +272,7 @@ void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun)
     format_count(part, shown);
     format_count(all, count);
     if (shown < count)
-        out_say(o, "%s of %s %s (--limit 0 shows all)", part, all, noun);
+        out_say(o, "showing %s of %s %s (--limit 0 shows all)", part, all, noun);
 }
 
 void out_gap(out *o)

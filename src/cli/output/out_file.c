@@ -72,7 +72,7 @@ static int is_safe(int folder, const struct stat *found)
 
 static int refuse(const char *path, const char *what)
 {
-    report("%s: %s that another user could have put there; give a file instead", path, what);
+    report("%s: %s that another user could have created; use a file instead", path, what);
     return -1;
 }
 
@@ -90,7 +90,7 @@ static int open_in_place(out_file *file, const char *path, const struct stat *fo
         file->fd = openat(file->folder, file->name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
         if (file->fd >= 0 && (fstat(file->fd, &opened) != 0 || opened.st_ino != found->st_ino ||
                               opened.st_dev != found->st_dev))
-            return refuse(path, "it is something else by now,");
+            return refuse(path, "it was replaced");
     }
     if (file->fd < 0)
         report("%s: %s", path, strerror(errno));

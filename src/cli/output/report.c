@@ -130,12 +130,11 @@ static int is_there(const char *directory, const char *name)
 static int report_no_store(const char *path)
 {
     if (is_there(path, "experiment.xml"))
-        return report("%s: an HPCToolkit database of before 4.0 (experiment.xml), which is not supported",
-                      path);
+        return report("%s: an HPCToolkit database older than 4.0 (experiment.xml); not supported", path);
     if (is_there(path, "uftrace.data"))
-        return report("%s: neither a database nor a recording, but its uftrace.data may be one", path);
+        return report("%s: not a database or recording; try its uftrace.data", path);
     return report(
-        "%s: neither an HPCToolkit database (no meta.db in it) nor a uftrace recording (no info and no task.txt in it) nor a trace store (no traces.dat in it)",
+        "%s: not an HPCToolkit database (no meta.db), uftrace recording (no info, no task.txt) or Zorka store (no traces.dat)",
         path);
 }
 
@@ -146,8 +145,7 @@ int report_unopened(const char *path, const lode_error *error)
         return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return report(
-            "%s: not a directory; give the directory that holds meta.db and profile.db, one that 'uftrace record' made, or one with traces.dat",
-            path);
+            "%s: not a directory; expected a directory with meta.db, info and task.txt, or traces.dat", path);
     if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
         return report_no_store(path);
     return report_error(path, error);

@@ -153,7 +153,7 @@ void format_start(char buffer[2 * NUMBER_SIZE], uint64_t nanoseconds)
         return;
     }
     format_duration(time, nanoseconds);
-    snprintf(buffer, 2 * (size_t)NUMBER_SIZE, "%s of a clock that is not UTC", time);
+    snprintf(buffer, 2 * (size_t)NUMBER_SIZE, "%s (not UTC)", time);
 }
 
 void format_rfc3339(char buffer[NUMBER_SIZE], uint64_t nanoseconds)

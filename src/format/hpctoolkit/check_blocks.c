@@ -56,7 +56,7 @@ static lode_status check_starts(struct block_check *self, bool *sound)
     const lode_block *block = &self->block;
     *sound = false;
     if (block->group_count == 0 && block->value_count > 0)
-        return block_finding(self, RULE_BLOCK_START, self->record_offset, "values that belong to nothing",
+        return block_finding(self, RULE_BLOCK_START, self->record_offset, "values without an index",
                              block->value_count);
     for (uint32_t i = 0; i < block->group_count; i++) {
         uint64_t start = block_group_start(block, i);
@@ -369,7 +369,7 @@ static lode_status check_context_group(struct block_check *self, uint32_t metric
             LODE_TRY(odd_number(self, i));
         if (profiles > 0 && (profile >= profiles || !check->measured[profile]))
             LODE_TRY(block_finding(self, RULE_VALUE_PROFILE, value_offset(self, i),
-                                   "a profile that is not there, or a summary", profile));
+                                   "a profile that does not exist, or a summary", profile));
         hpct_sum_add(&self->sum, self->index, metric, profile, bits);
         last = profile;
     }

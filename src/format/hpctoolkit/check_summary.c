@@ -262,7 +262,7 @@ static lode_status compare_statistic(const struct window *window, const struct c
         if (is_right_at_loop(summary, self->context, metric, statistic, stored))
             return LODE_OK;
         return differs(window, self->group.key, metric, statistic, stored, expected, RULE_SUMMARY_LOOPS,
-                       "; scope function without inner loops is another value");
+                       "; it differs from scope function without inner loops");
     }
     if (lode_hpct_close_enough(stored, expected))
         return LODE_OK;

@@ -48,8 +48,8 @@ static lode_status check_samples(struct hpct_check *check, uint32_t index, const
     }
     report->result.samples += line->sample_count;
     LODE_TRY(tally_report(&order, RULE_TRACE_ORDER, index, start, "are earlier than the one before", report));
-    LODE_TRY(tally_report(&range, RULE_TRACE_RANGE, index, start, "are outside the stated bounds of time",
-                          report));
+    LODE_TRY(
+        tally_report(&range, RULE_TRACE_RANGE, index, start, "are outside the stated time bounds", report));
     return tally_report(&idle, RULE_TRACE_IDLE, index, start, "repeat that the thread does not run", report);
 }
 
@@ -68,7 +68,7 @@ static lode_status check_line(struct hpct_check *check, void *context, uint64_t 
     if (db->profiles.count && !known)
         LODE_TRY(lode_report_add(report, RULE_TRACE_PROFILE, trace_name(), offset + WIRE_Trace_profIndex,
                                  "trace line %" PRIu32 " is of profile %" PRIu32
-                                 ", which is not there or a summary",
+                                 ", which does not exist or is a summary",
                                  index, trace.profIndex));
     else if (trace.profIndex != index + 1)
         LODE_TRY(lode_report_add(report, RULE_TRACE_POSITION, trace_name(), offset + WIRE_Trace_profIndex,
@@ -77,7 +77,7 @@ static lode_status check_line(struct hpct_check *check, void *context, uint64_t 
     if (!lode_hpct_trace_line(db, &trace, &line))
         return lode_report_add(report, RULE_TRACE_BOUNDS, trace_name(), offset + WIRE_Trace_pStart,
                                "trace line %" PRIu32 ": 0x%" PRIx64 " to 0x%" PRIx64
-                               " is not a whole number of samples inside the file",
+                               " is not an integer number of samples inside the file",
                                index, trace.pStart, trace.pEnd);
     return check_samples(check, index, &line, trace.pStart, report);
 }

@@ -23,14 +23,13 @@ static lode_status check_identity(const struct hpct_file_spec *spec, struct lode
     *sound = false;
     if (memcmp(start, "HPCPROF-", 8) == 0 || memcmp(start, "HPCTOOLKIT_expmt", 16) == 0)
         return unsupported(lode_report_add(report, RULE_LAYOUT_OLD, spec->name, 0,
-                                           "the file is of a draft of the format (2021 to mid-2022)"));
+                                           "the file has a draft layout (2021 to mid-2022)"));
     if (memcmp(start, HPCT_MAGIC, HPCT_MAGIC_SIZE) != 0)
         return lode_report_add(report, RULE_FILE_MAGIC, spec->name, 0,
                                "the file does not begin with " HPCT_MAGIC);
     if (memcmp(start + HPCT_MAGIC_SIZE, spec->format, HPCT_FORMAT_SIZE) != 0)
         return lode_report_add(report, RULE_FILE_KIND, spec->name, HPCT_MAGIC_SIZE,
-                               "the file says that it is not a %s but a '%.4s'", spec->format,
-                               start + HPCT_MAGIC_SIZE);
+                               "the file is not a %s but a '%.4s'", spec->format, start + HPCT_MAGIC_SIZE);
     *sound = true;
     return LODE_OK;
 }
@@ -60,7 +59,7 @@ static lode_status check_footer(const struct hpct_file_spec *spec, struct lode_r
     if (memcmp(bytes.data + offset, spec->footer, HPCT_FOOTER_SIZE) == 0)
         return LODE_OK;
     return lode_report_add(report, RULE_FILE_FOOTER, spec->name, offset,
-                           "the file does not end with '%s': it was cut short or never finished",
+                           "the file does not end with '%s': it was truncated or never finished",
                            spec->footer);
 }
 

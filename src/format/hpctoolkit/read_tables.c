@@ -67,7 +67,8 @@ static lode_status find_metrics(struct hpct_database *db, struct lode_report *re
         db->files[HPCT_META].usable = false;
         lode_status status = lode_report_add(
             report, RULE_LAYOUT_OLD, lode_hpct_specs[HPCT_META].name, section->offset,
-            "the layout is that of early 2022, which also says 4.0 (metrics of %u bytes)", header.szMetric);
+            "the layout is that of early 2022, which has version 4.0 too (metrics of %u bytes)",
+            header.szMetric);
         return status == LODE_ERR_CORRUPT ? LODE_ERR_UNSUPPORTED : status;
     }
     db->scope_inst_stride = header.szScopeInst;
@@ -139,9 +140,10 @@ static lode_status find_profiles(struct hpct_database *db, const struct hpct_sec
     db->base.profile_count = (uint32_t)db->profiles.count;
     db->base.points_lost = db->profiles.count > 0 && header.szProfile == PROFILE_LEAST;
     if (db->base.points_lost && db->layout->profile_flags)
-        return lode_report_add(report, RULE_PROFILE_FLAGLESS, lode_hpct_specs[HPCT_PROFILE].name,
-                               section->offset + WIRE_ProfileInfos_szProfile,
-                               "profiles have no flags: the layout is that of mid-2022, which also says 4.0");
+        return lode_report_add(
+            report, RULE_PROFILE_FLAGLESS, lode_hpct_specs[HPCT_PROFILE].name,
+            section->offset + WIRE_ProfileInfos_szProfile,
+            "profiles have no flags: the layout is that of mid-2022, which has version 4.0 too");
     return LODE_OK;
 }
 

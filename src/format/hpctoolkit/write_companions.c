@@ -323,7 +323,7 @@ lode_status lode_origin_leave_out(const struct written_origin *origin, const cha
         return reason->status;
     }
     char text[sizeof reason->text + 64];
-    snprintf(text, sizeof text, "%s; the file is left out", reason->text);
+    snprintf(text, sizeof text, "%s; the file is omitted", reason->text);
     lode_finding finding = {"companion-file", LODE_WARNING, path, LODE_NO_OFFSET, text};
     if (origin->on_finding == NULL || origin->on_finding(origin->user, &finding) == 0)
         return LODE_OK;
@@ -371,7 +371,7 @@ static lode_status copy_bytes(struct copying *self)
             return lode_fail_errno(self->reason, self->source, "cannot read");
         if (self->is_unreadable)
             return lode_fail(self->reason, LODE_ERR_LIMIT, self->source, LODE_NO_OFFSET,
-                             "larger than the %d MiB that such a file may have", LODE_COMPANION_MAX >> 20);
+                             "larger than the limit of %d MiB", LODE_COMPANION_MAX >> 20);
         if (got == 0)
             return LODE_OK;
         LODE_TRY(lode_output_write(&self->to, buffer, (size_t)got, self->error));

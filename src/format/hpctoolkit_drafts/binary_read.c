@@ -193,7 +193,7 @@ static lode_status read_file(struct drafts_database *db, enum hpct_file_id id, s
     if (spec->must_end && !file->variant.footer)
         LODE_TRY(lode_report_add(
             report, DRAFTS_RULE_FILE_FOOTER, spec->name, file->end - DRAFTS_FOOTER_SIZE,
-            "the file does not end with '%s' in either byte order: it was cut short or never finished",
+            "the file does not end with '%s' in either byte order: it was truncated or never finished",
             spec->footer));
     return read_tables(db, id, &header, report);
 }

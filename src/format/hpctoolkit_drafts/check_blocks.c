@@ -50,7 +50,7 @@ static lode_status check_index(struct block_check *self, bool *sound)
     const lode_block *block = &self->block;
     *sound = false;
     if (block->group_count == 0 && block->value_count > 0)
-        return finding(self, DRAFTS_RULE_BLOCK_START, block->groups_offset, "values that belong to nothing",
+        return finding(self, DRAFTS_RULE_BLOCK_START, block->groups_offset, "values without an index",
                        block->value_count);
     for (uint32_t i = 0; i < block->group_count; i++) {
         uint64_t start = block_group_start(block, i);
@@ -232,7 +232,7 @@ static lode_status check_context_values(struct block_check *self)
             LODE_TRY(check_value(self, first, i));
             if (profiles > 0 && (profile >= profiles || profile == 0))
                 LODE_TRY(finding(self, DRAFTS_RULE_VALUE_PROFILE, value_offset(self, i),
-                                 "a profile that is not there, or the summary", profile));
+                                 "a profile that does not exist, or the summary", profile));
             hpct_sum_add(&self->sum, self->index, metric, profile, block_value_bits(block, i));
         }
     }
@@ -306,7 +306,7 @@ static lode_status check_context_extents(struct drafts_check *check, bool *usabl
         *usable = false;
         status = lode_report_add(
             &check->report, DRAFTS_RULE_CCT_ZERO, check->db->base.parts[HPCT_CCT].file, extents[0].start,
-            "the values of all %zu contexts are zero bytes: the hpcprof that wrote this never wrote them. profile.db has them all; lode convert makes cct.db anew",
+            "the values of all %zu contexts are zero bytes: hpcprof never wrote them. profile.db has them; lode convert recreates cct.db",
             count);
     }
     free(extents);

@@ -28,7 +28,7 @@ static lode_status check_samples(struct drafts_check *check, uint32_t index, con
     LODE_TRY(tally_report(check, &order, DRAFTS_RULE_TRACE_ORDER, index, start,
                           "are earlier than the one before"));
     return tally_report(check, &range, DRAFTS_RULE_TRACE_RANGE, index, start,
-                        "are outside the stated bounds of time");
+                        "are outside the stated time bounds");
 }
 
 static lode_status check_line(struct drafts_check *check, uint32_t index)
@@ -42,12 +42,12 @@ static lode_status check_line(struct drafts_check *check, uint32_t index)
     if (db->profiles.count && (record.prof_info_idx >= db->profiles.count || record.prof_info_idx == 0))
         LODE_TRY(lode_report_add(&check->report, DRAFTS_RULE_TRACE_PROFILE, file, offset,
                                  "trace line %" PRIu32 " is of profile %" PRIu32
-                                 ", which is not there or the summary",
+                                 ", which does not exist or is the summary",
                                  index, record.prof_info_idx));
     if (!lode_drafts_trace_line(db, &record, &line))
         return lode_report_add(&check->report, DRAFTS_RULE_TRACE_BOUNDS, file, offset + DRAFTS_Trace_line_ptr,
                                "trace line %" PRIu32 ": 0x%" PRIx64 " to 0x%" PRIx64
-                               " is not a whole number of samples inside the file",
+                               " is not an integer number of samples inside the file",
                                index, record.line_ptr, record.line_end);
     if (record.trace_type != 0)
         LODE_TRY(

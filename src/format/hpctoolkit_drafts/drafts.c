@@ -37,7 +37,7 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
 {
     const struct drafts_layout *layout = layout_of(folder);
     if (layout == NULL)
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "not a draft that is known");
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "not a known draft");
     return layout->open(out, folder, error);
 }
 
@@ -46,7 +46,7 @@ static lode_status check(const struct lode_folder *folder, const lode_check_opti
 {
     const struct drafts_layout *layout = layout_of(folder);
     if (layout == NULL)
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "not a draft that is known");
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "not a known draft");
     return layout->check(folder, options, result, error);
 }
 

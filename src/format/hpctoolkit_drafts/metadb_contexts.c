@@ -255,7 +255,7 @@ static lode_status read_tree(struct tree_reader *self)
     LODE_TRY(read_nodes(self));
     if (self->callers > 0)
         LODE_TRY(lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_CALLER, self->callers_first,
-                                     "%" PRIu64 " calls say which line they come from", self->callers));
+                                     "%" PRIu64 " calls have the line of their caller", self->callers));
     lode_drafts_propagation(tree);
     self->reader->db->idle_id = lode_drafts_entries(tree);
     lode_drafts_trim_functions(base);

@@ -79,7 +79,7 @@ lode_status lode_metadb_ended(const struct metadb_reader *reader, const struct m
     if (!cursor->is_short)
         return LODE_OK;
     return lode_metadb_finding(reader, DRAFTS_RULE_METADB_BOUNDS, cursor->offset,
-                               "%s: the section ends before all is said", what);
+                               "%s: the section is truncated", what);
 }
 
 /* ---- header and sections ---- */
@@ -139,7 +139,7 @@ static lode_status check_footer(struct metadb_reader *reader, const struct draft
     if (!swapped && memcmp(last, METADB_FOOTER, DRAFTS_FOOTER_SIZE) != 0)
         return lode_metadb_finding(
             reader, DRAFTS_RULE_FILE_FOOTER, file->end,
-            "the file does not end with '%s' in either byte order: it was cut short or never finished",
+            "the file does not end with '%s' in either byte order: it was truncated or never finished",
             METADB_FOOTER);
     return lode_metadb_finding(reader, DRAFTS_RULE_VARIANT, 0,
                                "identifier %s, version %u.%u, %u sections, footer in the byte order of %s",

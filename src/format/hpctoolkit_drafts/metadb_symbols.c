@@ -32,7 +32,7 @@ static lode_status find_table(struct metadb_reader *reader, enum metadb_section 
         return LODE_OK;
     if (part->bytes.size < DRAFTS_MetaTable_SIZE)
         return lode_metadb_finding(reader, DRAFTS_RULE_METADB_BOUNDS, part->offset,
-                                   "the section of %s has no room for its header", what);
+                                   "the section of %s is too short for its header", what);
     lode_drafts_read_MetaTable(&header, part->bytes.data);
     if (header.count > 0 && header.size < least)
         return lode_metadb_finding(reader, DRAFTS_RULE_METADB_SIZE, part->offset + DRAFTS_MetaTable_size,

@@ -31,11 +31,11 @@ static lode_status number_contexts(struct drafts_sink *out, lode_error *error)
         return lode_fail(
             error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
             "ids of contexts go up to %" PRIu64
-            ", and a draft has a record for each; convert it to HPCToolkit 4.0 first, which numbers contexts anew",
+            ", and a draft has a record for each; convert it to HPCToolkit 4.0 first, which renumbers contexts",
             count - 1);
     if (count >= UINT32_MAX)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
-                         "%" PRIu64 " ids of contexts leave none for threads that do not run", count);
+                         "%" PRIu64 " ids of contexts leave none for idle threads", count);
     if (out->base.options.traces)
         out->idle = (uint32_t)count++;
     out->id_count = (uint32_t)count;

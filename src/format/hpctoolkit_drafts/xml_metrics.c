@@ -74,7 +74,7 @@ lode_status lode_xml_metric_db(struct xml_reader *reader, const struct xml_eleme
                                 "a MetricDB lacks its id or its name");
     if (!split_scope(name, &length, &column.scope)) {
         LODE_TRY(lode_xml_finding(reader, DRAFTS_RULE_XML_METRIC, element,
-                                  "a metric that does not say whether it is inclusive; it is taken to be"));
+                                  "a metric is neither inclusive nor exclusive; it is treated as inclusive"));
         length = strlen(name);
         column.scope = XML_INCLUSIVE;
     }
@@ -122,7 +122,7 @@ static lode_status read_combine(struct xml_reader *reader, const struct xml_elem
         }
     }
     return lode_xml_finding(reader, DRAFTS_RULE_XML_METRIC, element,
-                            "values are combined by none of sum, min and max; sum is taken");
+                            "values are combined by none of sum, min and max; sum is used");
 }
 
 /* The ids of the columns in a formula, in order. */

@@ -198,8 +198,7 @@ static lode_status dispatch(struct xml_reader *reader, const struct xml_element 
             if (strcmp(table_elements[i].name, element->name) == 0)
                 return table_elements[i].read ? table_elements[i].read(reader, element) : LODE_OK;
     }
-    return lode_xml_finding(reader, DRAFTS_RULE_XML_ELEMENT, element,
-                            "an element that is not known here is passed over");
+    return lode_xml_finding(reader, DRAFTS_RULE_XML_ELEMENT, element, "an unknown element is skipped");
 }
 
 /* Stops reading beyond a limit. */
@@ -226,7 +225,7 @@ static lode_status begin(struct xml_reader *reader, const struct xml_element *el
         frame = *LODE_ARRAY_AT(&reader->frames, struct xml_frame, reader->frames.count - 1);
     } else if (strcmp(element->name, "HPCToolkitExperiment") != 0) {
         LODE_TRY(lode_xml_finding(reader, DRAFTS_RULE_XML_VERSION, element,
-                                  "the document is no HPCToolkitExperiment"));
+                                  "the document is not an HPCToolkitExperiment"));
         return LODE_END;
     }
     LODE_TRY(dispatch(reader, element, &frame));

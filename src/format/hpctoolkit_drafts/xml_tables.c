@@ -43,7 +43,7 @@ static lode_status add_entry(struct xml_reader *reader, const struct xml_element
         return lode_fail_memory(reader->report->error);
     if (!added)
         return lode_report_add(reader->report, DRAFTS_RULE_XML_DUPLICATE, reader->db->meta->file,
-                               element->offset, "the id %" PRId64 " of %s is taken", id, table->what);
+                               element->offset, "the id %" PRId64 " of %s is in use", id, table->what);
     void *entry;
     LODE_TRY(lode_xml_push(reader, &table->entries, &entry));
     *out = entry;

@@ -39,7 +39,7 @@ static lode_status read_track(const lode_recording *recording, lode_cursor *curs
     report->result.events = seen;
     if (has_calls && deepest >= info->max_stack)
         LODE_TRY(lode_report_add(report, UFT_INFO_STACK, "info", 32,
-                                 "calls of depth %u were recorded; the recorder was told to stop at %u",
+                                 "calls of depth %u were recorded; the depth limit of the recorder was %u",
                                  deepest, info->max_stack));
     return lode_report_flush(report, kept);
 }

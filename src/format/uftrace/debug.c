@@ -65,10 +65,10 @@ static lode_status read_place(struct reader *self, struct uft_text line, struct 
 {
     uint64_t number;
     if (!uft_take_number(&line, 10, &number) || number > UINT32_MAX || !uft_take(&line, " "))
-        return complain(self, UFT_DEBUG_LINE, "a place without a line number");
+        return complain(self, UFT_DEBUG_LINE, "a location without a line number");
     uft_skip_blanks(&line);
     if (uft_length(line) == 0)
-        return complain(self, UFT_DEBUG_LINE, "a place without a file");
+        return complain(self, UFT_DEBUG_LINE, "a location without a file");
     entry->file = keep_path(self, line);
     entry->line = (uint32_t)number;
     return entry->file ? LODE_OK : no_memory(self);

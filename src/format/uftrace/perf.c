@@ -163,7 +163,7 @@ static lode_status find_end(struct reader *self, struct stream *stream)
     if (stream->end == bytes.size)
         return LODE_OK;
     return lode_report_add(self->report, UFT_PERF_CUT, stream->file->name, stream->end,
-                           "the last record is cut");
+                           "the last record is truncated");
 }
 
 static lode_status count_events(struct reader *self)

@@ -29,7 +29,7 @@ static lode_status parse_table(struct uft_opening *opening, const struct table *
             continue;
         lode_array_pop(items);
         LODE_TRY(lode_report_add(opening->report, table->rule, table->name, lines.offset,
-                                 "the line is malformed; it is left out"));
+                                 "the line is malformed; it is omitted"));
     }
     return LODE_OK;
 }

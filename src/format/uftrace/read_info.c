@@ -116,13 +116,13 @@ static lode_status check_header(struct uft_opening *opening, const uint8_t *head
     unsigned class = header[15];
     if (!is_version(info->version))
         LODE_TRY(lode_report_add(report, UFT_INFO_VERSION, info_name, 8,
-                                 "version %u; it is read as if it were 4", info->version));
+                                 "version %u; it is read as version 4", info->version));
     if (info->header_size != UFT_HEADER_SIZE)
         LODE_TRY(lode_report_add(report, UFT_INFO_HEADER_SIZE, info_name, 12,
-                                 "the header has %u bytes, it says; 40 are read", info->header_size));
+                                 "the header size is %u bytes; 40 are read", info->header_size));
     if (class != 1 && class != 2)
         LODE_TRY(lode_report_add(report, UFT_INFO_CLASS, info_name, 15,
-                                 "the word size is of class %u (1 is 32 bits, 2 is 64); 64 is taken", class));
+                                 "the word size has class %u (1 is 32 bits, 2 is 64); 64 is used", class));
     if (info->features & ~(uint64_t)UFT_FEATURES_KNOWN)
         LODE_TRY(lode_report_add(report, UFT_INFO_FEATURES, info_name, 16, "unknown features: 0x%llx",
                                  (unsigned long long)(info->features & ~(uint64_t)UFT_FEATURES_KNOWN)));
@@ -168,7 +168,7 @@ static lode_status read_tids(struct uft_opening *opening, struct uft_text list, 
         int32_t tid;
         if (!uft_take_id(&list, &tid) || tid == 0 || (list.at < list.end && *list.at != ','))
             return lode_report_add(opening->report, UFT_INFO_TEXT, info_name, UFT_HEADER_SIZE + offset,
-                                   "the list of tasks is malformed behind %u ids", info->tid_count);
+                                   "the list of tasks is malformed after %u ids", info->tid_count);
         info->tids[info->tid_count++] = tid;
         list.at += list.at < list.end;
     }
@@ -204,7 +204,7 @@ static lode_status read_utc_offset(struct uft_opening *opening, struct uft_text 
     uint64_t seconds;
     if (!uft_take_number(&value, 10, &seconds) || seconds > INT64_MAX / 1000000000)
         return lode_report_add(opening->report, UFT_INFO_TEXT, info_name, UFT_HEADER_SIZE + offset,
-                               "the offset from UTC is no number");
+                               "the offset from UTC is not a number");
     opening->rec->base.utc_offset = (int64_t)(seconds * 1000000000);
     return LODE_OK;
 }
@@ -263,7 +263,8 @@ static lode_status check_all_there(struct uft_opening *opening, uint32_t seen)
     for (unsigned bit = 0; bit < UFT_INFO_KNOWN; bit++)
         if ((opening->rec->info.lines >> bit & 1) && !(seen >> bit & 1))
             LODE_TRY(lode_report_add(opening->report, UFT_INFO_TEXT, info_name, LODE_NO_OFFSET,
-                                     "there is no line '%s', though the header says so", line_of_bit[bit]));
+                                     "there is no line '%s', though the header announces it",
+                                     line_of_bit[bit]));
     return LODE_OK;
 }
 
@@ -283,7 +284,7 @@ static lode_status read_lines(struct uft_opening *opening)
     LODE_TRY(check_all_there(opening, seen));
     if (opening->rec->info.tid_count == 0)
         return lode_report_add(opening->report, UFT_INFO_TASKS, info_name, LODE_NO_OFFSET,
-                               "no task is listed; those with data files are taken");
+                               "no task is listed; tasks with data files are used");
     return LODE_OK;
 }
 
@@ -298,14 +299,14 @@ lode_status lode_uft_read_info(struct uft_opening *opening)
     struct lode_range file = rec->info_source.bytes;
     if (status == LODE_ABSENT)
         LODE_TRY(lode_report_add(opening->report, UFT_INFO_MISSING, info_name, LODE_NO_OFFSET,
-                                 "there is no info file: the recorder did not end by itself"));
+                                 "there is no info file: the recorder was killed"));
     else if (file.size < UFT_HEADER_SIZE)
         LODE_TRY(lode_report_add(opening->report, UFT_INFO_SHORT, info_name, 0,
                                  "the file has %llu bytes; its header has 40",
                                  (unsigned long long)file.size));
     else if (memcmp(file.data, magic, sizeof magic) != 0)
         LODE_TRY(lode_report_add(opening->report, UFT_INFO_MAGIC, info_name, 0,
-                                 "the file does not begin with 'Ftrace!'; it is left out"));
+                                 "the file does not begin with 'Ftrace!'; it is omitted"));
     else
         LODE_TRY(read_header(opening, file));
     if (rec->info.text.data == NULL)

@@ -87,7 +87,7 @@ static lode_status read_lines(struct uft_opening *opening, struct uft_session *s
             continue;
         if (!parse_line(text, &line)) {
             LODE_TRY(lode_report_add(opening->report, UFT_MAP_LINE, source->name, lines.offset,
-                                     "the line is malformed; it is left out"));
+                                     "the line is malformed; it is omitted"));
             continue;
         }
         if (uft_equals(line.path, "[stack]"))
@@ -123,7 +123,7 @@ static lode_status read_map(struct uft_opening *opening, struct uft_session *ses
                              : LODE_ABSENT;
     if (status == LODE_ABSENT)
         return lode_report_add(opening->report, UFT_MAP_MISSING, name, LODE_NO_OFFSET,
-                               "the map of a session is not there: its addresses have no names");
+                               "the map of a session is missing: its addresses have no names");
     LODE_TRY(status);
     lode_array_init(&maps, sizeof(struct uft_map), UINT32_MAX / 2);
     status = read_lines(opening, session, &maps, &source);
@@ -165,7 +165,7 @@ static lode_status guess_session(struct uft_opening *opening)
     session->program = "";
     LODE_TRY(lode_uft_text(opening, (struct uft_text){only + 4, end}, &session->id));
     return lode_report_add(opening->report, UFT_SESSION_MISSING, "task.txt", LODE_NO_OFFSET,
-                           "there is no session; %s is taken, the only map there is", only);
+                           "there is no session; %s is used, the only map", only);
 }
 
 lode_status lode_uft_read_maps(struct uft_opening *opening)

@@ -218,7 +218,7 @@ static lode_status check_count(struct uft_opening *opening, const char *file, st
     if (is_number && said == count)
         return LODE_OK;
     return lode_report_add(opening->report, UFT_SYMBOLS_COUNT, file, 0,
-                           "there are %llu symbols; the file says %llu", (unsigned long long)count,
+                           "there are %llu symbols; the header says %llu", (unsigned long long)count,
                            is_number ? (unsigned long long)said : 0ULL);
 }
 
@@ -235,7 +235,7 @@ static lode_status parse_symbols(struct uft_opening *opening, const struct candi
             continue;
         if (!parse_symbol(line, &symbol, &has_size)) {
             LODE_TRY(lode_report_add(opening->report, UFT_SYMBOLS_LINE, file->name, lines.offset,
-                                     "the line is malformed; it is left out"));
+                                     "the line is malformed; it is omitted"));
             continue;
         }
         seen += symbol.type != '?'; /* writers do not count end markers */
@@ -276,7 +276,7 @@ static lode_status read_module_symbols(struct candidates *found, struct uft_modu
     const char *basename = lode_path_tail(module->module->path);
     if (file == NULL && is_foreign)
         return lode_report_add(opening->report, UFT_SYMBOLS_FOREIGN, module->module->path, LODE_NO_OFFSET,
-                               "%s.sym is of another module or build; it is not used", basename);
+                               "%s.sym belongs to another module or build; it is not used", basename);
     if (file == NULL)
         return lode_report_add(opening->report, UFT_SYMBOLS_MISSING, module->module->path, LODE_NO_OFFSET,
                                "there is no %s.sym", basename);

@@ -86,7 +86,7 @@ static bool take_id(struct uft_text *line, const char *key, int32_t *id)
 static lode_status malformed(struct uft_opening *opening, uint64_t offset, const char *kind)
 {
     return lode_report_add(opening->report, UFT_TASK_LINE, text_name, offset,
-                           "a line that begins with %s is malformed; it is left out", kind);
+                           "a line that begins with %s is malformed; it is omitted", kind);
 }
 
 static lode_status read_session(struct uft_opening *opening, struct uft_text line, uint64_t offset)
@@ -177,7 +177,7 @@ struct message {
 static lode_status bad_message(struct uft_opening *opening, uint64_t offset)
 {
     return lode_report_add(opening->report, UFT_TASK_LINE, binary_name, offset,
-                           "a message is malformed; the rest of the file is left out");
+                           "a message is malformed; the rest of the file is omitted");
 }
 
 static lode_status read_session_message(struct uft_opening *opening, const struct message *message,
@@ -264,5 +264,5 @@ lode_status lode_uft_read_tasks(struct uft_opening *opening)
     if (is_there)
         return LODE_OK;
     return lode_report_add(opening->report, UFT_TASKS_MISSING, text_name, LODE_NO_OFFSET,
-                           "there is no task.txt; the map is guessed, if there is one");
+                           "there is no task.txt; the only map is used, if there is one");
 }

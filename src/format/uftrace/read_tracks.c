@@ -146,7 +146,7 @@ static lode_status set_sessions(struct tracks *self, const lode_track *track, st
         return self->all[0].pid == 0
                    ? LODE_OK
                    : lode_report_add(opening->report, UFT_SESSION_MISSING, "task.txt", LODE_NO_OFFSET,
-                                     "task %d has no session; the only one there is is taken", track->tid);
+                                     "task %d has no session; the only one is used", track->tid);
     }
     return lode_report_add(opening->report, UFT_SESSION_MISSING, "task.txt", LODE_NO_OFFSET,
                            "task %d has no session: its addresses have no names", track->tid);

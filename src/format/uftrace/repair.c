@@ -37,8 +37,7 @@ static lode_status say_closed(struct uft_cursor *self, enum closing why, uint32_
     static const char *const words[][2] = {
         [CLOSE_MISSING] = {"call never ends", "calls never end"},
         [CLOSE_JUMPED] = {"call is left by longjmp", "calls are left by longjmp"},
-        [CLOSE_REPLACED] = {"call is open when another program takes over",
-                            "calls are open when another program takes over"},
+        [CLOSE_REPLACED] = {"call is open at exec", "calls are open at exec"},
         [CLOSE_OPEN] = {"call is open when the track ends", "calls are open when the track ends"}};
     if (why == CLOSE_LOST)
         return LODE_OK; /* part of the loss */
@@ -124,7 +123,7 @@ static lode_status go_off(struct uft_cursor *self, uint64_t time)
         LODE_TRY(come_back(self, time, LODE_EVENT_MADE));
     if (!is_paired(self))
         return lode_report_add(&self->report, UFT_SCHEDULE_PAIR, self->task->file, LODE_NO_OFFSET,
-                               "the thread goes off its processor at %llu and does not come back",
+                               "the thread is scheduled out at %llu and never scheduled in",
                                (unsigned long long)time);
     lode_uft_set_state(self, self->perf);
     return lode_uft_emit(self, &(lode_event){.time = time,
@@ -190,7 +189,7 @@ static lode_status catch_up(struct uft_cursor *self, uint64_t time)
     if (self->out_of == NULL)
         return LODE_OK;
     LODE_TRY(lode_report_add(&self->report, UFT_SCHEDULE_PAIR, self->task->file, self->offset,
-                             "there is a record while the thread is off its processor"));
+                             "there is a record while the thread is off-CPU"));
     return come_back(self, time, LODE_EVENT_MADE);
 }
 
@@ -253,7 +252,7 @@ static lode_status enter(struct uft_cursor *self, const struct uft_record *recor
                                  "a call at depth %u follows one at depth %u", depth, due - 1));
     if (depth >= UFT_FRAMES_MAX || self->frame_count >= UFT_FRAMES_MAX)
         return lode_report_add(&self->report, UFT_DEPTH_LIMIT, self->task->file, record->offset,
-                               "a call at depth %u is left out", depth);
+                               "a call at depth %u is omitted", depth);
     LODE_TRY(lode_uft_lookup(self, address, &function));
     if (self->frame_count == 0 && self->is_window)
         self->unseen = depth;
@@ -296,7 +295,7 @@ static lode_status orphan(struct uft_cursor *self, const struct uft_record *reco
     self->last_time = record->time;
     bool is_inherited = self->task->is_forked && self->frame_count == 0;
     return lode_report_add(&self->report, is_inherited ? UFT_EXIT_INHERITED : UFT_EXIT_ORPHAN,
-                           self->task->file, record->offset, "%s ends at depth %u, and never began",
+                           self->task->file, record->offset, "%s ends at depth %u, but never began",
                            function->name ? function->name : "a function without a name", depth);
 }
 
@@ -432,7 +431,7 @@ static lode_status skip_damage(struct uft_cursor *self)
     bool is_end = next >= self->stream.size;
     if (is_end && self->stream.size - self->offset < UFT_RECORD_SIZE)
         LODE_TRY(lode_report_add(&self->report, UFT_RECORD_CUT, self->task->file, self->offset,
-                                 "the last %llu bytes are not a whole record",
+                                 "the last %llu bytes are not a complete record",
                                  (unsigned long long)(self->stream.size - self->offset)));
     else
         LODE_TRY(lode_report_add(&self->report, UFT_RECORD_MAGIC, self->task->file, self->offset,
@@ -448,7 +447,7 @@ static lode_status skip_payload(struct uft_cursor *self, const struct uft_record
     LODE_TRY(lode_uft_resync(self, record->next, &next));
     self->offset = next;
     return lode_report_add(&self->report, UFT_RECORD_PAYLOAD, self->task->file, record->offset,
-                           "what the record carries cannot be decoded; %llu bytes are passed over",
+                           "the payload of the record cannot be decoded; %llu bytes are skipped",
                            (unsigned long long)(next - record->next));
 }
 

@@ -162,11 +162,11 @@ static lode_status say_dropped(const struct uft_merge *merge, const struct uft_w
 {
     if (written->dropped_points > 0)
         LODE_TRY(lode_uft_merge_find(merge, UFT_MERGE_EVENTS, file, error,
-                                     "%llu events of a kind that uftrace does not read are left out",
+                                     "%llu events of a kind that uftrace does not read are omitted",
                                      (unsigned long long)written->dropped_points));
     if (written->dropped_values > 0)
         LODE_TRY(lode_uft_merge_find(merge, UFT_MERGE_EVENTS, file, error,
-                                     "%llu events carry what uftrace would not read; it is left out",
+                                     "%llu events have data that uftrace would not read; it is omitted",
                                      (unsigned long long)written->dropped_values));
     return LODE_OK;
 }

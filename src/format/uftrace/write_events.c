@@ -47,7 +47,7 @@ static lode_status move_time(const struct uft_event_writer *self, uint64_t *time
     if (!__builtin_add_overflow(*time, self->rules.clock, time))
         return LODE_OK;
     return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
-                     "an event is before the beginning of the first recording's clock, or too far behind it");
+                     "an event is before the clock of the first recording begins, or too far after it");
 }
 
 /* ---- perf ---- */

@@ -76,7 +76,7 @@ static lode_status rename_module(struct uft_merge *merge, struct uft_written_mod
     while (lode_map_get(by_path, key_of(path, any_id)));
     LODE_TRY(lode_uft_merge_find(
         merge, UFT_MERGE_NAMES, module->path, error,
-        "two recordings have different modules of this path, and no build ids; the later one is written as %s",
+        "two recordings have different modules of this path, and no build ids; the second is written as %s",
         path));
     module->path = path;
     return LODE_OK;
@@ -133,7 +133,7 @@ static lode_status say_unnamed(const struct uft_merge *merge, lode_error *error)
         if (merge->modules[i].file == NULL && merge->modules[i].symbol_count > 0)
             LODE_TRY(lode_uft_merge_find(
                 merge, UFT_MERGE_NAMES, merge->modules[i].path, error,
-                "another module has the name that its file would have; its functions have no names"));
+                "another module already uses the name of its file; its functions have no names"));
     return LODE_OK;
 }
 

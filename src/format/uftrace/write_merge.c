@@ -126,10 +126,10 @@ static lode_status merge_clocks(struct uft_merge *merge, lode_error *error)
         if (first != 0 && offset != 0)
             source->clock = offset - first;
         else
-            LODE_TRY(lode_uft_merge_find(
-                merge, UFT_MERGE_CLOCK, "info", error,
-                "%s recording has no offset from UTC: times of number %zu stay as they are",
-                first ? "a later" : "the first", i + 1));
+            LODE_TRY(
+                lode_uft_merge_find(merge, UFT_MERGE_CLOCK, "info", error,
+                                    "%s recording has no offset from UTC: times of number %zu do not change",
+                                    first ? "a later" : "the first", i + 1));
     }
     return LODE_OK;
 }
@@ -191,7 +191,7 @@ static lode_status merge_arguments(struct uft_merge *merge, lode_error *error)
         if (source->drops_values)
             LODE_TRY(lode_uft_merge_find(
                 merge, UFT_MERGE_ARGUMENTS, "info", error,
-                "recording %zu specifies arguments otherwise than recording %zu; its arguments and results are left out",
+                "recording %zu and recording %zu specify different arguments; its arguments and results are omitted",
                 i + 1, merge->specified + 1));
     }
     return LODE_OK;

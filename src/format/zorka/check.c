@@ -108,11 +108,11 @@ lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_op
     if (status == LODE_OK && !is_quick) {
         struct checking self = {.recording = recording,
                                 .report = &report,
-                                .progress = {options->on_progress, options->user, "reading traces", 0, 0}};
+                                .progress = {options->on_progress, options->user, "reading requests", 0, 0}};
         status = check_tracks(&self, options, error);
     }
     *result = report.result;
-    result->has_traces = true;
+    result->has_requests = true;
     lode_report_close(&report);
     lode_recording_close(recording);
     return status;

@@ -57,7 +57,7 @@ static lode_status add_chunk(struct scan *scan, const uint8_t *header)
     scan->at += ZOR_CHUNK_HEADER_SIZE + (uint64_t)chunk.csize;
     if (chunk.csize > ZOR_CHUNK_MAX || chunk.lsize > ZOR_CHUNK_MAX)
         return lode_report_add(scan->report, ZOR_CHUNK_LIMIT, scan->data->file, chunk.offset,
-                               "%u bytes, which become %u; %u may be", chunk.csize, chunk.lsize,
+                               "%u bytes, unpacked %u; the limit is %u", chunk.csize, chunk.lsize,
                                (unsigned)ZOR_CHUNK_MAX);
     struct zor_chunk *slot = lode_array_push(scan->chunks);
     LODE_TRY_ALLOC(slot, scan->report->error);
@@ -154,7 +154,7 @@ bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
     *damage = (struct zor_damage){-1, ""};
     *payload = packed;
     if (!has_checksum(data, chunk)) {
-        *damage = (struct zor_damage){ZOR_CHUNK_CHECKSUM, "the chunk has another checksum than it says"};
+        *damage = (struct zor_damage){ZOR_CHUNK_CHECKSUM, "the checksum of the chunk is wrong"};
         return true;
     }
     if (data->codec == ZOR_CODEC_NONE) {
@@ -165,7 +165,7 @@ bool lode_zor_unpack(struct zor_unpacker *unpacker, const struct zor_data *data,
     if (decompress(unpacker, data, data->codec, packed, chunk->lsize, &has_memory))
         *payload = (struct lode_range){unpacker->buffer, chunk->lsize};
     else
-        *damage = (struct zor_damage){ZOR_CHUNK_CODEC, "the chunk does not become as many bytes as it says"};
+        *damage = (struct zor_damage){ZOR_CHUNK_CODEC, "the chunk does not unpack to its stated size"};
     return has_memory;
 }
 

@@ -186,7 +186,7 @@ static lode_status enter(struct zor_cursor *self)
     frame->function = lode_zor_function(self->rec, self->trace->store, self->method, &is_known);
     LODE_TRY_ALLOC(frame->function, self->error);
     if (!is_known && self->method != 0)
-        LODE_TRY(complain(self, ZOR_METHOD_UNKNOWN, "a method is not in the text index", self->method));
+        LODE_TRY(complain(self, ZOR_METHOD_UNKNOWN, "a method is not in the string index", self->method));
     emit_with(self,
               (lode_event){.function = frame->function,
                            .depth = (uint32_t)self->frames.count - 1,
@@ -225,7 +225,7 @@ static lode_status take_call(struct zor_cursor *self)
     if (self->frames.count == ZOR_DEPTH_MAX) {
         if (self->too_deep++ > 0)
             return LODE_OK;
-        return complain(self, ZOR_TRACE_DEPTH, "calls are deeper than may be", ZOR_DEPTH_MAX);
+        return complain(self, ZOR_TRACE_DEPTH, "calls exceed the depth limit", ZOR_DEPTH_MAX);
     }
     if (lode_array_push(&self->frames) == NULL)
         return lode_fail_memory(self->error);
@@ -304,7 +304,7 @@ static lode_status check_references(struct zor_cursor *self, const struct zor_ev
     bool is_reference = event->is_page;
     while (lode_zor_head(&in, &item)) {
         if (is_reference && item.major == ZOR_UNSIGNED && !is_in_index(self, item.value))
-            return complain(self, ZOR_STRING_UNKNOWN, "a string is not in the text index", item.value);
+            return complain(self, ZOR_STRING_UNKNOWN, "a string is not in the string index", item.value);
         is_reference = event->is_page || (item.major == ZOR_TAG && item.value == ZOR_TAG_STRING);
         if ((item.major == ZOR_BYTES || item.major == ZOR_TEXT) && !item.is_open &&
             !lode_zor_content(&in, &item, &content))
@@ -326,7 +326,7 @@ static lode_status take_attribute(struct zor_cursor *self, const struct zor_even
         return complain(self, ZOR_VALUE_SIZE, "an attribute is longer than 64 KiB", event->at);
     }
     if (is_named && !is_in_index(self, event->key))
-        LODE_TRY(complain(self, ZOR_STRING_UNKNOWN, "a string is not in the text index", event->key));
+        LODE_TRY(complain(self, ZOR_STRING_UNKNOWN, "a string is not in the string index", event->key));
     LODE_TRY(check_references(self, event));
     emit_point(self, id | (event->is_page ? ZOR_POINT_PAGE : 0), &self->after);
     return LODE_OK;
@@ -337,8 +337,8 @@ static lode_status take_thrown(struct zor_cursor *self, const struct zor_event *
     LODE_TRY(interrupt(self));
     LODE_ARRAY_AT(&self->frames, struct frame, self->frames.count - 1)->has_failed = true;
     if (!is_in_index(self, event->value.value))
-        LODE_TRY(
-            complain(self, ZOR_STRING_UNKNOWN, "an exception is not in the text index", event->value.value));
+        LODE_TRY(complain(self, ZOR_STRING_UNKNOWN, "an exception is not in the string index",
+                          event->value.value));
     (void)append_number(&self->after, event->value.value);
     emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_THROWN), &self->after);
     return LODE_OK;
@@ -356,7 +356,7 @@ static lode_status take_event(struct zor_cursor *self, const struct zor_event *e
     case ZOR_INFO:
         return take_info(self, event);
     case ZOR_OTHER:
-        return complain(self, ZOR_ITEM_UNKNOWN, "an item is of a kind that is not known", event->at);
+        return complain(self, ZOR_ITEM_UNKNOWN, "an item has an unknown kind", event->at);
     case ZOR_ATTRIBUTE:
     case ZOR_THROWN:
         break;
@@ -386,7 +386,7 @@ static lode_status take_chunk(struct zor_cursor *self)
     /* It was valid when the store was opened. */
     if (self->payload->bytes.size < self->current->end || !zor_can_be_read(&self->payload->damage))
         return lode_fail(self->error, LODE_ERR_IO, self->store->data_file, chunk->offset,
-                         "the file was changed while it was read");
+                         "the file changed while it was read");
     self->reader.in.data = self->payload->bytes.data;
     return LODE_OK;
 }
@@ -402,7 +402,7 @@ static lode_status begin_segment(struct zor_cursor *self)
     self->is_reading = true;
     if (!self->current->is_behind_loss)
         return LODE_OK;
-    LODE_TRY(complain(self, ZOR_TRACE_LOST, "a damaged chunk may be a part of this trace", 0));
+    LODE_TRY(complain(self, ZOR_TRACE_LOST, "a damaged chunk may be a part of this request", 0));
     emit(self, (lode_event){.depth = (uint32_t)self->frames.count, .kind = LODE_EVENT_LOST});
     return LODE_OK;
 }
@@ -420,7 +420,7 @@ static void leave_open(struct zor_cursor *self)
 static lode_status end_trace(struct zor_cursor *self)
 {
     if (self->frames.count > 0 && !self->is_ending) {
-        LODE_TRY(complain(self, ZOR_TRACE_OPEN, "calls are open when the trace ends", self->frames.count));
+        LODE_TRY(complain(self, ZOR_TRACE_OPEN, "calls are open when the request ends", self->frames.count));
         self->is_ending = true;
     }
     while (self->frames.count > 0 && self->event_count < self->event_capacity - EVENTS_AT_ONCE)

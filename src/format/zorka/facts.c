@@ -54,7 +54,7 @@ static void add_ids(struct facts *facts)
         known += zor_id_is_known(LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->id);
     for (uint32_t i = 0; i < rec->store_count; i++)
         described += rec->stores[i].metas.items.count;
-    add(facts, "trace ids", "%zu%s", known,
+    add(facts, "request ids", "%zu%s", known,
         known == 0      ? ""
         : described > 0 ? ", from metadata"
                         : ", from the data");

@@ -189,9 +189,9 @@ lode_status lode_zor_undo_fmi(struct lode_range bytes, const char *file, struct 
     if (!has_header(&fmi) || bytes.size > UINT32_MAX)
         return complain(&fmi, ZOR_TEXT_HEADER, 0, "the file has no FMI header, or is too short for it");
     if (!has_header_checksum(&fmi))
-        return complain(&fmi, ZOR_TEXT_CHECKSUM, CHECKSUM_AT, "the header has another checksum than it says");
+        return complain(&fmi, ZOR_TEXT_CHECKSUM, CHECKSUM_AT, "the checksum of the header is wrong");
     if (!is_within_limits(&fmi))
-        return complain(&fmi, ZOR_TEXT_BLOCKS, 8, "the text is longer than may be");
+        return complain(&fmi, ZOR_TEXT_BLOCKS, 8, "the index exceeds the size limit");
     *size = fmi.size;
     return undo_all(&fmi, out);
 }

@@ -82,8 +82,8 @@ static lode_status find_stores(struct opening *opening)
     for (size_t i = 0; i < opening->name_count; i++)
         count += is_store_entry(opening->names[i]);
     if (count > ZOR_STORES_MAX)
-        return lode_fail(opening->error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "%zu stores; %u may be", count,
-                         (unsigned)ZOR_STORES_MAX);
+        return lode_fail(opening->error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "%zu stores; the limit is %u",
+                         count, (unsigned)ZOR_STORES_MAX);
     rec->stores = lode_arena_alloc(opening->arena, count + 1, sizeof *rec->stores);
     LODE_TRY_ALLOC(rec->stores, opening->error);
     if (is_one)
@@ -216,7 +216,7 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     LODE_TRY(lode_zor_scan(&store->data, &rec->chunks, index, opening->report));
     if (rec->chunks.count > before && store->strings.items.count == 0)
         return lode_report_add(opening->report, ZOR_TEXT_MISSING, store->data_file, LODE_NO_OFFSET,
-                               "there is no text in the index");
+                               "the string index is empty");
     return LODE_OK;
 }
 

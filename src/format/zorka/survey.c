@@ -218,8 +218,8 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
     notes->end = reading.level;
     notes->is_page = events.is_page;
     if (events.is_malformed || is_full) {
-        notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS, is_full ? "more traces begin than may be"
-                                                                      : "an event is malformed"};
+        notes->damage = (struct zor_damage){ZOR_CHUNK_EVENTS,
+                                            is_full ? "too many requests begin" : "an event is malformed"};
         notes->damaged_at = end;
     }
     return true;
@@ -302,7 +302,7 @@ static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk,
                                 .stamp = piece->stamp};
     if (piece->stamp == 0)
         return lode_report_add(self->report, ZOR_TRACE_STAMP, store->data_file, chunk->offset,
-                               "a trace has no time stamp");
+                               "a request has no time stamp");
     return LODE_OK;
 }
 
@@ -365,7 +365,7 @@ static lode_status find_open(struct survey *self, const struct zor_chunk *chunk,
     if (self->open_count == 1)
         return LODE_OK;
     return lode_report_add(self->report, ZOR_TRACE_AMBIGUOUS, self->rec->stores[chunk->store].data_file,
-                           chunk->offset, "%zu traces may go on here", self->open_count);
+                           chunk->offset, "%zu requests may continue here", self->open_count);
 }
 
 /* ---- combining the notes ---- */
@@ -396,7 +396,7 @@ static lode_status take_pieces(struct survey *self, uint32_t index, struct open_
     if (!has_orphan)
         return LODE_OK;
     return lode_report_add(self->report, ZOR_TRACE_ORPHAN, self->rec->stores[chunk->store].data_file,
-                           chunk->offset, "a trace goes on here whose beginning is not there");
+                           chunk->offset, "a request continues here, but its beginning is missing");
 }
 
 static lode_status take_notes(struct survey *self, uint32_t index)
@@ -428,7 +428,7 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
     if (notes->damage.rule >= 0)
         LODE_TRY(lode_report_add(self->report, (unsigned)notes->damage.rule,
                                  self->rec->stores[chunk->store].data_file, chunk->offset,
-                                 "%s (at 0x%llx of what is in it)", notes->damage.text,
+                                 "%s (at unpacked offset 0x%llx)", notes->damage.text,
                                  (unsigned long long)notes->damaged_at));
     struct zor_store *store = &self->rec->stores[chunk->store];
     store->has_page_layout = store->has_page_layout || (notes->pieces.count > 0 && notes->is_page);

@@ -93,12 +93,12 @@ static lode_status add_text(struct zor_strings *strings, uint64_t id, struct lod
     LODE_TRY_ALLOC(slot, report->error);
     if (!is_sound)
         LODE_TRY(lode_report_add(report, ZOR_TEXT_RECORD, file, offset,
-                                 "the text of id %llu has an escape that is none", (unsigned long long)id));
+                                 "the string with id %llu has an invalid escape", (unsigned long long)id));
     if (!is_new) {
         const struct zor_text *before = LODE_ARRAY_AT(&strings->items, struct zor_text, *slot);
         bool is_same = before->length == length && memcmp(before->text, copy, length) == 0;
         return is_same ? LODE_OK
-                       : lode_report_add(report, ZOR_TEXT_DUPLICATE, file, offset, "id %llu has two texts",
+                       : lode_report_add(report, ZOR_TEXT_DUPLICATE, file, offset, "id %llu has two strings",
                                          (unsigned long long)id);
     }
     struct zor_text *item = lode_array_push(&strings->items);
@@ -143,7 +143,7 @@ lode_status lode_zor_read_records(struct zor_strings *strings, struct lode_range
         uint64_t size = end ? (uint64_t)(end - text.data) - at : text.size - at;
         struct lode_range record = {text.data + at, size};
         LODE_TRY(end ? read_record(strings, record, file, at, report)
-                     : lode_report_add(report, ZOR_TEXT_RECORD, file, at, "the last record is cut off"));
+                     : lode_report_add(report, ZOR_TEXT_RECORD, file, at, "the last record is truncated"));
         at += size + 1;
     }
     return LODE_OK;

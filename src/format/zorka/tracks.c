@@ -190,7 +190,7 @@ lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error)
     rec->base.tracks = lode_arena_alloc(arena, count, sizeof *rec->base.tracks);
     LODE_TRY_ALLOC(rec->base.tracks, error);
     rec->base.track_count = (uint32_t)count;
-    rec->base.has_traces = true;
+    rec->base.has_requests = true;
     for (uint32_t i = 0; i < count; i++) {
         const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
         /* All traces of the method share its name. */

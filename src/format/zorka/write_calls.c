@@ -88,7 +88,7 @@ static lode_status find_method(struct zor_source *source, struct zor_encoder *en
             *method = source->methods[index];
         return *method ? LODE_OK
                        : lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET,
-                                   "the recording was changed while it was read");
+                                   "the recording changed while it was read");
     }
     if (index >= uses->count && !grow_uses(uses, index))
         return lode_fail_memory(error);
