@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A child is on the hot path if it has at least this share of its parent's cost. */
+/* A child is on the hot path if it has at least this fraction of its parent's cost. */
 #define HOT_SHARE 0.5
 
-/* A context of a node. In a view by callers: a caller, and the cost that came through it. */
+/* A context of a node. In a view by callers: a caller, and the cost through it. */
 struct member {
     uint32_t context;
     double weight;
@@ -24,9 +24,9 @@ void lode_view_node_free(struct lode_view_node *node)
     lode_array_free(&node->members);
 }
 
-/* ---- meaning ---- */
+/* ---- grouping ---- */
 
-/* Whether a context has a row of its own; the costs of others belong to the row above. Flat, what is called is elsewhere. */
+/* Whether a context has its own row; costs of others belong to the row above. Flat views omit calls. */
 static bool is_shown(const struct lode_expander *self, const lode_context *context)
 {
     if (begins_function(context))
@@ -35,7 +35,7 @@ static bool is_shown(const struct lode_expander *self, const lode_context *conte
            (self->options.lines && context->lexical == LODE_LEXICAL_LINE);
 }
 
-/* From the top down, calls and inlined copies of a function are two things; for callers, it is the function that counts. */
+/* Top-down, calls and inlined copies of a function differ; for callers they are the same. */
 static struct lode_key meaning(const struct lode_expander *self, const lode_context *context)
 {
     if (!begins_function(context))
@@ -47,7 +47,7 @@ static struct lode_key meaning(const struct lode_expander *self, const lode_cont
 
 /* ---- children of a node ---- */
 
-/* The child that a context belongs to; NULL if there is no memory. */
+/* The child that a context belongs to; NULL if out of memory. */
 static struct lode_view_node *child_of(struct lode_expander *self, const lode_context *context)
 {
     bool added;
@@ -77,7 +77,7 @@ static lode_status add_member(struct lode_expander *self, struct lode_view_node 
     return LODE_OK;
 }
 
-/* Remembers where a node is called from, as long as it is one place. */
+/* Records the call site of a node, as long as it is unique. */
 static void note_call(struct lode_view_node *node, const lode_context *context)
 {
     const lode_context *site = lode_context_parent(context);
@@ -105,7 +105,7 @@ static lode_status add_shown(struct lode_expander *self, const lode_context *con
     return LODE_OK;
 }
 
-/* The body of a member: adds own costs to `row`, and what is called or contained to the children. */
+/* The body of a context: adds own costs to `row`, and calls and inner scopes to the children. */
 static lode_status expand_member(struct lode_expander *self, const lode_context *member, lode_view_row *row)
 {
     uint32_t end = member->index + member->subtree_size;
@@ -167,7 +167,7 @@ static void count_outermost(const struct lode_expander *self, struct lode_view_n
         node->row.context = &self->tree->nodes[members[0].context];
 }
 
-/* A context that calls several members is one caller. */
+/* A context that calls several contexts of the node is one caller. */
 static void merge_callers(struct lode_expander *self, struct lode_view_node *node)
 {
     struct member *members = node->members.items;
@@ -193,7 +193,7 @@ static int compare_nodes(const void *left, const void *right)
     return i < k ? -1 : i > k;
 }
 
-/* A call is worth a row even if the clock did not see it take time. */
+/* A call gets a row even if it took no measurable time. */
 static bool is_empty(const struct lode_view_node *node)
 {
     return !(node->size > 0.0) && node->row.calls == 0;
@@ -212,14 +212,14 @@ static void begin_children(struct lode_expander *self)
     lode_keys_clear(&self->keys);
 }
 
-/* Whether a child is worth a row. */
+/* Whether a child gets a row. */
 static bool is_kept(const struct lode_expander *self, const struct lode_view_node *node, unsigned depth)
 {
     bool too_deep = self->options.depth > 0 && depth > self->options.depth;
     return !too_deep && node->size >= self->least && !is_empty(node);
 }
 
-/* What the members of children add up to, where that is not simply their sum. */
+/* The costs of children, where they are not simply sums over their contexts. */
 static void merge_members(struct lode_expander *self)
 {
     for (size_t i = 0; i < self->children.count; i++) {
@@ -231,7 +231,7 @@ static void merge_members(struct lode_expander *self)
     }
 }
 
-/* Keeps the children that are worth a row, the most expensive first. */
+/* Keeps the children that get a row, the most expensive first. */
 static void choose_children(struct lode_expander *self, lode_view_row *parent, unsigned depth)
 {
     struct lode_view_node *nodes = self->children.items;
@@ -255,7 +255,7 @@ static void choose_children(struct lode_expander *self, lode_view_row *parent, u
             parent == NULL || (parent->hot && nodes[0].row.inclusive >= HOT_SHARE * parent->inclusive);
 }
 
-/* By callers, the first rows are costs of bodies; flat, they have those of their loops and lines, too. */
+/* By callers, roots have the costs of bodies; in flat views also those of loops and lines. */
 static void complete_root(const struct lode_expander *self, lode_view_row *row,
                           const struct lode_array *members)
 {
@@ -292,7 +292,7 @@ lode_status lode_expander_expand(struct lode_expander *self, struct lode_view_no
     return status;
 }
 
-/* The body of a member, as expand_member adds it up. Returns whether there is something to show below it. */
+/* The body of a context, summed as by expand_member. Returns whether there is anything below. */
 static bool add_body(const struct lode_expander *self, const lode_context *member, lode_view_row *row)
 {
     uint32_t end = member->index + member->subtree_size;
@@ -352,7 +352,7 @@ static lode_status add_focused_roots(struct lode_expander *self)
     return LODE_OK;
 }
 
-/* Functions with costs of their own. */
+/* Functions with own costs. */
 static lode_status add_caller_roots(struct lode_expander *self)
 {
     for (uint32_t i = 0; i < self->tree->count; i++) {
@@ -376,7 +376,7 @@ static lode_status add_flat_roots(struct lode_expander *self)
     return LODE_OK;
 }
 
-/* A function may match and have no cost of its own. */
+/* A function may match without own costs. */
 static bool is_focus_found(const struct lode_expander *self)
 {
     bool found = self->children.count > 0 || self->options.focus == NULL;
@@ -399,7 +399,7 @@ static lode_status find_functions(struct lode_expander *self)
     return LODE_OK;
 }
 
-/* Everything below the global context, and a row for what was measured there itself. */
+/* Everything below the global context, and a row for its own costs. */
 static lode_status add_top_roots(struct lode_expander *self)
 {
     const lode_context *global = &self->tree->nodes[0];
@@ -415,7 +415,7 @@ static lode_status add_top_roots(struct lode_expander *self)
     return LODE_OK;
 }
 
-/* Sizes by context, without signs where there are any. */
+/* Sizes by context; absolute values if any cost is negative. */
 static lode_status find_sizes(struct lode_expander *self)
 {
     uint32_t count = self->tree->count, i = 0;
@@ -426,7 +426,7 @@ static lode_status find_sizes(struct lode_expander *self)
         return LODE_OK;
     self->sizes = self->unsigned_costs = calloc(count, sizeof *self->unsigned_costs);
     LODE_TRY_ALLOC(self->unsigned_costs, self->error);
-    /* Children come after their parent. */
+    /* Children follow parents. */
     for (i = count; i-- > 0;) {
         self->unsigned_costs[i] += fabs(self->cost->own[i]);
         if (i > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A view as a list of rows: nodes are expanded depth-first, as long as they are worth a row. */
+/* A view as a list of rows: expands nodes depth-first, as long as they get a row. */
 #include "analysis/view.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ struct builder {
     lode_view *view;
 };
 
-/* Moves the children to the pending nodes, so that the most expensive one comes next. */
+/* Moves the children to the pending nodes, the most expensive one last. */
 static lode_status keep_children(struct builder *self, lode_error *error)
 {
     struct lode_array *children = &self->expander.children;

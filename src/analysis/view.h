@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Expanding the nodes of a view. A node stands for contexts with the same meaning under the same parent; its children are found
- * when it is expanded, so that what is pruned costs nothing.
+ * Expands the nodes of a view. A node groups equal contexts under the same parent; its children are
+ * computed when it is expanded, so that pruned subtrees cost nothing.
  */
 #ifndef LODE_ANALYSIS_VIEW_H
 #define LODE_ANALYSIS_VIEW_H
@@ -12,8 +12,8 @@
 #include <lode/view.h>
 
 struct lode_view_node {
-    lode_view_row row; /* without the exclusive cost, until it is expanded or lode_view_node_complete */
-    double size; /* what it is left out by: its inclusive cost, or what that adds up from without signs */
+    lode_view_row row; /* without exclusive cost until expanded or completed */
+    double size;       /* for pruning: inclusive cost, or sum of absolute costs */
     struct lode_array members;
     bool call_seen; /* call_file and call_line are set */
 };
@@ -22,13 +22,13 @@ struct lode_expander {
     const lode_cost *cost;
     lode_view_options options; /* the focus need not outlive lode_expander_roots */
     const struct lode_context_tree *tree;
-    const double *sizes;        /* by context: the inclusive costs, unless one is negative */
-    double *unsigned_costs;     /* else these: of a quantity that can go down, costs can cancel out */
-    double least;               /* size below which rows are left out */
-    struct lode_array children; /* struct lode_view_node: what was found last, the most expensive first */
+    const double *sizes;        /* by context: inclusive costs, unless one is negative */
+    double *unsigned_costs;     /* by context otherwise: sums of absolute values */
+    double least;               /* rows of smaller size are dropped */
+    struct lode_array children; /* struct lode_view_node: of the last expansion, by cost */
     struct lode_keys keys;      /* of the children, in their order */
-    uint32_t *function_of;      /* by context: the context that begins the function it is in */
-    double *body;               /* by context that begins a function: the own costs of its body */
+    uint32_t *function_of;      /* by context: the context that begins its function */
+    double *body;               /* by context that begins a function: own costs of its body */
     lode_error *error;
 };
 
@@ -37,17 +37,17 @@ lode_status lode_expander_open(struct lode_expander *self, const lode_cost *cost
 void lode_expander_close(struct lode_expander *self);
 
 /*
- * Find the first rows, or the children of a node, and leave those that are worth a row in `children`, which the caller takes: sets
- * the count to 0. Expanding also adds up the node's exclusive cost.
+ * Compute the roots, or the children of a node. Those that get a row are left in `children`; the
+ * caller takes them and sets the count to 0. Expanding also computes the node's exclusive cost.
  */
 lode_status lode_expander_roots(struct lode_expander *self, lode_error *error);
 lode_status lode_expander_expand(struct lode_expander *self, struct lode_view_node *node, lode_error *error);
 
-/* Adds up the exclusive cost of a node that is not going to be expanded now. Returns whether there are contexts below it. */
+/* Computes the exclusive cost of an unexpanded node. Returns whether it has contexts below. */
 bool lode_view_node_complete(const struct lode_expander *self, struct lode_view_node *node);
 void lode_view_node_free(struct lode_view_node *node);
 
-/* Has the outline call `release` when it closes. */
+/* Makes the outline call `release` when it closes. */
 void lode_outline_own(lode_outline *outline, void (*release)(void *owner, const lode_cost *cost),
                       void *owner);
 
