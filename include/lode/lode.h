@@ -28,6 +28,7 @@
 #include <lode/database.h>
 #include <lode/distribution.h>
 #include <lode/event.h>
+#include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>
 #include <lode/metric.h>

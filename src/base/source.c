@@ -25,6 +25,18 @@ lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_
     return lode_fail_memory(error);
 }
 
+lode_status lode_folder_open_file(struct lode_folder *folder, const char *path, lode_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (parent == NULL)
+        return lode_fail_memory(error);
+    lode_status status = lode_folder_open(folder, parent, error);
+    free(parent);
+    folder->single = slash ? slash + 1 : path;
+    return status;
+}
+
 lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
                                 lode_error *error)
 {
@@ -105,7 +117,9 @@ lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena
     struct lode_array found;
     lode_status status = LODE_OK;
     lode_array_init(&found, sizeof(const char *), SIZE_MAX);
-    if (folder->directory >= 0)
+    if (folder->single)
+        status = add_name(&found, arena, folder->single) ? LODE_OK : lode_fail_memory(error);
+    else if (folder->directory >= 0)
         status = list_directory(folder->directory, &found, arena, error);
     for (size_t i = 0; folder->directory < 0 && i < folder->file_count && status == LODE_OK; i++)
         if (!add_name(&found, arena, folder->files[i].name))

@@ -21,10 +21,13 @@ struct lode_folder {
     int directory; /* -1: in memory */
     const lode_memory_file *files;
     size_t file_count;
+    const char *single;       /* of a store that is one file: its name, the only one; borrowed */
     struct lode_watch *watch; /* of files opened from here; NULL in memory */
 };
 
 lode_status lode_folder_open(struct lode_folder *folder, const char *path, lode_error *error);
+/* A file as a folder that has nothing else. `path` must outlive it. */
+lode_status lode_folder_open_file(struct lode_folder *folder, const char *path, lode_error *error);
 /* A directory inside a folder. */
 lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
                                 lode_error *error);

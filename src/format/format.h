@@ -1,25 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a format of stores provides. The registry tries all formats in the order of its list. */
+/* What a format of stores provides. Nothing above this layer but the registry knows which there are. */
 #ifndef LODE_FORMAT_FORMAT_H
 #define LODE_FORMAT_FORMAT_H
 
 #include "base/source.h"
+#include "model/recording_sink.h"
 #include "model/sink.h"
 #include <lode/check.h>
 #include <lode/convert.h>
 #include <lode/recording.h>
+#include <lode/synth.h>
 #include <stdbool.h>
+
+/* How sure a format is that a store is its own: the surest one takes it. */
+enum {
+    LODE_PROBE_NO,
+    LODE_PROBE_NAMES,  /* by names of files that others may use, too */
+    LODE_PROBE_MARK,   /* by the name of a file that no other format has */
+    LODE_PROBE_CONTENT /* by what is in a file */
+};
 
 /* The formats that stores can be written in. */
 struct lode_target {
-    const char *name;                 /* selects it */
-    const struct lode_sink_ops *sink; /* of databases */
+    const char *name; /* selects it */
+    /* Targets of one family differ in the layout of files: its name, or NULL if there is one only. */
+    const char *family, *layout;
+    const char *description; /* one line of help */
+    /* One of these is NULL. */
+    const struct lode_sink_ops *sink;                /* of databases */
+    const struct lode_recording_sink_ops *recording; /* of recordings */
+    /* Makes a recording from parameters. May be NULL. */
+    lode_status (*synth)(const char *path, const lode_synth_recording_options *options, lode_error *error);
 };
 
 struct lode_format {
     const char *name;
-    /* Whether the folder has any file of this format, valid or damaged. */
-    bool (*probe)(const struct lode_folder *folder);
+    const char *mark; /* for people: the files that a store is known by, and what it is */
+    bool is_file;     /* stores are single files; else directories */
+    /* LODE_PROBE_...: whether the folder has any file of this format, valid or damaged. */
+    int (*probe)(const struct lode_folder *folder);
     /* One of these is NULL: a format holds either databases or recordings. */
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
     lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,
@@ -33,11 +52,15 @@ struct lode_format {
 };
 
 extern const struct lode_format *const lode_formats[];
-extern const size_t lode_format_count;
+extern const size_t lode_formats_count;
 
 /* The format of a folder's content, or NULL. */
 const struct lode_format *lode_format_of(const struct lode_folder *folder);
+/* The target of this name, or NULL. */
+const struct lode_target *lode_target_named(const char *name);
 /* The target for databases of this name, or NULL if there is none. NULL as a name: the first. */
 const struct lode_target *lode_target_of_databases(const char *name);
+/* The target that a recording has its format of, or NULL. NULL as a recording: the first. */
+const struct lode_target *lode_target_of_recording(const lode_recording *recording);
 
 #endif

@@ -1,33 +1,108 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/options.h"
 #include "format/format.h"
 #include "format/hpctoolkit/hpctoolkit.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "format/uftrace/uftrace.h"
 #include "format/zorka/zorka.h"
+#include <lode/format.h>
 #include <string.h>
 
+/* The first target of databases, and the first of recordings, are the defaults. */
 const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_hpctoolkit_drafts,
                                                   &lode_format_uftrace, &lode_format_zorka};
-const size_t lode_format_count = sizeof lode_formats / sizeof *lode_formats;
+const size_t lode_formats_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)
 {
-    /* Drafts are recognized by the content of their files, 4.0 by file names alone. */
-    if (lode_format_hpctoolkit_drafts.probe(folder))
-        return &lode_format_hpctoolkit_drafts;
-    for (size_t i = 0; i < lode_format_count; i++)
-        if (lode_formats[i]->probe(folder))
-            return lode_formats[i];
+    const struct lode_format *best = NULL;
+    int most = LODE_PROBE_NO;
+    for (size_t i = 0; i < lode_formats_count; i++) {
+        bool fits = lode_formats[i]->is_file == (folder->single != NULL);
+        int score = fits ? lode_formats[i]->probe(folder) : LODE_PROBE_NO;
+        if (score > most) {
+            most = score;
+            best = lode_formats[i];
+        }
+    }
+    return best;
+}
+
+/* ---- targets ---- */
+
+/* NULL past the last one. */
+static const struct lode_target *target_at(size_t index, const struct lode_format **format)
+{
+    for (size_t i = 0; i < lode_formats_count; i++) {
+        *format = lode_formats[i];
+        if (index < lode_formats[i]->target_count)
+            return &lode_formats[i]->targets[index];
+        index -= lode_formats[i]->target_count;
+    }
     return NULL;
+}
+
+const struct lode_target *lode_target_named(const char *name)
+{
+    const struct lode_format *format;
+    size_t i = 0;
+    const struct lode_target *target = target_at(0, &format);
+    while (target && strcmp(target->name, name) != 0)
+        target = target_at(++i, &format);
+    return target;
 }
 
 const struct lode_target *lode_target_of_databases(const char *name)
 {
-    for (size_t i = 0; i < lode_format_count; i++)
-        for (size_t k = 0; k < lode_formats[i]->target_count; k++) {
-            const struct lode_target *target = &lode_formats[i]->targets[k];
-            if (target->sink && (name == NULL || strcmp(target->name, name) == 0))
-                return target;
-        }
-    return NULL;
+    const struct lode_format *format;
+    size_t i = 0;
+    const struct lode_target *target = name ? lode_target_named(name) : target_at(0, &format);
+    while (name == NULL && target && target->sink == NULL)
+        target = target_at(++i, &format);
+    return target && target->sink ? target : NULL;
+}
+
+/* What a recording calls its format begins with the name of the target. */
+static bool has_format(const lode_recording *recording, const struct lode_target *target)
+{
+    return recording == NULL || strncmp(recording->format, target->name, strlen(target->name)) == 0;
+}
+
+const struct lode_target *lode_target_of_recording(const lode_recording *recording)
+{
+    const struct lode_format *format;
+    size_t i = 0;
+    const struct lode_target *target = target_at(0, &format);
+    while (target && (target->recording == NULL || !has_format(recording, target)))
+        target = target_at(++i, &format);
+    return target;
+}
+
+/* ---- the public list ---- */
+
+size_t lode_format_count(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lode_formats_count; i++)
+        count += lode_formats[i]->target_count;
+    return count;
+}
+
+lode_status lode_format_at(size_t index, lode_format_info *out)
+{
+    const struct lode_format *format;
+    const struct lode_target *target = target_at(index, &format);
+    if (target == NULL)
+        return LODE_NOT_FOUND;
+    lode_format_info info = {.size = out->size,
+                             .name = target->name,
+                             .description = target->description,
+                             .family = target->family,
+                             .layout = target->layout,
+                             .kind = target->sink ? LODE_STORE_DATABASE : LODE_STORE_RECORDING,
+                             .can_read = format->open || format->open_recording,
+                             .can_write = 1,
+                             .can_synthesize = target->synth != NULL};
+    lode_result_give(out, out->size, &info, sizeof info);
+    return LODE_OK;
 }

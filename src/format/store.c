@@ -7,26 +7,47 @@
 #include "model/recording.h"
 #include <lode/store.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
+/* A directory, or a file where there is a format whose stores are files. */
 static lode_status open_folder(struct lode_folder *folder, const char *path, lode_error *error)
 {
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
-                         "not a directory; expected the directory of a store");
-    return lode_folder_open(folder, path, error);
+    bool takes_files = false;
+    for (size_t i = 0; i < lode_formats_count; i++)
+        takes_files |= lode_formats[i]->is_file;
+    if (stat(path, &status) != 0 || S_ISDIR(status.st_mode))
+        return lode_folder_open(folder, path, error);
+    if (takes_files && S_ISREG(status.st_mode))
+        return lode_folder_open_file(folder, path, error);
+    return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET,
+                     "not a directory; expected the directory of a store");
+}
+
+/* What was looked for: "a, b or c". */
+static void list_marks(char *out, size_t size)
+{
+    size_t last = lode_formats_count, used = 0;
+    while (last > 0 && lode_formats[last - 1]->mark == NULL)
+        last--;
+    out[0] = '\0';
+    for (size_t i = 0; i < last && used < size; i++) {
+        const char *mark = lode_formats[i]->mark, *before = used == 0 ? "" : i + 1 == last ? " or " : ", ";
+        if (mark)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", before, mark);
+    }
 }
 
 static lode_status find_format(const struct lode_format **out, const struct lode_folder *folder,
                                const char *path, lode_error *error)
 {
+    char marks[256];
     *out = lode_format_of(folder);
     if (*out)
         return LODE_OK;
-    return lode_fail(
-        error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET,
-        "unknown store: no meta.db (HPCToolkit database), info or task.txt (uftrace recording) or traces.dat (Zorka store)");
+    list_marks(marks, sizeof marks);
+    return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET, "unknown store: no %s", marks);
 }
 
 lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)
@@ -203,14 +224,14 @@ lode_status(lode_check_memory)(const lode_memory_file *files, size_t file_count,
 size_t lode_rule_count(void)
 {
     size_t count = 0;
-    for (size_t i = 0; i < lode_format_count; i++)
+    for (size_t i = 0; i < lode_formats_count; i++)
         count += lode_formats[i]->rule_count;
     return count;
 }
 
 const lode_rule *lode_rule_at(size_t index)
 {
-    for (size_t i = 0; i < lode_format_count; i++) {
+    for (size_t i = 0; i < lode_formats_count; i++) {
         if (index < lode_formats[i]->rule_count)
             return &lode_formats[i]->rules[index];
         index -= lode_formats[i]->rule_count;

@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "format/format.h"
 #include <inttypes.h>
 #include <lode/synth.h>
 #include <lode/writer.h>
@@ -21,7 +22,11 @@ enum {
     KIND_RANK = 2,
     KIND_THREAD = 3,
     RANKS_PER_NODE = 16,
-    SAMPLE_NANOSECONDS = 1000000
+    SAMPLE_NANOSECONDS = 1000000,
+    MOST_DEPTH = 65535,
+    MOST_TASKS = 1000000,
+    MOST_FUNCTIONS = 1 << 24,
+    LEAST_FUNCTIONS = 4
 };
 
 /* The kind of a context determines its children. */
@@ -327,4 +332,34 @@ lode_status lode_synth_database(const char *path, const lode_synth_options *give
     free(self.contexts);
     free(self.lines);
     return status;
+}
+
+/* ---- recordings ---- */
+
+static lode_status check_recording(const lode_synth_recording_options *options, lode_error *error)
+{
+    const char *wrong = NULL;
+    if (options->tasks == 0 || options->tasks > MOST_TASKS)
+        wrong = "1 to 1000000 tasks can be made";
+    else if (options->records < 2 * (uint64_t)options->tasks)
+        wrong = "at least 2 records for each task are needed";
+    else if (options->functions < LEAST_FUNCTIONS || options->functions > MOST_FUNCTIONS)
+        wrong = "4 to 16777216 functions can be made";
+    else if (options->depth < 2 || options->depth > MOST_DEPTH)
+        wrong = "the depth must be from 2 to 65535";
+    return wrong ? lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong) : LODE_OK;
+}
+
+lode_status lode_synth_recording(const char *path, const lode_synth_recording_options *given,
+                                 lode_error *error)
+{
+    lode_synth_recording_options options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(check_recording(&options, error));
+    const struct lode_target *target =
+        options.to ? lode_target_named(options.to) : lode_target_of_recording(NULL);
+    if (target == NULL || target->synth == NULL)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "no recording can be made in the format %s", options.to ? options.to : "");
+    return target->synth(path, &options, error);
 }

@@ -140,26 +140,26 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
     return lode_hpct_open(out, folder, &lode_hpct_layout, error);
 }
 
-static bool probe(const struct lode_folder *folder)
+static int probe(const struct lode_folder *folder)
 {
-    uint64_t size;
-    /* Zorka trace stores have another kind of meta.db next to their data. */
-    if (lode_folder_size(folder, "traces.dat", &size, NULL) == LODE_OK)
-        return false;
     for (unsigned id = 0; id < HPCT_FILES; id++) {
         struct lode_source source;
         lode_status status = lode_source_open(&source, folder, lode_hpct_specs[id].name, NULL);
         lode_source_close(&source);
         if (status != LODE_ABSENT)
-            return true;
+            return LODE_PROBE_NAMES;
     }
-    return false;
+    return LODE_PROBE_NO;
 }
 
-static const struct lode_target targets[] = {{"hpctoolkit", &lode_hpct_sink}};
+static const struct lode_target targets[] = {{.name = "hpctoolkit",
+                                              .family = "hpctoolkit",
+                                              .description = "an HPCToolkit 4.0 database",
+                                              .sink = &lode_hpct_sink}};
 
 const struct lode_format lode_format_hpctoolkit = {
     .name = HPCT_FORMAT,
+    .mark = "meta.db (HPCToolkit database)",
     .probe = probe,
     .open = open_database,
     .check = lode_hpct_check,

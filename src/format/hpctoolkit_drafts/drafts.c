@@ -28,9 +28,9 @@ static const struct drafts_layout *layout_of(const struct lode_folder *folder)
     return NULL;
 }
 
-static bool probe(const struct lode_folder *folder)
+static int probe(const struct lode_folder *folder)
 {
-    return layout_of(folder) != NULL;
+    return layout_of(folder) ? LODE_PROBE_CONTENT : LODE_PROBE_NO;
 }
 
 static lode_status open_database(lode_database **out, const struct lode_folder *folder, lode_error *error)
@@ -51,8 +51,14 @@ static lode_status check(const struct lode_folder *folder, const lode_check_opti
 }
 
 static const struct lode_target targets[] = {
-    {"hpctoolkit-draft-xml", &lode_drafts_xml_sink},
-    {"hpctoolkit-draft-metadb", &lode_drafts_metadb_sink},
+    {.name = "hpctoolkit-draft-xml",
+     .family = "hpctoolkit-draft-xml",
+     .description = "an HPCToolkit database of 2021, with experiment.xml",
+     .sink = &lode_drafts_xml_sink},
+    {.name = "hpctoolkit-draft-metadb",
+     .family = "hpctoolkit-draft-metadb",
+     .description = "an HPCToolkit database of winter 2021/22",
+     .sink = &lode_drafts_metadb_sink},
 };
 
 const struct lode_format lode_format_hpctoolkit_drafts = {

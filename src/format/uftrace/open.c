@@ -269,7 +269,7 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
     return status;
 }
 
-static bool probe(const struct lode_folder *folder)
+static int probe(const struct lode_folder *folder)
 {
     static const char *const names[] = {"task.txt", "default.opts", "info"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -279,16 +279,25 @@ static bool probe(const struct lode_folder *folder)
         bool is_ours = i < 2 || (source.bytes.size >= 8 && memcmp(source.bytes.data, "Ftrace!", 8) == 0);
         lode_source_close(&source);
         if (is_ours)
-            return true;
+            return LODE_PROBE_NAMES;
     }
-    return false;
+    return LODE_PROBE_NO;
 }
+
+static const struct lode_target targets[] = {{.name = "uftrace",
+                                              .family = "uftrace",
+                                              .description = "a uftrace recording",
+                                              .recording = &lode_uft_sink,
+                                              .synth = lode_uft_synth}};
 
 const struct lode_format lode_format_uftrace = {
     .name = "uftrace",
+    .mark = "info or task.txt (uftrace recording)",
     .probe = probe,
     .open_recording = open_recording,
     .check = lode_uft_check,
     .rules = lode_uft_rules,
     .rule_count = UFT_RULE_COUNT,
+    .targets = targets,
+    .target_count = sizeof targets / sizeof *targets,
 };

@@ -324,26 +324,45 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
 }
 
 /* A data file, or a directory that is named like a store and contains one. */
-static bool probe(const struct lode_folder *folder)
+static int probe(const struct lode_folder *folder)
 {
     struct lode_arena arena;
     const char **names;
     size_t count = 0;
     char path[32];
-    bool is_ours = is_single(folder);
+    int score = is_single(folder) ? LODE_PROBE_MARK : LODE_PROBE_NO;
     lode_arena_init(&arena, SIZE_MAX);
-    if (!is_ours && lode_folder_list(folder, &arena, &names, &count, NULL) == LODE_OK)
-        for (size_t i = 0; i < count && !is_ours; i++)
-            is_ours = is_store_entry(names[i]) && has_data(folder, names[i], path);
+    if (score == LODE_PROBE_NO && lode_folder_list(folder, &arena, &names, &count, NULL) == LODE_OK)
+        for (size_t i = 0; i < count && score == LODE_PROBE_NO; i++)
+            if (is_store_entry(names[i]) && has_data(folder, names[i], path))
+                score = LODE_PROBE_NAMES;
     lode_arena_free(&arena);
-    return is_ours;
+    return score;
 }
+
+static const struct lode_target targets[] = {
+    {.name = "zorka",
+     .family = "zorka",
+     .layout = "page",
+     .description = "a Zorka trace store, as its document describes it",
+     .recording = &lode_zor_page_sink,
+     .synth = lode_zor_synth_page},
+    {.name = "zorka-zico",
+     .family = "zorka",
+     .layout = "zico",
+     .description = "a Zorka trace store, as collectors wrote it",
+     .recording = &lode_zor_zico_sink,
+     .synth = lode_zor_synth_zico},
+};
 
 const struct lode_format lode_format_zorka = {
     .name = "zorka",
+    .mark = "traces.dat (Zorka store)",
     .probe = probe,
     .open_recording = open_recording,
     .check = lode_zor_check,
     .rules = lode_zor_rules,
     .rule_count = ZOR_RULE_COUNT,
+    .targets = targets,
+    .target_count = sizeof targets / sizeof *targets,
 };

@@ -14,6 +14,11 @@
 #include "model/recording.h"
 
 extern const struct lode_format lode_format_zorka;
+extern const struct lode_recording_sink_ops lode_zor_page_sink, lode_zor_zico_sink;
+lode_status lode_zor_synth_page(const char *path, const lode_synth_recording_options *options,
+                                lode_error *error);
+lode_status lode_zor_synth_zico(const char *path, const lode_synth_recording_options *options,
+                                lode_error *error);
 
 enum {
     ZOR_DEPTH_MAX = 65536, /* nested calls */

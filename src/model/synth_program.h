@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A synthetic program: a call graph, and a random walk over it around a usual depth. */
-#ifndef LODE_TRANSFORM_SYNTH_PROGRAM_H
-#define LODE_TRANSFORM_SYNTH_PROGRAM_H
+#ifndef LODE_MODEL_SYNTH_PROGRAM_H
+#define LODE_MODEL_SYNTH_PROGRAM_H
 
 #include "base/arena.h"
 #include <stdbool.h>

@@ -3,14 +3,14 @@
  * Synthetic trace stores. A trace is one request: a random walk over a call graph, which depends on
  * the seed and the trace number only. Tasks are threads, which serve one request after the other.
  */
-#include "transform/synth_traces.h"
-
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "format/zorka/write.h"
-#include "transform/synth_program.h"
+#include "format/zorka/zorka.h"
+#include "model/synth_program.h"
 #include <inttypes.h>
+#include <lode/synth.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -347,10 +347,10 @@ static lode_status prepare(struct services *self, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status synthesise(struct services *self, const char *path, lode_error *error)
+static lode_status synthesise(struct services *self, const char *path, enum zor_layout layout,
+                              lode_error *error)
 {
     const lode_synth_recording_options *options = self->options;
-    enum zor_layout layout = strcmp(options->to, "zorka") == 0 ? ZOR_LAYOUT_PAGE : ZOR_LAYOUT_ZICO;
     LODE_TRY(prepare(self, error));
     struct lode_job job = {
         .items = self->trace_count, .work = make_trace, .finish = count_trace, .context = self};
@@ -369,8 +369,8 @@ static lode_status synthesise(struct services *self, const char *path, lode_erro
     return lode_zor_writer_finish(&self->writer, error);
 }
 
-lode_status lode_synth_traces(const char *path, const lode_synth_recording_options *options,
-                              lode_error *error)
+static lode_status make(const char *path, const lode_synth_recording_options *options, enum zor_layout layout,
+                        lode_error *error)
 {
     struct services self = {
         .options = options,
@@ -378,8 +378,20 @@ lode_status lode_synth_traces(const char *path, const lode_synth_recording_optio
         .progress = {.report = options->on_progress, .user = options->user, .phase = "making requests"},
         .has_memory = true};
     lode_arena_init(&self.arena, SIZE_MAX);
-    lode_status status = synthesise(&self, path, error);
+    lode_status status = synthesise(&self, path, layout, error);
     lode_zor_writer_close(&self.writer);
     lode_arena_free(&self.arena);
     return status;
+}
+
+lode_status lode_zor_synth_page(const char *path, const lode_synth_recording_options *options,
+                                lode_error *error)
+{
+    return make(path, options, ZOR_LAYOUT_PAGE, error);
+}
+
+lode_status lode_zor_synth_zico(const char *path, const lode_synth_recording_options *options,
+                                lode_error *error)
+{
+    return make(path, options, ZOR_LAYOUT_ZICO, error);
 }

@@ -4,22 +4,18 @@
  * on the seed and the track number only.
  */
 #include "base/arena.h"
-#include "base/options.h"
+#include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "format/uftrace/uftrace.h"
 #include "format/uftrace/write.h"
-#include "transform/synth_program.h"
-#include "transform/synth_traces.h"
+#include "model/synth_program.h"
 #include <inttypes.h>
 #include <lode/synth.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    MOST_DEPTH = 65535,
-    MOST_TASKS = 1000000,
-    MOST_FUNCTIONS = 1 << 24,
-    LEAST_FUNCTIONS = 4,
     LIBRARY_SHARE = 8,
     FUNCTION_SIZE = 0x40,
     PLT_SIZE = 0x10,
@@ -375,20 +371,6 @@ static lode_status describe(struct synthesis *self, lode_error *error)
 
 /* ---- public API ---- */
 
-static lode_status check_options(const lode_synth_recording_options *options, lode_error *error)
-{
-    const char *wrong = NULL;
-    if (options->tasks == 0 || options->tasks > MOST_TASKS)
-        wrong = "1 to 1000000 tasks can be made";
-    else if (options->records < 2 * (uint64_t)options->tasks)
-        wrong = "at least 2 records for each task are needed";
-    else if (options->functions < LEAST_FUNCTIONS || options->functions > MOST_FUNCTIONS)
-        wrong = "4 to 16777216 functions can be made";
-    else if (options->depth < 2 || options->depth > MOST_DEPTH)
-        wrong = "the depth must be from 2 to 65535";
-    return wrong ? lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "%s", wrong) : LODE_OK;
-}
-
 static lode_status synthesise(struct synthesis *self, const char *path, lode_error *error)
 {
     const lode_synth_recording_options *options = self->options;
@@ -400,8 +382,7 @@ static lode_status synthesise(struct synthesis *self, const char *path, lode_err
     return describe(self, error);
 }
 
-static lode_status synth_uftrace(const char *path, const lode_synth_recording_options *options,
-                                 lode_error *error)
+lode_status lode_uft_synth(const char *path, const lode_synth_recording_options *options, lode_error *error)
 {
     struct synthesis self = {.options = options,
                              .writer.output = LODE_OUTPUT_INIT,
@@ -414,23 +395,4 @@ static lode_status synth_uftrace(const char *path, const lode_synth_recording_op
     lode_uft_writer_close(&self.writer);
     lode_arena_free(&self.arena);
     return status;
-}
-
-lode_status lode_synth_recording(const char *path, const lode_synth_recording_options *given,
-                                 lode_error *error)
-{
-    lode_synth_recording_options options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
-    static const struct {
-        const char *name;
-        lode_status (*make)(const char *path, const lode_synth_recording_options *options, lode_error *error);
-    } targets[] = {
-        {"uftrace", synth_uftrace}, {"zorka", lode_synth_traces}, {"zorka-zico", lode_synth_traces}};
-    LODE_TRY(lode_options_take(&options, given, error));
-    const char *to = options.to ? options.to : targets[0].name;
-    LODE_TRY(check_options(&options, error));
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        if (strcmp(to, targets[i].name) == 0)
-            return targets[i].make(path, &options, error);
-    return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                     "no recording can be made in the format %s", to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "transform/synth_program.h"
+#include "model/synth_program.h"
 
 enum {
     USUAL_DEPTH = 9
