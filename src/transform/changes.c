@@ -85,8 +85,7 @@ static lode_status note_read(struct lode_array *reads, uint32_t node, size_t dep
 {
     forget(reads, depth);
     struct read *read = lode_array_push(reads);
-    if (read == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(read, error);
     read->node = node;
     read->depth = depth;
     return LODE_OK;
@@ -104,8 +103,7 @@ static lode_status add_to(struct lode_build_changes *self, const char *name, uin
         return lode_fail_memory(error);
     struct lode_build_change *item =
         added ? lode_array_push(&self->items) : LODE_ARRAY_AT(&self->items, struct lode_build_change, number);
-    if (item == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(item, error);
     *item = (struct lode_build_change){add(item->value, value), node, metric};
     return LODE_OK;
 }
@@ -160,8 +158,7 @@ lode_status lode_build_changes_take(struct lode_build_changes *self, uint32_t no
     if (!is_read && strncmp(name, "diff:", PREFIX) != 0)
         return LODE_OK;
     struct lode_array *reads = reads_of(self, name + PREFIX);
-    if (reads == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(reads, error);
     if (is_read)
         return note_read(reads, node, depth, error);
     /* What cannot be decoded is damage that a check reports. */

@@ -279,8 +279,7 @@ static lode_status survey(struct lode_build_inputs *inputs, lode_error *error)
     self.count = inputs->count * (place->rank + 1) / place->size - self.first;
     self.progress = lode_build_progress(inputs, "opening", self.count);
     self.tracks = calloc(self.count + 1, sizeof *self.tracks);
-    if (self.tracks == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(self.tracks, error);
     for (size_t i = 0; i < self.count; i++)
         lode_array_init(&self.tracks[i], sizeof(struct lode_build_track), UINT32_MAX - 1);
     struct lode_job job = {
@@ -317,8 +316,7 @@ static int compare_sizes(const void *left, const void *right, void *argument)
 static lode_status order_reading(struct lode_build_inputs *inputs, lode_error *error)
 {
     inputs->reading = calloc((size_t)inputs->share + 1, sizeof *inputs->reading);
-    if (inputs->reading == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(inputs->reading, error);
     for (uint32_t i = 0; i < inputs->share; i++) {
         inputs->reading[i] = inputs->profiles[inputs->first + i];
         inputs->items[build_share(inputs, i)->input].unread++;
@@ -343,8 +341,7 @@ lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode
     if (count >= UINT32_MAX)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more recordings than can be numbered");
     inputs->items = calloc(count, sizeof *inputs->items);
-    if (inputs->items == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(inputs->items, error);
     inputs->count = count;
     for (size_t i = 0; i < count; i++) {
         inputs->items[i].path = paths[i];

@@ -146,7 +146,8 @@ lode_status lode_build_samples(struct lode_profile_source *base, unsigned slot, 
     }
     if (size > 0) {
         uint64_t at = result->samples_at + result->samples_size - own->left;
-        LODE_TRY(lode_spool_read(&build->workers[result->worker].builder.samples, at, own->bytes, size, error));
+        LODE_TRY(
+            lode_spool_read(&build->workers[result->worker].builder.samples, at, own->bytes, size, error));
         own->left -= decode(&own->line, own->bytes, size, size == own->left, own->samples, &count);
     }
     *out = (lode_trace_line){.profile = line + 1, .sample_count = count, .samples = own->samples};

@@ -61,8 +61,7 @@ static lode_status match_paths(struct lode_build_inputs *inputs, const pcre2_cod
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "the pattern for ranks, '%s', has no group, as in 'rank-(\\d+)'", pattern);
     pcre2_match_data *data = pcre2_match_data_create_from_pattern(code, NULL);
-    if (data == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(data, error);
     for (size_t i = 0; i < inputs->count && status == LODE_OK; i++)
         status = match_path(&inputs->items[i], code, data, pattern, error);
     pcre2_match_data_free(data);
@@ -201,8 +200,7 @@ static lode_status read_table(struct lode_build_input *const *sorted, size_t cou
 static lode_status ranks_from_table(struct lode_build_inputs *inputs, const char *table, lode_error *error)
 {
     struct lode_build_input **sorted = calloc(inputs->count, sizeof(struct lode_build_input *));
-    if (sorted == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(sorted, error);
     for (size_t i = 0; i < inputs->count; i++)
         sorted[i] = &inputs->items[i];
     qsort(sorted, inputs->count, sizeof(struct lode_build_input *), compare_paths);
@@ -315,8 +313,7 @@ lode_status lode_build_name_tracks(struct lode_build_inputs *inputs, lode_error 
     LODE_TRY(name_nodes(inputs, error));
     name_ranks(inputs);
     uint32_t *order = inputs->profiles = calloc((size_t)count + 1, sizeof *order);
-    if (order == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(order, error);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     qsort_r(order, count, sizeof *order, compare_threads, inputs->tracks);

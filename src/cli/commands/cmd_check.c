@@ -50,10 +50,7 @@ static void write_finding(out *o, const lode_finding *finding)
     out_cell_text(o, lode_severity_name(finding->severity));
     out_cell_text(o, finding->rule);
     out_cell_text(o, finding->file[0] ? finding->file : NULL);
-    if (finding->offset != LODE_NO_OFFSET)
-        out_cell_u64(o, finding->offset);
-    else
-        out_cell_none(o);
+    out_cell_u64_if(o, finding->offset != LODE_NO_OFFSET, finding->offset);
     out_cell_text(o, finding->text);
     out_row_end(o);
 }

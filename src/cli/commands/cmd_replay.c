@@ -66,10 +66,7 @@ static void write_row(void *user, const replay_event *shown)
     out_cell_text(o, kinds[event->kind]);
     out_cell_text(o, instants[lode_event_instant(job->session->recording, event)]);
     out_cell_u64(o, shown->level);
-    if (shown->has_duration)
-        out_cell_u64(o, shown->duration);
-    else
-        out_cell_none(o);
+    out_cell_u64_if(o, shown->has_duration, shown->duration);
     out_cell_text(o, replay_name(&job->words, event));
     out_cell_text(o, event->data ? replay_values(&job->words, shown) : NULL);
     function_cells(o, event);

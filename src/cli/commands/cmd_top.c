@@ -67,10 +67,7 @@ static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double 
     out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
     out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
     out_cell_text(o, path_of_file(row->file));
-    if (row->line)
-        out_cell_u64(o, row->line);
-    else
-        out_cell_none(o);
+    out_cell_u64_if(o, row->line != 0, row->line);
     out_cell_text(o, path_of_module(row->module));
     out_cell_u64(o, row->contexts);
     out_row_end(o);

@@ -85,14 +85,6 @@ static void tree_cell(tree_writer *w, const lode_view *view, size_t index, const
     out_cell_branch(w->out, w->line, strlen(branch));
 }
 
-static void cell_number_or_none(out *o, uint64_t number)
-{
-    if (number)
-        out_cell_u64(o, number);
-    else
-        out_cell_none(o);
-}
-
 /* Contexts of a database have more to their names than a function. */
 static const char *name_of(tree_writer *w, const lode_context *context)
 {
@@ -125,7 +117,7 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_cell_u64(o, lode_context_id(row->context));
     out_cell_u64(o, row->contexts);
     out_cell_text(o, path_of_file(row->call_file));
-    cell_number_or_none(o, row->call_line);
+    out_cell_u64_if(o, row->call_line != 0, row->call_line);
     out_row_end(o);
 }
 

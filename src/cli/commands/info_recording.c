@@ -167,14 +167,6 @@ static const out_column task_columns[TASK_COLUMN_COUNT] = {
     {"name", "Name", OUT_STRING, OUT_ALWAYS},          {"program", "Program", OUT_STRING, OUT_IF_WIDE},
 };
 
-static void cell_or_none(out *o, int is_there, uint64_t value)
-{
-    if (is_there)
-        out_cell_u64(o, value);
-    else
-        out_cell_none(o);
-}
-
 static int write_task(out *o, rec_session *s, uint32_t index)
 {
     const lode_track *track = lode_recording_track(s->recording, index);
@@ -188,12 +180,12 @@ static int write_task(out *o, rec_session *s, uint32_t index)
     out_cell_u64(o, index);
     out_cell_u64(o, (uint64_t)track->pid);
     out_cell_u64(o, (uint64_t)track->tid);
-    cell_or_none(o, track->parent != 0, (uint64_t)track->parent);
+    out_cell_u64_if(o, track->parent != 0, (uint64_t)track->parent);
     out_cell_u64(o, track->bytes);
-    cell_or_none(o, has_interval, begin);
-    cell_or_none(o, has_interval, end);
-    cell_or_none(o, has_interval, begin - s->begin);
-    cell_or_none(o, has_interval, end - begin);
+    out_cell_u64_if(o, has_interval, begin);
+    out_cell_u64_if(o, has_interval, end);
+    out_cell_u64_if(o, has_interval, begin - s->begin);
+    out_cell_u64_if(o, has_interval, end - begin);
     out_cell_text(o, track->id[0] ? track->id : NULL);
     out_cell_text(o, track->name);
     out_cell_text(o, track->program[0] ? track->program : NULL);

@@ -47,10 +47,7 @@ static void identity_cells(out *o, const lode_function *function)
     const lode_module *module = lode_function_module(function);
     out_cell_text(o, lode_function_name(function));
     out_cell_text(o, path_of_module(module));
-    if (module)
-        out_cell_u64(o, lode_function_offset(function));
-    else
-        out_cell_none(o);
+    out_cell_u64_if(o, module != NULL, lode_function_offset(function));
 }
 
 static void write_row(out *o, const lode_call_row *row, double whole, int names, label *l)
@@ -75,10 +72,7 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
     out_cell_text(o, label_name(l, function, names));
     identity_cells(o, function);
     out_cell_text(o, path_of_file(lode_function_file(function)));
-    if (line)
-        out_cell_u64(o, line);
-    else
-        out_cell_none(o);
+    out_cell_u64_if(o, line != 0, line);
     out_row_end(o);
 }
 

@@ -215,32 +215,36 @@ static void put_feeds(out *o, size_t count)
         out_raw(o, "\n", 1);
 }
 
-void out_say(out *o, const char *format, ...)
+/* A sentence, wrapped, or a line as it is. */
+static void __attribute__((format(printf, 3, 0)))
+say(out *o, int is_line, const char *format, va_list arguments)
 {
     if (o->format != OUT_TEXT)
         return;
+    sentence s = format_sentence(o->is_utf8, format, arguments);
+    put_feeds(o, s.before);
+    if (is_line)
+        out_write(o, s.text, strlen(s.text));
+    else
+        out_wrap(o, s.text, 0, 0, o->width);
+    put_feeds(o, s.after + (is_line ? 1 : 0));
+    free(s.text);
+}
+
+void out_say(out *o, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    sentence s = format_sentence(o->is_utf8, format, arguments);
+    say(o, 0, format, arguments);
     va_end(arguments);
-    put_feeds(o, s.before);
-    out_wrap(o, s.text, 0, 0, o->width);
-    put_feeds(o, s.after);
-    free(s.text);
 }
 
 void out_line(out *o, const char *format, ...)
 {
-    if (o->format != OUT_TEXT)
-        return;
     va_list arguments;
     va_start(arguments, format);
-    sentence s = format_sentence(o->is_utf8, format, arguments);
+    say(o, 1, format, arguments);
     va_end(arguments);
-    put_feeds(o, s.before);
-    out_write(o, s.text, strlen(s.text));
-    put_feeds(o, s.after + 1);
-    free(s.text);
 }
 
 void out_labels(out *o, size_t width)
@@ -389,6 +393,14 @@ void out_cell_branch(out *o, const char *value, size_t fixed)
 void out_cell_u64(out *o, uint64_t value)
 {
     cell(o, &(out_value){.integer = value, .real = (double)value});
+}
+
+void out_cell_u64_if(out *o, int is_there, uint64_t value)
+{
+    if (is_there)
+        out_cell_u64(o, value);
+    else
+        out_cell_none(o);
 }
 
 void out_cell_real(out *o, double value)

@@ -149,6 +149,8 @@ void out_cell_text(out *o, const char *value);
 /* A text that, where it does not fit, is shortened only after its first `fixed` bytes. */
 void out_cell_branch(out *o, const char *value, size_t fixed);
 void out_cell_u64(out *o, uint64_t value);
+/* None unless it is there. */
+void out_cell_u64_if(out *o, int is_there, uint64_t value);
 void out_cell_real(out *o, double value);
 /* A fraction of a whole; nothing if there is no whole. */
 void out_cell_share(out *o, double part, double whole);

@@ -88,8 +88,7 @@ static lode_status make_symbol(struct synthesis *self, struct uft_symbol *symbol
         snprintf(text, sizeof text, "%s%" PRIu32, in_library(self, index) ? "work" : "function", index);
     size_t length = strlen(text);
     char *name = lode_arena_alloc(&self->arena, length + 1, 1);
-    if (name == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(name, error);
     memcpy(name, text, length);
     symbol->name = name;
     symbol->name_length = (uint32_t)length;
@@ -102,8 +101,7 @@ static lode_status make_module(struct synthesis *self, unsigned module, lode_err
 {
     uint32_t count = self->options->functions, plt = count - plt_count(self), placed = 0;
     struct uft_symbol *symbols = lode_arena_alloc(&self->arena, count, sizeof *symbols);
-    if (symbols == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(symbols, error);
     uint64_t offset = CODE_START, base = module ? LIBRARY_BASE : APP_BASE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = i < plt_count(self) ? plt + i : i - plt_count(self);
@@ -241,8 +239,7 @@ static lode_status make_track(void *context, uint64_t item, unsigned worker, lod
     struct walk walk = {.self = self, .track = &track, .over.program = &self->program};
     (void)worker;
     walk.over.stack = calloc((size_t)self->options->depth + 1, sizeof *walk.over.stack);
-    if (walk.over.stack == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(walk.over.stack, error);
     lode_status status = lode_uft_track_create(&track, &self->writer, tid_of(item), error);
     if (status == LODE_OK)
         status = write_track(&walk, item, error);
@@ -295,8 +292,7 @@ static lode_status describe_arguments(struct synthesis *self, struct uft_descrip
         return lode_fail_memory(error);
     size_t size = strlen(arguments) + strlen(results) + 32;
     char *lines = lode_arena_alloc(&self->arena, size, 1);
-    if (lines == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(lines, error);
     snprintf(lines, size, "argspec:lines=2\n%s\n%s\n", arguments, results);
     description->lines[UFT_LINE_ARGUMENTS] = lines;
     description->lines[UFT_LINE_PATTERN] = "pattern_type:simple\n";

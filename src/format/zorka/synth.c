@@ -296,8 +296,7 @@ static lode_status make_trace(void *context, uint64_t item, unsigned worker, lod
     if (calls > 1 && (random >> 48) % FAILURE_SHARE == 0)
         request.fails_at = calls;
     request.walk.stack = calloc((size_t)self->options->depth + 1, sizeof *request.walk.stack);
-    if (request.walk.stack == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(request.walk.stack, error);
     lode_status status = walk_calls(&request, error);
     if (encoder->is_noting)
         self->times[item] = request.time;
@@ -319,8 +318,7 @@ static lode_status place_traces(struct services *self, lode_error *error)
 {
     uint32_t tasks = self->options->tasks;
     uint64_t *now = calloc(tasks, sizeof *now);
-    if (now == NULL)
-        return lode_fail_memory(error);
+    LODE_TRY_ALLOC(now, error);
     for (uint64_t i = 0; i < self->trace_count; i++) {
         uint64_t gap = synth_draw(self->options->seed, 13, i) & ((UINT64_C(1) << GAP_BITS) - 1);
         uint64_t begin = now[i % tasks] + gap;
