@@ -222,7 +222,7 @@ static lode_status put_held(struct uft_event_writer *self, const lode_event *nex
     return LODE_OK;
 }
 
-/* Writes what waits for the next record, or NULL. Calls that end with a loss end before it. */
+/* Writes what waits for `next`, which may be NULL. Calls that end with a loss end before it. */
 static lode_status settle(struct uft_event_writer *self, const lode_event *next, lode_error *error)
 {
     if (self->held.count > 0)

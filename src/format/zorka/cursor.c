@@ -391,7 +391,7 @@ static lode_status take_chunk(struct zor_cursor *self)
     return LODE_OK;
 }
 
-/* Goes to the next segment; first flushes the data of the innermost call. */
+/* Begins the next segment; step has flushed the data of the innermost call. */
 static lode_status begin_segment(struct zor_cursor *self)
 {
     self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
