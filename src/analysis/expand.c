@@ -26,7 +26,7 @@ void lode_view_node_free(struct lode_view_node *node)
 
 /* ---- grouping ---- */
 
-/* Whether a context has its own row; costs of others belong to the row above. Flat views omit calls. */
+/* Whether a context has its own row; other costs go to the row above. Flat views omit calls. */
 static bool is_shown(const struct lode_expander *self, const lode_context *context)
 {
     if (begins_function(context))

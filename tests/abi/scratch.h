@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A directory of its own for a test that writes stores. It names no type of the library: tests of two versions use it. */
+/* A temporary directory for tests of two versions that write stores: no library types. */
 #ifndef LODE_TESTS_SCRATCH_H
 #define LODE_TESTS_SCRATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the headers promise of all functions alike: the version, errors, names that are safe to print; and opening whatever is there. */
+/* Promises of the headers for all functions: version, errors, printable names, opening anything. */
 #include "scratch.h"
 #include <locale.h>
 #include <lode/lode.h>
@@ -8,7 +8,7 @@
 
 static char database_path[4200], recording_path[4200];
 
-/* C0, DEL, C1, separators, marks, overrides and isolates, and bytes that are not UTF-8: overlong, a surrogate, cut off. */
+/* C0, DEL, C1, separators, marks, overrides, isolates, and bytes that are not UTF-8. */
 #define VALID                                                                                                \
     "a\x01\x1b["                                                                                             \
     "2J\x7f\xc2\x9b\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xe2\x80" \
@@ -104,7 +104,7 @@ static void expect_left_alone(const lode_error *error)
         expect_left_alone(&error);                                                                           \
     } while (0)
 
-/* Everything of the public API that can return LODE_NOT_FOUND or LODE_ABSENT for a database, and takes an error. */
+/* All of the public API that can return LODE_NOT_FOUND or LODE_ABSENT for a database. */
 static void what_is_not_found_in_a_database_is_said(void **state)
 {
     const char *bare = scratch_path();

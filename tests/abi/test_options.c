@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every function that takes options, with options of every version: none, those of 0.1, those of today, those of a later version. Options lie
- * in memory of exactly their size, so that a sanitizer sees what is read beyond it.
+ * Every function that takes options, with options of every version: none, those of 0.1, current
+ * ones, those of a later version. Options are in memory of exactly their size, so that a sanitizer
+ * sees reads beyond it.
  */
 #include "scratch.h"
 #include <lode/lode.h>
@@ -135,7 +136,7 @@ CALL(recording_open)
     return status;
 }
 
-/* Files that are empty but for their names: what is wrong with them is reported, the options are taken. */
+/* Empty files with valid names: their errors are reported, the options are accepted. */
 CALL(recording_open_memory)
 {
     lode_memory_file files[] = {{"info", "", 0}, {"task.txt", "", 0}};
@@ -315,7 +316,7 @@ static size_t size_of(const struct entry *entry)
     return size;
 }
 
-/* Calls with options that say `size`, the first `held` bytes of which are there, and the last of which is `last`. */
+/* Calls with options that claim `size`, of which `held` bytes exist; the last one is `last`. */
 static lode_status call(const struct entry *entry, size_t size, size_t held, unsigned char last,
                         lode_error *error)
 {
@@ -357,7 +358,7 @@ static void fields_that_the_caller_does_not_have_take_their_defaults(void **stat
         lode_error error = {0};
         expect(&entries[i], call(&entries[i], sizeof(size_t), sizeof(size_t), 0, &error), LODE_OK, &error);
     }
-    /* A view of 0.1 without its last three fields: rows below 1 % are in it as soon as the share is given, and only then. */
+    /* A view of 0.1 without its last three fields: rows below 1% need the share to be given. */
     lode_view *all, *cut, *usual;
     lode_view_options options = LODE_VIEW_OPTIONS_INIT;
     assert_int_equal(lode_view_build(&usual, cost, NULL, NULL), LODE_OK);

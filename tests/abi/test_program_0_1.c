@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that was compiled against the headers of version 0.1, and runs with the library of today. */
+/* A program that was compiled with the headers of version 0.1 runs with the current library. */
 #include "scratch.h"
 
 #include "lode-0.1.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The limit to compare `lode top` with: a loop over the mapped records of a uftrace recording without payloads, with the stacks and the
- * calls, total and self time of each address, and nothing else: no symbols, no repairs, no percentiles.
+ * The lower bound for `lode top`: a loop over the mapped records of a uftrace recording without
+ * payloads, with stacks and with calls, total and self time by address, and nothing else: no
+ * symbols, repairs or percentiles.
  *   bare_calls DIR THREADS
- * prints the seconds it took, and the sums of calls, total and self over all addresses.
+ * prints the seconds it took, and the sums of calls, total and self time over all addresses.
  */
 #include <dirent.h>
 #include <fcntl.h>

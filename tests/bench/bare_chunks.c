@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The limit to compare the reading of trace stores with: a loop over the chunks of a data file of Zorka that takes the checksum of each and
- * inflates it, both with zlib, and looks at nothing.
+ * The lower bound for reading trace stores: a loop over the chunks of a Zorka data file that
+ * verifies and inflates each with zlib, and ignores the contents.
  *   bare_chunks FILE THREADS
- * prints the seconds it took and the bytes that came out.
+ * prints the seconds it took and the number of inflated bytes.
  */
 #include <fcntl.h>
 #include <inttypes.h>

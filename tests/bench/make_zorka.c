@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes a trace store of Zorka for benches.
+ * Makes a Zorka trace store for benchmarks.
  *   make_zorka DIR TRACES RECORDS [PER_CHUNK [CHUNKS]]
- * Each trace has RECORDS calls; PER_CHUNK traces share a chunk, or a trace goes over CHUNKS of them. Chunks are made once for each of some
- * variants, which are then written over and over.
+ * Each trace has RECORDS calls. PER_CHUNK traces share a chunk, or a trace spreads over CHUNKS
+ * chunks. A few variants of chunks are made once and then written repeatedly.
  */
 #include <inttypes.h>
 #include <stdio.h>

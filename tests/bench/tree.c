@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A content tree of many contexts: bytes for each, with its order, and nanoseconds to find a context, beside a bare hash table of the same
- * keys and the same hash. The tree has nodes of a cache line, as when a database is built.
+ * A content tree of many contexts: bytes per context with its order, and nanoseconds per lookup,
+ * compared with a bare hash table of the same keys and hash. Nodes have one cache line, as when a
+ * database is built.
  *
  * Usage: tree [CONTEXTS [LIMIT]]
  *
@@ -68,7 +69,7 @@ static double find_in_tree(struct lode_content_tree *tree, uint32_t count, uint6
     return (seconds() - start) / count * 1e9;
 }
 
-/* The same lookups of the same keys: what a hash costs that finds a number and knows nothing of trees. */
+/* The same lookups in a bare hash table. */
 static double find_in_table(const struct lode_content_tree *tree, uint32_t count, uint64_t *sum)
 {
     uint32_t mask = tree->slot_count - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is run on each input: every command that its format knows, with options that change from input to input. */
+/* The commands run on each input: all that its format supports, with varying options. */
 #ifndef LODE_TESTS_CAMPAIGN_COMMANDS_H
 #define LODE_TESTS_CAMPAIGN_COMMANDS_H
 
@@ -14,7 +14,7 @@ enum {
 };
 
 struct command {
-    char text[COMMAND_SIZE];  /* as somebody would type it; the input is `in`, and what it writes is `out` */
+    char text[COMMAND_SIZE];  /* command line; input is `in`, output `out` */
     char words[COMMAND_SIZE]; /* what `arguments` points into */
     char *arguments[MOST_WORDS + 1];
     int count;

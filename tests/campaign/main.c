@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A campaign: stores are bent by chance, which a seed makes repeatable, and all commands are run on each. What must hold: no crash, no
- * hang, no output that is much larger than the input unless the sound store has one as well, no silent damage.
+ * A campaign: mutates stores at random, reproducible by seed, and runs all commands on each.
+ * Commands must not crash, hang, write output much larger than the input (unless the valid store
+ * has one as well), or accept damage silently.
  *
  *     campaign CORPUS SEED FIRST COUNT SCRATCH KEEP SOURCE...
  *
- * SCRATCH is a directory in memory; KEEP gets inputs that a command did not stand. Lines of standard output begin with a word: `found`, or `sum` and `most` at
- * the end. campaign.py starts it.
+ * SCRATCH is a directory in memory; KEEP gets the inputs that a command failed on. Lines of
+ * standard output begin with a word: `found`, or `sum` and `most` at the end. campaign.py starts
+ * it.
  */
 #include "mutate.h"
 #include "run.h"
@@ -20,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_TEXT = 16 << 10, /* of a source's text files; longer ones cost time and tell nothing more */
+    MOST_TEXT = 16 << 10, /* limit of text files: longer ones only cost time */
     MOST_SOURCES = 256,
     MOST_RATIO = 4,
     FREE_BYTES = 16 << 10, /* what an output may have besides: headers, titles, fixed tables */
@@ -104,7 +106,7 @@ static void put_input(const struct store *store)
         give_up("in");
 }
 
-/* A command that shows a part of a store, as one that shows all of it: a changed time may have moved all into the part. */
+/* Widens a command to the whole store: a changed time may move everything into the part. */
 static void widen(struct command *whole, const struct command *command)
 {
     static const char *const narrowing[] = {"--from", "--to", "--depth", "--min-time", "-p"};
@@ -127,7 +129,7 @@ static size_t sound_bytes(struct origin origin, const struct store *input, const
 {
     struct command whole;
     struct result result, of_other;
-    /* The options of those that write a store have other meanings, and what they write is compared as it is. */
+    /* Options of commands that write have other meanings; their output is compared as it is. */
     widen(&whole, command);
     put_input(origin.source);
     run_commands(command->writes ? command : &whole, 1, &result);
@@ -217,7 +219,7 @@ static void note_size(struct origin origin, const struct store *input, const str
     note_most(command->writes ? &campaign.of_stores : &campaign.of_text, ratio, number, command);
     if (result->written <= MOST_RATIO * bytes + free_bytes)
         return;
-    /* What the format needs for the sound store it may need for a bent one, and half as much again. */
+    /* Allows what the format needs for the valid store, plus half. */
     size_t sound = sound_bytes(origin, input, command);
     bool is_larger = result->written > sound + sound / 2 + FREE_BYTES;
     if (!is_larger)

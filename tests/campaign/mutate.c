@@ -85,7 +85,7 @@ static uint64_t nasty_number(uint64_t *random)
     return nasty[random_below(random, COUNT(nasty))];
 }
 
-/* A part of the hits goes to the front, where headers and tables lie; most of those make a store unreadable. */
+/* Some hits go to the front, with headers and tables; most of those make a store unreadable. */
 static size_t pick_place(const struct piece *piece, uint64_t *random)
 {
     size_t reach = random_below(random, 6) ? piece->size : smaller(piece->size, 512);
@@ -399,7 +399,7 @@ static void exchange_piece(struct store *store, const struct store *other, uint6
         piece_remove(store, index);
 }
 
-/* A file that has lost its first or last bytes is refused at once; one that has kept them takes its damage further in. */
+/* A file without its first or last bytes is rejected at once; otherwise damage reaches further. */
 static void mend_ends(struct piece *piece, const struct piece *sound)
 {
     enum {

@@ -12,7 +12,7 @@ uint64_t random_next(uint64_t *state);
 /* Below `count`, which is not 0. */
 size_t random_below(uint64_t *state, size_t count);
 
-/* Changes a copy of a sound store in one to sixteen places; now and then a file of `other`, a store of the same format, takes the place of one. */
+/* Mutates a copy of a valid store in 1 to 16 places; sometimes takes a file from `other`. */
 void mutate(struct store *store, const struct store *sound, const struct store *other, uint64_t *random);
 
 #endif

@@ -21,11 +21,11 @@ int __real_main(int argc, char **argv);
 
 enum {
     SANITIZER_STATUS = 99,
-    MOST_WALL_SECONDS = 120, /* without the end of a command: it waits for something that does not come */
+    MOST_WALL_SECONDS = 120, /* a command that takes longer is stuck */
     MOST_FILE = 256 << 20
 };
 
-/* What sanitizers are told before main: the status tells them from the program, and leaks are not looked for, which would cost most. */
+/* Options of sanitizers: a distinct exit status, and no leak check, which would cost most. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -151,8 +151,8 @@ static bool has_more(bool may_be_out, bool removes)
 }
 
 /*
- * Any word is a warning, except for notes, such as what a layout cannot hold, and the number of findings in a recording: these
- * are repaired, and what is written must be sound.
+ * Any message is a warning, except for notes, such as what a layout cannot store, and the number of
+ * findings in a recording: these are repaired, and the output must be valid.
  */
 static bool is_silent(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands run inside a process of their own, which was started already: what starting costs under a sanitizer is paid once. */
+/* Runs commands in a forked process: pays the start of a sanitizer only once. */
 #ifndef LODE_TESTS_CAMPAIGN_RUN_H
 #define LODE_TESTS_CAMPAIGN_RUN_H
 
@@ -28,8 +28,9 @@ enum {
 };
 
 /*
- * Runs commands in the current directory, where `in` is, in as few processes as it takes. What a command that did not end well has said
- * is then in `said-N`, with its number, and what the check of its output says in `checked-N`. Returns the largest memory of a process, in KiB.
+ * Runs commands in the current directory, where `in` is, in as few processes as possible. Messages
+ * of a failed command N are in `said-N`, those of the check of its output in `checked-N`. Returns
+ * the largest memory of a process in KiB.
  */
 long run_commands(const struct command *commands, size_t count, struct result *results);
 

@@ -59,7 +59,7 @@ static struct {
     size_t prefix, most, bytes;
 } walk;
 
-/* Long lists of symbols only cost time. The number of symbols, which then is wrong, becomes a comment. */
+/* Long symbol lists only cost time. The number of symbols, now wrong, becomes a comment. */
 static size_t first_lines(unsigned char *bytes, size_t size)
 {
     static const char number[] = "# symbols:";

@@ -18,9 +18,9 @@ struct store {
     size_t count;
 };
 
-/* Files larger than `most` bytes are cut behind their first lines if they are text. False if the directory cannot be read or is empty. */
+/* Truncates text files larger than `most` after their first lines. False if empty or unreadable. */
 bool store_load(struct store *store, const char *path, size_t most);
-/* A trace store with its chunks unpacked and without checksums, so that changes reach the events. False if there is nothing to unpack. */
+/* A trace store with unpacked chunks and no checksums, so that mutations reach the events. */
 bool store_unpack(struct store *to, const struct store *from);
 void store_copy(struct store *to, const struct store *from);
 void store_free(struct store *store);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stores whose names are chosen to deceive: hostile_stores FOLDER makes FOLDER/database, FOLDER/recording and
- * FOLDER/traces. Every string is a formula to a spreadsheet, begins with a word by which a test finds it again, and
- * goes on with what a terminal obeys, or what hides or reorders text.
+ * Stores with deceptive names: hostile_stores FOLDER makes FOLDER/database, FOLDER/recording and
+ * FOLDER/traces. Every string is a spreadsheet formula, begins with a word by which a test finds it
+ * again, and goes on with terminal controls or with characters that hide or reorder text.
  */
 #include "minirec.h"
 #include "minizor.h"
@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Title of the window, clear the screen, back space, DEL, C1, overrides, isolates, separators, marks, nothing, tags. */
+/* Set title, clear screen, backspace, DEL, C1, overrides, isolates, separators, marks, tags. */
 #define NASTY                                                                                                \
     "\x1b]0;owned\x07\x1b[2J\b\x7f\xc2\x9b"                                                                  \
     "31m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\x8f\xd8\x9c\xe2\x80\x8b\xef\xbb\xbf\xf3"    \
     "\xa0\x81\x81"
-/* A second line that looks like one of the program's own, for the fields that can hold line feeds. */
+/* A second line that imitates the program's own, for fields that may contain newlines. */
 #define LINES "\r\nlode: all is well\t."
 /* Part of a file's name. */
 #define SHORT        "\x1b[2J\xe2\x80\xae\xe2\x80\xac"
@@ -241,7 +241,7 @@ static void add_inline(char *digits, const char *text)
         sprintf(digits + strlen(digits), "%02x", (unsigned char)text[i]);
 }
 
-/* Ids from 10 on, written ':', ';', '<', '=' and so on: class, method, signature, the three of them, a key, a value, a stack. */
+/* Ids from 10 on, as ':', ';', '<', '=': class, method, signature, all three, key, value, stack. */
 static void add_texts(struct minizor *store)
 {
     minizor_text(store, 10, "\5" NAMED("class") "\5");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what doc/formats/hpctoolkit-4.0.md, or with the argument "drafts" hpctoolkit-drafts.md, must say: a line per fact, its parts separated by tabs.
+ * Prints what doc/formats/hpctoolkit-4.0.md, or with the argument "drafts" hpctoolkit-drafts.md,
+ * must say: one line per fact, fields separated by tabs.
  *
  *   table NAME ALIGNMENT SIZE        field NAME OFFSET TYPE FIELD
  *   file NAME FORMAT FOOTER SECTIONS HEADER-SIZE

@@ -2,13 +2,14 @@
 /*
  * Another user in a directory that all may write to: attack UID PARENT NAME OUTSIDE WAY
  *
- * As user UID, in PARENT, against whoever writes NAME there, until it is told to end by SIGTERM:
- *   before   makes .NAME.partial first, open to all, and replaces what is made in it by directories with links and foreign bytes
- *   filled   makes .NAME.partial first, open to all, with links to OUTSIDE under every name that an output can have
- *   swap     makes .NAME.partial, and puts another directory or a link in its place again and again
- *   plant    as soon as there is a .NAME.partial or a NAME, tries to rename and remove it, and to put links and files into the former
- *   link     makes NAME, .NAME.partial and names like NAME.XXXXXX links to OUTSIDE, again and again
- * Nothing here needs to succeed; what is found in the output afterwards is what counts. Prints how often something did.
+ * Attacks, as user UID in PARENT, the process that writes NAME there, until SIGTERM:
+ *   before   makes .NAME.partial first, open to all, and replaces what is made in it by directories
+ *            with links and foreign bytes
+ *   filled   makes .NAME.partial first, open to all, with links to OUTSIDE under all names
+ *   swap     makes .NAME.partial, and repeatedly replaces it by another directory or a link
+ *   plant    renames and removes .NAME.partial or NAME, and puts links and files into the former
+ *   link     repeatedly makes NAME, .NAME.partial and names like NAME.XXXXXX links to OUTSIDE
+ * No attack needs to succeed; the test checks the output afterwards. Prints how many did.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ static void count(int result)
     done += result == 0;
 }
 
-/* Links to a file and to a directory outside, a file with foreign bytes, under one name in a directory. */
+/* Makes links to a file and a directory outside, and a file with foreign bytes, under one name. */
 static void plant_one(int directory, const char *entry, unsigned kind)
 {
     char target[PATH_MAX];
@@ -74,7 +75,7 @@ static void plant_all(const char *folder)
     close(fd);
 }
 
-/* Takes the new directory away from whoever made it in ours, and leaves one with links and foreign bytes instead. */
+/* Replaces the victim's new directory in ours by one with links and foreign bytes. */
 static void replace_new(void)
 {
     static unsigned turn;
@@ -135,7 +136,7 @@ static void swap(void)
 
 static void plant(void)
 {
-    /* Whether the output itself is open to all is up to the victim's umask, so that nothing is put there. */
+    /* Whether the output is open to all depends on the victim's umask: put nothing there. */
     plant_all(partial);
     count(rename(partial, other));
     count(rename(name, other));

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A disk that fails when it is told to: preloaded, it stands before the calls by which a program changes the file system, counts them
- * over all threads, and disturbs one of them.
+ * Injects disk faults: preloaded, it wraps the calls that change the file system, counts them over
+ * all threads, and disturbs one of them.
  *
- *   LODE_FAULT_LOG    a file that gets a line for every call: number, name of the call, class, what it is about
+ *   LODE_FAULT_LOG    a file that gets a line per call: number, name of the call, class, object
  *   LODE_FAULT_MODE   fail    the call fails with LODE_FAULT_ERRNO
- *                     full    it fails, and so does every later one that needs room on the disk
- *                     short   a write takes half of what it was given
- *                     lie     a write takes all and writes nothing: no program can pass that, and tests must see it
+ *                     full    it fails, and so do all later ones that need disk space
+ *                     short   a write takes half of its bytes
+ *                     lie     a write succeeds and writes nothing: tests must detect it
  *                     kill    SIGKILL instead of the call
  *                     stop    SIGSTOP before the call
  *   LODE_FAULT_AT     the number of the call, from 1
  *   LODE_FAULT_ERRNO  a number
- *   LODE_FAULT_PLAIN  a file system that can neither exchange names nor lock files nor write directories when asked
- *   LODE_FAULT_FAST   fsync is counted but not done: what survives a power failure is not the question here
+ *   LODE_FAULT_PLAIN  a file system that cannot exchange names, lock files or sync directories
+ *   LODE_FAULT_FAST   counts fsync but skips it: tests do not simulate power failures
  *
- * Calls that only read are not counted, but for the opening of directories, which writing and clearing need. Calls on files that
- * the program neither created nor opened for writing in a directory that it holds, such as its standard output, are not counted either.
+ * Calls that only read are not counted, except for opening directories, which writing and removing
+ * need. Calls on files that the program neither created nor opened for writing in a directory that
+ * it holds, such as its standard output, are not counted either.
  */
 /* Both the plain names and those of large files are defined here. */
 #undef _FILE_OFFSET_BITS

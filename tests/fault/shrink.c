@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Somebody who truncates a file while it is read: preloaded, it counts the mappings and the reads of one file, and makes the file shorter
- * behind one of them.
+ * Truncates a file while it is read: preloaded, it counts the mappings and reads of one file, and
+ * shrinks the file after one of them.
  *
  *   LODE_SHRINK_FILE  the path of the file
- *   LODE_SHRINK_AT    behind which mapping or read of it, from 1
- *   LODE_SHRINK_TO    the size that it gets
+ *   LODE_SHRINK_AT    after which mapping or read of it, from 1
+ *   LODE_SHRINK_TO    the new size
  */
 #undef _FILE_OFFSET_BITS
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens a database from the fuzzer's bytes, walks everything, and checks it. The input is the sizes of the four files (32
- * bits each, little-endian) and then their bytes; a size past the end takes what is left. A size of 0 is an absent file.
+ * Opens a database from the fuzzer's bytes, walks everything, and checks it. The input is the sizes
+ * of the four files (32 bits each, little-endian) and then their bytes; a size past the end takes
+ * the rest. A size of 0 is an absent file.
  */
 #include "base/bytes.h"
 #include "format/hpctoolkit/wire.h"

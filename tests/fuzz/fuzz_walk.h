@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For fuzz targets of recordings: everything is read, and what must hold of any recording is looked at (support/walk_recording.h). */
+/* For fuzz targets of recordings: reads everything and checks invariants (walk_recording.h). */
 #ifndef LODE_TESTS_FUZZ_WALK_H
 #define LODE_TESTS_FUZZ_WALK_H
 

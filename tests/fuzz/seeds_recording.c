@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes seeds for one file of a recording into a directory: as it should be, and as the tests of the rules break it. */
+/* Writes seeds for one file of a recording: valid, and broken as by the tests of the rules. */
 #include "../hostile/uft_cases.h"
 #include <stdio.h>
 #include <string.h>

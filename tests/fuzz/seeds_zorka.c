@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes seeds for one file of a trace store into a directory: as it should be, and as the tests of the rules break it. */
+/* Writes seeds for one file of a trace store: valid, and broken as by the tests of the rules. */
 #include "../hostile/zor_cases.h"
 #include <stdio.h>
 #include <string.h>
 
-/* The file that a case has under this name, or, for compressed indexes, whose names vary, with this ending. */
+/* A file of a case by name, or by suffix for compressed indexes, whose names vary. */
 static const struct minizor_bytes *find(const struct minizor *store, const char *name)
 {
     size_t length = strlen(name);
@@ -41,7 +41,8 @@ static int write_all(const char *directory, const char *name)
         const struct minizor_bytes *content = find(&store, name);
         bool is_other = content && (whole == NULL || content->size != whole->size ||
                                     memcmp(content->bytes, whole->bytes, content->size) != 0);
-        if (is_other && content->size > 0 && content->size <= 4096) /* larger ones make fuzzing slow */
+        /* Larger ones make fuzzing slow. */
+        if (is_other && content->size > 0 && content->size <= 4096)
             failed = write_seed(directory, zor_cases[i].rule, content);
         minizor_free(&store);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every allocation of some work fails once: the answer is that there is no memory, and nothing is lost (the sanitizer would say so). The
- * linker leads calls of the library here: one file of a program may include this, which must be linked with --wrap.
+ * Every allocation fails once: the result is an out-of-memory error, and nothing leaks (the
+ * sanitizer checks that). Include it in one file of a program that is linked with --wrap.
  */
 #ifndef LODE_TESTS_FAIL_EACH_H
 #define LODE_TESTS_FAIL_EACH_H

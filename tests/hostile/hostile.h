@@ -44,7 +44,7 @@ static inline struct outcome exercise(const lode_memory_file *files, size_t coun
     return outcome;
 }
 
-/* The sanitizer keeps freed memory, so there its own limit on allocations applies (tests/hostile/meson.build). */
+/* The sanitizer keeps freed memory: its own allocation limit applies instead (meson.build). */
 static inline void assert_little_memory(long most_megabytes)
 {
 #ifndef SANITIZED

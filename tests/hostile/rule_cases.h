@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of rules: a list of cases, structs of any kind that begin with the id of the rule that they break. */
+/* Tests of rules: a list of cases, structs that begin with the id of the rule that they break. */
 #ifndef LODE_TESTS_RULE_CASES_H
 #define LODE_TESTS_RULE_CASES_H
 
@@ -34,7 +34,7 @@ static inline const lode_rule *find_rule(const char *id)
     return &none;
 }
 
-/* Of the rules, those whose ids begin with `prefix`, or, if it is not `wanted`, those whose ids do not. */
+/* The rules whose ids begin with `prefix`; or, unless `wanted`, those whose ids do not. */
 static inline void expect_case_for_each_rule(const struct rule_cases *cases, const lode_rule *rules,
                                              size_t rule_count, const char *prefix, bool wanted)
 {
@@ -48,7 +48,7 @@ static inline void expect_case_for_each_rule(const struct rule_cases *cases, con
     }
 }
 
-/* What a check found: of a rule, and others, but for those that are broken as well; NULL: any is another. */
+/* Counts findings of a rule, and others except those in `also`; NULL: none is excepted. */
 struct rule_findings {
     const char *rule, *also;
     unsigned of_rule, others;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Databases of the draft with XML, cut short and bent, and documents that are meant to hurt: nothing crashes, hangs or takes
- * memory, and what can be known to be wrong is found. Meant to run under the sanitizers as well.
+ * Truncated and mutated databases of the XML draft, and malicious documents: nothing crashes, hangs
+ * or exhausts memory, and detectable damage is found. Also run under sanitizers.
  */
 #include "hostile.h"
 #include "minidraft.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For each rule of the drafts, a database that breaks exactly it, and the level from which on it is found. */
+/* For each rule of the drafts, a database that breaks exactly it, and the level that finds it. */
 #include "base/bytes.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "minidraft.h"
@@ -68,7 +68,7 @@ static unsigned char *profile_value(struct victim *victim, uint32_t profile, uin
     return NULL;
 }
 
-/* The value of (context, metric, profile) in cct.db, where both metrics have values of both profiles. */
+/* The value of (context, metric, profile) in cct.db; all combinations have values. */
 static unsigned char *context_value(struct victim *victim, uint32_t context, uint32_t metric,
                                     uint32_t profile)
 {
@@ -506,7 +506,7 @@ static struct found check_at(const struct victim *victim, const struct rule_case
     return found;
 }
 
-/* What is wrong with all but cct.db, and found by opening, ends opening; cct.db can be done without. */
+/* Errors that opening finds make it fail, except in cct.db, which is optional. */
 static void expect_opening(const struct victim *victim, const lode_rule *rule,
                            const lode_check_result *result)
 {

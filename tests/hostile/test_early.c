@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A real database of early 2022, cut short and bent: whatever its meta.db says, it is checked, and opened or refused. */
+/* A truncated and mutated database of early 2022 is checked, and opened or rejected. */
 #include "base/bytes.h"
 #include "corpus.h"
 #include "format/hpctoolkit/wire.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The draft with meta.db, byte by byte after its page: it is read, and for each rule of its own there is a database that breaks exactly
- * it.
- */
+/* The draft with meta.db, made byte by byte: read, and broken once for each of its rules. */
 #include "base/bytes.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "minimeta.h"
@@ -410,7 +407,7 @@ static void any_cut_of_the_file_is_survived(void **state)
     release(&victim);
 }
 
-/* Every byte set to what confuses most: all is read through the API if it opens, and checked in any case. */
+/* Sets every byte to confusing values: reads everything if it opens, and checks it anyway. */
 static void any_changed_byte_is_survived(void **state)
 {
     static const struct minimeta_options options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Real databases, cut short and bent: nothing crashes, hangs or takes memory, and what can be known to be wrong is found.
- * Meant to run under the address and undefined behaviour sanitizers as well.
+ * Truncated and mutated real databases: nothing crashes, hangs or exhausts memory, and detectable
+ * damage is found. Also run under the address and undefined behaviour sanitizers.
  */
 #include "corpus.h"
 #include "share.h"
@@ -62,7 +62,7 @@ static struct outcome exercise(const struct loaded_database *db, lode_check_leve
     return outcome;
 }
 
-/* The sanitizer keeps freed memory, so there its own limit on allocations applies (tests/hostile/meson.build). */
+/* The sanitizer keeps freed memory: its own allocation limit applies instead (meson.build). */
 static void assert_little_memory(void)
 {
 #ifndef SANITIZED

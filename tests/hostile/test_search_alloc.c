@@ -65,7 +65,7 @@ static void searching_survives_every_failing_allocation(void **state)
     question.options.threads = 1;
     check_row(&question);
     question.options.limit = 1;
-    /* By spans, then by events: of these, one search that finds something and one that looks everywhere. */
+    /* By intervals, then by events: one search that finds something, one that reads all. */
     fail_each(search, &question);
     question.options.text = "a value";
     fail_each(search, &question);

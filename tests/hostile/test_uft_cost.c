@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings that are made to be costly: time and memory grow with their size, whatever is in them. */
+/* Costly recordings: time and memory stay linear in their size, whatever they contain. */
 #include "hostile.h"
 #include <lode/calls.h>
 #include <math.h>
@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Each of these would take minutes, or gigabytes, if anything grew with the square of the input. Processor time is compared with that
- * of a sound recording of SOUND_CALLS calls in the same run: the slowest case takes 40 times as long.
+ * Each case would take minutes or gigabytes if any cost were quadratic. CPU time is compared with
+ * that of a valid recording of SOUND_CALLS calls in the same run: the slowest case takes 40 times
+ * as long.
  */
 enum {
     MAX_RATIO = 150,
@@ -170,7 +171,7 @@ static void modules_without_a_name(void **state)
     run(&self);
 }
 
-/* At one place and at many, in this session and in another; then records that none of them has a name for. */
+/* At one address and at many, in this session and another; then records without any name. */
 static void libraries_and_addresses(void **state)
 {
     struct costly self;
@@ -280,7 +281,7 @@ static void noise(void **state)
     run(&self);
 }
 
-/* Each 8 bytes are a time and a record at once: an entry with a payload that nothing specifies, or a loss, or an event of any length. */
+/* Each 8 bytes are both a time and a record: entry with unknown payload, loss, or event. */
 static void records_everywhere(void **state)
 {
     static const uint64_t words[] = {0x2c, 0x2a, 0x2e, 0x2f, 0xffffffffffffffef};
@@ -333,7 +334,7 @@ static uint64_t unkeyed(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* Calls of 80,000 addresses of one module, which share 64 slots of a table of 2^18 slots if they are made to. */
+/* 80,000 addresses; if `collide`, they would share 64 of 2^18 slots of an unkeyed hash table. */
 static double milliseconds_of_addresses(bool collide)
 {
     struct costly self;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recordings, cut short and bent: nothing crashes, hangs or takes memory, what comes out is balanced and in order, and what is found is
- * the same whoever looks (support/walk_recording.h). Meant to run under the address and undefined behaviour sanitizers as well.
+ * Truncated and mutated recordings: nothing crashes, hangs or exhausts memory, events are balanced
+ * and ordered, and all readers agree on findings (support/walk_recording.h). Also run under the
+ * address and undefined behaviour sanitizers.
  */
 #include "hostile.h"
 #include "share.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For each rule for uftrace recordings, a recording that breaks exactly it, and the level from which on it is found. */
+/* For each rule of uftrace recordings, one that breaks exactly it, and the level that finds it. */
 #include "format/uftrace/uftrace.h"
 #include "rule_cases.h"
 #include "uft_cases.h"

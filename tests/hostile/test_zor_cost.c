@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trace stores that are made to be costly: time and memory grow with what is stored, whatever it says. */
+/* Costly trace stores: time and memory stay linear in the stored size, whatever they contain. */
 #include "hostile.h"
 #include "minizor.h"
 #include <lode/recording.h>
@@ -129,7 +129,7 @@ static void a_long_trace_takes_no_memory(void **state)
     assert_little_memory(MAX_MEGABYTES);
 }
 
-/* What a chunk says of its size is not believed: less, more, and more than any stream can become. */
+/* The declared size of a chunk is not trusted: less, more, and more than a stream can expand to. */
 static void sizes_that_are_not_true_take_nothing(void **state)
 {
     static const unsigned char sizes[][4] = {

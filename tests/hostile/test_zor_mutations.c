@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trace stores, cut short and bent: nothing crashes, hangs or takes memory, what comes out is balanced and in order, and what is found is the
- * same whoever looks (support/walk_recording.h).
+ * Truncated and mutated trace stores: nothing crashes, hangs or exhausts memory, events are
+ * balanced and ordered, and all readers agree on findings (support/walk_recording.h).
  */
 #include "hostile.h"
 #include "minizor.h"
@@ -15,7 +15,7 @@ enum {
     RANDOM_MUTATIONS = 3000
 };
 
-/* Walks a store with one file replaced; the copy lets the sanitizer see what lies behind its end. */
+/* Walks a store with one file replaced; in a copy, so that the sanitizer sees overruns. */
 static void exercise_with(const struct minizor *store, size_t file, const unsigned char *bytes, size_t size,
                           double most_milliseconds)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For each rule for Zorka trace stores, a store that breaks exactly it, and the level from which on it is found. */
+/* For each rule of Zorka trace stores, one that breaks exactly it, and the level that finds it. */
 #include "format/zorka/zorka.h"
 #include "rule_cases.h"
 #include "zor_cases.h"

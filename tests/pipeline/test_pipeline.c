@@ -193,7 +193,7 @@ static void a_counts_sink_sees_what_the_source_has(void **state)
     assert_int_equal(counted.contexts, 6);
     assert_int_equal(counted.profiles, 2);
     assert_int_equal(counted.samples, 4);
-    /* By hand: of rank 1, 5 points, and 2 metrics at 5 contexts with all above; of rank 0, 2, and 4 + 3. */
+    /* By hand: rank 1: 5 points, and 2 metrics at 5 contexts with ancestors; rank 0: 2, 4 + 3. */
     assert_int_equal(counted.values, 5 + 10 + 2 + 7);
     assert_int_equal(count_entries(place.folder), 0);
     leave_place(&place);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank of a communicator that communicator.py starts many of:
- *   comm_rank PLUGIN checks FILE        all that holds for any communicator, and writes a file together
+ * A rank of the communicators that communicator.py starts:
+ *   comm_rank PLUGIN checks FILE        checks that hold for any communicator, and a shared file
  *   comm_rank PLUGIN fail WAIT RANK     one rank fails while the others wait in an operation
  *   comm_rank PLUGIN die WAIT RANK      one rank is killed
  */

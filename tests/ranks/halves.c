@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program that has communicators of its own: each half of its ranks builds a database, both at the same time.
+ * An MPI program with its own communicators: each half of its ranks builds a database,
+ * concurrently.
  *   halves PLUGIN OUTPUT RECORDING...    writes OUTPUT-0 and OUTPUT-1
  */
 #include <lode/lode.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small MPI program to record: each rank relaxes a field of its own, and all agree on the sum after every step. */
+/* A small MPI program to record: each rank relaxes its own field; an allreduce after every step. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints a trace store as the original program's readers were made to: calls with what they carry, and the text index. */
+/* Prints a trace store like the original readers: calls with their data, and the text index. */
 #include "format/zorka/zorka.h"
 #include <lode/lode.h>
 #include <stdio.h>

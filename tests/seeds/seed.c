@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linked into a program of its own, `lode_seeded`: hashes get the seed that the test asks for. The library itself reads no environment. */
+/* Linked into `lode_seeded`: sets the hash seed from the environment, which the library ignores. */
 #include "base/hash.h"
 #include <stdlib.h>
 

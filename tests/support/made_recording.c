@@ -185,7 +185,7 @@ static void put_text(lode_argument *values, size_t capacity, size_t *count, cons
     ++*count;
 }
 
-/* What an attribute has is digits, for a number, or a text; what an exception has, pairs of texts. */
+/* The data of an attribute: digits for a number, or a string; of an exception, pairs of strings. */
 static lode_status arguments(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *values, size_t capacity, size_t *count, lode_error *error)
 {

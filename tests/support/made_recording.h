@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A recording that tests make up: arrays of events behind lode_recording_ops, so that analyses are tested without files. Its
- * cursors give few events at a time, and what they gave is overwritten at the next call.
+ * A recording made by tests: arrays of events with their own lode_recording_ops, to test analyses
+ * without files. Its cursors return few events at a time and overwrite them at the next call.
  */
 #ifndef LODE_TESTS_MADE_RECORDING_H
 #define LODE_TESTS_MADE_RECORDING_H
@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "model/recording.h"
 
-/* A recording with `tracks` tracks (at most 4096) without events. Process 100, threads 100, 101... */
+/* A recording with `tracks` tracks (at most 4096) without events. Process 100, threads 100... */
 lode_recording *made_recording(uint32_t tracks);
 /* How many events a cursor gives at once; 3 unless it is set. */
 void made_batch(lode_recording *recording, size_t events);
@@ -36,17 +36,19 @@ void made_message(lode_recording *recording, uint64_t time, uint64_t id);
 void made_finding(lode_recording *recording, uint32_t track, const char *text);
 
 /*
- * Events as text, such as "main( 10 work( 20 ) [ 5 ] ! 1 )". "name(" enters at the current time, ")" leaves the innermost call, a
- * number lets that much time pass, "[" and "]" are out and in, "!" is a point, "?" a loss. "key=value" is an attribute, "^Class:message" an
- * exception, with causes "^Class:message" behind it, and "!)" leaves a call that failed. Words are parted by blanks.
+ * Parses events such as "main( 10 work( 20 ) [ 5 ] ! 1 )". "name(" enters at the current time, ")"
+ * leaves the innermost call, a number advances time, "[" and "]" are scheduled out and in, "!" is
+ * an instant event, "?" a loss. "key=value" is an attribute, "^Class:message" an exception,
+ * followed by its causes "^Class:message"; "!)" leaves a failed call. Words are separated by
+ * spaces.
  */
 void made_track(lode_recording *recording, uint32_t track, uint64_t time, const char *text);
-/* The same backwards: the time of the first event comes first. A "*" behind an event says that it is marked as made. */
+/* The inverse, beginning with the time of the first event. "*" marks an event as synthesised. */
 void made_text(char *text, size_t capacity, const lode_event *events, size_t count);
 
 /* The next random number; the seed must not be 0. */
 uint64_t made_random(uint64_t *seed);
-/* A track of random calls of 40 functions: deep and flat parts, recursion, time off the processor. */
+/* A track of random calls of 40 functions: deep and flat parts, recursion, off-CPU time. */
 void made_random_track(lode_recording *recording, uint32_t track, uint64_t *seed, unsigned events);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small sound databases, made in memory for tests: every rule of the checker holds, and nothing is noted, so that a test
- * can break one thing and see exactly that reported. The offsets of all structures are known.
+ * Small valid databases in memory for tests: every rule of the checker holds without findings, so
+ * that a test can break one thing and see exactly that reported. All offsets of structures are
+ * known.
  */
 #ifndef LODE_TESTS_MINIDB_H
 #define LODE_TESTS_MINIDB_H
@@ -19,12 +20,12 @@ enum {
 };
 
 /*
- * The tree, by context id (ids are not dense: 8 is used by values only, in profiles that ask for it):
+ * The tree, by context id (not dense: 8 is used by values only, in profiles that ask for it):
  *   1 main thread
  *     2 main                  function 0
  *       3 main.c:10           line
  *         4 work              function 1, called
- *           5 loop work.c:5   loop with a point
+ *           5 loop work.c:5   loop with a point value
  *             6 work.c:6      line
  *           7 work.c:9        line
  *             9 helper        function 2, inlined
@@ -41,14 +42,14 @@ struct minidb_change {
 };
 
 struct minidb_options {
-    uint32_t profiles;        /* besides the summary */
-    uint32_t chains;          /* more subtrees of 4 contexts below main, to make it larger; ids from 100 on */
-    uint32_t samples;         /* in each trace line */
-    bool unlisted;            /* profiles have values at context 8, below 7, which meta.db does not list */
-    bool statistics;          /* of metric 1: count, squares, min and max, besides the sum */
-    bool empty_profile;       /* one more profile without values */
-    uint8_t extra;            /* bytes more in each record than version 4.0 has */
-    struct minidb_change cct; /* in cct.db */
+    uint32_t profiles;            /* besides the summary */
+    uint32_t chains;              /* more subtrees of 4 contexts below main; ids from 100 */
+    uint32_t samples;             /* in each trace line */
+    bool unlisted;                /* values at context 8, below 7, which meta.db omits */
+    bool statistics;              /* of metric 1: count, squares, min and max, besides the sum */
+    bool empty_profile;           /* one more profile without values */
+    uint8_t extra;                /* bytes more in each record than version 4.0 has */
+    struct minidb_change cct;     /* in cct.db */
     struct minidb_change summary; /* in the summary profile; `metric` is the statistic's id */
 };
 #define MINIDB_OPTIONS_INIT                                                                                  \

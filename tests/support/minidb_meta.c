@@ -199,7 +199,7 @@ static void put_context(const struct minidb *db, unsigned char *at, const struct
     }
 }
 
-/* Writes the children of `parent`, with their children first; returns where they are, and their size. */
+/* Writes the children of `parent`, descendants first; returns their offset and size. */
 static uint64_t put_children(struct minidb *db, struct buffer *file, uint32_t parent, uint64_t *size)
 {
     uint64_t total = 0;

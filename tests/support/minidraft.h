@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small database of the draft with experiment.xml whose every number is known, in any variant: two profiles and the
- * summary, eleven contexts, one of which only profile.db has, two metrics, two trace lines, one of them empty.
+ * A small database of the draft with experiment.xml, in any variant, all of whose numbers are
+ * known: two profiles and the summary, eleven contexts (one only in profile.db), two metrics, two
+ * trace lines (one empty).
  */
 #ifndef LODE_TESTS_MINIDRAFT_H
 #define LODE_TESTS_MINIDRAFT_H

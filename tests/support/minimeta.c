@@ -42,7 +42,7 @@ static void begin_section(struct minimeta *meta, struct lode_blob *blob, enum mi
     meta->sections[section] = blob->size;
 }
 
-/* The section that has ended is the last thing in the file. `shift` sections came before it that the page does not have. */
+/* Fills in the entry of the section that ends here; `shift` undocumented ones precede it. */
 static void end_section(struct minimeta *meta, struct lode_blob *blob, enum minimeta_section section,
                         unsigned shift)
 {
@@ -138,7 +138,7 @@ static void put_names(struct minimeta *meta, struct lode_blob *blob, unsigned sh
 
 /* ---- contexts ---- */
 
-/* In an order in which siblings follow each other, and parents come first. A call has `call` 1, or 2 if it is inlined. */
+/* Parents first, siblings contiguous. `call`: 1 for a call, 2 if inlined. */
 static const struct {
     unsigned id, parent, call;
     int function; /* -1: none */

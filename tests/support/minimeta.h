@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The meta.db of the draft of winter 2021/22 that goes with the binary files of minidraft.h, byte by byte after the page: no
- * program is known that wrote one.
+ * The meta.db of the draft of winter 2021/22 for the binary files of minidraft.h, made byte by byte
+ * from its page: no program that wrote one is known.
  */
 #ifndef LODE_TESTS_MINIMETA_H
 #define LODE_TESTS_MINIMETA_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small sound recordings of uftrace, made in memory for tests: every rule of the checker holds, and nothing is noted, so that a
- * test can break one thing and see exactly that reported. All pieces can be changed.
+ * Small valid uftrace recordings in memory for tests: every rule of the checker holds without
+ * findings, so that a test can break one thing and see exactly that reported. All parts can be
+ * changed.
  */
 #ifndef LODE_TESTS_MINIREC_H
 #define LODE_TESTS_MINIREC_H
@@ -12,13 +13,14 @@
 #include <stdint.h>
 
 /*
- * Process 100 is /bin/prog with the threads 100 and 101; 102 is forked from it, and then becomes /bin/other. /lib/lib.so is mapped in
- * both, /lib/plugin.so is loaded by 100 at +600. Times are in nanoseconds from MINIREC_START on.
+ * Process 100 is /bin/prog with the threads 100 and 101; 102 is forked from it and then executes
+ * /bin/other. /lib/lib.so is mapped in both, 100 loads /lib/plugin.so at +600. Times are in
+ * nanoseconds from MINIREC_START on.
  *
  *   100  +100 main                                 101  +1000 Base::run
  *          +110 work(42, "hello") = 43                    leaf, as often as the options say
- *            +120 leaf, with a point at +125              off its processor, pre-empted, from +1003 to +1006
- *          a point of the user at +135, and off its processor from +150 to +180
+ *            +120 leaf, with an event at +125             preempted from +1003 to +1006
+ *          a user event at +135, off-CPU from +150 to +180
  *          +200 scale(2.5, 1.5) = 3.75            102  at depth 2, in /bin/prog:
  *          +300 paint(GREEN, &state, 'x', {...})          +520 work(7, "child") = 8
  *          +330 name("lode") = "LODE"                   at depth 0, in /bin/other:
@@ -98,7 +100,7 @@ struct minirec_payload {
     size_t size;
 };
 
-/* All of these end the process where a test could not go on: without memory, or if what should be changed is not there. */
+/* All exit on failure: out of memory, or nothing to change. */
 void minirec_make(struct minirec *rec, const struct minirec_options *options);
 /* Only an empty list of files, with the options that its pieces will have. */
 void minirec_begin(struct minirec *rec, const struct minirec_options *options);

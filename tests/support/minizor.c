@@ -280,7 +280,7 @@ void minizor_compress(struct minizor *store, bool is_big)
     static const unsigned char zeros[1024];
     unsigned first = 0;
     struct minizor_bytes *wal = minizor_file(store, wal_name), *index = minizor_file(store, MINIZOR_INDEX);
-    /* 03, records, and one 00: the plain file without its first three bytes and without three of its zeros. */
+    /* 03, records, one 00: the plain file without its first three bytes and three of its zeros. */
     unsigned count = (unsigned)wal->size - 6;
     struct minizor_bytes column = transform(wal->bytes + 3, count, &first);
     wal->size = 4;
@@ -330,7 +330,7 @@ void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chu
 
 void minizor_describe(struct minizor *store)
 {
-    /* Which trace a chunk is of, and what the flags of 2018 say of it; those of 2019 stand three bits higher. */
+    /* The trace of a chunk, and its flags in 2018; those of 2019 are three bits higher. */
     static const unsigned ids[] = {1, 2, 2}, flags[] = {0x0d, 6, 10};
     const struct minizor_bytes *data = minizor_file(store, "traces.dat");
     unsigned count = 0;

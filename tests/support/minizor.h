@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small sound trace stores of Zorka, made in memory for tests: every rule of the checker holds, and nothing is noted, so that a test can
- * break one thing and see exactly that reported.
+ * Small valid Zorka trace stores in memory for tests: every rule of the checker holds without
+ * findings, so that a test can break one thing and see exactly that reported.
  */
 #ifndef LODE_TESTS_MINIZOR_H
 #define LODE_TESTS_MINIZOR_H
@@ -53,10 +53,10 @@ void minizor_u32(struct minizor_bytes *to, uint32_t number);
 /* A chunk around a payload; returns where it begins. */
 size_t minizor_chunk(struct minizor_bytes *to, const struct minizor_bytes *payload, enum minizor_codec codec);
 
-/* Two traces in three chunks, the second continued; `flags` as in files that exist. `is_page`: tags and flags of the page. */
+/* Two traces in three chunks, the second continued; `is_page`: tags and flags as documented. */
 void minizor_make(struct minizor *store, unsigned flags, bool is_page);
 void minizor_free(struct minizor *store);
-/* Gives a compressed text index, little-endian, the checksums of its header and of its blocks, as far as these lie in it. */
+/* Sets the checksums of the header and blocks of a little-endian compressed text index. */
 void minizor_seal(unsigned char *bytes, size_t size);
 /* Moves the text index into a compressed file. */
 #define MINIZOR_INDEX "text-00000001-00000009.fmi"
@@ -66,11 +66,11 @@ struct minizor_bytes *minizor_file(struct minizor *store, const char *name);
 size_t minizor_list(const struct minizor *store, lode_memory_file *files);
 /* Adds a text to the index, under an id below 64. */
 void minizor_text(struct minizor *store, int id, const char *text);
-/* Adds a chunk with this payload, not compressed; the store must not be so either. Returns where it begins. */
+/* Adds an uncompressed chunk with this payload to an uncompressed store. Returns its offset. */
 size_t minizor_more(struct minizor *store, const char *digits);
 /*
- * Adds what metadata of 2018 and of 2019 knows of a trace: its id, flags (in 2018 1 error, 2 one of several chunks, 4 the first of them; in 2019 0x08,
- * 0x10 and 0x20), the offset of its chunk and where it begins in that.
+ * Adds trace metadata of 2018 or 2019: id, flags (in 2018 1 error, 2 one of several chunks, 4 the
+ * first of them; in 2019 0x08, 0x10 and 0x20), offset of the chunk, and offset in the chunk.
  */
 void minizor_qmeta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset);
 void minizor_meta(struct minizor *store, unsigned id, unsigned flags, size_t chunk, uint32_t offset);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * LODE_SHARE=K/N in the environment selects the K-th of N parts; without it, a run covers all cases.
- * The parts are disjoint, the same on every machine, and together they are all cases.
+ * LODE_SHARE=K/N in the environment selects the K-th of N parts; without it, a run covers all
+ * cases. The parts are disjoint, the same on every machine, and together they are all cases.
  */
 struct share {
     unsigned part, parts; /* part < parts */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a track says, as text: one line for each event, indented, with times from the track's beginning on and all values. */
+/* A track as text: one indented line per event, with times relative to the track and all values. */
 #ifndef LODE_TESTS_STORY_H
 #define LODE_TESTS_STORY_H
 

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /*
- * Reads all contexts, metrics, profiles, values and samples, and runs every analysis. Errors of single parts are part of
- * the result. Equal databases give equal numbers, whatever the number of threads.
+ * Reads all contexts, metrics, profiles, values and samples, and runs every analysis. Errors of
+ * single parts are part of the result. Equal databases give equal numbers, with any number of
+ * threads.
  */
 uint64_t walk_database(const lode_database *db, unsigned threads);
 

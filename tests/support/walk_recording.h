@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything that the public API can say about a recording, sound or damaged, and what must hold of it in any case. */
+/* Reads all of a recording through the public API, valid or damaged, and checks invariants. */
 #ifndef LODE_TESTS_WALK_RECORDING_H
 #define LODE_TESTS_WALK_RECORDING_H
 
@@ -16,12 +16,13 @@ struct recording_walk {
 };
 
 /*
- * Opens a recording in memory, strictly and not, reads all tracks, spans and windows, decodes and prints all values, adds up calls,
- * makes the call tree, and checks it. In any case must hold:
- *  - what is known as a recording opens, unless strictly, and can be checked;
- *  - opening and reading strictly fail if and only if an error is found otherwise, and the check finds as many;
- *  - calls and pauses of a track are balanced and nested, times do not go back, depths rise inwards;
- *  - what is in a window is in the window; the merged tracks and the sums have all events.
+ * Opens a recording in memory, strictly and not, reads all tracks, intervals and time windows,
+ * decodes and prints all values, sums calls, builds the call tree, and checks it. Invariants:
+ *  - what is recognised as a recording opens, unless strictly, and can be checked;
+ *  - strict opening and reading fail exactly if errors are found otherwise, and the check finds as
+ *    many;
+ *  - calls and pauses of a track are balanced and nested, times ascend, depths increase inwards;
+ *  - events of a time window are inside; the merged tracks and the sums have all events.
  */
 void walk_recording(struct recording_walk *walk, const lode_memory_file *files, size_t count);
 

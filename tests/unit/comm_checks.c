@@ -9,7 +9,7 @@
     do {                                                                                                     \
         if (!(condition))                                                                                    \
             return lode_fail(error, LODE_ERR_CORRUPT, "comm_checks.c", (uint64_t)__LINE__,                   \
-                             "rank %u of %u, pieces of %zu: %s", comm->place.rank, comm->place.size,       \
+                             "rank %u of %u, pieces of %zu: %s", comm->place.rank, comm->place.size,         \
                              comm->piece, #condition);                                                       \
     } while (0)
 
@@ -430,7 +430,7 @@ static lode_status wait_exchange(struct lode_comm *comm, lode_error *error)
     return status;
 }
 
-/* Ranks that send to one who does not take it, and wait for one who does not send; then all wait. */
+/* Sends that nobody receives, receives that nobody sends; then all wait. */
 static lode_status wait_one_to_one(struct lode_comm *comm, lode_error *error)
 {
     static char large[LARGE];

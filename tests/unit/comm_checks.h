@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds for any communicator. Every rank runs the same checks: threads in test_comm.c, processes in tests/ranks. */
+/* Checks of any communicator, run by all ranks: of threads (test_comm.c) or MPI (tests/ranks). */
 #ifndef LODE_TESTS_COMM_CHECKS_H
 #define LODE_TESTS_COMM_CHECKS_H
 

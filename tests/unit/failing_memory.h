@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* How many allocations succeed before one fails, which is the last to fail; negative: all succeed. */
+/* The number of allocations before the only one that fails; negative: none fails. */
 static long memory_left = -1;
 
 static int is_refused(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The analyses, against numbers derived by hand from the test database (tests/support/minidb.h draws its tree). */
+/* The analyses, against numbers derived by hand from the test database (support/minidb.h). */
 #include "base/bytes.h"
 #include "minidb.h"
 #include "unit.h"
@@ -348,8 +348,8 @@ static void views_by_callers_follow_calls_up(void **state)
 /* ---- timelines ---- */
 
 /*
- * Line i has samples at 1000001 + i + 10 k, for k = 0 .. 5, at contexts 6, 10, 0, 12, 7 in turn, beginning with the i-th.
- * Each holds for 10 ns; the last has no length.
+ * Line i has samples at 1000001 + i + 10 k, for k = 0 .. 5, cycling through contexts 6, 10, 0, 12,
+ * 7 from the i-th. Each lasts 10 ns; the last has no duration.
  */
 static void timelines_add_up_time_by_function(void **state)
 {
@@ -488,7 +488,8 @@ static void histograms_count_every_value_once(void **state)
     uint64_t bins[4];
     (void)state;
     lode_histogram_of(bins, 4, 0, 4, values, 7);
-    const uint64_t expected[] = {2, 1, 1, 2}; /* the maximum is in the last bin, with what is above it */
+    /* The maximum is in the last bin, with larger values. */
+    const uint64_t expected[] = {2, 1, 1, 2};
     assert_memory_equal(bins, expected, sizeof bins);
     lode_histogram_of(bins, 4, 3, 3, values, 2);
     assert_int_equal(bins[0], 2);

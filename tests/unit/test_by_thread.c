@@ -33,7 +33,7 @@ static lode_recording *by_thread(lode_recording *inner)
     return recording;
 }
 
-/* Events of a thread as text. A "~" behind the text says that some are marked as moved, and how many. */
+/* Events of a thread as text. A trailing "~" and a number say how many are marked as moved. */
 static void read_thread(const lode_recording *recording, const lode_recording *inner, uint32_t thread,
                         const lode_cursor_options *options, char text[TEXT_MAX])
 {
@@ -108,7 +108,7 @@ static void a_thread_is_described_by_its_traces(void **state)
     lode_recording_close(recording);
 }
 
-/* Time stamps have milliseconds, calls have less: a trace may seem to begin before the last one has ended. */
+/* Time stamps are in milliseconds: a request may seem to begin before the last one ended. */
 static void a_trace_that_begins_too_early_is_moved_as_a_whole(void **state)
 {
     lode_recording *inner = traces("11111");

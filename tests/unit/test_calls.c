@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls by function and by track, against numbers derived by hand, and against a plain second way to count. */
+/* Calls by function and track, against numbers derived by hand and a second, simple count. */
 #include "made_recording.h"
 #include "unit.h"
 #include <lode/calls.h>
@@ -275,7 +275,7 @@ static void rows_are_sorted(void **state)
     lode_recording *recording = made_recording(1);
     (void)state;
     made_track(recording, 0, 0, "d( 20 c( 10 b( 5 !) b( 4 !) !) a( 8 ) a( 1 ) b( 0 ) 2 )");
-    /* d: 1 call, total 50, self 22; c: 1, 19, 10; b: 3, 9, 9, min 0, max 5; a: 2, 9, 9, min 1, max 8 */
+    /* d: 1 call, total 50, self 22; c: 1 19 10; b: 3 9 9, min 0, max 5; a: 2 9 9, min 1, max 8 */
     check_order(recording, LODE_CALLS_BY_TOTAL, "dcab");
     check_order(recording, LODE_CALLS_BY_SELF, "dcab");
     check_order(recording, LODE_CALLS_BY_CALLS, "bacd");

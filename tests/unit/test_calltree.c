@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call trees, their views and neighbours, against numbers derived by hand and against the calls by function. */
+/* Call trees, their views and neighbours, against numbers derived by hand and calls by function. */
 #include "analysis/calltree.h"
 #include "made_recording.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators of one, and of threads: run under the thread sanitizer too. Those of processes are in tests/ranks. */
+/* Serial and threaded communicators; also run under ThreadSanitizer. For MPI see tests/ranks. */
 #include "comm_checks.h"
 #include "unit.h"
 #include <lode/comm.h>

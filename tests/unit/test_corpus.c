@@ -103,8 +103,8 @@ static uint32_t first_of_kind(const lode_database *db, const lode_function *func
 }
 
 /*
- * hpcprof stores the exclusive cost of functions itself (the transitive scope "function"). Lode computes it from
- * inclusive costs only, so the two are independent.
+ * hpcprof stores the exclusive cost of functions itself (the transitive scope "function"). Lode
+ * computes it from inclusive costs only, so the two are independent.
  */
 static void compare_exclusive(const lode_database *db, const lode_cost *cost, const lode_block *summary,
                               uint16_t id, double *by_function)

@@ -167,7 +167,7 @@ static void a_cct_db_that_was_never_written_is_as_good_as_none(void **state)
     minidraft_free(&mini);
 }
 
-/* Partial columns of the statistics that hpcprof made: what they hold follows from what is made of them. */
+/* Partial columns of hpcprof's statistics: their meaning follows from how they are used. */
 static void formulas_of_statistics_follow_from_their_use(void **state)
 {
     static const char more[] =
@@ -212,7 +212,7 @@ static void formulas_of_statistics_follow_from_their_use(void **state)
     minidraft_free(&mini);
 }
 
-/* Elements of before 2022-01 have no file of their own, and calls into procedures that are not known have no address. */
+/* Before 2022-01 elements have no file, and calls of unknown procedures have no address. */
 static void what_elements_do_not_say_is_what_is_around_them(void **state)
 {
     struct minidraft mini;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Databases written in the drafts: bytes as the pages have them, names that XML cannot hold, what is refused. */
+/* Databases written in the drafts: documented bytes, names that XML cannot hold, rejections. */
 #include "base/bytes.h"
 #include "minidb.h"
 #include "writing.h"

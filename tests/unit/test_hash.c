@@ -12,7 +12,7 @@ enum {
     TABLE = 1 << 15 /* the slots that a map of so many keys has */
 };
 
-/* What CPython says of bytes(range(n)), whose hash is SipHash-1-3, with PYTHONHASHSEED=0: a key of zeros. */
+/* From CPython: the hash of bytes(range(n)), SipHash-1-3 with a zero key (PYTHONHASHSEED=0). */
 static void bytes_are_hashed_as_cpython_hashes_them(void **state)
 {
     static const struct {

@@ -38,7 +38,7 @@ static void compare_row(const lode_view_row *a, const lode_view_row *b)
     assert_ptr_equal(a->call_file, b->call_file);
 }
 
-/* Expands all nodes, in the order in which they were found or, `backwards`, the last found first. */
+/* Expands all nodes in the order of discovery or, if `backwards`, the last one first. */
 static void expand_all(lode_outline *outline, bool backwards)
 {
     uint32_t known = 1, first, count;

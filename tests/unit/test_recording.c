@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The API of recordings, on one whose every event is known (support/minirec.h): in memory and in files, in all its variants. */
+/* The API of recordings, with all events known (support/minirec.h), in memory and in files. */
 #include "base/bytes.h"
 #include "recording_text.h"
 #include <pthread.h>
@@ -204,7 +204,7 @@ static void all_variants_have_the_same_events(void **state)
     }
 }
 
-/* Whether the window's text is that part of the whole: but for pauses, which need a call that the window has seen begin. */
+/* Whether the time window has that part of the whole, except pauses outside of visible calls. */
 static void add_window(struct text *expected, const char *whole, uint64_t from, uint64_t to)
 {
     expected->size = 0;

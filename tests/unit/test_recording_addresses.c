@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one track has learned of addresses is used for others, but only as far as it is so for them. */
+/* Address lookups that one track caches are used by others only where they apply. */
 #include "minirec.h"
 #include "unit.h"
 #include <lode/event.h>

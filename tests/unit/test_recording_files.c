@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings in directories, which are read in pieces: the same as in memory, whatever the size of the pieces. */
+/* Recordings in directories, read in pieces: the same as in memory for any size of pieces. */
 #include "recording_text.h"
 #include <fcntl.h>
 #include <lode/guard.h>
@@ -102,7 +102,7 @@ static void enter_work(struct minirec *rec, uint64_t time, const char *text)
     minirec_record_with(rec, "101.dat", time, MINIREC_ENTRY, MINIREC_WORK, 0, &payload);
 }
 
-/* Looking for the next record behind damage moves the piece from which the strings of the batch are borrowed. */
+/* The search for the next record after damage moves the piece that strings are borrowed from. */
 static void damage_does_not_spoil_what_was_read_before_it(void **state)
 {
     enum {
@@ -178,7 +178,7 @@ static void long_payloads_are_whole(void **state)
     end(&folder);
 }
 
-/* Behind a long pause, what follows a record is looked at before that is believed: that moves the piece too. */
+/* After a long pause the following record is checked too, which also moves the piece. */
 static void pauses_do_not_spoil_what_was_read_before_them(void **state)
 {
     const uint64_t pause = UINT64_C(5000000000);
@@ -297,7 +297,7 @@ static void files_that_change_do_no_harm(void **state)
     end(&folder);
 }
 
-/* Libraries of one name, each in a directory of its own, have one file of symbols and one of lines between them. */
+/* Libraries of one name in different directories share a symbol file and a line file. */
 static void modules_may_share_the_files_of_their_symbols(void **state)
 {
     static const char map[] = "sid-0123456789abcdef.map", symbols[] = "0000000000000010 00000008 T shared\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Searching for tracks: each filter and order on tracks made by hand, and random ones against a plain second way. */
+/* Searches: each filter and order on hand-made tracks, and random ones against a simple search. */
 #include "analysis/search.h"
 #include "made_recording.h"
 #include "unit.h"

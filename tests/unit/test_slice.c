@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slices of a track: what goes in and what comes out, as text (tests/support/made_recording.h); and the pass over tracks. */
+/* Slices of a track: input and output as text (support/made_recording.h); the pass over tracks. */
 #include "analysis/calls.h"
 #include "analysis/slice.h"
 #include "made_recording.h"

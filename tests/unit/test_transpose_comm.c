@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cct.db and the summary do not show how many ranks made them. One writer alone makes a database; then communicators make it
- * again out of its profiles, of which each rank puts its own into the file. All four files must come out the same.
+ * cct.db and the summary do not depend on the number of ranks. A single writer makes a database;
+ * then communicators make it again from its profiles, each rank with its own. All four files must
+ * be byte-identical.
  *
  * Ranks are threads, where cmocka cannot fail a test: they return what went wrong.
  */

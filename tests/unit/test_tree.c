@@ -299,7 +299,7 @@ static void frames_merge_by_content(void **state)
 
 /* ---- failures ---- */
 
-/* Merges a tree of 3000 nodes and their frames, packs it and puts it in order. True if there was memory for all. */
+/* Merges a tree of 3000 nodes with frames, packs and orders it. False if out of memory. */
 static bool try_all(void)
 {
     static uint32_t map[3001], ranks[64];

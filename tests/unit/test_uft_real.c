@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Payloads and perf files of real recordings. Records are written out as uftrace replays them, and each line must be the same. Reading is
- * done by hand here, for one task and its program, so that nothing but specifications and values is tested.
+ * Payloads and perf files of real recordings. Records are printed like uftrace replay, and each
+ * line must be equal. The test reads one task and its program itself, so that only specifications
+ * and values are tested.
  */
 #include "base/bytes.h"
 #include "format/uftrace/debug.h"
@@ -284,7 +285,7 @@ static void write_out(struct replay *self)
 
 /* ---- comparing ---- */
 
-/* Of a line of the golden output, what stands behind the bar; a newline or a tab in a string is written as such there. */
+/* The part of a golden line after the bar; newlines and tabs of strings are literal there. */
 static void clean(const struct bytes *golden, char *out)
 {
     const char *line = golden->data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cursor over values gives the same sequence from either file, and reads the one that takes less. */
+/* A cursor over values gives the same sequence from either file, and reads the cheaper one. */
 #include "minidb.h"
 #include "unit.h"
 #include <dirent.h>
@@ -218,7 +218,7 @@ static void selections_are_used_by_both(void **state)
     minidb_free(&mini);
 }
 
-/* One context of many profiles is read from its block, one profile of many contexts from its own. */
+/* One context of many profiles is read from its own block, as is one profile of many contexts. */
 static void the_cheaper_file_is_read(void **state)
 {
     struct minidb_options options = MINIDB_OPTIONS_INIT;

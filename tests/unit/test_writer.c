@@ -16,7 +16,7 @@ static const struct {
     {50, NULL, {16, 16, 16, 16}},   {0, "work", {0, 16, 16, 16}},
     {60, NULL, {32, 32, 32, 32}},   {71, NULL, {128, 128, 128, 128}},
     {70, NULL, {0, 128, 128, 128}}, {0, "helper", {0, 160, 160, 160}}, /* 32 + 128 */
-    {40, NULL, {8, 8, 8, 184}},    /* 8 + 16 + 160, of which calls and inlined functions keep theirs */
+    {40, NULL, {8, 8, 8, 184}},    /* 8 + 16 + 160; calls and inlined functions keep theirs */
     {0, "main", {0, 15, 15, 191}}, /* 7 + 8; 7 + 184 */
     {80, NULL, {64, 64, 64, 64}},   {0, "start", {0, 64, 64, 64}},
     {0, NULL, {0, 0, 0, 255}},
@@ -55,7 +55,7 @@ static void points_propagate_to_all_scopes(void **state)
     leave_place(&place);
 }
 
-/* What is left of a loop without its inner loops is exact, also when sums are rounded: here it is nothing at all. */
+/* The cost of a loop without its inner loops is exact despite rounded sums: here it is 0. */
 static void loops_without_inner_loops_are_exact(void **state)
 {
     struct place place;

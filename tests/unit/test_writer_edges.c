@@ -75,7 +75,7 @@ static void zeros_are_left_out_and_points_add_up(void **state)
     leave_place(&place);
 }
 
-/* The count is of profiles that have the metric in any scope; here, one each in the first and the last of many. */
+/* Counts profiles with the metric in any scope: here one each in the first and last of many. */
 static void profiles_are_counted_in_all_of_many_scopes(void **state)
 {
     enum {

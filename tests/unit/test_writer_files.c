@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where databases are written, what becomes of what was there, and what lies beside the four files. */
+/* Where databases are written, what happens to existing ones, and companion files. */
 #include "writing.h"
 #include <errno.h>
 #include <fcntl.h>

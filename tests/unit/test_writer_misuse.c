@@ -90,7 +90,7 @@ static void unknown_formulas_are_refused(void **state)
     give_up(&place, writer);
 }
 
-/* The rule of a custom scope other than "lex_aware" is not known, so that points cannot be propagated to it. */
+/* The rule of custom scopes other than "lex_aware" is unknown: point values do not propagate. */
 static void points_need_known_scopes(void **state)
 {
     struct place place;
@@ -231,7 +231,7 @@ static void null_may_be_closed(void **state)
 
 /* ---- sizes ---- */
 
-/* hpcviewer reads these numbers as signed ones, so that half of what the format holds is the limit. */
+/* hpcviewer reads these numbers as signed, so the limit is half of the format's range. */
 static void limits_are_found_early(void **state)
 {
     struct place place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What trace stores are made of when they are written: names of functions in parts, and strings with their ids. */
+/* Parts of written trace stores: function names in parts, and strings with ids. */
 #include "format/zorka/write_source.h"
 #include "unit.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks, strings and failures of trace stores: files that the original program wrote and judged. */
+/* Chunks, strings and errors of trace stores, in files that the original program wrote. */
 #include "format/zorka/zorka.h"
 #include "minizor.h"
 #include "story.h"
@@ -111,7 +111,7 @@ static void expect_bytes(struct lode_range bytes, const char *digits)
 /* A line of java-results.txt: a name and "OK", a size and digits, or an exception. */
 static void expect_verdict(char *line)
 {
-    /* What is not read, and why; the last is read by the original, which cuts off what is more without a word. */
+    /* Unreadable inputs and why; the original reads the last one and silently truncates it. */
     static const struct {
         const char *name;
         int rule;
@@ -186,7 +186,7 @@ static void merged_texts_are_what_they_were(void **state)
     assert_int_equal(report.result.errors + report.result.warnings, 0);
     expected.bytes[expected.size] = '\0';
     for (const char *line = strtok((char *)expected.bytes, "\n"); line; line = strtok(NULL, "\n")) {
-        /* The id of a text with bytes ff is written apart; all others are said to be what they were. */
+        /* The string with bytes ff has a line of its own; other lines have id and string. */
         bool is_apart = strncmp(line, "ffid=", 5) == 0;
         const struct zor_text *text = lode_zor_text(&strings, strtoul(line + (is_apart ? 5 : 0), NULL, 10));
         if (text == NULL)
@@ -225,7 +225,8 @@ static void failures_of_real_stores_are_those_of_their_readers(void **state)
     static const struct {
         const char *name;
         unsigned
-            failed[5]; /* of each trace: calls with an exception or an error flag in the expected strings */
+            /* Of each trace: calls with an exception or an error flag in the expected strings. */
+            failed[5];
     } stores[] = {{"zorka/stores/first", {0, 0, 2, 0, 0}}, {"zorka/stores/master", {0, 0, 3, 0, 0}}};
     (void)state;
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What trace stores are read by beside the plain way, because it is faster, does the same: events, inflating, shared chunks. */
+/* Fast paths for trace stores match the simple ones: events, inflating, shared chunks. */
 #include "format/zorka/events.h"
 #include "format/zorka/inflate.h"
 #include "format/zorka/payloads.h"
@@ -55,7 +55,7 @@ static bool takes_number(struct zor_events events, const struct zor_event *plain
     return true;
 }
 
-/* Reads bytes in both ways; returns how many events there are, and adds to `common` those that were read fast. */
+/* Reads bytes in both ways; returns the number of events, and adds the fast ones to `common`. */
 static unsigned compare_events(const struct minizor_bytes *bytes, unsigned *common, unsigned *numbers)
 {
     struct lode_range payload = {bytes->bytes, bytes->size};
@@ -157,8 +157,8 @@ static size_t pack(const uint8_t *bytes, size_t size, uint8_t *out, size_t capac
 }
 
 /*
- * Both ways come to the same bytes and, but for what only those can have done who wanted it, to the same verdict. Returns whether zlib takes
- * it.
+ * Both ways give the same bytes and, except for deliberate damage, the same verdict. Returns
+ * whether zlib accepts the input.
  */
 static bool inflates_alike(struct zor_inflater *inflater, const uint8_t *packed, size_t packed_size,
                            uint32_t size)
@@ -231,7 +231,7 @@ enum {
     TRACES = 50000 /* in a chunk */
 };
 
-/* Traces of one to four calls, in chunks of more than a megabyte. Returns how many calls there are. */
+/* Traces of one to four calls, in chunks of more than a megabyte. Returns the number of calls. */
 static uint64_t make_many(struct minizor *store)
 {
     uint64_t random = 1, calls = 0;

@@ -13,7 +13,7 @@ static uint64_t next_random(uint64_t *state)
     return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* What libcbor takes as one whole item is passed over at the same length, and the other way round. */
+/* Items that libcbor accepts are skipped with the same length, and vice versa. */
 static void items_are_what_libcbor_takes_for_them(void **state)
 {
     static const uint8_t firsts[] = {0x00, 0x18, 0x1b, 0x20, 0x38, 0x41, 0x5f, 0x61, 0x7f, 0x80, 0x82, 0x9f,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to write the same things into a trace store: arrays with and without a length, what agents send, stores and chunks that belong together. */
+/* Variants of trace stores: arrays with and without length, agent messages, split stores. */
 #include "zor_expect.h"
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void what_agents_send_is_understood(void **state)
 
 /* ---- chunks that belong together ---- */
 
-/* Two traces, of which each goes on when both are open. The second part of the first comes first. */
+/* Two interleaved traces. The second part of the first one comes first. */
 static void make_two(struct minizor *store, const char *first, const char *second, size_t chunks[4])
 {
     char digits[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What traces of trace stores say: calls that failed, values, threads. Expected strings are worked out by hand from the bytes. */
+/* Contents of traces: failed calls, values, threads. Expected strings are derived by hand. */
 #include "writing.h"
 #include "zor_expect.h"
 #include <limits.h>
@@ -137,7 +137,7 @@ static void deep_and_long_values_are_bounded(void **state)
 
 /* ---- threads ---- */
 
-/* pid and tid of each trace of a store with this payload; strings 10 and 11 are the names of the attributes. */
+/* pid and tid of each trace of a store; strings 10 and 11 are the names of the attributes. */
 static void expect_threads(const char *digits, size_t count, const int32_t (*expected)[2])
 {
     struct minizor store;
@@ -162,7 +162,7 @@ static void expect_threads(const char *digits, size_t count, const int32_t (*exp
 static void recorded_threads_are_taken(void **state)
 {
     (void)state;
-    /* 5 and 71, as a number and as digits; inner calls do not matter; without a thread, the first that is free. */
+    /* 5 and 71, as number and digits; inner calls are ignored; else the first free thread. */
     expect_threads(BEGIN "c9a2c60a05c60b1847" END BEGIN "c9a2c60a05c60bc60c" END, 2,
                    (const int32_t[][2]){{5, 71}, {5, 71}});
     expect_threads(BEGIN "c89f cea10c11 cea10e04 c9a1c60b1847 cea10d12 ff" END, 1,
@@ -178,7 +178,7 @@ static void recorded_threads_are_taken(void **state)
 static void traces_at_the_same_time_are_on_different_threads(void **state)
 {
     (void)state;
-    /* From 3000 ms on for 4, 4, 80 and 4 ticks, the last 1 ms later: the first two are over by then. Thread 2 is taken. */
+    /* From 3000 ms for 4, 4, 80, 4 ticks, the last 1 ms later: two are over. Thread 2 is taken. */
     expect_threads(BEGIN END BEGIN END "c89f cea10c10 cea10e04 " STAMP "cea10d1860 ff"
                                        "c89f cea10c10 cea10e04 cea1051b0000016311155db9 cea10d14 ff" BEGIN
                                        "c9a1c60b02" END,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the writer: a directory that goes away, short words for its calls, and reading back what was written. */
+/* For tests of the writer: a temporary directory, shorthands for calls, and reading back. */
 #ifndef LODE_TESTS_WRITING_H
 #define LODE_TESTS_WRITING_H
 
@@ -214,7 +214,7 @@ static inline void append_builder(struct place *place, lode_writer *writer, lode
     DONE(place, lode_writer_append(writer, builder, &place->error));
 }
 
-/* A writer with one metric, a file, a function, a module and two contexts: handle 0 of each, an entry point and a line. */
+/* A writer with one metric, file, function, module (handles 0), an entry point and a line. */
 static inline lode_writer *describe(struct place *place, int traces)
 {
     lode_writer_options options = LODE_WRITER_OPTIONS_INIT;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call of a.B.run, from tick 16 on, with a time stamp, and its end at tick 20; between them is what a test is about. */
+/* A call of a.B.run from tick 16 to 20 with a time stamp; tests insert what is between. */
 #define STAMP "cea1051b0000016311155db8"
 #define BEGIN "c89f cea10c10 cea10e04 " STAMP
 #define END   "cea10d14 cea10902 ff"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that recurse, sleep, call libraries and each other's locks. Every call returns before its thread ends. */
+/* Threads that recurse, sleep, call libraries and lock. All calls return before threads end. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
