@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a format of stores provides. Nothing above this layer but the registry knows which there are. */
+/* A format of stores. Above this layer, only the registry knows which formats there are. */
 #ifndef LODE_FORMAT_FORMAT_H
 #define LODE_FORMAT_FORMAT_H
 
@@ -12,30 +12,30 @@
 #include <lode/synth.h>
 #include <stdbool.h>
 
-/* How sure a format is that a store is its own: the surest one takes it. */
+/* How certain it is that a store is of a format: the most certain format opens it. */
 enum {
     LODE_PROBE_NO,
-    LODE_PROBE_NAMES,  /* by names of files that others may use, too */
-    LODE_PROBE_MARK,   /* by the name of a file that no other format has */
-    LODE_PROBE_CONTENT /* by what is in a file */
+    LODE_PROBE_NAMES,  /* by file names that other formats may use, too */
+    LODE_PROBE_MARK,   /* by a file name that no other format has */
+    LODE_PROBE_CONTENT /* by the content of a file */
 };
 
 /* The formats that stores can be written in. */
 struct lode_target {
     const char *name; /* selects it */
-    /* Targets of one family differ in the layout of files: its name, or NULL if there is one only. */
+    /* Targets of a family differ in their layout, which is NULL if there is only one. */
     const char *family, *layout;
     const char *description; /* one line of help */
     /* One of these is NULL. */
     const struct lode_sink_ops *sink;                /* of databases */
     const struct lode_recording_sink_ops *recording; /* of recordings */
-    /* Makes a recording from parameters. May be NULL. */
+    /* Generates a synthetic recording. May be NULL. */
     lode_status (*synth)(const char *path, const lode_synth_recording_options *options, lode_error *error);
 };
 
 struct lode_format {
     const char *name;
-    const char *mark; /* for people: the files that a store is known by, and what it is */
+    const char *mark; /* for people: the files that identify a store, and its kind */
     bool is_file;     /* stores are single files; else directories */
     /* LODE_PROBE_...: whether the folder has any file of this format, valid or damaged. */
     int (*probe)(const struct lode_folder *folder);
@@ -60,7 +60,7 @@ const struct lode_format *lode_format_of(const struct lode_folder *folder);
 const struct lode_target *lode_target_named(const char *name);
 /* The target for databases of this name, or NULL if there is none. NULL as a name: the first. */
 const struct lode_target *lode_target_of_databases(const char *name);
-/* The target that a recording has its format of, or NULL. NULL as a recording: the first. */
+/* The target of a recording's own format, or NULL. Without a recording, the first one. */
 const struct lode_target *lode_target_of_recording(const lode_recording *recording);
 
 #endif

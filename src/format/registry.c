@@ -62,7 +62,7 @@ const struct lode_target *lode_target_of_databases(const char *name)
     return target && target->sink ? target : NULL;
 }
 
-/* What a recording calls its format begins with the name of the target. */
+/* The name of a recording's format begins with the name of the target. */
 static bool has_format(const lode_recording *recording, const struct lode_target *target)
 {
     return recording == NULL || strncmp(recording->format, target->name, strlen(target->name)) == 0;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* A directory, or a file where there is a format whose stores are files. */
+/* A directory, or a file if some format stores single files. */
 static lode_status open_folder(struct lode_folder *folder, const char *path, lode_error *error)
 {
     struct stat status;
@@ -25,7 +25,7 @@ static lode_status open_folder(struct lode_folder *folder, const char *path, lod
                      "not a directory; expected the directory of a store");
 }
 
-/* What was looked for: "a, b or c". */
+/* The expected stores: "a, b or c". */
 static void list_marks(char *out, size_t size)
 {
     size_t last = lode_formats_count, used = 0;

@@ -48,7 +48,7 @@ static inline void hpct_sum_merge(struct hpct_sum *to, const struct hpct_sum *fr
     to->count += from->count;
 }
 
-/* One kind of finding in a trace line: how often, and at which sample first. */
+/* One kind of finding in a trace line: its count, and its first sample. */
 struct hpct_tally {
     uint64_t count, first;
 };
@@ -59,11 +59,11 @@ static inline void hpct_tally_add(struct hpct_tally *tally, bool found, uint64_t
         tally->first = sample;
 }
 
-/* Reports what was found in a line of `file` whose samples begin at `start`, if anything. */
+/* Reports the findings in a line of `file` whose samples begin at `start`. */
 lode_status lode_hpct_tally_report(const struct hpct_tally *tally, unsigned rule, const char *file,
                                    uint32_t line, uint64_t start, const char *what,
                                    struct lode_report *report);
-/* Samples of a line at contexts that the tree does not have. */
+/* Counts samples of a line at unknown contexts. */
 struct hpct_tally lode_hpct_unknown_contexts(const struct lode_context_tree *tree,
                                              const lode_trace_line *line);
 

@@ -79,7 +79,7 @@ static lode_status find_metrics(struct hpct_database *db, struct lode_report *re
                            header.szMetric, WIRE_Metric_SIZE, report);
 }
 
-/* A table of meta.db whose section begins with a header of its own kind; a section that is not there has none. */
+/* A table of meta.db whose section begins with its own kind of header; empty without a section. */
 #define FIND_TABLE(db, id, kind, table, what, pointer, count, stride, least, report)                         \
     do {                                                                                                     \
         const struct hpct_section *found = &(db)->files[HPCT_META].sections[id];                             \

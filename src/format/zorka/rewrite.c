@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sinks that write trace stores: all events are taken twice, to note strings and to write. */
+/* The sinks that write trace stores. They read all events twice: to note strings, then to write. */
 #include "base/error.h"
 #include "base/pool.h"
 #include "format/zorka/write_source.h"
@@ -14,8 +14,8 @@ struct zor_sink {
     struct zor_source *sources;
     /* Of the recording that is being read. */
     struct zor_source *source;
-    uint32_t *tracks; /* that workers are at */
-    uint64_t order;   /* tracks of the recordings before it */
+    uint32_t *tracks; /* current track of each worker */
+    uint64_t order;   /* tracks in earlier recordings */
 };
 
 static struct zor_sink *sink_of(struct lode_recording_sink *base)
@@ -53,7 +53,7 @@ static lode_status create_zico(struct lode_recording_sink *base, const char *pat
     return create(base, path, ZOR_LAYOUT_ZICO, error);
 }
 
-/* Both have said how their clocks differ from UTC, or they are taken as one. */
+/* The offset between clocks if both recordings have one from UTC, else 0. */
 static int64_t clock_of(const struct lode_recording_sink *base, size_t index)
 {
     int64_t clock, own = base->recordings[index]->utc_offset, first = base->recordings[0]->utc_offset;
@@ -116,7 +116,7 @@ static lode_status name_functions(struct lode_recording_sink *base, lode_error *
     return lode_zor_writer_number(&self->writer, error);
 }
 
-/* Events of no track that are in the slice. */
+/* Events outside of tracks, in the slice. */
 static uint64_t count_messages(const struct lode_recording_sink *base, size_t index)
 {
     const lode_recording *recording = base->recordings[index];
@@ -131,7 +131,7 @@ static uint64_t count_messages(const struct lode_recording_sink *base, size_t in
     return count;
 }
 
-/* What could not be taken over, as one finding. */
+/* Reports what could not be copied, as one finding. */
 static lode_status say_left_out(struct zor_sink *self, lode_error *error)
 {
     const lode_rewrite_options *options = self->base.options;
