@@ -5,6 +5,7 @@
 
 #include <lode/check.h>
 #include <lode/comm.h>
+#include <lode/pool.h>
 #include <stddef.h>
 
 LODE_BEGIN_DECLS
@@ -42,11 +43,12 @@ typedef struct lode_build_options {
     int joint;
     /* Of recordings of traces, one profile for each thread rather than for each trace. */
     int per_thread;
+    lode_pool *pool; /* NULL: threads are started when needed */
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0                                                                                          \
+            0, 0, 0, NULL                                                                                    \
     }
 
 /* The phases of building. */

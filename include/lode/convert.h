@@ -3,6 +3,7 @@
 #ifndef LODE_CONVERT_H
 #define LODE_CONVERT_H
 
+#include <lode/pool.h>
 #include <lode/recording.h>
 
 LODE_BEGIN_DECLS
@@ -19,10 +20,11 @@ typedef struct lode_convert_options {
     void *user;
     lode_finding_fn on_finding; /* what the database had to be helped with when it was opened; may be NULL */
     const char *to;             /* the name of the format to write, see below; NULL: "hpctoolkit" */
+    lode_pool *pool;            /* NULL: threads are started when needed */
 } lode_convert_options;
 #define LODE_CONVERT_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                               \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL                         \
     }
 
 /*

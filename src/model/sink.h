@@ -20,6 +20,7 @@
 #include "model/description.h"
 #include "model/trace.h"
 #include <lode/check.h>
+#include <lode/pool.h>
 
 struct lode_sink_options {
     struct lode_comm *comm; /* that writes together; NULL: this process alone */
@@ -27,6 +28,7 @@ struct lode_sink_options {
     bool traces;            /* trace lines are wanted */
     bool joint;             /* write together with other ranks where that pays */
     unsigned threads;       /* 0: one per processor */
+    lode_pool *pool;        /* NULL: threads are started when needed */
     uint64_t memory;    /* bytes for work on values; 0: a quarter of the machine's, shared by local ranks */
     const char *origin; /* the store that source files are taken from; NULL: they have paths of their own */
     lode_finding_fn on_finding;

@@ -63,6 +63,7 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
                                          .traces = options->trace != LODE_TRACE_NONE,
                                          .joint = options->joint,
                                          .threads = lode_build_threads(&build->inputs, UINT32_MAX),
+                                         .pool = options->pool,
                                          .memory = options->memory,
                                          .on_progress = options->on_progress,
                                          .user = options->user},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a database to any format that databases can be written in. */
 #include "base/options.h"
+#include "base/pool.h"
 #include "format/format.h"
 #include "transform/pump.h"
 #include "transform/source_database.h"
@@ -20,7 +21,8 @@ lode_status lode_convert(const lode_database *db, const char *path, const lode_c
                              .path = path,
                              .options = {.force = options.force,
                                          .traces = lode_database_has(db, LODE_PART_TRACE),
-                                         .threads = options.threads,
+                                         .threads = lode_pool_asked(options.threads, options.pool),
+                                         .pool = options.pool,
                                          .memory = options.memory,
                                          .origin = options.sources,
                                          .on_finding = options.on_finding,

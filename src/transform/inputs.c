@@ -282,8 +282,11 @@ static lode_status survey(struct lode_build_inputs *inputs, lode_error *error)
     LODE_TRY_ALLOC(self.tracks, error);
     for (size_t i = 0; i < self.count; i++)
         lode_array_init(&self.tracks[i], sizeof(struct lode_build_track), UINT32_MAX - 1);
-    struct lode_job job = {
-        .items = self.count, .work = survey_input, .finish = count_input, .context = &self};
+    struct lode_job job = {.items = self.count,
+                           .work = survey_input,
+                           .finish = count_input,
+                           .context = &self,
+                           .pool = inputs->options->pool};
     lode_status status = lode_pool_run(lode_build_threads(inputs, self.count), &job, error);
     if (status == LODE_OK)
         status = pass_inputs_on(&self, error);

@@ -94,7 +94,8 @@ static lode_status merge_workers(struct lode_build *build, lode_error *error)
         status = note_parents(build, i, error);
     for (step.distance = 1; step.distance < build->threads && status == LODE_OK; step.distance *= 2) {
         unsigned pairs = (build->threads + 2 * step.distance - 1) / (2 * step.distance);
-        struct lode_job job = {.items = pairs, .work = merge_pair, .context = &step};
+        struct lode_job job = {
+            .items = pairs, .work = merge_pair, .context = &step, .pool = build->inputs.options->pool};
         status = lode_pool_run(build->threads, &job, error);
     }
     if (status == LODE_OK)

@@ -43,7 +43,8 @@ static lode_status run(struct work *self, const char *phase, uint64_t count,
                        lode_status (*work)(void *, uint64_t, unsigned, lode_error *),
                        lode_status (*finish)(void *, uint64_t, lode_error *), lode_error *error)
 {
-    struct lode_job job = {.items = count, .work = work, .finish = finish, .context = self};
+    struct lode_job job = {
+        .items = count, .work = work, .finish = finish, .context = self, .pool = self->pump->options.pool};
     self->progress = (struct lode_progress){
         .report = report, .user = &self->sink->options, .phase = phase, .total = count};
     return lode_pool_run(lode_pool_threads(self->threads, count), &job, error);

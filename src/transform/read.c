@@ -141,7 +141,11 @@ lode_status lode_build_read(struct lode_build *build, int directory, lode_error 
         return lode_fail_memory(error);
     pthread_mutex_init(&self.lock, NULL);
     /* A window of all tracks: nothing waits for the first, which is the largest. */
-    struct lode_job job = {.items = inputs->share, .work = work, .context = &self, .window = inputs->share};
+    struct lode_job job = {.items = inputs->share,
+                           .work = work,
+                           .context = &self,
+                           .window = inputs->share,
+                           .pool = inputs->options->pool};
     lode_status status = lode_pool_run(build->threads, &job, error);
     if (status == LODE_OK)
         status = flush_spools(build, error);

@@ -32,7 +32,8 @@ void lode_build_inputs_cut(struct lode_build_inputs *inputs)
 
 unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items)
 {
-    unsigned asked = inputs->options->threads, local = inputs->comm->place.local;
+    unsigned asked = lode_pool_asked(inputs->options->threads, inputs->options->pool),
+             local = inputs->comm->place.local;
     if (asked == 0 && local > 1) {
         unsigned processors = lode_pool_processors();
         asked = processors > local ? processors / local : 1;

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- jobs that add up their items, in order ---- */
 
@@ -193,6 +195,71 @@ static void results_do_not_depend_on_the_pool(void **state)
     minidb_free(&mini);
 }
 
+/* The bytes of a file of a database. */
+static size_t read_part(const char *folder, const char *name, char **bytes)
+{
+    char path[2048];
+    long size = -1;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    size = ftell(file);
+    rewind(file);
+    *bytes = malloc((size_t)size + 1);
+    assert_non_null(*bytes);
+    assert_int_equal(fread(*bytes, 1, (size_t)size, file), (size_t)size);
+    fclose(file);
+    return (size_t)size;
+}
+
+static void remove_database(const char *folder)
+{
+    static const char *const names[] = {"meta.db", "profile.db", "cct.db", "trace.db", ""};
+    char path[2048];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+}
+
+static void what_is_written_does_not_depend_on_the_pool(void **state)
+{
+    static const char *const names[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
+    struct minidb_options mini_options = MINIDB_OPTIONS_INIT;
+    lode_convert_options options = LODE_CONVERT_OPTIONS_INIT;
+    char root[] = "/tmp/lode-pool-XXXXXX", plain[64], pooled[64];
+    struct minidb mini;
+    lode_memory_file files[HPCT_FILES];
+    lode_database *db;
+    (void)state;
+    mini_options.profiles = 30;
+    mini_options.chains = 100;
+    minidb_make(&mini, &mini_options);
+    minidb_files(&mini, files);
+    assert_int_equal(lode_database_open_memory(&db, files, HPCT_FILES, NULL), LODE_OK);
+    assert_non_null(mkdtemp(root));
+    snprintf(plain, sizeof plain, "%s/plain", root);
+    snprintf(pooled, sizeof pooled, "%s/pooled", root);
+    assert_int_equal(lode_convert(db, plain, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_pool_create(&options.pool, 3, NULL), LODE_OK);
+    assert_int_equal(lode_convert(db, pooled, &options, NULL), LODE_OK);
+    for (size_t i = 0; i < 4; i++) {
+        char *a, *b;
+        size_t size = read_part(plain, names[i], &a);
+        assert_int_equal(read_part(pooled, names[i], &b), size);
+        assert_memory_equal(a, b, size);
+        free(a);
+        free(b);
+    }
+    remove_database(plain);
+    remove_database(pooled);
+    remove(root);
+    lode_pool_free(options.pool);
+    lode_database_close(db);
+    minidb_free(&mini);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_caller_never_waits_for_another),
         cmocka_unit_test(a_job_may_use_the_pool_that_it_runs_on),
         cmocka_unit_test(results_do_not_depend_on_the_pool),
+        cmocka_unit_test(what_is_written_does_not_depend_on_the_pool),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -247,7 +247,8 @@ static lode_status run_alone(struct transpose *self, lode_error *error)
                            .work = fill_batch,
                            .finish = finish_batch,
                            .context = self,
-                           .window = self->slot_count};
+                           .window = self->slot_count,
+                           .pool = self->sink->base.options.pool};
     self->progress.total = self->ranges.count;
     LODE_TRY(begin_pieces(self, self->own, self->own_count, error));
     LODE_TRY(begin_part(self, error));
@@ -303,8 +304,11 @@ static lode_status run_rounds(struct transpose *self, struct exchange *exchange,
                               lode_error *error)
 {
     struct position end = self->next;
-    struct lode_job job = {
-        .work = fill_batch, .finish = finish_filling, .context = self, .window = self->slot_count};
+    struct lode_job job = {.work = fill_batch,
+                           .finish = finish_filling,
+                           .context = self,
+                           .window = self->slot_count,
+                           .pool = self->sink->base.options.pool};
     for (uint64_t round = 0; batches_of(self, round, 0, &self->first) > 0; round++)
         self->progress.total += batches_of(self, round, self->rank, &self->first);
     for (uint64_t round = 0; batches_of(self, round, 0, &self->first) > 0; round++) {
