@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A view whose nodes are expanded when somebody asks for what is below them. */
+/* A view whose nodes are expanded on demand. */
 #include "analysis/view.h"
 
 #include "base/error.h"
@@ -15,9 +15,9 @@ struct outline_node {
 };
 
 struct lode_outline {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects the fields below */
     struct lode_expander expander;
-    struct lode_array nodes; /* the first one stands for everything */
+    struct lode_array nodes; /* the first one is the root */
     void (*release)(void *owner, const lode_cost *cost);
     void *owner;
 };
@@ -28,7 +28,7 @@ static struct outline_node *node_at(const lode_outline *outline, size_t index)
     return LODE_ARRAY_AT(&outline->nodes, struct outline_node, index);
 }
 
-/* What the expander has found becomes the children of a node. */
+/* Makes the result of the expander the children of a node. */
 static lode_status take_children(lode_outline *outline, uint32_t parent, lode_error *error)
 {
     struct lode_array *children = &outline->expander.children;
@@ -36,7 +36,7 @@ static lode_status take_children(lode_outline *outline, uint32_t parent, lode_er
     for (size_t i = 0; i < children->count; i++) {
         struct outline_node *node = lode_array_push(&outline->nodes);
         if (node == NULL) {
-            /* What was taken so far is the expander's again. */
+            /* Return what was taken so far to the expander. */
             outline->nodes.count = first;
             return lode_fail_memory(error);
         }

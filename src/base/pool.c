@@ -91,7 +91,7 @@ static void run_fail(struct run *run, uint64_t item, lode_status status, const l
     run->error = *error;
 }
 
-/* Called with the lock held: takes every item that is next in order and done through job->finish. */
+/* Called with the lock held: passes done items to job->finish in order. */
 static void finish_ready(struct run *run)
 {
     const struct lode_job *job = run->job;

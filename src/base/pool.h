@@ -16,7 +16,7 @@ struct lode_job {
     void *context;
     /* Limit of items that are started and not finished; 0: lode_pool_window. */
     unsigned window;
-    lode_pool *pool; /* whose threads work on it, besides the caller; NULL: threads are started for it */
+    lode_pool *pool; /* whose threads work besides the caller; NULL: starts threads */
 };
 
 /* The default: enough that one slow item does not stall the others. */

@@ -11,7 +11,7 @@ struct value {
     uint16_t id;
 };
 
-/* Values of one context that stand next to each other. */
+/* Contiguous values of one context. */
 struct run {
     uint32_t context;
     size_t first, count;
@@ -80,7 +80,7 @@ static lode_status find_runs(struct lode_block_builder *self, lode_error *error)
     return LODE_OK;
 }
 
-/* By context; what is equal keeps its order. Contexts are numbers below some bound, so that they need not be compared. */
+/* Stable sort by context: a radix sort, as contexts are bounded numbers. */
 static lode_status sort_runs(struct lode_block_builder *self, uint32_t id_count, lode_error *error)
 {
     enum {
@@ -122,7 +122,7 @@ static void sort_run(struct value *values, size_t count)
     }
 }
 
-/* Puts each run in order; false if a context has two, or if one has so many values that it would take long. */
+/* Sorts each run; false if a context has two runs, or a run is too long for insertion sort. */
 static bool settle_runs(struct lode_block_builder *self)
 {
     enum {
@@ -147,7 +147,7 @@ static lode_status refuse_doubles(const struct lode_block_builder *self, lode_er
     return LODE_OK;
 }
 
-/* Sorts by context. Callers mostly give the values of a context together, and then only contexts are sorted. */
+/* Sorts by context. Callers mostly group values by context; then only the runs are sorted. */
 static lode_status put_in_order(struct lode_block_builder *self, uint32_t id_count, lode_error *error)
 {
     LODE_TRY(find_runs(self, error));

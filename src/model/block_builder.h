@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A block of a profile, made from values that come in any order. */
+/* Builds the block of a profile from values in any order. */
 #ifndef LODE_MODEL_BLOCK_BUILDER_H
 #define LODE_MODEL_BLOCK_BUILDER_H
 
@@ -37,12 +37,12 @@ struct lode_block_builder {
 void lode_block_builder_init(struct lode_block_builder *self);
 void lode_block_builder_free(struct lode_block_builder *self);
 void lode_block_builder_clear(struct lode_block_builder *self);
-/* One value; zeros are left out. */
+/* Adds a value; skips zeros. */
 lode_status lode_block_builder_add(struct lode_block_builder *self, uint32_t context, uint16_t id,
                                    double value, lode_error *error);
 /*
- * The block, until the builder is cleared. Contexts are below `id_count`. LODE_ERR_ARGUMENT if there are
- * two values of one id at one context.
+ * The block, valid until the builder is cleared. Contexts are below `id_count`. LODE_ERR_ARGUMENT
+ * if a context has two values of one id.
  */
 lode_status lode_block_builder_end(struct lode_block_builder *self, uint32_t id_count, lode_block *out,
                                    lode_error *error);

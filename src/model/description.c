@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contexts are one ahead of their numbers, the global one is the first; a parent is a position. */
+/* Contexts are at their number + 1, after the global one; a parent is a position. */
 #define POSITION(number) ((uint32_t)((number) + 1))
 
-/* A metric that is being described. */
+/* A metric being described. */
 struct new_metric {
     const char *name;
     struct lode_array scopes;     /* of struct new_scope */
@@ -86,7 +86,7 @@ static lode_status keep(struct lode_description *self, const char *string, const
     return LODE_OK;
 }
 
-/* One more of something, if the description is open and that many can be counted; else NULL, and why. */
+/* Appends an item; NULL and an error if the description is sealed or the limit is reached. */
 static void *add(struct lode_description *self, struct lode_array *list, const char *what, uint64_t most,
                  lode_status *status, lode_error *error)
 {
@@ -274,7 +274,7 @@ static lode_status add_global(struct lode_description *self, lode_error *error)
     return self->context_list.count ? LODE_OK : lode_fail_memory(error);
 }
 
-/* One more context, if there can be one. */
+/* Appends a context, if the limit allows. */
 static lode_context *push_context(struct lode_description *self, lode_status *status, lode_error *error)
 {
     *status = add_global(self, error);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a set of profiles is about: kinds of ids, metrics, modules, files, functions and contexts. A
- * source fills a description, and a sink reads it. It is made in one of two ways:
- *   borrowed  the fields point into a database, whose order and ids stay
- *   built     things are added in any order, and sealing puts them into one canonical order: modules
- *             and files by path, functions by what they are, contexts depth-first with siblings by what
- *             they are. What is equal keeps the order in which it was added. The id of a context is its
- *             position in the tree; unlisted ones come after it.
+ * Describes a set of profiles: kinds of ids, metrics, modules, files, functions and contexts. A
+ * source fills a description, and a sink reads it. There are two kinds:
+ *   borrowed  fields point into a database, whose order and ids stay
+ *   built     items are added in any order; sealing sorts them canonically: modules and files by
+ *             path, functions by content, contexts depth-first with siblings by content, equal ones
+ *             in order of addition. The id of a context is its position; unlisted ones follow.
  */
 #ifndef LODE_MODEL_DESCRIPTION_H
 #define LODE_MODEL_DESCRIPTION_H
@@ -22,7 +21,7 @@ struct lode_id_tuple {
     uint32_t count;
 };
 
-/* How much of something a sink can take. */
+/* Limits of a sink. */
 struct lode_description_limits {
     uint32_t id_kinds, metrics, metric_ids, entries;
 };
@@ -37,27 +36,26 @@ struct lode_description {
     const struct lode_file *files;
     const struct lode_function *functions;
     uint32_t id_kind_count, scope_count, metric_count, module_count, file_count, function_count;
-    struct lode_context_tree
-        tree; /* listed contexts, the global one among them; of a built one, without an index by id */
-    uint32_t id_count;  /* ids of contexts are below this, those of unlisted ones too */
-    uint32_t value_ids; /* ids of metrics under scopes are below this */
+    struct lode_context_tree tree; /* listed contexts and the global one; if built, not indexed */
+    uint32_t id_count;             /* ids of contexts are below this, including unlisted ones */
+    uint32_t value_ids;            /* ids of metrics under scopes are below this */
     uint32_t statistic_ids;
 
     /* All profiles but the summary, which is profile 0: profiles[i] is profile i + 1. */
     struct lode_id_tuple *profiles;
     uint32_t profile_count;
     uint32_t line_count; /* trace lines */
-    /* Of a borrowed one: whether there are values by context, and for ids below which number. */
+    /* If borrowed: whether there are values by context, and the end of their ids. */
     bool has_contexts;
     uint32_t context_blocks;
-    /* Bounds of time besides those of the samples; none if the first is greater. */
+    /* Time bounds besides those of the samples; none if the first is greater. */
     uint64_t trace_min, trace_max;
 
-    /* Of a built one. */
-    bool sealed, keeps_strings; /* strings outlive the description, and are not copied */
+    /* If built. */
+    bool sealed, keeps_strings; /* strings outlive the description and are not copied */
     struct lode_description_limits limits;
     uint32_t entries;
-    uint32_t *id_of; /* when sealed: the id of a context, by 1 + its number */
+    uint32_t *id_of; /* when sealed: ids of contexts, by number + 1 */
     struct lode_array kinds_list, scope_list, metric_list, module_list, file_list, function_list,
         context_list;
     struct lode_arena arena; /* of strings, and of what a source adds */
@@ -67,8 +65,8 @@ void lode_description_init(struct lode_description *self);
 void lode_description_free(struct lode_description *self);
 
 /*
- * Each adds one thing, checks what it refers to, and gives the number by which others refer to it. The
- * functions of these names in lode/writer.h say more.
+ * Each adds one item, checks its references, and returns its number. The functions of these names
+ * in lode/writer.h are documented in detail.
  */
 lode_status lode_description_add_id_kind(struct lode_description *self, const char *name, unsigned *kind,
                                          lode_error *error);
@@ -91,31 +89,31 @@ lode_status lode_description_add_context(struct lode_description *self, const lo
 lode_status lode_description_add_unlisted(struct lode_description *self, uint32_t *out, lode_error *error);
 
 /*
- * Until a description is sealed, arrays may move, and references are numbers: of a function those of
- * its module (in `index`) and its file (`identity`), of a context those of its function (`id`), its
- * file (`subtree_size`) and its module (`depth`). Sorting makes pointers of them.
+ * Until a description is sealed, arrays may move, and references are numbers: a function has its
+ * module in `index` and its file in `identity`; a context has its function in `id`, its file in
+ * `subtree_size` and its module in `depth`. Sorting replaces them by pointers.
  */
 enum {
     LODE_LEXICAL_UNLISTED = UINT16_MAX /* a context that is not in the tree */
 };
 lode_status lode_description_sort(struct lode_description *self, lode_error *error);
 
-/* Puts all that was added into its order. Nothing can be added any more. */
+/* Sorts everything. Nothing can be added after that. */
 lode_status lode_description_seal(struct lode_description *self, lode_error *error);
-/* The id of a context by its number, or of the global one for LODE_NONE. The number must be one that was given. */
+/* The id of a context by its number, which must be valid; of the global one for LODE_NONE. */
 static inline uint32_t description_id(const struct lode_description *self, uint32_t context)
 {
     return self->id_of[(uint32_t)(context + 1)];
 }
-/* LODE_ERR_ARGUMENT unless the ids of a profile are of kinds that are described. */
+/* LODE_ERR_ARGUMENT unless the kinds of a profile's ids are described. */
 lode_status lode_description_check_tuple(const struct lode_description *self, const struct lode_id_tuple *ids,
                                          lode_error *error);
-/* LODE_ERR_ARGUMENT if a sample is earlier than the last one, or at a context that is not listed. */
+/* LODE_ERR_ARGUMENT if a sample is earlier than the last one, or at an unlisted context. */
 lode_status lode_description_check_sample(const struct lode_description *self, uint64_t time, uint64_t last,
                                           uint32_t context, lode_error *error);
 /* By kind, logical and physical id; then the shorter one first. */
 int lode_id_tuple_compare(const struct lode_id_tuple *a, const struct lode_id_tuple *b);
-/* The id of the metric that a statistic is of, under its scope. */
+/* The id of the metric of a statistic, under its scope. */
 uint16_t lode_statistic_value_id(const struct lode_metric *metric, const lode_metric_statistic *statistic);
 
 #endif

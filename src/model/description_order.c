@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The canonical order of what a description has. */
+/* The canonical order of a description. */
 #include "base/error.h"
 #include "model/description.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int compare_strings(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Of modules and files, `index` is the number until they are in their order. */
+/* Until modules and files are sorted, `index` is their number. */
 static int compare_modules(const void *left, const void *right)
 {
     const struct lode_module *a = left, *b = right;
@@ -34,7 +34,7 @@ static int compare_files(const void *left, const void *right)
     return order ? order : compare_numbers(a->index, b->index);
 }
 
-/* By what they are: equal ones are the same function. */
+/* By content: equal ones are the same function. */
 static int compare_functions(const struct lode_function *a, const struct lode_function *b)
 {
     int order = compare_strings(a->name, b->name);
@@ -55,7 +55,7 @@ static int compare_function_numbers(const void *left, const void *right, void *a
     return order ? order : compare_numbers(a, b);
 }
 
-/* By number: the position in the order. */
+/* By number: the position after sorting. */
 struct ranks {
     uint32_t *modules, *files, *functions;
 };
@@ -181,7 +181,7 @@ static lode_status find_families(const struct lode_description *self, struct fam
     return LODE_OK;
 }
 
-/* Numbers listed contexts depth-first; a stack holds what is still to be visited, the next one last. */
+/* Numbers listed contexts depth-first; the stack holds those to be visited, the next one last. */
 static uint32_t number_listed(const struct lode_description *self, const struct families *families,
                               uint32_t *stack)
 {
@@ -197,7 +197,7 @@ static uint32_t number_listed(const struct lode_description *self, const struct 
     }
 }
 
-/* Unlisted contexts come after all others, in the order in which they were added. */
+/* Unlisted contexts come after all others, in order of addition. */
 static lode_status number_contexts(struct lode_description *self, const struct families *families,
                                    lode_error *error)
 {
@@ -236,7 +236,7 @@ static void complete_contexts(struct lode_description *self)
     }
 }
 
-/* Puts each context where its id says: in place, since there may be many. */
+/* Moves each context to its id, in place, as there may be many. */
 static void move_contexts(struct lode_context_tree *tree, size_t count)
 {
     lode_context *nodes = tree->nodes;

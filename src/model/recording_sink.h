@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where events of recordings go: a format that recordings can be written in. Tracks are read by several
- * workers, in one pass over all recordings or in several (transform/rewrite.c).
+ * Where events of recordings go: a format that can be written. Several workers read the tracks, in
+ * one pass over all recordings or in several (transform/rewrite.c).
  */
 #ifndef LODE_MODEL_RECORDING_SINK_H
 #define LODE_MODEL_RECORDING_SINK_H
@@ -15,11 +15,11 @@ struct lode_recording_sink;
 struct lode_recording_sink_ops {
     size_t size;     /* of the struct that begins with a struct lode_recording_sink */
     unsigned passes; /* findings are passed on in the last one */
-    /* Takes the target: what is not finished is removed when the sink is closed. */
+    /* Creates the output, which closing removes unless it is finished. */
     lode_status (*create)(struct lode_recording_sink *self, const char *path, lode_error *error);
-    /* By how much the times of a recording are less than those of the first. */
+    /* The amount by which times of a recording are less than those of the first. */
     int64_t (*clock)(const struct lode_recording_sink *self, size_t index);
-    /* A recording begins, for so many workers; the slice is in its own clock. */
+    /* A recording begins, with so many workers; the slice is in its own clock. */
     lode_status (*begin)(struct lode_recording_sink *self, size_t index, const lode_slice *slice,
                          unsigned workers, lode_error *error);
     lode_status (*begin_track)(struct lode_recording_sink *self, unsigned worker, uint32_t track,
@@ -27,11 +27,11 @@ struct lode_recording_sink_ops {
     lode_status (*take)(struct lode_recording_sink *self, unsigned worker, const lode_event *events,
                         size_t count, lode_error *error);
     lode_status (*end_track)(struct lode_recording_sink *self, unsigned worker, lode_error *error);
-    /* After each recording that has begun, whether it went well or not. */
+    /* After each recording that began, even if it failed. */
     void (*end)(struct lode_recording_sink *self);
-    /* After each pass but the last. May be NULL if there is one only. */
+    /* After each pass but the last. May be NULL if there is only one. */
     lode_status (*end_pass)(struct lode_recording_sink *self, lode_error *error);
-    /* Completes the output, and puts it in place. */
+    /* Completes and commits the output. */
     lode_status (*finish)(struct lode_recording_sink *self, lode_error *error);
     void (*close)(struct lode_recording_sink *self);
 };

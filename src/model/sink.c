@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of a sink's life that all have: an output that is in place atomically, or not at all. */
+/* The common part of all sinks: an output that is committed atomically. */
 #include "model/sink.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static lode_status begin(struct lode_sink *self, lode_error *error)
     return self->ops->create ? self->ops->create(self, error) : LODE_OK;
 }
 
-/* Rank 0 makes the staging directory and what the sink has in it, the others join it there. */
+/* Rank 0 creates the staging directory and its contents, the others join it. */
 static lode_status create(struct lode_sink *self, const char *path, lode_error *error)
 {
     struct lode_comm *comm = self->options.comm;
@@ -66,7 +66,7 @@ int lode_sink_scratch(const struct lode_sink *self)
 lode_status lode_sink_seal(struct lode_sink *self, struct lode_description *about, lode_error *error)
 {
     self->about = about;
-    /* Rank 0 alone knows the contexts; the others know how many there are. */
+    /* Only rank 0 knows the contexts; the others know their number. */
     if (self->options.comm)
         LODE_TRY(lode_comm_broadcast(self->options.comm, &about->id_count, sizeof about->id_count, error));
     return self->ops->seal ? self->ops->seal(self, error) : LODE_OK;
@@ -78,7 +78,7 @@ lode_status lode_sink_finish(struct lode_sink *self, lode_error *error)
         LODE_TRY(self->ops->finish(self, error));
     if (self->ops->replaces && sink_is_first(self))
         LODE_TRY(lode_output_commit(&self->output, error));
-    /* No rank is done before the output is in place. */
+    /* No rank returns before the output is committed. */
     return self->options.comm ? lode_comm_barrier(self->options.comm, error) : LODE_OK;
 }
 
