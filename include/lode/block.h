@@ -2,9 +2,9 @@
 /*
  * Blocks: planes of the sparse tensor profile x context x metric, read in place.
  *
- * A block holds groups in ascending order of their key, and each group holds values in ascending order of theirs:
- *   of one profile: groups are contexts (by id), values are (metric id, value)
- *   of one context: groups are metrics (by id), values are (profile, value)
+ * A block holds groups in ascending order of their key, and each group holds values in ascending
+ * order of theirs: of one profile: groups are contexts (by id), values are (metric id, value) of
+ * one context: groups are metrics (by id), values are (profile, value)
  */
 #ifndef LODE_BLOCK_H
 #define LODE_BLOCK_H
@@ -13,7 +13,10 @@
 
 LODE_BEGIN_DECLS
 
-/* A view that the caller owns and that needs no closing. Only the library knows what is in it; copies of it work. */
+/*
+ * A view that the caller owns and that needs no closing. Only the library knows what is in it;
+ * copies of it work.
+ */
 #ifdef LODE_INTERNAL
 #include "model/views.h"
 #else
@@ -34,15 +37,15 @@ typedef struct lode_value {
 } lode_value;
 
 /*
- * The values of one profile. Metric ids are those of lode_metric_scope, or of lode_metric_statistic in a summary.
- * MT: any thread.
+ * The values of one profile. Metric ids are those of lode_metric_scope, or of lode_metric_statistic
+ * in a summary. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_profile_block(const lode_database *db, uint32_t profile,
                                                      lode_block *out, lode_error *error);
 
 /*
- * The values of one context over all profiles. LODE_ABSENT if the database has no values by context,
- * LODE_NOT_FOUND if the id is beyond those listed. MT: any thread.
+ * The values of one context over all profiles. LODE_ABSENT if the database has no values by
+ * context, LODE_NOT_FOUND if the id is beyond those listed. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_context_block(const lode_database *db, uint32_t context_id,
                                                      lode_block *out, lode_error *error);
@@ -55,13 +58,22 @@ LODE_API uint32_t lode_block_group_count(const lode_block *block);
 /* Group by position. LODE_END past the last. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_block_group(const lode_block *block, uint32_t index, lode_group *out,
                                                    lode_error *error);
-/* Group by key: binary search. LODE_NOT_FOUND, without an error text, if the key has no values. MT: any thread. */
+/*
+ * Group by key: binary search. LODE_NOT_FOUND, without an error text, if the key has no values. MT:
+ * any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_block_find(const lode_block *block, uint32_t key, lode_group *out,
                                                   lode_error *error);
-/* Copies the values first .. first + count - 1; the range must lie inside the block. MT: any thread. */
+/*
+ * Copies the values first .. first + count - 1; the range must lie inside the block. MT: any
+ * thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t count,
                                                   lode_value *out);
-/* One number: two binary searches. LODE_NOT_FOUND, without an error text, and 0.0 where it is zero. MT: any thread. */
+/*
+ * One number: two binary searches. LODE_NOT_FOUND, without an error text, and 0.0 where it is zero.
+ * MT: any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_block_lookup(const lode_block *block, uint32_t group_key,
                                                     uint32_t value_key, double *out, lode_error *error);
 

@@ -11,37 +11,48 @@
 LODE_BEGIN_DECLS
 
 /* Values of lode_build_options.trace besides a resolution. */
-#define LODE_TRACE_FULL 0          /* a sample for every beginning and end of a call */
+#define LODE_TRACE_FULL 0          /* a sample for every begin and end of a call */
 #define LODE_TRACE_NONE UINT64_MAX /* no trace.db */
 
 typedef struct lode_build_options {
     size_t size;
-    int force;        /* replace what is there */
-    int strict;       /* fail at the first error in a recording, rather than repair and go on */
-    unsigned threads; /* of each rank; 0: one per processor, shared with other ranks on this machine */
-    uint64_t
-        memory; /* bytes that each rank may use for work on values; 0: its part of a quarter of the machine's */
-    /* LODE_TRACE_FULL, LODE_TRACE_NONE, or nanoseconds: of each interval of that length a line keeps the last sample. */
+    int force;  /* replace what is there */
+    int strict; /* fail at the first error in a recording, instead of repairing it */
+    /* of each rank; 0: one per processor, shared with other ranks on this machine */
+    unsigned threads;
+    /* memory budget of each rank in bytes; 0: its share of a quarter of the machine's memory */
+    uint64_t memory;
+    /*
+     * LODE_TRACE_FULL, LODE_TRACE_NONE, or nanoseconds: one sample per interval of that length, the
+     * last one.
+     */
     uint64_t trace;
     /*
-     * Ranks of recordings. From their paths: an extended regular expression whose first group is the rank; \d stands for [0-9]. Or
-     * from a file of lines PATH RANK. If both are NULL, the processes of all recordings are numbered in their order.
+     * Ranks of recordings. From their paths: an extended regular expression whose first group is
+     * the rank; \d stands for [0-9]. Or from a file of lines PATH RANK. If both are NULL, the
+     * processes of all recordings are numbered in their order.
      */
     const char *rank_pattern, *rank_table;
     const char *title; /* NULL: the name of the directory */
-    /* What was wrong with recordings or repaired, in their order; of a track, the first 100 of each rule. May be NULL. */
+    /*
+     * Findings and repairs, in the order of recordings; per track, the first 100 of each rule. May
+     * be NULL.
+     */
     lode_finding_fn on_finding;
     lode_progress_fn on_progress; /* of rank 0; the phase "reading" counts bytes */
     void *user;
     /*
-     * Who builds. All ranks of a communicator call lode_build with the same arguments; rank 0 has the callbacks called. NULL: this process
-     * alone, as so many ranks, each with threads of its own (0: one rank).
+     * All ranks of a communicator call lode_build with the same arguments; callbacks run on rank 0.
+     * NULL: this process only, as `local_ranks` ranks, each with its own threads (0: one rank).
      */
     lode_comm *comm;
     uint32_t local_ranks;
-    /* Let MPI write together what ranks compute together, where the file system gains from that; else each writes for itself. */
+    /*
+     * Write through collective MPI-IO, for file systems that need few and large writes; else each
+     * rank writes independently.
+     */
     int joint;
-    /* Of recordings of traces, one profile for each thread rather than for each trace. */
+    /* For recordings of requests: one profile per thread instead of one per request. */
     int per_thread;
     lode_pool *pool; /* NULL: threads are started when needed */
 } lode_build_options;
@@ -53,7 +64,7 @@ typedef struct lode_build_options {
 
 /* The phases of building. */
 enum {
-    LODE_BUILD_OPENING,   /* looking at all recordings, naming tracks */
+    LODE_BUILD_OPENING,   /* opening all recordings, listing tracks */
     LODE_BUILD_READING,   /* events into trees */
     LODE_BUILD_MERGING,   /* trees into one, which is numbered */
     LODE_BUILD_PROFILES,  /* values by profile */
@@ -64,12 +75,12 @@ enum {
 
 typedef struct lode_build_phase {
     double seconds;    /* of the slowest rank */
-    uint64_t messages; /* that any rank sent, at most */
+    uint64_t messages; /* maximum over all ranks */
     /* Of all ranks: bytes that they sent each other, read and wrote. */
     uint64_t sent_bytes, read_bytes, written_bytes;
 } lode_build_phase;
 
-/* What was done, and what it took. All ranks get the same. New fields come at the end. */
+/* Statistics of a build, the same on all ranks. New fields are appended. */
 typedef struct lode_build_result {
     uint64_t comm_size;
     uint64_t recordings, tracks, ranks, nodes;
@@ -77,12 +88,12 @@ typedef struct lode_build_result {
     uint64_t functions, contexts;
     uint64_t tree_contexts; /* of the trees of all workers, before they were merged */
     uint64_t metrics;       /* besides scopes */
-    uint64_t rows;          /* contexts of all profiles at which something was measured */
+    uint64_t rows;          /* contexts with values, summed over all profiles */
     uint64_t values;        /* in profiles */
     uint64_t samples;       /* written */
-    uint64_t spooled_bytes; /* kept on the disk meanwhile */
+    uint64_t spooled_bytes; /* written to temporary files */
     uint64_t rounds;        /* in which values were exchanged */
-    uint64_t memory;        /* bytes, of the process that had most */
+    uint64_t memory;        /* peak bytes of the largest process */
     lode_build_phase phases[LODE_BUILD_PHASES];
 } lode_build_result;
 
@@ -90,14 +101,18 @@ typedef struct lode_build_result {
 LODE_API const char *lode_build_phase_name(unsigned phase);
 
 /*
- * Writes one HPCToolkit 4.0 database of all that is in the recordings at `paths`: a profile and a trace line for each track, with
- * calls and times by calling context, and what the recordings count besides. Events are read once; memory grows with contexts. The same
- * input gives the same bytes, whatever the number of threads and ranks. `options` and `result` may be NULL. MT: any thread.
+ * Writes one HPCToolkit 4.0 database from the recordings at `paths`: a profile and a trace line for
+ * each track, with calls, times and other recorded counts by calling context. Events are read once;
+ * memory grows with contexts. Output is byte-identical for any number of threads and ranks.
+ * `options` and `result` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_build(const char *const *paths, size_t count, const char *path,
                                              const lode_build_options *options, lode_build_result *result,
                                              lode_error *error);
-/* The same, for a result of `result_size` bytes: lode_build is a macro that passes the size your program was compiled with. MT: any thread. */
+/*
+ * The same, for a result of `result_size` bytes: lode_build is a macro that passes the size your
+ * program was compiled with. MT: any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_build_sized(const char *const *paths, size_t count, const char *path,
                                                    const lode_build_options *options,
                                                    lode_build_result *result, size_t result_size,

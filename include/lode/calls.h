@@ -23,7 +23,7 @@ typedef struct lode_calls_options {
     size_t size;
     lode_calls_sort sort;
     unsigned threads; /* 0: one per processor */
-    int strict;       /* fail at the first error, rather than repair and go on */
+    int strict;       /* fail at the first error, instead of repairing it */
     /* Repairs, in the order of tracks; of a track, the first 100 of each rule. May be NULL. */
     lode_finding_fn on_finding;
     lode_progress_fn on_progress;
@@ -36,15 +36,15 @@ typedef struct lode_calls_options {
     }
 
 /*
- * One function, by module and address. Times are in nanoseconds. Total counts a recursive function once, at its outermost
- * call; self is without what it calls and without the time off the processor, where that was recorded. The rest is over all
- * calls, each with its whole time. Percentiles are those of a call whose time is within LODE_PERCENTILE_ERROR of the true one.
+ * One function, by module and address. Times are in nanoseconds. Total counts a recursive function
+ * once, at its outermost call; self excludes callees and, if recorded, off-CPU time. The rest is
+ * over all calls, each with its total time. Percentiles are accurate to LODE_PERCENTILE_ERROR.
  */
 typedef struct lode_call_row {
     const lode_function *function;
     uint64_t calls, total, self, min, max;
     uint64_t errors;        /* calls that ended with one */
-    double mean, deviation; /* of the whole population */
+    double mean, deviation; /* of the population */
     uint64_t p50, p95, p99;
 } lode_call_row;
 #define LODE_PERCENTILE_ERROR 0.008 /* relative */
@@ -54,14 +54,17 @@ typedef struct lode_track_row {
     uint32_t track;
     uint64_t calls, errors;
     uint64_t total; /* of its outermost calls */
-    uint64_t out;   /* of that, off the processor */
+    uint64_t out;   /* of that, off-CPU */
     uint64_t events, repairs;
     uint64_t begin, end; /* times of its first and last event; 0 and 0 if it has none */
 } lode_track_row;
 
 typedef struct lode_calls lode_calls;
 
-/* Reads the slice once. The result does not depend on the number of threads. Either may be NULL. MT: any thread. */
+/*
+ * Reads the slice once. The result does not depend on the number of threads. Either may be NULL.
+ * MT: any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording,
                                                      const lode_slice *slice,
                                                      const lode_calls_options *options, lode_error *error);

@@ -11,8 +11,9 @@ LODE_BEGIN_DECLS
 typedef struct lode_calltree lode_calltree;
 
 /*
- * Reads the slice once, into one tree for all its tracks. Memory grows with contexts. The result does not depend on the number
- * of threads. Slice and options may be NULL; `sort` is not used. MT: any thread.
+ * Reads the slice once, into one tree for all its tracks. Memory grows with contexts. The result
+ * does not depend on the number of threads. Slice and options may be NULL; `sort` is not used. MT:
+ * any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,
                                                         const lode_slice *slice,
@@ -38,9 +39,10 @@ typedef struct lode_neighbour_row {
 typedef struct lode_neighbours lode_neighbours;
 
 /*
- * The callers or callees of all functions whose name is `name`, or contains it if none is, longest total first. Of callers,
- * the row is what the function in question took when called by them. Total counts calls inside others of the same row once.
- * LODE_NOT_FOUND if there is no such function. MT: any thread.
+ * The callers or callees of all functions whose name is `name`, or contains it if none is, longest
+ * total first. Of callers, the row is what the function in question took when called by them. Total
+ * counts calls inside others of the same row once. LODE_NOT_FOUND if there is no such function. MT:
+ * any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree,
                                                           const char *name, lode_neighbour which,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking: is a store whole, and does its data mean what it should? */
+/* Checking: is a store complete and consistent? */
 #ifndef LODE_CHECK_H
 #define LODE_CHECK_H
 
@@ -17,10 +17,10 @@ typedef enum lode_severity {
 typedef enum lode_check_level {
     LODE_CHECK_QUICK,     /* headers, sections, footers: a few pages of each file */
     LODE_CHECK_STRUCTURE, /* every pointer, count, string, order and bound: reads every file once */
-    LODE_CHECK_FULL       /* what the data means: reads profile.db three times in all, trace.db twice */
+    LODE_CHECK_FULL       /* the meaning of the data: reads profile.db three times, trace.db twice */
 } lode_check_level;
 
-/* One thing that is wrong with a store. Strings are valid during the callback only. */
+/* A defect in a store. Strings are valid during the callback only. */
 typedef struct lode_finding {
     const char *rule; /* permanent id, listed in doc/rules.md */
     lode_severity severity;
@@ -54,12 +54,12 @@ typedef struct lode_check_result {
     /* Of a database, as stored: with the global context, with the summary, and in all files. */
     uint64_t contexts, profiles, values, samples;
     uint64_t tracks, events; /* of a recording */
-    int has_requests;          /* those tracks are traces */
+    int has_requests;        /* the tracks are requests */
 } lode_check_result;
 
 /*
- * Checks a store. LODE_OK when the check was carried out, whatever it found. The findings, and their order, do not
- * depend on the number of threads. `options` and `result` may be NULL. MT: any thread.
+ * Checks a store. LODE_OK if the check could run, whatever it found. The findings, and their order,
+ * do not depend on the number of threads. `options` and `result` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,
                                              lode_check_result *result, lode_error *error);
@@ -67,8 +67,8 @@ LODE_API LODE_CHECKED lode_status lode_check_memory(const lode_memory_file *file
                                                     const lode_check_options *options,
                                                     lode_check_result *result, lode_error *error);
 /*
- * The same, for a result of `result_size` bytes: the names above are macros that pass the size your program was compiled with, so that results may
- * grow. MT: any thread.
+ * The same, for a result of `result_size` bytes: the names above are macros that pass the size your
+ * program was compiled with, so that results may grow. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_check_sized(const char *path, const lode_check_options *options,
                                                    lode_check_result *result, size_t result_size,

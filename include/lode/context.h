@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts: the nodes of the calling context tree, and the functions, files and modules they name. */
+/*
+ * Contexts: the nodes of the calling context tree, and the functions, files and modules they name.
+ */
 #ifndef LODE_CONTEXT_H
 #define LODE_CONTEXT_H
 
@@ -40,10 +42,10 @@ LODE_API const char *lode_relation_name(int relation);
 LODE_API const char *lode_entry_name(int entry);
 
 /*
- * The tree. Contexts are numbered twice: by id, as in the files (arbitrary, with gaps), and by index, which
- * counts 0, 1, 2... in depth-first order, so that a subtree is the range of indices from its root's index
- * to its root's index + lode_context_subtree_size. Index 0 is the global context.
- * All of these: MT: any thread.
+ * The tree. Contexts are numbered twice: by id, as in the files (arbitrary, with gaps), and by
+ * index, which counts 0, 1, 2... in depth-first order, so that a subtree is the range of indices
+ * from its root's index to its root's index + lode_context_subtree_size. Index 0 is the global
+ * context. All of these: MT: any thread.
  */
 LODE_API uint32_t lode_database_context_count(const lode_database *db);
 LODE_API const lode_context *lode_database_root(const lode_database *db);
@@ -89,7 +91,10 @@ LODE_API uint64_t lode_function_offset(const lode_function *function);
 LODE_API const lode_file *lode_function_file(const lode_function *function);
 LODE_API uint32_t lode_function_line(const lode_function *function);
 
-/* Source files. A copied one lies inside the database, and its path is relative to it. MT: any thread. */
+/*
+ * Source files. A copied one lies inside the database, and its path is relative to it. MT: any
+ * thread.
+ */
 LODE_API uint32_t lode_database_file_count(const lode_database *db);
 LODE_API const lode_file *lode_database_file(const lode_database *db, uint32_t index);
 LODE_API uint32_t lode_file_index(const lode_file *file);

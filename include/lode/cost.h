@@ -14,9 +14,10 @@ typedef struct lode_cost lode_cost;
 
 typedef struct lode_cost_options {
     size_t size;
-    const lode_metric *metric;       /* NULL: lode_database_default_metric */
-    const lode_selection *selection; /* NULL: all profiles, taken from the summary where it has the sum */
-    unsigned threads;                /* 0: one per processor */
+    const lode_metric *metric; /* NULL: lode_database_default_metric */
+    /* NULL: all profiles, taken from the summary where it has the sum */
+    const lode_selection *selection;
+    unsigned threads; /* 0: one per processor */
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
@@ -27,9 +28,10 @@ typedef struct lode_cost_options {
     }
 
 /*
- * Computes the inclusive and the own cost of every context. Inclusive is the execution scope; own is what is left of it
- * after the context's listed children, so that costs of contexts that the metadata does not list stay with their
- * nearest listed ancestor. Memory grows with the number of contexts. MT: any thread.
+ * Computes the inclusive and the own cost of every context. Inclusive is the execution scope; own
+ * is what is left of it after the context's listed children, so that costs of contexts that the
+ * metadata does not list stay with their nearest listed ancestor. Memory grows with the number of
+ * contexts. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_cost_compute(lode_cost **out, const lode_database *db,
                                                     const lode_cost_options *options, lode_error *error);
@@ -45,7 +47,10 @@ LODE_API double lode_cost_inclusive(const lode_cost *cost, const lode_context *c
 LODE_API double lode_cost_own(const lode_cost *cost, const lode_context *context);
 /* How many profiles were added up. */
 LODE_API uint32_t lode_cost_profiles(const lode_cost *cost);
-/* Context ids, and values at them, that the metadata does not list: their cost is with listed ancestors. */
+/*
+ * Context ids, and values at them, that the metadata does not list: their cost is with listed
+ * ancestors.
+ */
 LODE_API uint64_t lode_cost_unlisted_contexts(const lode_cost *cost);
 LODE_API uint64_t lode_cost_unlisted_values(const lode_cost *cost);
 

@@ -27,9 +27,10 @@ typedef struct lode_memory_file {
 } lode_memory_file;
 
 /*
- * Opens the database in a directory. The metadata is read and checked; values and samples stay in the
- * files, which are mapped and read when asked for. A file that shrinks while it is open ends the
- * process with SIGBUS, as with any mapped file, unless the program installs a guard (guard.h). MT: any thread.
+ * Opens the database in a directory. The metadata is read and checked; values and samples stay in
+ * the files, which are mapped and read when asked for. A file that shrinks while it is open ends
+ * the process with SIGBUS, as with any mapped file, unless the program installs a guard (guard.h).
+ * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_open(lode_database **out, const char *path,
                                                      lode_error *error);

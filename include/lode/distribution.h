@@ -13,7 +13,8 @@ typedef struct lode_distribution {
     uint64_t count;
     double sum, min, max, mean, stddev; /* stddev of the population */
     double p5, p25, p50, p75, p95, p99;
-    double imbalance; /* max / mean - 1: how much longer the slowest took than if all had the same */
+    /* max / mean - 1: how much longer the slowest took than if all had the same */
+    double imbalance;
 } lode_distribution;
 
 /* All zero for no values. Sorts the values in place. MT: any thread. */

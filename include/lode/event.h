@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: what happened on a track, and the cursors that hand them out. */
+/* Events of a track, and cursors that return them. */
 #ifndef LODE_EVENT_H
 #define LODE_EVENT_H
 
@@ -8,12 +8,12 @@
 LODE_BEGIN_DECLS
 
 typedef enum lode_event_kind {
-    LODE_EVENT_ENTER, /* a call begins */
-    LODE_EVENT_LEAVE, /* it ends; `function` is the one that was entered */
-    LODE_EVENT_SCHED_OUT, /* the thread is taken off its processor; `function` is a stand-in with the name of that state */
-    LODE_EVENT_SCHED_IN, /* it runs again */
-    LODE_EVENT_INSTANT,  /* something happened; lode_event_name says what */
-    LODE_EVENT_LOST      /* records were lost here */
+    LODE_EVENT_ENTER,     /* a call begins */
+    LODE_EVENT_LEAVE,     /* it ends; `function` is the one that was entered */
+    LODE_EVENT_SCHED_OUT, /* the thread goes off-CPU; `function` is a pseudo function */
+    LODE_EVENT_SCHED_IN,  /* it runs again */
+    LODE_EVENT_INSTANT,   /* something happened; lode_event_name says what */
+    LODE_EVENT_LOST       /* records were lost here */
 } lode_event_kind;
 
 enum {
@@ -24,20 +24,21 @@ enum {
 };
 
 /*
- * One event. On a track that is read from its beginning to its end ENTER and LEAVE, OUT and IN are balanced and nested, and times do
- * not go back.
+ * One event. On a track that is read from its beginning to its end ENTER and LEAVE, SCHED_OUT and
+ * SCHED_IN are balanced and nested, and times do not go back.
  */
 typedef struct lode_event {
     uint64_t time; /* nanoseconds, in the clock of the recording */
     union {
-        const lode_function *function; /* ENTER, LEAVE, OUT, IN */
-        uint64_t id;                   /* INSTANT: its kind; LOST: how many records, 0 if that is not known */
+        const lode_function *function; /* ENTER, LEAVE, SCHED_OUT, SCHED_IN */
+        /* INSTANT: its kind; LOST: how many records, 0 if that is not known */
+        uint64_t id;
     };
     uint32_t depth; /* callers, as the recorder counted them */
     uint8_t kind;   /* lode_event_kind */
     uint8_t flags;  /* LODE_EVENT_MADE... */
     uint16_t data_size;
-    const void *data; /* arguments, result or what an instant event carries, as recorded; NULL: nothing */
+    const void *data; /* arguments, result or data of an instant event, as recorded; NULL: none */
 } lode_event;
 
 typedef struct lode_cursor lode_cursor;
@@ -45,11 +46,11 @@ typedef struct lode_cursor lode_cursor;
 typedef struct lode_cursor_options {
     size_t size;
     /*
-     * A window of time; `to` is exclusive, and 0 is the end. A window is found by search, so calls that began before it have a
-     * LEAVE only.
+     * A time window; `to` is exclusive, and 0 is the end. It is found by binary search, so calls
+     * that began before it have a LEAVE only.
      */
     uint64_t from, to;
-    int strict;                 /* fail at the first error, rather than repair and go on */
+    int strict;                 /* fail at the first error, instead of repairing it */
     size_t buffer;              /* bytes to read at once; 0: as many as are good for reading all */
     lode_finding_fn on_finding; /* repairs; may be NULL */
     void *user;
@@ -63,7 +64,10 @@ typedef struct lode_cursor_options {
 LODE_API LODE_CHECKED lode_status lode_cursor_open(lode_cursor **out, const lode_recording *recording,
                                                    uint32_t track, const lode_cursor_options *options,
                                                    lode_error *error);
-/* The next events, at least one, valid until the next call; LODE_END after the last. MT: one thread. */
+/*
+ * The next events, at least one, valid until the next call; LODE_END after the last. MT: one
+ * thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_cursor_next(lode_cursor *cursor, const lode_event **events,
                                                    size_t *count, lode_error *error);
 /* NULL is allowed. MT: one thread. */
@@ -75,8 +79,8 @@ typedef struct lode_merge lode_merge;
 #define LODE_NO_TRACK UINT32_MAX
 
 /*
- * Reads the tracks of a slice in the order of time; at the same time, in the order of tracks, but times off the processor last. Of the
- * slice, from, to and tracks are heeded. MT: any thread.
+ * Reads the tracks of a slice in chronological order; events with equal times in the order of
+ * tracks, but off-CPU events last. Only from, to and tracks of the slice apply. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_merge_open(lode_merge **out, const lode_recording *recording,
                                                   const lode_slice *slice, const lode_cursor_options *options,
@@ -92,14 +96,16 @@ LODE_API const char *lode_event_name(const lode_recording *recording, const lode
 
 /* What an INSTANT says of the call that it is in. */
 typedef enum lode_instant {
-    LODE_INSTANT_OTHER,     /* something happened */
-    LODE_INSTANT_ATTRIBUTE, /* it has an attribute: lode_event_name is the key, the arguments are the value */
+    LODE_INSTANT_OTHER, /* something happened */
+    /* it has an attribute: lode_event_name is the key, the arguments are the value */
+    LODE_INSTANT_ATTRIBUTE,
     /*
-     * It threw an exception. Arguments: "class", "message" and for each frame of the stack "at", "method", "file", "line"; then the same
-     * with "cause" in place of "class" for each exception that was the cause of the one before it.
+     * It threw an exception. Arguments: "class", "message" and for each frame of the stack "at",
+     * "method", "file", "line"; then the same with "cause" instead of "class" for each exception
+     * that was the cause of the one before it.
      */
     LODE_INSTANT_EXCEPTION,
-    LODE_INSTANT_NUMBERS /* the recorder counted or noted something: arguments with names */
+    LODE_INSTANT_NUMBERS /* numbers of the recorder: arguments with names */
 } lode_instant;
 /* LODE_INSTANT_OTHER for events that are no INSTANT. MT: any thread. */
 LODE_API lode_instant lode_event_instant(const lode_recording *recording, const lode_event *event);
@@ -117,7 +123,7 @@ typedef enum lode_value_kind {
     LODE_VALUE_ENUM,
     LODE_VALUE_BYTES,    /* a structure; `label` names its type, if that is known */
     LODE_VALUE_CHANGE,   /* signed, by how much something changed */
-    LODE_VALUE_STRUCTURE /* lists and maps: lode_argument_text has them whole */
+    LODE_VALUE_STRUCTURE /* lists and maps: lode_argument_text formats them */
 } lode_value_kind;
 
 /* An argument, a result, or a field of an instant event. */
@@ -130,22 +136,23 @@ typedef struct lode_argument {
         uint64_t unsigned_value; /* UNSIGNED, HEX, OCTAL, POINTER */
         double real;
     };
-    const char *label; /* of a number, its unit; of TEXT, what stands behind the quotes; NULL: none */
+    const char *label; /* of a number, its unit; of TEXT, a suffix after the quotes; NULL: none */
     const void *bytes; /* TEXT, BYTES: not terminated; NULL: a TEXT that is none */
     size_t length;
     const void *type; /* of ENUM and STRUCTURE: for lode_argument_text */
 } lode_argument;
 
 /*
- * Decodes what an event carries: at most `capacity` values are written, `count` says how many there are. Labels are borrowed from
- * the recording, bytes from the event. MT: any thread.
+ * Decodes the data of an event: writes at most `capacity` values; `count` is their number. Labels
+ * are borrowed from the recording, bytes from the event. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_event_arguments(const lode_recording *recording, uint32_t track,
                                                        const lode_event *event, lode_argument *arguments,
                                                        size_t capacity, size_t *count, lode_error *error);
 /*
- * A value for people, such as `"name"`, `0x7ffe` or `PROT_WRITE|PROT_READ`; lengths as in lode/name.h. In texts, what name.h shows as '?' is escaped:
- * \n, \x1b, \u202e. MT: any thread.
+ * A value for people, such as `"name"`, `0x7ffe` or `PROT_WRITE|PROT_READ`; lengths as in
+ * lode/name.h. In strings, characters that name.h shows as '?' are escaped: \n, \x1b, \u202e. MT:
+ * any thread.
  */
 LODE_API size_t lode_argument_text(const lode_argument *argument, char *buffer, size_t capacity);
 

@@ -22,19 +22,22 @@ typedef enum lode_hotspot_sort {
 } lode_hotspot_sort;
 
 /*
- * One row. Inclusive counts a recursive function once, at its outermost context; exclusive is the cost at contexts that
- * belong to the row's key, without calls (for a loop: without inner loops too). What only stands in for a key counts only where it has
- * a cost of its own: entry points and the global context, and by line whatever is no source line. What is set depends on the key.
+ * One row. Inclusive counts a recursive function once, at its outermost context; exclusive is the
+ * cost at contexts that belong to the row's key, without calls (for a loop: without inner loops
+ * too). What only stands in for a key counts only where it has a cost of its own: entry points and
+ * the global context, and by line whatever is no source line. What is set depends on the key.
  */
 typedef struct lode_hotspot {
     double inclusive;
     double exclusive;
-    uint32_t contexts;             /* how many contexts were added up */
-    const lode_function *function; /* of lines and loops: the one they are in; NULL if none, or several */
+    uint32_t contexts; /* how many contexts were added up */
+    /* of lines and loops: the one they are in; NULL if none, or several */
+    const lode_function *function;
     const lode_file *file;
     const lode_module *module;
     uint32_t line;
-    const lode_context *sample; /* one of the contexts; its label names the row if nothing above does */
+    /* one of the contexts; its label names the row if nothing above does */
+    const lode_context *sample;
 } lode_hotspot;
 
 typedef struct lode_hotspots lode_hotspots;

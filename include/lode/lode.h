@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lode reads what profilers and tracers leave behind.
+ * Lode reads the output of profilers and tracers.
  *
  * Conventions
  *  - A function that can fail returns lode_status; details go into an optional lode_error.
  *  - `T **out` comes first and is yours to close. `const T *` and strings are borrowed from the
  *    store that gave them, until it closes.
- *  - Option structs are filled by their initialiser macro, then changed field by field; NULL means defaults. doc/abi.md says how structs grow.
- *  - "MT: any thread" functions may run at the same time on the same objects. "MT: one thread" functions
- *    must not run at the same time as any other on the same object.
- *  - The library never prints, never exits, never reads the environment and keeps no global state but a random seed
- *    and a list of what is open; what guard.h offers is the only thing that handles a signal.
+ *  - Option structs are filled by their initialiser macro, then changed field by field; NULL means
+ *    defaults. doc/abi.md says how structs grow.
+ *  - "MT: any thread" functions may run at the same time on the same objects. "MT: one thread"
+ *    functions must not run at the same time as any other on the same object.
+ *  - The library never prints, never exits, never reads the environment and keeps no global state
+ *    but a random seed and a list of what is open; only guard.h handles a signal.
  */
 #ifndef LODE_LODE_H
 #define LODE_LODE_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics: what was measured, how it propagates up the tree (scopes), how profiles are summarised. */
+/*
+ * Metrics: what was measured, how it propagates up the tree (scopes), how profiles are summarised.
+ */
 #ifndef LODE_METRIC_H
 #define LODE_METRIC_H
 
@@ -34,7 +36,9 @@ LODE_API const lode_scope *lode_database_scope(const lode_database *db, uint32_t
 LODE_API uint32_t lode_scope_index(const lode_scope *scope);
 LODE_API const char *lode_scope_name(const lode_scope *scope);
 LODE_API int lode_scope_kind(const lode_scope *scope);
-/* The bit of lode_context_propagation that a transitive scope follows; meaningless for other types. */
+/*
+ * The bit of lode_context_propagation that a transitive scope follows; meaningless for other types.
+ */
 LODE_API unsigned lode_scope_propagation_index(const lode_scope *scope);
 
 /* Metrics. MT: any thread. */
@@ -67,8 +71,8 @@ LODE_API LODE_CHECKED lode_status lode_metric_statistic_at(const lode_metric *me
                                                            lode_metric_statistic *out);
 
 /*
- * Ids by meaning: the metric under the first scope of a type; the sum over profiles under that scope. LODE_NOT_FOUND
- * where the database has none. MT: any thread.
+ * Ids by meaning: the metric under the first scope of a type; the sum over profiles under that
+ * scope. LODE_NOT_FOUND where the database has none. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_metric_id(const lode_metric *metric, lode_scope_type type,
                                                  uint16_t *id);
@@ -77,15 +81,17 @@ LODE_API LODE_CHECKED lode_status lode_metric_sum_id(const lode_metric *metric, 
 
 /*
  * The metric that a person means: its index, its exact name, its name without regard to case, its
- * name without the unit, or a part of exactly one name. LODE_NOT_FOUND, with an error text that lists the candidates, otherwise.
- * MT: any thread.
+ * name without the unit, or a part of exactly one name. LODE_NOT_FOUND, with an error text that
+ * lists the candidates, otherwise. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_find_metric(const lode_database *db, const char *text,
                                                             const lode_metric **out, lode_error *error);
 
 /*
- * The metric that a person most likely means who names none: GPUOP, the time of all GPU operations, else CPUTIME, else REALTIME, else the first in seconds, else
- * the first one, among those with a total in the summary. LODE_NOT_FOUND if the database has no metrics or no profiles. MT: any thread.
+ * The metric that a person most likely means who names none: GPUOP, the time of all GPU operations,
+ * else CPUTIME, else REALTIME, else the first in seconds, else the first one, among those with a
+ * total in the summary. LODE_NOT_FOUND if the database has no metrics or no profiles. MT: any
+ * thread.
  */
 LODE_API LODE_CHECKED lode_status lode_database_default_metric(const lode_database *db,
                                                                const lode_metric **out, lode_error *error);

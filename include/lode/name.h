@@ -9,18 +9,28 @@
 LODE_BEGIN_DECLS
 
 /*
- * Each writes a NUL-terminated name, cut at `capacity` bytes (never inside a character), and returns the length that the whole name has. It is valid UTF-8, and
- * safe to print: control characters (C0, C1, DEL), line and paragraph separators, bidirectional controls and bytes that are not UTF-8 become '?'. The same holds for
- * lode_hotspot_label. Names that are not labels, such as lode_function_name, are as in the files. MT: any thread.
+ * Each writes a NUL-terminated name, cut at `capacity` bytes (never inside a character), and
+ * returns the length that the whole name has. It is valid UTF-8, and safe to print: control
+ * characters (C0, C1, DEL), line and paragraph separators, bidirectional controls and bytes that
+ * are not UTF-8 become '?'. The same holds for lode_hotspot_label. Names that are not labels, such
+ * as lode_function_name, are as in the files. MT: any thread.
  */
 
-/* A symbol as it is in C++, or with its parameters as in Java, if it has such a form, else as it is. */
+/*
+ * A symbol as it is in C++, or with its parameters as in Java, if it has such a form, else as it
+ * is.
+ */
 LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity);
-/* The same without parameters, template arguments and result types, as tracers print it: "app::run". */
+/*
+ * The same without parameters, template arguments and result types, as tracers print it:
+ * "app::run".
+ */
 LODE_API size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity);
 /* A function: its name, or what is known of it, such as "[libm.so.6+0x1c20]". */
 LODE_API size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity);
-/* A context: "main", "loop at lulesh.cc:1052", "lulesh.cc:17", "libm.so.6+0x1c20", "main thread". */
+/*
+ * A context: "main", "loop at lulesh.cc:1052", "lulesh.cc:17", "libm.so.6+0x1c20", "main thread".
+ */
 LODE_API size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity);
 /* A profile: "rank 3 thread 0", or "summary". */
 LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
@@ -28,8 +38,10 @@ LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, ch
 LODE_API const char *lode_path_tail(const char *path);
 
 /*
- * Decodes the first character of UTF-8 text, of which `available` bytes are there. Returns its length in bytes; 0 if it is not valid (then skip one byte) or there
- * is nothing. Overlong forms and surrogates are not valid. For programs that print names as they are in the files. MT: any thread.
+ * Decodes the first character of UTF-8 text, of which `available` bytes are there. Returns its
+ * length in bytes; 0 if it is not valid (then skip one byte) or there is nothing. Overlong forms
+ * and surrogates are not valid. For programs that print names as they are in the files. MT: any
+ * thread.
  */
 LODE_API size_t lode_utf8_decode(const char *bytes, size_t available, uint32_t *character);
 

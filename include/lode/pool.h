@@ -10,9 +10,10 @@ LODE_BEGIN_DECLS
 typedef struct lode_pool lode_pool;
 
 /*
- * Starts a pool, to be passed in the options of functions. A function that is called with it works on up to `threads` threads:
- * that of its caller, and those of the pool that are free. So each call makes progress, however many there are at once,
- * and its result is the same. Without a pool, functions start threads of their own. 0: one per processor. MT: any thread.
+ * Starts a pool, to be passed in the options of functions. A function that is called with it works
+ * on up to `threads` threads: that of its caller, and those of the pool that are free. So each call
+ * makes progress, however many there are at once, and its result is the same. Without a pool,
+ * functions start threads of their own. 0: one per processor. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_pool_create(lode_pool **out, unsigned threads, lode_error *error);
 /* Ends its threads. No call may be using it. NULL is allowed. MT: one thread. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Profiles: one per application thread or GPU stream, named by an id tuple; profile 0 is the summary. */
+/*
+ * Profiles: one per application thread or GPU stream, named by an id tuple; profile 0 is the
+ * summary.
+ */
 #ifndef LODE_PROFILE_H
 #define LODE_PROFILE_H
 
@@ -30,8 +33,8 @@ LODE_API LODE_CHECKED lode_status lode_profile_flags(const lode_database *db, ui
 /* 1 for a profile that holds statistics over others. Profile 0 always is. */
 LODE_API int lode_profile_is_summary(const lode_database *db, uint32_t profile);
 /*
- * Copies up to `capacity` elements of the id tuple, outermost first, and sets `count` to how many it
- * has. A summary has none.
+ * Copies up to `capacity` elements of the id tuple, outermost first, and sets `count` to how many
+ * it has. A summary has none.
  */
 LODE_API LODE_CHECKED lode_status lode_profile_ids(const lode_database *db, uint32_t profile, lode_id *ids,
                                                    uint32_t capacity, uint32_t *count, lode_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries: a database that many questions are asked about. What they have in common is computed once and kept. */
+/* Queries: caches costs for many questions about one database. */
 #ifndef LODE_QUERY_H
 #define LODE_QUERY_H
 
@@ -11,7 +11,7 @@ typedef struct lode_query lode_query;
 
 typedef struct lode_query_options {
     size_t size;
-    uint64_t memory; /* bytes of costs that are kept though nobody uses them; 0: 256 MiB */
+    uint64_t memory; /* memory budget in bytes for cached costs that are not in use; 0: 256 MiB */
     lode_pool *pool; /* for questions that name none */
 } lode_query_options;
 #define LODE_QUERY_OPTIONS_INIT                                                                              \
@@ -22,13 +22,17 @@ typedef struct lode_query_options {
 /* The database must outlive the query. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_query_open(lode_query **out, const lode_database *db,
                                                   const lode_query_options *options, lode_error *error);
-/* Frees all costs. Outlines that were made from it must have been closed. NULL is allowed. MT: one thread. */
+/*
+ * Frees all costs. Outlines that were made from it must have been closed. NULL is allowed. MT: one
+ * thread.
+ */
 LODE_API void lode_query_close(lode_query *query);
 
 /*
- * The cost of a metric over a selection of profiles, as lode_cost_compute has it: from memory if it was asked for before.
- * Several threads that ask for the same one at the same time wait for one of them to compute it. The cost stays until
- * lode_query_release, and is then kept for as long as the memory allows, the one that was used last longest. MT: any thread.
+ * The cost of a metric over a selection of profiles, as lode_cost_compute has it, from the cache if
+ * possible. If several threads request the same cost at once, one of them computes it. The cost
+ * stays valid until lode_query_release, and then in the cache while the memory budget allows; the
+ * least recently used is dropped first. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_query_cost(const lode_cost **out, lode_query *query,
                                                   const lode_cost_options *options, lode_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A recording: what a tracer wrote, tracks of call events in the order of time. */
+/* A recording: the output of a tracer, tracks of call events in chronological order. */
 #ifndef LODE_RECORDING_H
 #define LODE_RECORDING_H
 
@@ -12,10 +12,13 @@ typedef struct lode_recording lode_recording;
 
 typedef struct lode_recording_options {
     size_t size;
-    int strict;                 /* fail at the first error, rather than go on with what is left */
-    lode_finding_fn on_finding; /* what was wrong, while opening; may be NULL */
+    int strict;                 /* fail at the first error, instead of continuing */
+    lode_finding_fn on_finding; /* findings while opening; may be NULL */
     void *user;
-    /* Where opening has to read everything, as in recordings of traces: how far it is, in bytes; and threads to do it, 0: one per processor. */
+    /*
+     * For recordings that are read completely when they are opened (Zorka): progress in bytes, and
+     * the number of worker threads, 0: one per processor.
+     */
     lode_progress_fn on_progress;
     unsigned threads;
 } lode_recording_options;
@@ -25,9 +28,9 @@ typedef struct lode_recording_options {
     }
 
 /*
- * Opens the recording in a directory. Names and maps are read; events stay in the files until a cursor asks for them. Of traces the events are
- * read once, to find where each is.
- * `options` may be NULL. MT: any thread.
+ * Opens the recording in a directory. Names and maps are read; events stay in the files until a
+ * cursor reads them. In Zorka stores, the events are read once, to find the requests. `options` may
+ * be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_recording_open(lode_recording **out, const char *path,
                                                       const lode_recording_options *options,
@@ -42,10 +45,13 @@ LODE_API void lode_recording_close(lode_recording *recording);
 
 /* The format, such as "uftrace 4". MT: any thread. */
 LODE_API const char *lode_recording_format(const lode_recording *recording);
-/* Nanoseconds to add to a time to get one since the epoch; 0 where that is not known. MT: any thread. */
+/*
+ * Nanoseconds to add to a time to get one since the epoch; 0 where that is not known. MT: any
+ * thread.
+ */
 LODE_API int64_t lode_recording_utc_offset(const lode_recording *recording);
 
-/* What the recorder noted about the run, in its order: ("command line", "./app -n 4"), ("host", ...). */
+/* Metadata of the recorder, in its order: ("command line", "./app -n 4"), ("host", ...). */
 typedef struct lode_fact {
     const char *key, *value;
 } lode_fact;
@@ -55,9 +61,9 @@ LODE_API size_t lode_recording_fact_count(const lode_recording *recording);
 LODE_API const lode_fact *lode_recording_fact(const lode_recording *recording, size_t index);
 
 /*
- * A track: one thread of control or, in recordings of traces, one request: the calls that a thread made for it. Of these, a thread
- * has many, one after the other: tracks of the same `pid` and `tid`. Where threads were not recorded, they are numbered so that traces at the same
- * time are in different ones.
+ * A track: one thread or, in Zorka stores, one request of a service. A thread serves many requests
+ * in sequence: tracks with the same `pid` and `tid`. If threads were not recorded, they are
+ * numbered so that requests on one thread do not overlap.
  */
 typedef struct lode_track {
     uint32_t index;
@@ -66,15 +72,18 @@ typedef struct lode_track {
     const char *name;    /* of the thread, or of its program; never NULL */
     const char *program; /* the path of the program that it began in; "" if that is not known */
     uint64_t bytes;      /* of the records */
-    const char *id;      /* of a trace: digits that are its alone in the world; "" if it has none */
+    const char *id;      /* globally unique id of a request; "" if it has none */
 } lode_track;
-/* Whether tracks are traces. MT: any thread. */
+/* Whether tracks are requests. MT: any thread. */
 LODE_API int lode_recording_has_requests(const lode_recording *recording);
 /* MT: any thread. */
 LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_track *lode_recording_track(const lode_recording *recording, uint32_t index);
-/* The times of the first and the last event; LODE_ABSENT if there are none. Reads a few pages. MT: any thread. */
+/*
+ * The times of the first and the last event; LODE_ABSENT if there are none. Reads a few pages. MT:
+ * any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_track_interval(const lode_recording *recording, uint32_t track,
                                                       uint64_t *begin, uint64_t *end, lode_error *error);
 
@@ -89,8 +98,8 @@ typedef struct lode_slice {
     uint64_t from, to;      /* times, as in events; `to` is exclusive, and 0 is the end */
     const uint32_t *tracks; /* indices, rising; NULL: all */
     uint32_t track_count;
-    uint32_t depth;    /* calls with this many callers or more are left out; 0: none are */
-    uint64_t min_time; /* shorter calls are left out, in nanoseconds */
+    uint32_t depth;    /* calls with this many callers or more are omitted; 0: none are */
+    uint64_t min_time; /* shorter calls are omitted, in nanoseconds */
 } lode_slice;
 #define LODE_SLICE_INIT                                                                                      \
     {                                                                                                        \

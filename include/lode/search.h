@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Searching a recording for tracks: the slow ones, the failed ones, those that called or carried something. */
+/* Searching a recording for tracks by duration, errors, calls, attributes or text. */
 #ifndef LODE_SEARCH_H
 #define LODE_SEARCH_H
 
@@ -9,8 +9,8 @@
 LODE_BEGIN_DECLS
 
 typedef enum lode_search_sort {
-    LODE_SEARCH_BY_TIME,     /* the first first */
-    LODE_SEARCH_BY_DURATION, /* the longest first, and so on */
+    LODE_SEARCH_BY_TIME,     /* ascending */
+    LODE_SEARCH_BY_DURATION, /* descending, as the others */
     LODE_SEARCH_BY_CALLS,
     LODE_SEARCH_BY_ERRORS
 } lode_search_sort;
@@ -19,26 +19,30 @@ typedef enum lode_search_sort {
 typedef struct lode_search_attribute {
     const char *key;
     const char *value; /* NULL: any */
-    int is_part;       /* it must contain the value, in any case of letters, rather than equal it */
+    int is_part;       /* it must contain the value (case-insensitive) instead of being equal */
 } lode_search_attribute;
 
 typedef struct lode_search_options {
     size_t size;
     uint64_t min_duration, max_duration; /* nanoseconds; 0: no bound */
-    uint64_t from, to; /* tracks that have something in this window; `to` is exclusive, and 0 is the end */
+    /* tracks with events in this time window; `to` is exclusive, and 0 is the end */
+    uint64_t from, to;
     const uint32_t *tracks; /* indices, rising; NULL: all */
     uint32_t track_count;
     int errors_only;                         /* some call of the track ended with an error */
     const lode_search_attribute *attributes; /* all of these; at most 64 */
     size_t attribute_count;
-    const char
-        *method; /* a part, in any case of letters, of the name of some function that was called; NULL: any */
-    /* A part, in any case of letters, of some name of a function, attribute, its value, or class or message of an exception; NULL: any. */
+    /* a part of the name of a called function (case-insensitive); NULL: any */
+    const char *method;
+    /*
+     * A part of a function name, an attribute key or value, or the class or message of an exception
+     * (case-insensitive); NULL: any.
+     */
     const char *text;
     lode_search_sort sort;      /* ties: by time, then by index */
     uint64_t limit;             /* of rows; 0: all */
     unsigned threads;           /* 0: one per processor */
-    int strict;                 /* fail at the first error, rather than repair and go on */
+    int strict;                 /* fail at the first error, instead of repairing it */
     lode_finding_fn on_finding; /* in the order of tracks; may be NULL */
     lode_progress_fn on_progress;
     void *user;
@@ -50,7 +54,7 @@ typedef struct lode_search_options {
             0, NULL, NULL, NULL, NULL                                                                        \
     }
 
-/* An attribute as text, of which a text that is longer than LODE_SEARCH_TEXT bytes is cut off. */
+/* An attribute as text, truncated after LODE_SEARCH_TEXT bytes. */
 typedef struct lode_search_value {
     const char *key, *value;
 } lode_search_value;
@@ -61,11 +65,14 @@ typedef struct lode_search_row {
     uint64_t begin, duration; /* from its first to its last event */
     uint64_t calls, errors;
     const lode_function *function; /* of its first outermost call; NULL: it has none */
-    /* Attributes of that call, in the order of the recording; at most LODE_SEARCH_VALUES. Of the same key, the last counts. */
+    /*
+     * Attributes of that call, in the order of the recording; at most LODE_SEARCH_VALUES. Of the
+     * same key, the last counts.
+     */
     const lode_search_value *values;
     size_t value_count;
-    const char
-        *exception; /* class and message of the outermost exception, "" if there is none; cut off likewise */
+    /* class and message of the outermost exception, "" if there is none; truncated too */
+    const char *exception;
 } lode_search_row;
 #define LODE_SEARCH_VALUES 16
 #define LODE_SEARCH_TEXT   4096
@@ -73,9 +80,10 @@ typedef struct lode_search_row {
 typedef struct lode_search lode_search;
 
 /*
- * What can be told from the spans of tracks is told from those; events are read of the tracks that are left, if something else is asked of
- * them, and of those in the result. Tracks without events are not found. With a limit, memory does not grow with the number of tracks. The
- * result does not depend on the number of threads. `options` may be NULL. MT: any thread.
+ * Duration and time are decided by the intervals of tracks. Events are read only for other
+ * conditions, and for the tracks in the result. Tracks without events are not found. With a limit,
+ * memory does not grow with the number of tracks. The result does not depend on the number of
+ * threads. `options` may be NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_search_run(lode_search **out, const lode_recording *recording,
                                                   const lode_search_options *options, lode_error *error);

@@ -10,10 +10,11 @@ LODE_BEGIN_DECLS
 typedef struct lode_selection lode_selection;
 
 /*
- * Reads a selection. Terms are separated by commas and must all hold; a term is KIND=RANGES, where KIND names a kind of
- * id without regard to case, or is "profile" for the profile's index, and RANGES are numbers or ranges a-b
- * joined by "+": rank=0-3+8,thread=0. A physical id (NODE) is matched by its logical number. A profile without an id of
- * a kind that is asked for is not selected. Summaries never are. MT: any thread.
+ * Reads a selection. Terms are separated by commas and must all hold; a term is KIND=RANGES, where
+ * KIND names a kind of id without regard to case, or is "profile" for the profile's index, and
+ * RANGES are numbers or ranges a-b joined by "+": rank=0-3+8,thread=0. A physical id (NODE) is
+ * matched by its logical number. A profile without an id of a kind that is asked for is not
+ * selected. Summaries never are. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_selection_parse(lode_selection **out, const lode_database *db,
                                                        const char *text, lode_error *error);

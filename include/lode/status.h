@@ -41,10 +41,12 @@ typedef enum lode_status {
 #define LODE_NO_OFFSET UINT64_MAX
 
 /*
- * What went wrong, in a struct that the caller owns. Functions that can fail take an optional pointer to one. A function that returns
- *   LODE_OK or LODE_END        leaves it alone;
- *   a negative status          writes it;
- *   LODE_NOT_FOUND, LODE_ABSENT  writes it too, except lode_block_find and lode_block_lookup, which are called too often for that.
+ * What went wrong, in a struct that the caller owns. Functions that can fail take an optional
+ * pointer to one. A function that returns
+ *   LODE_OK or LODE_END          does not change it;
+ *   a negative status            writes it;
+ *   LODE_NOT_FOUND, LODE_ABSENT  writes it too, except lode_block_find and lode_block_lookup, which
+ *                                are called too often for that.
  * When it is written, `status` is what the function returns. It holds no resources.
  */
 typedef struct lode_error {
@@ -58,7 +60,10 @@ typedef struct lode_error {
 /* The name of a status, such as "corrupt". Never NULL. MT: any thread. */
 LODE_API const char *lode_status_name(lode_status status);
 
-/* The version of these headers: what a program is compiled with. The number is 100 for 0.1.0, 10203 for 1.2.3. */
+/*
+ * The version of these headers: what a program is compiled with. The number is 100 for 0.1.0, 10203
+ * for 1.2.3.
+ */
 #define LODE_VERSION_MAJOR  0
 #define LODE_VERSION_MINOR  1
 #define LODE_VERSION_PATCH  0
@@ -68,8 +73,8 @@ LODE_API const char *lode_status_name(lode_status status);
 LODE_API const char *lode_version(void);
 
 /*
- * Reported during long work. `total` is 0 where it is not known. A non-zero return cancels the work,
- * which then ends with LODE_ERR_CANCELLED. Never called by two threads at once.
+ * Reported during long work. `total` is 0 where it is not known. A non-zero return cancels the
+ * work, which then ends with LODE_ERR_CANCELLED. Never called by two threads at once.
  */
 typedef int (*lode_progress_fn)(void *user, const char *phase, uint64_t done, uint64_t total);
 

@@ -17,9 +17,11 @@ LODE_API LODE_CHECKED lode_status lode_store_probe(const char *path, lode_store_
                                                    lode_error *error);
 
 /*
- * Opens whatever is in a directory, in one pass: a database into `database`, a recording into `recording`; the other becomes NULL, and `kind` says which it
- * is. A kind whose pointer is NULL is refused with LODE_ERR_ARGUMENT. `kind` and `options` may be NULL; the options are used for recordings.
- * `kind` is set as soon as the format is known, even if opening fails then. MT: any thread.
+ * Opens whatever is in a directory, in one pass: a database into `database`, a recording into
+ * `recording`; the other becomes NULL, and `kind` says which it is. A kind whose pointer is NULL is
+ * refused with LODE_ERR_ARGUMENT. `kind` and `options` may be NULL; the options are used for
+ * recordings. `kind` is set as soon as the format is known, even if opening fails then. MT: any
+ * thread.
  */
 LODE_API LODE_CHECKED lode_status lode_open(lode_database **database, lode_recording **recording,
                                             lode_store_kind *kind, const char *path,

@@ -20,7 +20,7 @@ typedef struct lode_synth_options {
     uint64_t seed;
     int force;        /* replace what is there */
     unsigned threads; /* 0: one per processor */
-    uint64_t memory;  /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    uint64_t memory;  /* memory budget in bytes; 0: a quarter of the machine's memory */
     lode_progress_fn on_progress;
     void *user;
 } lode_synth_options;
@@ -30,8 +30,8 @@ typedef struct lode_synth_options {
     }
 
 /*
- * Writes a database that was never measured but adds up: scopes over the tree, the summary over profiles. The same options
- * give the same bytes. MT: any thread.
+ * Writes a synthetic, self-consistent database: scopes add up over the tree, the summary over
+ * profiles. Output is reproducible. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_synth_database(const char *path, const lode_synth_options *options,
                                                       lode_error *error);
@@ -49,7 +49,7 @@ typedef struct lode_synth_recording_options {
     lode_progress_fn on_progress;
     void *user;
     const char *to;             /* the format, as in lode_rewrite_options; NULL: "uftrace" */
-    uint64_t calls_per_request; /* of a trace store, about; 0: 1000 */
+    uint64_t calls_per_request; /* approximate, in a Zorka store; 0: 1000 */
 } lode_synth_recording_options;
 #define LODE_SYNTH_RECORDING_OPTIONS_INIT                                                                    \
     {                                                                                                        \
@@ -57,7 +57,7 @@ typedef struct lode_synth_recording_options {
     }
 
 /*
- * Writes a recording of a program that was never run, or a store of traces of services; uftrace reads the first, too. The same options give the same bytes.
+ * Writes a synthetic uftrace recording or Zorka store. Output is reproducible.
  * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_synth_recording(const char *path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timelines: what each thread was doing in a window of time. */
+/* Timelines: what each thread did in a time window. */
 #ifndef LODE_TIMELINE_H
 #define LODE_TIMELINE_H
 
@@ -12,9 +12,9 @@ LODE_BEGIN_DECLS
 
 typedef struct lode_timeline_options {
     size_t size;
-    uint64_t from,
-        to; /* nanoseconds since the epoch; `to` is exclusive; both 0: from the first sample to the last */
-    unsigned columns; /* bins that the window is cut into, at least 1 */
+    /* nanoseconds since the epoch; `to` is exclusive; both 0: from the first sample to the last */
+    uint64_t from, to;
+    unsigned columns; /* intervals of the time window, at least 1 */
     unsigned depth;   /* show the function at this call depth; 0: the innermost */
     const lode_selection *selection;
     unsigned threads;
@@ -27,18 +27,20 @@ typedef struct lode_timeline_options {
         sizeof(lode_timeline_options), 0, 0, 60, 0, NULL, 0, NULL, NULL, NULL                                \
     }
 
-/* A function's share of the window, added up over the selected trace lines. */
+/* A function's share of the time window, summed over the selected trace lines. */
 typedef struct lode_timeline_share {
-    const lode_context *context; /* of the function; the global context: not running; NULL: unlisted ones */
+    /* of the function; the global context: not running; NULL: unlisted ones */
+    const lode_context *context;
     uint64_t nanoseconds;
-    uint64_t samples; /* that begin inside the window */
+    uint64_t samples; /* that begin in the time window */
 } lode_timeline_share;
 
 typedef struct lode_timeline lode_timeline;
 
 /*
- * A sample holds from its time until the next sample of its line; the last one of a line has no length. Costs what the
- * window holds, after a binary search in every line. LODE_ABSENT if the database has no traces. MT: any thread.
+ * A sample lasts until the next sample of its line; the last one has no length. The cost is
+ * proportional to the window, after a binary search in every line. LODE_ABSENT if the database has
+ * no traces. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
                                                         const lode_timeline_options *options,
@@ -46,7 +48,7 @@ LODE_API LODE_CHECKED lode_status lode_timeline_compute(lode_timeline **out, con
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_timeline_free(lode_timeline *timeline);
 
-/* The window, and what was found in it. All of these: MT: any thread. */
+/* The time window, and what was found in it. All of these: MT: any thread. */
 LODE_API void lode_timeline_window(const lode_timeline *timeline, uint64_t *from, uint64_t *to);
 LODE_API uint64_t lode_timeline_samples(const lode_timeline *timeline);
 /* Shares, longest first. */
@@ -56,7 +58,8 @@ LODE_API const lode_timeline_share *lode_timeline_share_at(const lode_timeline *
 LODE_API uint32_t lode_timeline_row_count(const lode_timeline *timeline);
 LODE_API uint32_t lode_timeline_row_profile(const lode_timeline *timeline, uint32_t row);
 /*
- * The share (an index into the shares) that fills most of a bin; -1 where the line has no sample yet, or has ended.
+ * The share (an index into the shares) that fills most of a bin; -1 where the line has no sample
+ * yet, or has ended.
  */
 LODE_API int lode_timeline_cell(const lode_timeline *timeline, uint32_t row, unsigned column);
 

@@ -7,7 +7,10 @@
 
 LODE_BEGIN_DECLS
 
-/* A view that the caller owns and that needs no closing. Only the library knows what is in the rest; copies of it work. */
+/*
+ * A view that the caller owns and that needs no closing. Only the library knows what is in the
+ * rest; copies of it work.
+ */
 #ifdef LODE_INTERNAL
 #include "model/views.h"
 #else
@@ -26,7 +29,10 @@ typedef struct lode_sample {
 
 /* 0 if the database has no traces. MT: any thread. */
 LODE_API uint32_t lode_database_trace_count(const lode_database *db);
-/* The bounds of time that the file states. They need not be tight. LODE_ABSENT without traces. MT: any thread. */
+/*
+ * The bounds of time that the file states. They need not be tight. LODE_ABSENT without traces. MT:
+ * any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_database_trace_bounds(const lode_database *db, uint64_t *min,
                                                              uint64_t *max);
 /* LODE_NOT_FOUND past the last line. MT: any thread. */
@@ -35,7 +41,10 @@ LODE_API LODE_CHECKED lode_status lode_database_trace_line(const lode_database *
 /* LODE_END past the last sample. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_trace_line_sample(const lode_trace_line *line, uint64_t index,
                                                          lode_sample *out);
-/* The index of the first sample at or after a time, sample_count if there is none: binary search. MT: any thread. */
+/*
+ * The index of the first sample at or after a time, sample_count if there is none: binary search.
+ * MT: any thread.
+ */
 LODE_API uint64_t lode_trace_line_seek(const lode_trace_line *line, uint64_t time);
 
 LODE_END_DECLS

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values: those of some contexts, profiles and metrics, read from whichever file of the database takes less. */
+/*
+ * Values: those of some contexts, profiles and metrics, read from whichever file of the database
+ * takes less.
+ */
 #ifndef LODE_VALUES_H
 #define LODE_VALUES_H
 
@@ -31,8 +34,9 @@ typedef struct lode_values_options {
 typedef struct lode_values lode_values;
 
 /*
- * Opens a cursor. Values come in ascending order of (context id, metric id, profile), whichever part they are read from; both
- * hold the same ones in a sound database. Memory grows with profiles. The selection may be freed. MT: any thread.
+ * Opens a cursor. Values come in ascending order of (context id, metric id, profile), whichever
+ * part they are read from; both hold the same ones in a sound database. Memory grows with profiles.
+ * The selection may be freed. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_values_open(lode_values **out, const lode_database *db,
                                                    const lode_values_options *options, lode_error *error);
@@ -43,14 +47,17 @@ LODE_API void lode_values_close(lode_values *values);
 #define LODE_VALUES_COLUMNS 4
 
 /*
- * The next values, some thousands at most, in columns that hold until the next call. LODE_END after the last ones.
- * LODE_ERR_CORRUPT where the file has them in another order. MT: one thread.
+ * The next values, some thousands at most, in columns that hold until the next call. LODE_END after
+ * the last ones. LODE_ERR_CORRUPT where the file has them in another order. MT: one thread.
  */
 LODE_API LODE_CHECKED lode_status lode_values_next(lode_values *values,
                                                    lode_column columns[LODE_VALUES_COLUMNS],
                                                    lode_error *error);
 
-/* Which part is read, and the bytes that this was expected to take, and has taken so far. MT: one thread. */
+/*
+ * Which part is read, and the bytes that this was expected to take, and has taken so far. MT: one
+ * thread.
+ */
 LODE_API lode_values_path lode_values_chosen(const lode_values *values);
 LODE_API uint64_t lode_values_bytes_expected(const lode_values *values);
 LODE_API uint64_t lode_values_bytes_read(const lode_values *values);

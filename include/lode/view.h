@@ -9,15 +9,15 @@ LODE_BEGIN_DECLS
 
 typedef enum lode_view_mode {
     LODE_VIEW_TOP_DOWN, /* from the entry points to what they call */
-    LODE_VIEW_CALLERS,  /* from the functions with the highest exclusive cost to who calls them */
-    LODE_VIEW_FLAT /* functions, wherever they are called, with their loops and lines; recursion counts once */
+    LODE_VIEW_CALLERS,  /* from the functions with the highest exclusive cost to their callers */
+    LODE_VIEW_FLAT      /* functions with their loops and lines; recursion counts once */
 } lode_view_mode;
 
 typedef struct lode_view_options {
     size_t size;
     lode_view_mode mode;
-    unsigned depth;      /* rows deeper than this are left out; 0: no bound */
-    double min_fraction; /* rows below this share of the total are left out; 0.01 is 1 % */
+    unsigned depth;      /* deeper rows are omitted; 0: no limit */
+    double min_fraction; /* rows below this share of the total are omitted; 0.01 is 1 % */
     const char *focus;   /* start at functions whose name contains this; NULL: everywhere */
     int lines;           /* show source lines as nodes of their own */
     size_t max_rows;     /* 0: no bound */
@@ -28,10 +28,11 @@ typedef struct lode_view_options {
     }
 
 /*
- * A row, in depth-first order, siblings by falling inclusive cost. Contexts under the same parent row with the same
- * meaning (function, loop, line) are one row; top-down, calls and inlined copies of a function are two. In a view by callers, `inclusive` of a row is the
- * part of the first row's exclusive cost that came through this caller, and `exclusive` is the same at depth 0 and 0 below. In a flat
- * view, `exclusive` of a function includes its loops and lines.
+ * A row, in depth-first order, siblings by falling inclusive cost. Contexts under the same parent
+ * row with the same meaning (function, loop, line) are one row; top-down, calls and inlined copies
+ * of a function are two. In a view by callers, `inclusive` of a row is the part of the first row's
+ * exclusive cost that came through this caller, and `exclusive` is the same at depth 0 and 0 below.
+ * In a flat view, `exclusive` of a function includes its loops and lines.
  */
 typedef struct lode_view_row {
     unsigned depth;
@@ -61,31 +62,34 @@ LODE_API const lode_view_row *lode_view_at(const lode_view *view, size_t index);
 LODE_API int lode_view_is_cut(const lode_view *view);
 
 /*
- * Outlines: views that are expanded one node at a time. Rows are those that lode_view_build has, without those that `max_rows` leaves
- * out. A node is a number that means the same until the outline closes; LODE_OUTLINE_ROOT has the first rows below it.
+ * Outlines: views that are expanded one node at a time. Rows are those that lode_view_build has,
+ * without those that `max_rows` leaves out. A node is a number that means the same until the
+ * outline closes; LODE_OUTLINE_ROOT has the first rows below it.
  */
 typedef struct lode_outline lode_outline;
 #define LODE_OUTLINE_ROOT 0u
 
 /*
- * Looks at every context once. The cost must outlive the outline; the options need not. LODE_NOT_FOUND if no function matches the
- * focus. MT: any thread.
+ * Looks at every context once. The cost must outlive the outline; the options need not.
+ * LODE_NOT_FOUND if no function matches the focus. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_outline_open(lode_outline **out, const lode_cost *cost,
                                                     const lode_view_options *options, lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_outline_close(lode_outline *outline);
 /*
- * The children of a node: `count` nodes from `first` on, siblings as in a view. Time and memory grow with them and with what is
- * directly below them (by callers: with the contexts of the node), not with the tree; the second time it takes none. LODE_NOT_FOUND
- * for a node that there is not. MT: any thread.
+ * The children of a node: `count` nodes from `first` on, siblings as in a view. Time and memory
+ * grow with them and with what is directly below them (by callers: with the contexts of the node),
+ * not with the tree; the second time it takes none. LODE_NOT_FOUND for a node that there is not.
+ * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_outline_expand(lode_outline *outline, uint32_t node, uint32_t *first,
                                                       uint32_t *count, lode_error *error);
 /*
- * The row of a node, as much of it as a struct of `row_size` bytes (sizeof(lode_view_row)) has, and whether there are contexts below
- * it, which need not be worth rows; `has_more` may be NULL. `folded` is known when the node is expanded. LODE_NOT_FOUND for the root,
- * and for a node that there is not. MT: any thread.
+ * The row of a node, as much of it as a struct of `row_size` bytes (sizeof(lode_view_row)) has, and
+ * whether there are contexts below it, which need not be worth rows; `has_more` may be NULL.
+ * `folded` is known when the node is expanded. LODE_NOT_FOUND for the root, and for a node that
+ * there is not. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_outline_row(lode_outline *outline, uint32_t node, lode_view_row *row,
                                                    size_t row_size, int *has_more);

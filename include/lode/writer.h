@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing a database: describe it, seal the description, append profiles, finish. It is there whole, or not at all.
+ * Writing a database: describe it, seal the description, append profiles, finish. It appears
+ * atomically.
  *
- * The same calls give the same bytes, whatever the number of threads. Contexts are numbered depth-first with siblings in
- * one canonical order, so that a subtree is a range of ids; unlisted ones come behind. Profiles are ordered by their id
- * tuples. Summary statistics and values by context are computed.
+ * Output is byte-identical for any number of threads. Contexts are numbered depth-first with
+ * siblings in one canonical order, so that a subtree is a range of ids; unlisted ones come after.
+ * Profiles are ordered by their id tuples. Summary statistics and values by context are computed.
  */
 #ifndef LODE_WRITER_H
 #define LODE_WRITER_H
@@ -22,15 +23,16 @@ typedef struct lode_profile_builder lode_profile_builder;
 
 typedef struct lode_writer_options {
     size_t size;
-    int force;         /* replace a database, or an empty directory, that is there */
+    int force;         /* replace an existing database or an empty directory */
     int traces;        /* write trace.db, with a line for every profile */
     unsigned threads;  /* 0: one per processor */
-    uint64_t memory;   /* bytes that may be used for work on values; 0: a quarter of the machine's */
+    uint64_t memory;   /* memory budget in bytes; 0: a quarter of the machine's memory */
     const char *title; /* NULL: the name of the directory */
     const char *description;
     lode_progress_fn on_progress;
     void *user;
-    const char *to; /* the name of the format to write (format.h); NULL: the first that databases can have */
+    /* the name of the format to write (format.h); NULL: the first that databases can have */
+    const char *to;
 } lode_writer_options;
 #define LODE_WRITER_OPTIONS_INIT                                                                             \
     {                                                                                                        \
@@ -44,8 +46,8 @@ LODE_API LODE_CHECKED lode_status lode_writer_create(lode_writer **out, const ch
 LODE_API void lode_writer_close(lode_writer *writer);
 
 /*
- * The description. Each call gives a number by which later calls refer to what it described. Strings are copied.
- * All of these: MT: one thread.
+ * The description. Each call gives a number by which later calls refer to what it described.
+ * Strings are copied. All of these: MT: one thread.
  */
 /* Kinds of ids, in the order of their numbers. */
 LODE_API LODE_CHECKED lode_status lode_writer_add_id_kind(lode_writer *writer, const char *name,
@@ -66,8 +68,8 @@ LODE_API LODE_CHECKED lode_status lode_writer_add_statistic(lode_writer *writer,
 LODE_API LODE_CHECKED lode_status lode_writer_add_module(lode_writer *writer, const char *path,
                                                          uint32_t *module, lode_error *error);
 /*
- * A source file. With `copied`, its path is relative to the database; `source` is a file to copy there, or NULL if it is not to
- * be had. Only what is to be below src/ is copied.
+ * A source file. With `copied`, its path is relative to the database; `source` is a file to copy
+ * there, or NULL if it is not to be had. Only what is to be below src/ is copied.
  */
 LODE_API LODE_CHECKED lode_status lode_writer_add_file(lode_writer *writer, const char *path, int copied,
                                                        const char *source, uint32_t *file, lode_error *error);
@@ -106,8 +108,9 @@ LODE_API LODE_CHECKED lode_status lode_writer_add_unlisted(lode_writer *writer, 
 LODE_API LODE_CHECKED lode_status lode_writer_seal(lode_writer *writer, lode_error *error);
 
 /*
- * Profiles. A profile builder is filled by one thread, several builders by several threads at once. Contexts are named by the numbers
- * of the description, or LODE_NONE for the global context. MT: any thread.
+ * Profiles. A profile builder is filled by one thread, several builders by several threads at once.
+ * Contexts are named by the numbers of the description, or LODE_NONE for the global context. MT:
+ * any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_profile_builder_create(lode_profile_builder **out, lode_writer *writer,
                                                               lode_error *error);
@@ -117,13 +120,14 @@ LODE_API void lode_profile_builder_free(lode_profile_builder *builder);
 LODE_API LODE_CHECKED lode_status lode_profile_builder_begin(lode_profile_builder *builder,
                                                              const lode_id *ids, uint32_t id_count,
                                                              lode_error *error);
-/* One value, in any order; zeros are left out. MT: one thread. */
+/* One value, in any order; zeros are omitted. MT: one thread. */
 LODE_API LODE_CHECKED lode_status lode_profile_builder_value(lode_profile_builder *builder, uint32_t context,
                                                              uint16_t id, double value, lode_error *error);
 /*
- * One point value of a metric, from which the values of all its scopes are computed: point, execution, transitive, and
- * the custom scope "lex_aware" (as transitive along bit 0, but loops without inner loops). Refused at unlisted contexts,
- * and LODE_ERR_UNSUPPORTED for metrics with other custom scopes. MT: one thread.
+ * One point value of a metric, from which the values of all its scopes are computed: point,
+ * execution, transitive, and the custom scope "lex_aware" (as transitive along bit 0, but loops
+ * without inner loops). Refused at unlisted contexts, and LODE_ERR_UNSUPPORTED for metrics with
+ * other custom scopes. MT: one thread.
  */
 LODE_API LODE_CHECKED lode_status lode_profile_builder_point(lode_profile_builder *builder, uint32_t context,
                                                              uint32_t metric, double value,
@@ -131,15 +135,21 @@ LODE_API LODE_CHECKED lode_status lode_profile_builder_point(lode_profile_builde
 /* One sample, at a listed context; times rise. MT: one thread. */
 LODE_API LODE_CHECKED lode_status lode_profile_builder_sample(lode_profile_builder *builder, uint64_t time,
                                                               uint32_t context, lode_error *error);
-/* Puts a profile builder into the form it has in the file. MT: one thread, while other builders are filled. */
+/*
+ * Puts a profile builder into the form it has in the file. MT: one thread, while other builders are
+ * filled.
+ */
 LODE_API LODE_CHECKED lode_status lode_profile_builder_end(lode_profile_builder *builder, lode_error *error);
-/* Appends an ended builder: the order of these calls decides where things lie in the files. MT: one thread. */
+/*
+ * Appends an ended builder: the order of these calls decides where things lie in the files. MT: one
+ * thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_writer_append(lode_writer *writer, lode_profile_builder *builder,
                                                      lode_error *error);
 
-/* Bounds of time for trace.db, besides those of the samples. MT: one thread. */
+/* Time bounds for trace.db, besides those of the samples. MT: one thread. */
 LODE_API void lode_writer_set_trace_bounds(lode_writer *writer, uint64_t min, uint64_t max);
-/* Completes the database and puts it in place. MT: one thread. */
+/* Completes the database and gives it its name. MT: one thread. */
 LODE_API LODE_CHECKED lode_status lode_writer_finish(lode_writer *writer, lode_error *error);
 
 LODE_END_DECLS
