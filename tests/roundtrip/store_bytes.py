@@ -21,7 +21,7 @@ MADE = {
     "as it comes": ["--records", "60000"],
     "the smallest": ["--records", "2", "--tasks", "1", "--functions", "4", "--depth", "2"],
     "many small traces": ["--records", "30000", "--calls-per-request", "7", "--tasks", "50"],
-    "long traces": ["--records", "400000", "--calls-per-request", "90000"],
+    "long traces": ["--records", "200000", "--calls-per-request", "90000"],
     "deep": ["--records", "40000", "--depth", "3000", "--functions", "20", "--calls-per-request", "9000"],
     "another seed": ["--records", "20000", "--seed", "9"],
 }
@@ -55,7 +55,7 @@ def meaning(lode, store):
     """All events, without what only one of the layouts has."""
     found = []
     for row in json.loads(lode.must("replay", "--json", store))["rows"]:
-        values = [word for word in re.split(",? ", ADDED.sub("", row["values"] or "")) if word]
+        values = [word for word in re.split(",? ", ADDED.sub("", row["values"])) if word] if row["values"] else []
         if values or row["name"] != "info":
             found.append((row["time_ns"], row["tid"], row["kind"], row["depth"], row["duration_ns"], row["name"], values))
     return found
