@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "formats.h"
 #include "help.h"
 #include "interrupt.h"
 #include "job.h"
@@ -116,6 +117,7 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
     interrupt_init();
+    formats_init();
     /* Where that is not possible, a file that becomes shorter ends the program, as it would any other. */
     (void)!lode_guard_install(NULL);
     /* What is wrong with the words of a command is wrong for all processes of a job. */

@@ -52,7 +52,7 @@ WRONG_USAGE = {
     "synth recording --layout zico -o x": r"--layout and --calls-per-request need --format zorka \(see 'lode help synth'\)",
     "synth recording --calls-per-request 9 -o x": r"--layout and --calls-per-request need --format zorka \(see 'lode help synth'\)",
     "synth recording --format zorka --arguments -o x": r"--arguments cannot be used with --format zorka \(see 'lode help synth'\)",
-    "convert --to hpctolkit x -o y": r"--to is hpctoolkit, uftrace, hpctoolkit-draft-xml, hpctoolkit-draft-metadb or zorka, or TIME, not 'hpctolkit'; did you mean hpctoolkit\? .*",
+    "convert --to hpctolkit x -o y": r"--to is hpctoolkit, hpctoolkit-draft-xml, hpctoolkit-draft-metadb, uftrace or zorka, or TIME, not 'hpctolkit'; did you mean hpctoolkit\? .*",
     "convert --to noon x -o y": r"--to is hpctoolkit, .*, or TIME, not 'noon' \(see 'lode help convert'\)",
     "convert --to 3x x -o y": r"--to takes a time such as .*, not '3x' \(see 'lode help convert'\)",
     "build --trace some x -o y": r"--trace is full or none, or TIME, not 'some' \(see 'lode help build'\)",

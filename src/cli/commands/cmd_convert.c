@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "formats.h"
 #include "interrupt.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -16,30 +17,31 @@ typedef struct convert_options {
     shared_options shared;
     const char *target;
     int force, drop_unlisted;
-    int to;     /* TO_... */
-    int layout; /* LAYOUT_... */
+    int to, layout; /* UNSAID, or indices of choices */
     uint64_t memory;
 } convert_options;
 
-/* In the order of the choices of --to; the first is what holds if nobody says. */
+/* Of --to and --layout; else indices of their choices. */
 enum {
-    TO_SAME = -1,
-    TO_HPCTOOLKIT,
-    TO_UFTRACE,
-    TO_DRAFT_XML,
-    TO_DRAFT_METADB,
-    TO_ZORKA
+    UNSAID = -1
 };
-static const char *const to_choices[] = {
-    "hpctoolkit", "uftrace", "hpctoolkit-draft-xml", "hpctoolkit-draft-metadb", "zorka", NULL};
 
-/* In the order of the choices of --layout. */
-enum {
-    LAYOUT_UNSAID = -1,
-    LAYOUT_PAGE,
-    LAYOUT_ZICO
-};
-static const char *const layout_choices[] = {"page", "zico", NULL};
+static const char *family_of(const convert_options *options)
+{
+    return options->to == UNSAID ? NULL : format_choices[options->to];
+}
+
+static const char *layout_of(const convert_options *options)
+{
+    return options->layout == UNSAID ? NULL : layout_choices[options->layout];
+}
+
+/* Whether --to names a format of stores of another kind. */
+static int is_of_other_kind(const convert_options *options, lode_store_kind kind)
+{
+    lode_format_info format;
+    return options->to != UNSAID && format_find(family_of(options), NULL, &format) && format.kind != kind;
+}
 
 /* A conversion under way. */
 typedef struct conversion {
@@ -114,7 +116,7 @@ static int convert(session *s, const convert_options *options, out *o)
     settings.on_progress = on_conversion;
     settings.on_finding = on_remark;
     settings.user = &c;
-    settings.to = options->to == TO_SAME ? NULL : to_choices[options->to];
+    settings.to = family_of(options);
     /* Before anything is written: a source that cannot be read any more leaves nothing. */
     if (count_damage(s, &errors, &error) != LODE_OK)
         return session_error(s, &error);
@@ -135,7 +137,7 @@ static int convert_database(const invocation *call)
 {
     const convert_options *options = call->options;
     session s;
-    if (options->to == TO_UFTRACE || options->to == TO_ZORKA)
+    if (is_of_other_kind(options, LODE_STORE_DATABASE))
         return report("%s is a database; it cannot be converted to a recording", call->operands[0]);
     if (call->operand_count > 1)
         return report("%s is a database; only recordings can be merged (see 'lode help convert')",
@@ -189,15 +191,12 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return rec_on_progress(&m->sessions[0], phase, done, total);
 }
 
-/* The layout is of trace stores, so who says it wants one. */
-static const char *target_of(const merger *m, const convert_options *options)
+/* NULL: that of the first recording. */
+static const char *target_of(const convert_options *options)
 {
-    if (options->to == TO_UFTRACE)
-        return "uftrace";
-    if (options->to == TO_ZORKA || options->layout != LAYOUT_UNSAID ||
-        strcmp(lode_recording_format(m->recordings[0]), "zorka") == 0)
-        return options->layout == LAYOUT_ZICO ? "zorka-zico" : "zorka";
-    return NULL;
+    lode_format_info format;
+    int is_said = options->to != UNSAID || options->layout != UNSAID;
+    return is_said && format_find(family_of(options), layout_of(options), &format) ? format.name : NULL;
 }
 
 static int rewrite(merger *m, const convert_options *options)
@@ -210,7 +209,7 @@ static int rewrite(merger *m, const convert_options *options)
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = m;
-    settings.to = target_of(m, options);
+    settings.to = target_of(options);
     interrupt_hold();
     lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &settings, &error);
     progress_clear(&s->progress);
@@ -240,7 +239,7 @@ static int convert_recordings(const invocation *call)
     const convert_options *options = call->options;
     merger m = {.out = call->out};
     int status = EXIT_DONE;
-    if (options->to != TO_SAME && options->to != TO_UFTRACE && options->to != TO_ZORKA)
+    if (is_of_other_kind(options, LODE_STORE_RECORDING))
         return report("%s is a recording; use 'lode build' to make a database", call->operands[0]);
     if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
         return report("--%s needs a single recording (see 'lode help convert')",
@@ -265,8 +264,9 @@ static int convert_usage(const invocation *call)
     const convert_options *options = call->options;
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help convert')");
-    if (options->layout != LAYOUT_UNSAID && options->to != TO_SAME && options->to != TO_ZORKA)
-        return report("--layout needs --to zorka (see 'lode help convert')");
+    lode_format_info format;
+    if (layout_of(options) && !format_find(family_of(options), layout_of(options), &format))
+        return report("--layout needs --to %s (see 'lode help convert')", format_with_layouts());
     return EXIT_DONE;
 }
 
@@ -277,7 +277,7 @@ static int run_convert(const invocation *call)
 
 static const option_spec convert_own[] = {
     {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target)},
-    {"to", 0, OPTION_CHOICE, NULL, to_choices, offsetof(convert_options, to)},
+    {"to", 0, OPTION_CHOICE, NULL, format_choices, offsetof(convert_options, to)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force)},
     {0},
 };
@@ -293,7 +293,7 @@ static const option_spec convert_of_recordings[] = {
     {0},
 };
 
-static const convert_options convert_defaults = {.to = TO_SAME, .layout = LAYOUT_UNSAID};
+static const convert_options convert_defaults = {.to = UNSAID, .layout = UNSAID};
 
 const command_spec command_convert = {
     .name = "convert",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
+#include "formats.h"
 #include "interrupt.h"
 #include "output/progress.h"
 #include "output/report.h"
@@ -19,18 +20,17 @@ typedef struct synth_options {
     int format, layout;
 } synth_options;
 
-/* In the order of the choices of --format and --layout. */
+/* Of --format and --layout; else indices of their choices. */
 enum {
-    UNSAID = -1,
-    FORMAT_UFTRACE,
-    FORMAT_ZORKA
+    UNSAID = -1
 };
-enum {
-    LAYOUT_PAGE,
-    LAYOUT_ZICO
-};
-static const char *const format_choices[] = {"uftrace", "zorka", NULL};
-static const char *const layout_choices[] = {"page", "zico", NULL};
+
+/* The format that is asked for. 0 if there is none with that layout. */
+static int find_format(const synth_options *options, lode_format_info *format)
+{
+    const char *family = synth_choices[options->format == UNSAID ? 0 : options->format];
+    return format_find(family, options->layout == UNSAID ? NULL : layout_choices[options->layout], format);
+}
 
 static unsigned threads_of(const synth_options *options)
 {
@@ -71,6 +71,7 @@ static int make_recording(const synth_options *options)
 {
     progress shown;
     lode_error error = {0};
+    lode_format_info format;
     lode_synth_recording_options settings = LODE_SYNTH_RECORDING_OPTIONS_INIT;
     progress_init(&shown);
     settings.tasks = at_most(options->tasks);
@@ -80,9 +81,7 @@ static int make_recording(const synth_options *options)
     settings.seed = options->seed;
     settings.arguments = options->arguments;
     settings.calls_per_request = options->calls_per_request;
-    settings.to = options->format != FORMAT_ZORKA  ? "uftrace"
-                  : options->layout == LAYOUT_ZICO ? "zorka-zico"
-                                                   : "zorka";
+    settings.to = find_format(options, &format) ? format.name : NULL;
     settings.force = options->force;
     settings.threads = threads_of(options);
     settings.on_progress = progress_report;
@@ -108,10 +107,13 @@ static int run_synth(const invocation *call)
                       is_recording ? "database" : "recording", what);
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help synth')");
-    if (options->format != FORMAT_ZORKA && (options->layout != UNSAID || options->calls_per_request))
-        return report("--layout and --calls-per-request need --format zorka (see 'lode help synth')");
-    if (options->format == FORMAT_ZORKA && options->arguments)
-        return report("--arguments cannot be used with --format zorka (see 'lode help synth')");
+    lode_format_info format;
+    int has_layouts = find_format(options, &format) && format.layout;
+    if (!has_layouts && (options->layout != UNSAID || options->calls_per_request))
+        return report("--layout and --calls-per-request need --format %s (see 'lode help synth')",
+                      format_with_layouts());
+    if (has_layouts && options->arguments)
+        return report("--arguments cannot be used with --format %s (see 'lode help synth')", format.family);
     return is_recording ? make_recording(options) : make_database(options);
 }
 
@@ -135,7 +137,7 @@ static const option_spec synth_of_databases[] = {
 };
 
 static const option_spec synth_of_recordings[] = {
-    {"format", 0, OPTION_CHOICE, NULL, format_choices, offsetof(synth_options, format)},
+    {"format", 0, OPTION_CHOICE, NULL, synth_choices, offsetof(synth_options, format)},
     {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(synth_options, layout)},
     {"tasks", 't', OPTION_COUNT, "N", NULL, offsetof(synth_options, tasks)},
     {"records", 'r', OPTION_COUNT, "N", NULL, offsetof(synth_options, records)},
