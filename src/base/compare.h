@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comparisons for qsort and bsearch: rising, by one field of a struct or by several. */
+/* Comparisons for qsort and bsearch, by one field of a struct or by several, and bisection. */
 #ifndef LODE_BASE_COMPARE_H
 #define LODE_BASE_COMPARE_H
 
@@ -46,5 +46,20 @@ static inline int lode_compare_strings(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
+
+/*
+ * Bisects low .. high - 1: afterwards `low` is the first index for which `is_below`, an expression with `middle`,
+ * does not hold. It holds for none after one for which it does not.
+ */
+#define LODE_BISECT(low, high, is_below)                                                                     \
+    do {                                                                                                     \
+        while ((low) < (high)) {                                                                             \
+            __typeof__(low) middle = (low) + ((high) - (low)) / 2;                                           \
+            if (is_below)                                                                                    \
+                (low) = middle + 1;                                                                          \
+            else                                                                                             \
+                (high) = middle;                                                                             \
+        }                                                                                                    \
+    } while (0)
 
 #endif

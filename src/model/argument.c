@@ -2,6 +2,7 @@
 /* Formats arguments as uftrace does. */
 #include "model/argument.h"
 
+#include "base/compare.h"
 #include "base/label.h"
 #include "base/utf8.h"
 #include <inttypes.h>
@@ -109,13 +110,7 @@ static void put_text(struct lode_label *label, const lode_argument *argument)
 static const struct lode_enumerator *find_enumerator(const struct lode_enumeration *type, int64_t value)
 {
     size_t low = 0, high = type->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (type->items[middle].value < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, type->items[middle].value < value);
     return low < type->count && type->items[low].value == value ? &type->items[low] : NULL;
 }
 

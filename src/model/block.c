@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/block.h"
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "model/database.h"
@@ -102,13 +103,7 @@ uint32_t lode_block_seek(const lode_block *block, uint32_t from, uint32_t key)
         }
         low += step;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (block_group_key(block, middle) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, block_group_key(block, middle) < key);
     return low;
 }
 
@@ -132,13 +127,7 @@ lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t co
 uint64_t lode_group_seek(const lode_block *block, const lode_group *group, uint32_t key)
 {
     uint64_t low = group->first, high = group->first + group->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (block_value_key(block, middle) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, block_value_key(block, middle) < key);
     return low;
 }
 

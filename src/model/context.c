@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/context.h"
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "model/database.h"
@@ -108,13 +109,7 @@ uint32_t lode_context_tree_find(const struct lode_context_tree *tree, uint32_t i
     if (tree->table_size > 0)
         return id < tree->table_size ? tree->by_id[id] : LODE_NO_INDEX;
     uint32_t low = 0, high = tree->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tree->nodes[tree->by_id[middle]].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, tree->nodes[tree->by_id[middle]].id < id);
     bool found = low < tree->count && tree->nodes[tree->by_id[low]].id == id;
     return found ? tree->by_id[low] : LODE_NO_INDEX;
 }

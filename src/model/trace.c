@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/trace.h"
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "model/database.h"
@@ -52,12 +53,6 @@ lode_status lode_trace_line_sample(const lode_trace_line *line, uint64_t index, 
 uint64_t lode_trace_line_seek(const lode_trace_line *line, uint64_t time)
 {
     uint64_t low = 0, high = line->sample_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (trace_time(line, middle) < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, trace_time(line, middle) < time);
     return low;
 }

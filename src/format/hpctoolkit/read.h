@@ -74,8 +74,14 @@ static inline const uint8_t *hpct_record(const struct hpct_table *table, uint64_
     return table->bytes + index * table->stride;
 }
 
-/* The index of the record that a pointer refers to, or LODE_NO_INDEX. */
-uint32_t lode_hpct_record_index(const struct hpct_table *table, uint64_t pointer);
+/* Which of `count` records a pointer means, the first of which is at `offset`; LODE_NO_INDEX if none. */
+uint32_t lode_hpct_index_of(uint64_t offset, uint64_t count, uint64_t stride, uint64_t pointer);
+static inline uint32_t lode_hpct_record_index(const struct hpct_table *table, uint64_t pointer)
+{
+    return lode_hpct_index_of(table->offset, table->count, table->stride, pointer);
+}
+/* Sets `count` bits; false if any of them is set. */
+bool lode_hpct_mark(uint64_t *marks, uint64_t first, uint64_t count);
 
 /* Maps the files, reads their headers, locates their sections. */
 lode_status lode_hpct_open_files(struct hpct_database *db, const struct lode_folder *folder,

@@ -32,14 +32,7 @@ static const char *meta_name(void)
 /* Marks the bytes of a record as read; false if any of them are already. */
 static bool mark_visited(struct tree_reader *reader, uint64_t offset, uint64_t size)
 {
-    uint64_t first = (offset - reader->section->offset) / 8, end = first + size / 8;
-    for (uint64_t i = first; i < end; i++) {
-        uint64_t bit = UINT64_C(1) << (i % 64);
-        if (reader->visited[i / 64] & bit)
-            return false;
-        reader->visited[i / 64] |= bit;
-    }
-    return true;
+    return lode_hpct_mark(reader->visited, (offset - reader->section->offset) / 8, size / 8);
 }
 
 static lode_status push_children(struct tree_reader *reader, uint64_t size, uint64_t pointer, uint64_t offset,

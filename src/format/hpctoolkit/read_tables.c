@@ -12,14 +12,25 @@ enum {
     OLD_SUMMARY_SIZE = 16
 };
 
-uint32_t lode_hpct_record_index(const struct hpct_table *table, uint64_t pointer)
+uint32_t lode_hpct_index_of(uint64_t offset, uint64_t count, uint64_t stride, uint64_t pointer)
 {
-    if (pointer < table->offset || table->count == 0)
+    if (pointer < offset || count == 0)
         return LODE_NO_INDEX;
-    uint64_t distance = pointer - table->offset;
-    if (distance % table->stride != 0 || distance / table->stride >= table->count)
+    uint64_t distance = pointer - offset;
+    if (distance % stride != 0 || distance / stride >= count)
         return LODE_NO_INDEX;
-    return (uint32_t)(distance / table->stride);
+    return (uint32_t)(distance / stride);
+}
+
+bool lode_hpct_mark(uint64_t *marks, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        uint64_t bit = UINT64_C(1) << (i % 64);
+        if (marks[i / 64] & bit)
+            return false;
+        marks[i / 64] |= bit;
+    }
+    return true;
 }
 
 lode_status lode_hpct_table(struct hpct_table *table, enum hpct_file_id file,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Consistency between files and of sums. All blocks are valid here. */
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/check.h"
 #include "model/block.h"
@@ -25,13 +26,7 @@ static uint64_t position_of(const lode_block *block, uint32_t *from, uint32_t co
     if (group >= block->group_count || block_group_key(block, group) != context)
         return UINT64_MAX;
     uint64_t low = block_group_start(block, group), end = block_group_end(block, group), high = end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (block_value_key(block, middle) < metric)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, block_value_key(block, middle) < metric);
     return low < end && block_value_key(block, low) == metric ? low : UINT64_MAX;
 }
 

@@ -2,6 +2,7 @@
 /* The draft's meta.db: the context tree, from nested blocks to an array in depth-first order. */
 #include "base/array.h"
 #include "base/bytes.h"
+#include "format/hpctoolkit/read.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include "format/hpctoolkit_drafts/recover.h"
 #include <inttypes.h>
@@ -25,14 +26,7 @@ struct tree_reader {
 /* Marks the bytes of a node as read; false if any of them are already. */
 static bool mark_visited(struct tree_reader *self, uint64_t offset, uint64_t size)
 {
-    uint64_t first = offset - self->part->offset;
-    for (uint64_t i = first; i < first + size; i++) {
-        uint64_t bit = UINT64_C(1) << (i % 64);
-        if (self->visited[i / 64] & bit)
-            return false;
-        self->visited[i / 64] |= bit;
-    }
-    return true;
+    return lode_hpct_mark(self->visited, offset - self->part->offset, size);
 }
 
 static lode_status push_children(struct tree_reader *self, uint64_t pointer, uint64_t size, uint64_t offset,

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The draft's meta.db: application binaries, source files, functions. */
 #include "base/bytes.h"
+#include "format/hpctoolkit/read.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include <inttypes.h>
 #include <string.h>
 
 uint32_t lode_metadb_index(const struct metadb_table *table, uint64_t pointer)
 {
-    if (pointer < table->offset || table->count == 0)
-        return LODE_NO_INDEX;
-    uint64_t distance = pointer - table->offset;
-    if (distance % table->stride != 0 || distance / table->stride >= table->count)
-        return LODE_NO_INDEX;
-    return (uint32_t)(distance / table->stride);
+    return lode_hpct_index_of(table->offset, table->count, table->stride, pointer);
 }
 
 static const uint8_t *record(const struct metadb_table *table, uint32_t index)

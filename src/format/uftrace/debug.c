@@ -187,13 +187,7 @@ lode_status lode_uft_debug_read(struct lode_uft_debug *out, struct lode_range te
 const struct lode_uft_debug_entry *lode_uft_debug_find(const struct lode_uft_debug *debug, uint64_t offset)
 {
     size_t low = 0, high = debug->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (debug->entries[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, debug->entries[middle].offset < offset);
     bool is_there = low < debug->count && debug->entries[low].offset == offset;
     return is_there ? &debug->entries[low] : NULL;
 }

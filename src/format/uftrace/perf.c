@@ -6,6 +6,7 @@
 #include "format/uftrace/perf.h"
 
 #include "base/bytes.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/rules.h"
 #include <fcntl.h>
@@ -118,13 +119,7 @@ static bool read_item(const struct reader *self, struct lode_range record, struc
 static size_t find_tid(const struct reader *self, int32_t tid)
 {
     size_t low = 0, high = self->tid_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (self->tids[middle] < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, self->tids[middle] < tid);
     return low < self->tid_count && self->tids[low] == tid ? low : SIZE_MAX;
 }
 
@@ -431,12 +426,6 @@ void lode_uft_perf_free(struct lode_uft_perf *perf)
 const struct lode_uft_perf_thread *lode_uft_perf_find(const struct lode_uft_perf *perf, int32_t tid)
 {
     uint32_t low = 0, high = perf->thread_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (perf->threads[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, perf->threads[middle].tid < tid);
     return low < perf->thread_count && perf->threads[low].tid == tid ? &perf->threads[low] : NULL;
 }

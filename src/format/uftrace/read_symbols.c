@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* .sym files: names by offset in a module. The comment lines of a file identify its module. */
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <lode/name.h>
@@ -115,13 +116,8 @@ static struct candidate *choose(struct candidates *found, const struct uft_modul
         return LODE_ARRAY_AT(&found->items, struct candidate, *by_path);
     /* Names are sorted: those with this prefix are contiguous. */
     size_t low = 0, high = found->items.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(LODE_ARRAY_AT(&found->items, struct candidate, middle)->name, basename) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high,
+                strcmp(LODE_ARRAY_AT(&found->items, struct candidate, middle)->name, basename) < 0);
     for (size_t i = low; i < found->items.count; i++) {
         struct candidate *file = LODE_ARRAY_AT(&found->items, struct candidate, i);
         if (strncmp(file->name, basename, strlen(basename)) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From an address to a function: by session, map or loaded library, and symbol. */
+#include "base/compare.h"
 #include "base/error.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
@@ -31,13 +32,7 @@ struct place {
 static uint32_t times_until(const uint64_t *times, uint32_t count, uint64_t time)
 {
     uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (times[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, times[middle] <= time);
     return low;
 }
 
@@ -92,13 +87,7 @@ static uint32_t loaded_until(const struct uft_recording *rec, const uint32_t *so
                              const struct uft_dlopen *last)
 {
     uint32_t low = 0, high = rec->dlopen_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_loaded(&rec->dlopens[sorted[middle]], last, by_base) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, compare_loaded(&rec->dlopens[sorted[middle]], last, by_base) <= 0);
     return low;
 }
 
@@ -137,13 +126,7 @@ const struct uft_session *lode_uft_session_at(const struct uft_recording *rec, c
 static const struct uft_symbol *find_symbol(const struct uft_symbols *symbols, uint64_t offset)
 {
     uint32_t low = 0, high = symbols->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (symbols->items[middle].address <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, symbols->items[middle].address <= offset);
     if (low == 0)
         return NULL;
     const struct uft_symbol *symbol = &symbols->items[low - 1];
@@ -153,13 +136,7 @@ static const struct uft_symbol *find_symbol(const struct uft_symbols *symbols, u
 static const struct uft_map *find_map(const struct uft_session *session, uint64_t address)
 {
     uint32_t low = 0, high = session->map_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (session->maps[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, session->maps[middle].start <= address);
     return low > 0 && address < session->maps[low - 1].end ? &session->maps[low - 1] : NULL;
 }
 
