@@ -12,7 +12,7 @@ enum {
     GUARD = 0x5a
 };
 
-/* What a struct of a caller has behind it, which the library must leave alone. */
+/* Guard bytes after a struct of a caller, which the library must not change. */
 struct guard {
     unsigned char bytes[64];
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lazy answers save, in one run on a synthetic database: expanding one node of an outline against building the whole view, and
- * reading values through columns against a bare loop over the same bytes of the mapped file.
+ * Measures what lazy results save on a synthetic database: expanding one node of an outline against
+ * building the whole view, and reading values through columns against a bare loop over the same
+ * bytes of the mapped file.
  *   lazy FOLDER CONTEXTS LEAST-RATIO
- * makes FOLDER, and exits with 1 if a view takes less than LEAST-RATIO times as long as expanding a node. Processor time.
+ * makes FOLDER, and exits with 1 if a view takes less than LEAST-RATIO times as much CPU time as
+ * expanding a node.
  */
 #include <lode/lode.h>
 #include <stdio.h>
@@ -51,7 +53,7 @@ static double time_view(const lode_cost *cost, const lode_view_options *options)
     return best;
 }
 
-/* The longest that any node takes on the way down the hottest path, with the rows of its children. */
+/* The longest time of any node on the hottest path, with the rows of its children. */
 static double time_nodes(lode_outline *outline)
 {
     lode_error error = {0};

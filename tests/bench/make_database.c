@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a large sound database for benches: make_database DIRECTORY PROFILES CHAINS SAMPLES */
+/* Writes a large valid database for benchmarks: make_database DIRECTORY PROFILES CHAINS SAMPLES */
 #include "minidb.h"
 #include <stdio.h>
 #include <stdlib.h>

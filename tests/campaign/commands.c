@@ -65,7 +65,7 @@ static const struct {
                {"recording", of_recordings},
                {"traces", of_recordings}};
 
-/* Copies what stands behind the `wanted`th bar; returns the number of alternatives. */
+/* Copies the text after the `wanted`th bar; returns the number of alternatives. */
 static size_t alternative(char *to, const char *from, size_t wanted)
 {
     size_t bars = 0, used = 0;

@@ -81,7 +81,7 @@ static void load_sources(char **paths, int count)
 
 /* ---- inputs ---- */
 
-/* The sound stores that an input is made of: the second may have given it a file. */
+/* The valid stores that an input is made of: the second may have contributed a file. */
 struct origin {
     const struct store *source, *other;
 };
@@ -124,7 +124,7 @@ static void widen(struct command *whole, const struct command *command)
     command_parse(whole, text);
 }
 
-/* Bytes that one command writes about the sound stores, at most. */
+/* The most bytes that one command writes about the valid stores. */
 static size_t sound_bytes(struct origin origin, const struct store *input, const struct command *command)
 {
     struct command whole;

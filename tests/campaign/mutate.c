@@ -169,7 +169,7 @@ static void copy_range(struct piece *piece, uint64_t *random)
     memmove(piece->bytes + to, piece->bytes + from, length);
 }
 
-/* Once more behind itself, and all that follows moves. */
+/* Duplicates a range in place; everything after it moves. */
 static void repeat_range(struct piece *piece, uint64_t *random)
 {
     size_t length = pick_length(piece, random), from = pick_aligned(piece, length, random),

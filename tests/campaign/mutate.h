@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes that damage does to stores, and that somebody would make who wants to do harm. */
+/* Mutations: accidental damage and deliberate attacks. */
 #ifndef LODE_TESTS_CAMPAIGN_MUTATE_H
 #define LODE_TESTS_CAMPAIGN_MUTATE_H
 

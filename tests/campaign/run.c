@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The program's own main, which the linker puts behind ours. */
+/* The program's own main, renamed by the linker. */
 int __real_main(int argc, char **argv);
 
 enum {
@@ -279,7 +279,7 @@ long run_commands(const struct command *commands, size_t count, struct result *r
 
 /* ---- what it was ---- */
 
-/* Words behind each place where the key stands, without repetitions. */
+/* The distinct words after each occurrence of the key. */
 static void gather(char *to, size_t size, const char *text, const char *key)
 {
     for (const char *at = strstr(text, key); at; at = strstr(at + 1, key)) {

@@ -8,7 +8,7 @@
 enum outcome {
     RUN_DONE,   /* the command ended, well or not */
     RUN_CRASH,  /* a signal, or what a sanitizer says */
-    RUN_HANG,   /* more processor time than it may take, or none at all */
+    RUN_HANG,   /* exceeded its CPU time, or made no progress */
     RUN_SILENT, /* it says that all is well, and what it wrote is damaged */
     RUN_DOUBT,  /* the same, but what is found is a warning */
     RUN_LEFT,   /* it failed and left something, or wrote beside its output */
@@ -17,7 +17,7 @@ enum outcome {
 struct result {
     enum outcome outcome;
     int status;
-    double seconds; /* of processor time */
+    double seconds; /* of CPU time */
     size_t written; /* bytes of text and of the output */
     size_t check_errors, check_warnings;
     bool checked;

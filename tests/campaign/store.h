@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A store as files in memory, which can be bent and written to a directory. */
+/* A store as files in memory, which can be mutated and written to a directory. */
 #ifndef LODE_TESTS_CAMPAIGN_STORE_H
 #define LODE_TESTS_CAMPAIGN_STORE_H
 

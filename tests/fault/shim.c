@@ -163,7 +163,7 @@ static enum verdict judge_fd(const char *call, enum class class, int fd)
     return is_written(fd) ? judge(call, class, name_of(fd, name, sizeof name)) : PASS;
 }
 
-/* The function of the C library behind the one here. */
+/* The wrapped function of the C library. */
 #define REAL(type, name)                                                                                     \
     static __typeof__(type) *real;                                                                           \
     if (real == NULL)                                                                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sound uftrace recording with one file, FUZZED, replaced by the fuzzer's bytes. */
+/* A valid uftrace recording with one file, FUZZED, replaced by the fuzzer's bytes. */
 #include "fuzz_walk.h"
 #include "minirec.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sound trace store with one file, FUZZED, replaced by the fuzzer's bytes. */
+/* A valid trace store with one file, FUZZED, replaced by the fuzzer's bytes. */
 #include "fuzz_walk.h"
 #include "minizor.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes seeds for fuzz_store into a directory: sound databases of several shapes. */
+/* Writes seeds for fuzz_store into a directory: valid databases of several shapes. */
 #include "base/bytes.h"
 #include "minidb.h"
 #include <stdio.h>

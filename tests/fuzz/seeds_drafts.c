@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes seeds for fuzz_drafts into a directory: sound databases of several variants. */
+/* Writes seeds for fuzz_drafts into a directory: valid databases of several variants. */
 #include "base/bytes.h"
 #include "minidraft.h"
 #include <stdio.h>

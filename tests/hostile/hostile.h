@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests with hostile recordings share: a walk with bounds on time and memory. */
+/* For tests with hostile recordings: a walk with limits on time and memory. */
 #ifndef LODE_TESTS_HOSTILE_H
 #define LODE_TESTS_HOSTILE_H
 
@@ -22,7 +22,7 @@ struct outcome {
     double milliseconds;
 };
 
-/* Processor time: other programs on the machine do not count. */
+/* CPU time: other programs on the machine do not count. */
 static inline double now(void)
 {
     struct timespec time;
@@ -30,7 +30,7 @@ static inline double now(void)
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* Walks a recording; what does not hold, or takes longer than it may, fails the test. */
+/* Walks a recording; fails the test if an invariant is broken or it takes too long. */
 static inline struct outcome exercise(const lode_memory_file *files, size_t count, double most_milliseconds)
 {
     struct outcome outcome;

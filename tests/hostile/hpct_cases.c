@@ -405,7 +405,7 @@ BREAK(cct_lacks)
 }
 BREAK(scope_execution)
 {
-    /* The points still add up, and what is exclusive is computed from inclusive values. */
+    /* The point values still sum up; exclusive costs are computed from inclusive values. */
     change_everywhere(v, 2, 10, POINT, stored_value(v, 2, 10, POINT) - 1);
     change_everywhere(v, 2, 6, POINT, stored_value(v, 2, 6, POINT) + 1);
 }
@@ -419,7 +419,7 @@ BREAK(scope_point)
 }
 BREAK(profile_flagless)
 {
-    /* Records without flags, one behind the other, as in mid-2022. */
+    /* Contiguous records without flags, as in mid-2022. */
     unsigned char *records = profile_record(v, 0);
     for (size_t i = 1; i <= v->db.options.profiles; i++)
         memmove(records + i * WIRE_Profile_flags, records + i * WIRE_Profile_SIZE, WIRE_Profile_flags);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to break a sound database, each of which breaks one rule. */
+/* Ways to break a valid database, one rule each. */
 #ifndef LODE_TESTS_HPCT_CASES_H
 #define LODE_TESTS_HPCT_CASES_H
 

@@ -117,7 +117,7 @@ static inline size_t cases_before(const struct rule_cases *cases, size_t index)
     return count;
 }
 
-/* Runs other tests, and behind them one for each case, which is its state. */
+/* Runs other tests, then one for each case, which is its state. */
 static inline int run_rule_cases(const struct rule_cases *cases, CMUnitTestFunction test,
                                  const struct CMUnitTest *others, size_t other_count)
 {

@@ -60,7 +60,7 @@ static unsigned long truncate_all(lode_memory_file *files, size_t count, size_t 
         for (size_t size = 0; size < whole.size; size += step) {
             if (!share_has(share, size))
                 continue;
-            /* A copy, so that the sanitizer sees what lies behind its end. */
+            /* A copy, so that the sanitizer sees overruns. */
             unsigned char *copy = malloc(size ? size : 1);
             assert_non_null(copy);
             memcpy(copy, whole.data, size);
@@ -385,7 +385,7 @@ static void numbers_out_of_range_are_errors(void **state)
     }
 }
 
-/* Wrappers around what they stand for, inside it, and of what is not there. */
+/* Wrappers around their target, inside it, and of absent ones. */
 static void wrappers_in_circles_do_no_harm(void **state)
 {
     static const char *const statements[] = {

@@ -128,7 +128,7 @@ static void break_lexical_size(struct victim *victim)
 
 static void break_callee_size(struct victim *victim)
 {
-    /* One byte moves from the callee to what is behind it, where it is not looked at. */
+    /* One byte moves from the callee to the unused bytes after it. */
     unsigned char *callee = node(victim, 9) + DRAFTS_MetaNode_SIZE;
     memmove(callee + 1, callee + 2, DRAFTS_MetaLexical_SIZE + 8);
     *(node(victim, 9) + DRAFTS_MetaNode_callee_size) = 1;
@@ -363,7 +363,7 @@ static void everything_the_page_says_is_read(void **state)
         expect_place(db, 4, LODE_LEXICAL_LINE, 11);
         expect_place(db, 7, LODE_LEXICAL_LOOP, 3);
         expect_place(db, 8, LODE_LEXICAL_LINE, 4);
-        /* What stands for entry points is no function any more. */
+        /* The functions of entry points are gone. */
         assert_int_equal(lode_database_function_count(db), 3);
         assert_int_equal(check_at(&victim, NULL, LODE_CHECK_FULL).others, 0);
         lode_database_close(db);

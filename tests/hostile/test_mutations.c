@@ -28,7 +28,7 @@ enum {
 #endif
 #endif
 
-/* Processor time: other programs on the machine do not count. */
+/* CPU time: other programs on the machine do not count. */
 static double now(void)
 {
     struct timespec time;
@@ -91,7 +91,7 @@ static void every_truncation_is_an_error(void **state)
         for (size_t size = 0; size < whole.size; size++) {
             if (!share_has(share, size))
                 continue;
-            /* A copy, so that the sanitizer sees what lies behind its end. */
+            /* A copy, so that the sanitizer sees overruns. */
             unsigned char *copy = malloc(size ? size : 1);
             assert_non_null(copy);
             memcpy(copy, whole.data, size);
@@ -165,7 +165,7 @@ static void mutate(unsigned char *bytes, size_t size, uint64_t *random)
     static const uint64_t nasty[] = {0,          1,          0xff,       0xffff,    0x7fffffff,
                                      0xffffffff, 1ull << 32, 1ull << 40, UINT64_MAX};
     uint64_t kind = next_random(random) % 4;
-    /* Headers and tables lie at the front: half of the hits go there. */
+    /* Headers and tables are at the front: half of the hits go there. */
     size_t reach = next_random(random) % 2 ? size : size < 1024 ? size : 1024;
     size_t at = next_random(random) % reach;
     uint64_t value =

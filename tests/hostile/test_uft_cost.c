@@ -54,7 +54,7 @@ static void add_bytes(struct costly *self, const void *bytes, size_t size)
     self->size += size;
 }
 
-/* A record; times are whole, not behind the start. */
+/* A record; times are whole, relative to the start. */
 static void add_record(struct costly *self, uint64_t time, uint64_t word)
 {
     unsigned char bytes[16];
@@ -94,7 +94,7 @@ static struct outcome walk(const struct costly *self)
     return exercise(files, minirec_list(&self->rec, files), INFINITY);
 }
 
-/* Milliseconds of the sound recording; measured once. */
+/* Milliseconds of the valid recording; measured once. */
 static double sound_milliseconds(void)
 {
     static double milliseconds;

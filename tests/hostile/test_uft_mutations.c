@@ -32,7 +32,7 @@ static uint64_t findings(const struct outcome *outcome)
 
 /* ---- truncations ---- */
 
-/* Files whose calls end with their last record: whatever is cut off is missed. */
+/* Files whose calls end with their last record: any truncation is detected. */
 static bool tells_its_end(const char *name)
 {
     return strcmp(name, "100.dat") == 0 || strcmp(name, "101.dat") == 0;
@@ -51,7 +51,7 @@ static void truncate_all(const struct minirec_options *options)
         for (size_t size = 0; size < whole.size; size++) {
             if (!share_has(share, size))
                 continue;
-            /* A copy, so that the sanitizer sees what lies behind its end. */
+            /* A copy, so that the sanitizer sees overruns. */
             unsigned char *copy = malloc(size ? size : 1);
             assert_non_null(copy);
             memcpy(copy, whole.data, size);

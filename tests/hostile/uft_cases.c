@@ -265,7 +265,7 @@ BREAK(record_payload)
     leave(r, 1020, MINIREC_LEAF, 1);
     end_run(r);
 }
-/* A text that would go on behind the end of the file. */
+/* A string that would extend past the end of the file. */
 BREAK(record_long_payload)
 {
     struct minirec_payload payload = {.size = 0};
@@ -403,7 +403,7 @@ BREAK(schedule_pair)
     minirec_perf(r, "perf-cpu1.dat", 180, MINIREC_PERF_IN, 100, 100);
     minirec_perf(r, "perf-cpu1.dat", 1006, MINIREC_PERF_OUT, 100, 101);
 }
-/* A record while the thread is said to be off its processor. */
+/* A record while the thread is off-CPU. */
 BREAK(schedule_record)
 {
     minirec_set(r, "perf-cpu1.dat", NULL, 0);

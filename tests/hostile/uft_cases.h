@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to break a sound recording, each of which breaks one rule. */
+/* Ways to break a valid recording, one rule each. */
 #ifndef LODE_TESTS_UFT_CASES_H
 #define LODE_TESTS_UFT_CASES_H
 

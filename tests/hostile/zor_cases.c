@@ -6,7 +6,7 @@
 
 #define BREAK(name) static void break_##name(struct minizor *s)
 
-/* What begins a sound call, and ends it; between them, tests put something else. */
+/* The begin and end of a valid call; tests insert something between them. */
 #define BEGIN "c89f cea10c10 cea10e04 cea1051b0000016311155db8"
 #define END   "cea10d14 cea10902 ff"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to break a sound trace store, each of which breaks one rule. */
+/* Ways to break a valid trace store, one rule each. */
 #ifndef LODE_TESTS_ZOR_CASES_H
 #define LODE_TESTS_ZOR_CASES_H
 

@@ -237,7 +237,7 @@ static lode_status open_slots(struct lode_profile_source *base, unsigned count, 
     return LODE_OK;
 }
 
-/* Adds a point to sums[id of context][metric][point, execution], here and above. */
+/* Adds a value to sums[id of context][metric][point, execution], here and at ancestors. */
 static lode_status add_point(const struct json_source *self, const struct json *point, double *sums,
                              lode_error *error)
 {

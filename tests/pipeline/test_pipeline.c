@@ -148,7 +148,7 @@ static void bytes_do_not_depend_on_threads(void **state)
     leave_place(&place);
 }
 
-/* The same profiles in the same order: in order or in place, the same bytes. */
+/* The same profiles, written in order and in place, are byte-identical. */
 static void bytes_do_not_depend_on_the_way_of_writing(void **state)
 {
     struct place place;

@@ -14,7 +14,7 @@ enum {
     DEPTH_MAX = 1024
 };
 
-/* Kinds of points. */
+/* Kinds of instant events. */
 enum {
     ID_OTHER = 7,
     ID_EXCEPTION,
@@ -395,7 +395,7 @@ void made_attribute(lode_recording *recording, uint32_t track, uint64_t time, co
     add_point(recording, track, time, ID_ATTRIBUTE + i, value, strlen(value) + 1);
 }
 
-/* "Class:message", and the same of its causes behind ^. */
+/* "Class:message", and likewise for its causes after ^. */
 static void add_exception(lode_recording *recording, uint32_t track, uint64_t time, char *text)
 {
     size_t size = strlen(text) + 1;

@@ -144,7 +144,7 @@ static double point_value(uint32_t profile, const struct shape *shape, unsigned 
 static void propagate(double *values, const struct shape *by_id, uint32_t id, unsigned relation,
                       uint32_t parent, unsigned metric, double value)
 {
-    bool inside = true; /* no call between here and the point */
+    bool inside = true; /* no call between here and the value */
     *cell(values, id, metric, POINT) += value;
     for (;;) {
         *cell(values, id, metric, EXECUTION) += value;

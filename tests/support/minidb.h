@@ -71,7 +71,7 @@ struct minidb {
     uint64_t profiles, id_tuples, context_infos, traces;
 };
 
-/* Ends the process if there is no memory: tests have no use for going on. */
+/* Exits if out of memory. */
 void minidb_make(struct minidb *db, const struct minidb_options *options);
 void minidb_free(struct minidb *db);
 /* For lode_database_open_memory: fills HPCT_FILES entries. */

@@ -42,7 +42,7 @@ enum {
     SHAPES = 11 /* contexts but for chains */
 };
 
-/* Ends the process if there is no memory. */
+/* Exits if out of memory. */
 void *checked(void *memory);
 /* Room at the end, zeroed, after padding to the alignment; returns its offset. */
 uint64_t reserve(struct buffer *buffer, size_t size, size_t alignment);

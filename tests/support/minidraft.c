@@ -101,7 +101,7 @@ static void put_footer(struct lode_blob *blob, const struct minidraft_options *o
         blob->bytes[at + i] = (unsigned char)footer[options->big_footer ? i : DRAFTS_FOOTER_SIZE - 1 - i];
 }
 
-/* The header, and room for a table right behind it. */
+/* The header, and space for a table right after it. */
 static uint64_t begin(struct lode_blob *blob, const struct minidraft_options *options, const char *magic,
                       size_t header_size, uint32_t count, size_t record_size)
 {
@@ -250,7 +250,7 @@ static void make_traces(struct minidraft *db, const struct minidraft_options *op
         put_pair(&blob, 100 + 10 * i, 8, contexts[i], 4);
     line.line_end = blob.size;
     lode_drafts_write_Trace(&line, blob.bytes + db->traces);
-    /* Empty lines lie behind the end in real files. */
+    /* Empty lines begin past the end in real files. */
     line =
         (struct drafts_Trace){.prof_info_idx = 2, .line_ptr = blob.size + 1000, .line_end = blob.size + 1000};
     lode_drafts_write_Trace(&line, blob.bytes + db->traces + DRAFTS_Trace_SIZE);
@@ -259,7 +259,7 @@ static void make_traces(struct minidraft *db, const struct minidraft_options *op
     finish(db, HPCT_TRACE, &blob);
 }
 
-/* ---- all of it ---- */
+/* ---- public functions ---- */
 
 static void make_document(struct minidraft *db, const struct minidraft_options *options)
 {

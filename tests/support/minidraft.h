@@ -24,7 +24,7 @@ enum {
 struct minidraft_options {
     bool old_magic;    /* HPCPROF-pmsdb___ and HPCPROF-cmsdb___ */
     bool version_4;    /* not 1.0 */
-    bool unpadded;     /* headers end behind their fields */
+    bool unpadded;     /* headers end after their fields */
     bool big_footer;   /* as a big-endian machine writes it */
     bool trace_footer; /* trace.db has one */
     bool old_ids;      /* statistics have ids of before 2022 */

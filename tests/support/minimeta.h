@@ -32,7 +32,7 @@ struct minimeta {
 };
 
 void minimeta_make(struct minimeta *meta, const struct minimeta_options *options);
-/* The place of a section's size in the header; its offset is 8 bytes behind. */
+/* The offset of a section's size in the header; its offset follows 8 bytes later. */
 uint64_t minimeta_section_entry(enum minimeta_section section);
 void minimeta_free(struct minimeta *meta);
 

@@ -42,7 +42,7 @@ struct minirec_file *minirec_file(struct minirec *rec, const char *name)
     return file;
 }
 
-/* There is room to grow, but sanitizers see what lies behind the end of the file. */
+/* There is space to grow, but sanitizers see overruns of the file. */
 static void resize(struct minirec_file *file, size_t size)
 {
     ASAN_UNPOISON_MEMORY_REGION(file->bytes, file->capacity);

@@ -48,7 +48,7 @@ enum {
     MINIREC_NAME = MINIREC_PROG + 0x1500,
     MINIREC_RUN = MINIREC_PROG + 0x1600,
     MINIREC_STATE = MINIREC_PROG + 0x3000,  /* data */
-    MINIREC_HELPER = MINIREC_PROG + 0x1100, /* of /bin/other, whose `start` lies where main is */
+    MINIREC_HELPER = MINIREC_PROG + 0x1100, /* of /bin/other, with `start` at the address of main */
     MINIREC_LIBFN = MINIREC_LIB + 0x100,
     MINIREC_PLUG = MINIREC_PLUGIN + 0x200
 };
@@ -119,7 +119,7 @@ void minirec_cut(struct minirec *rec, const char *name, size_t size);
 /* At the end of a file, which is made if it is not there. */
 void minirec_append(struct minirec *rec, const char *name, const void *bytes, size_t size);
 void minirec_append_text(struct minirec *rec, const char *name, const char *text);
-/* Replaces the only place where `before` stands. */
+/* Replaces the only occurrence of `before`. */
 void minirec_replace(struct minirec *rec, const char *name, const char *before, const char *after);
 /* Writes a number of 1, 2, 4 or 8 bytes over others, in the byte order of the recording. */
 void minirec_put(struct minirec *rec, const char *name, size_t offset, unsigned width, uint64_t value);
@@ -129,7 +129,7 @@ void minirec_add_number(const struct minirec *rec, struct minirec_payload *paylo
                         uint64_t value);
 void minirec_add_text(const struct minirec *rec, struct minirec_payload *payload, const char *text);
 
-/* A record at the end of a data file, `time` behind the start. */
+/* A record at the end of a data file, `time` after the start. */
 void minirec_record(struct minirec *rec, const char *name, uint64_t time, unsigned type, uint64_t address,
                     unsigned depth);
 /* The same, with what it carries; of an event without the two bytes of its length. */

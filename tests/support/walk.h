@@ -14,7 +14,7 @@
  */
 uint64_t walk_database(const lode_database *db, unsigned threads);
 
-/* Several threads walk the database at once: whether each gets what one alone gets. At most 64. */
+/* Several threads walk the database at once: whether each gets the same result. At most 64. */
 bool walk_with_threads(const lode_database *db, unsigned walkers);
 
 #endif

@@ -12,7 +12,7 @@ enum {
     WINDOWS = 4
 };
 
-/* What is known of one recording while it is walked. */
+/* State of walking one recording. */
 struct walker {
     struct recording_walk *walk;
     const lode_recording *recording;
@@ -36,7 +36,7 @@ static void mix_text(struct recording_walk *walk, const char *text)
     mix_bytes(walk, text, strnlen(text, 256));
 }
 
-/* The first problem counts. Returns false, for the caller to hand on. */
+/* Keeps the first problem. Returns false, for the caller to return. */
 __attribute__((format(printf, 2, 3))) static bool wrong(struct recording_walk *walk, const char *format, ...)
 {
     va_list arguments;
@@ -54,7 +54,7 @@ static int count_finding(void *user, const lode_finding *finding)
     counts->errors += finding->severity == LODE_ERROR;
     counts->warnings += finding->severity == LODE_WARNING;
     counts->notes += finding->severity == LODE_NOTE;
-    return finding->text[0] == '\0'; /* each finding is worded */
+    return finding->text[0] == '\0'; /* each finding has a message */
 }
 
 /* ---- events ---- */
@@ -63,7 +63,7 @@ static int count_finding(void *user, const lode_finding *finding)
 struct nesting {
     lode_event *stack;
     size_t count, capacity;
-    const lode_function *out; /* the state of a thread that is off its processor */
+    const lode_function *out; /* the state of an off-CPU thread */
     uint64_t first, last, events, enters, outs;
 };
 

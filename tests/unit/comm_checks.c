@@ -340,7 +340,7 @@ static lode_status check_traffic(struct lode_comm *comm, lode_error *error)
     return LODE_OK;
 }
 
-/* One behind the other without a pause: nothing of one gets into the next. */
+/* Back to back: no data of one call leaks into the next. */
 static lode_status check_many_in_a_row(struct lode_comm *comm, lode_error *error)
 {
     for (uint64_t i = 0; i < 100; i++) {
@@ -493,7 +493,7 @@ static lode_status read_file_back(struct lode_comm *comm, const char *path, uint
     for (uint64_t round = 0; round < rounds; round++) {
         for (uint32_t i = 0; i < comm->place.size; i++) {
             size_t got = fread(bytes, 1, FILE_PART, file);
-            /* What nobody wrote is a hole, unless nothing follows. */
+            /* Unwritten ranges are holes, unless nothing follows. */
             if (part_of(i) > 0)
                 same = same && got == FILE_PART && is_filled(bytes, FILE_PART, i, (uint32_t)round);
         }

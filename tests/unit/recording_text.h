@@ -39,7 +39,7 @@ static inline void add_values(struct text *text, const lode_recording *recording
     }
 }
 
-/* Such as "110 > work 42, "hello"": time behind the start, kind, name, and what it carries. */
+/* Such as "110 > work 42, "hello"": time after the start, kind, name, and data. */
 static inline void add_event(struct text *text, const lode_recording *recording, uint32_t track,
                              const lode_event *event)
 {

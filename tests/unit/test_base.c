@@ -290,7 +290,7 @@ static void pool_ends_at_the_first_item_that_fails(void **state)
     }
 }
 
-/* A machine with 3,000 processors, of which this process may use every second one. */
+/* A machine with 3,000 CPUs, of which this process may use every second one. */
 static int many_processors(pid_t process, size_t size, cpu_set_t *set)
 {
     (void)process;

@@ -132,7 +132,7 @@ static void threads_do_not_change_the_tree(void **state)
     lode_recording_close(recording);
 }
 
-/* Functions come out as lode_calls_compute has them, whichever of them was met first. */
+/* Functions are in the order of lode_calls_compute, whichever came first. */
 static void the_tree_agrees_with_the_calls(void **state)
 {
     lode_recording *recording = made_recording(4);

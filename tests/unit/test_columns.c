@@ -240,7 +240,7 @@ static void compare_profiles(const lode_database *db)
     lode_table_free(kinds);
 }
 
-/* ---- blocks, samples and costs; `owner` is where the bytes must lie ---- */
+/* ---- blocks, samples and costs; `owner` is where the bytes must be ---- */
 
 static void compare_values(const lode_block *block, lode_column_owner owner)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every real database opens, is sound, and gives the costs that its own writer computed. */
+/* Every real database opens, is valid, and gives the costs that its own writer computed. */
 #include "corpus.h"
 #include "unit.h"
 #include "walk.h"

@@ -259,11 +259,11 @@ static void names_that_would_grow_without_bound_stay_mangled(void **state)
     doubling_name(name, sizeof name, 3);
     assert_true(lode_demangle(name, label, sizeof label) > 100);
     assert_memory_equal(label, "f(A<int, int>, A<A<int, int>, ", 30);
-    /* 100 bytes, which stand for 17 kilobytes. */
+    /* 100 bytes that expand to 17 kilobytes. */
     doubling_name(name, sizeof name, 9);
     assert_int_equal(lode_demangle(name, label, sizeof label), strlen(name));
     assert_memory_equal(label, name, strlen(name));
-    /* 280 bytes, which stand for 60 gigabytes. */
+    /* 280 bytes that expand to 60 gigabytes. */
     doubling_name(name, sizeof name, 30);
     assert_int_equal(lode_demangle(name, label, sizeof label), strlen(name));
     assert_memory_equal(label, name, sizeof label - 1);

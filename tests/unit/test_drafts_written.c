@@ -170,7 +170,7 @@ static void samples_are_where_the_pages_say(void **state)
         assert_int_equal(get_u32be(bytes + 128), line.profile);
         for (uint64_t i = 0; lode_trace_line_sample(&line, i, &sample) == LODE_OK; i++, at += 12) {
             assert_int_equal(get_u64be(at), sample.time);
-            /* A thread that does not run is at a context of its own, behind all others. */
+            /* A thread that does not run has a context of its own, after all others. */
             assert_int_equal(get_u32be(at + 8), sample.context_id ? sample.context_id : 13);
             idle += sample.context_id == 0;
         }

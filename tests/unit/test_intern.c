@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interning: one number for what is equal, whatever its hash is. */
+/* Interning: one number for equal items, whatever their hash. */
 #include "base/hash.h"
 #include "base/intern.h"
 #include "failing_memory.h"

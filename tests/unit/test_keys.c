@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What contexts are grouped by: different things are never one row, whatever their numbers are. */
+/* Keys of contexts: different ones are never one row, whatever their packed numbers. */
 #include "writing.h"
 
-/* Costs of the contexts below, which stand side by side under one entry point. */
+/* Costs of the contexts below, siblings under one entry point. */
 enum {
     ENTRY_COST = 100,
     NAMELESS_COST = 50

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tracks in the order of time. */
+/* Tracks merged chronologically. */
 #include "made_recording.h"
 #include "unit.h"
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static void a_window_opens_only_what_it_meets(void **state)
     slice.from = 10;
     slice.to = 20;
     check_merge(recording, &slice, "-:10! 1:10) 2:15( 2:16)");
-    /* The last one spans the window and has nothing in it. */
+    /* The last one covers the time window and has nothing in it. */
     assert_int_equal(made_opened(recording), 3);
     slice.tracks = some;
     slice.track_count = 2;

@@ -123,7 +123,7 @@ static void damage_does_not_spoil_what_was_read_before_it(void **state)
         enter_work(&folder.rec, 2 * i, "behind it");
         minirec_record(&folder.rec, "101.dat", 2 * i + 1, MINIREC_EXIT, MINIREC_WORK, 0);
     }
-    /* The same behind a record whose payload has no end that is known. */
+    /* Likewise after a record whose payload has no known end. */
     minirec_record_with(&folder.rec, "101.dat", 600, MINIREC_ENTRY, MINIREC_LEAF, 0,
                         &(struct minirec_payload){.size = 8});
     minirec_append(&folder.rec, "101.dat", damage, DAMAGE);
@@ -234,7 +234,7 @@ static void a_session_does_not_lead_out_of_its_folder(void **state)
     end(&folder);
 }
 
-/* A pipe that nobody writes to would be waited for. */
+/* Opening a pipe without a writer would block. */
 static void a_pipe_is_not_waited_for(void **state)
 {
     struct folder folder;

@@ -56,7 +56,7 @@ static lode_recording *shop(void)
     return recording;
 }
 
-/* ---- spans ---- */
+/* ---- intervals ---- */
 
 static void without_a_question_all_tracks_with_events_are_found(void **state)
 {

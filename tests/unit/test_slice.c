@@ -79,7 +79,7 @@ static lode_slice min_time(uint64_t time)
     return slice;
 }
 
-/* main from 0 to 100, f from 10 to 40 with a point at 20, g from 50 to 90 with h from 60 to 70. */
+/* main from 0 to 100, f from 10 to 40 with an event at 20, g from 50 to 90 with h from 60 to 70. */
 #define TRACK "main( 10 f( 10 ! 20 ) 10 g( 10 h( 10 ) 20 ) 10 )"
 
 static void nothing_asked_for_changes_nothing(void **state)

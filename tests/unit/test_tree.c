@@ -52,7 +52,7 @@ static void shuffle(path *paths, uint64_t seed)
     }
 }
 
-/* The node at the end of a path; 0 if there is no memory. */
+/* The node at the end of a path; 0 if out of memory. */
 static uint32_t add_path(struct lode_content_tree *tree, const uint32_t *frames, const uint32_t *renumber)
 {
     uint32_t node = LODE_TREE_ROOT;
@@ -277,7 +277,7 @@ static void frames_merge_by_content(void **state)
     lode_frames_init(&b);
     lode_frames_init(&c);
     uint32_t f = add_frame(&a, "f", 1), g = add_frame(&a, "g", 2), main_thread = add_entry(&a, "main thread");
-    /* Met in another order, as another process tells it. */
+    /* In another order, as from another process. */
     uint32_t other_main = add_entry(&b, "main thread"), h = add_frame(&b, "f", 3);
     uint32_t other_g = add_frame(&b, "g", 2), other_f = add_frame(&b, "f", 1);
     assert_true(lode_frames_pack(&b, &blob));

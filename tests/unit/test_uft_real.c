@@ -60,7 +60,7 @@ static struct bytes load(const char *recording, const char *name)
 
 /* ---- what records need ---- */
 
-/* The rest of a line of the info file, terminated where it stands; NULL if there is none. */
+/* The rest of a line of the info file, terminated in place; NULL if there is none. */
 static const char *info_line(struct replay *self, const char *key)
 {
     char *line = self->info.data + 40;
@@ -84,7 +84,7 @@ static void open_specs(struct replay *self)
     const char *keys[] = {"pattern_type:", "enumauto:", "retauto:", "argauto:", "retspec:", "argspec:"};
     const char **lines[] = {&strings.pattern_type, &strings.enumauto, &strings.retauto,
                             &strings.argauto,      &strings.retspec,  &strings.argspec};
-    /* From the last line to the first: finding one hides those behind it. */
+    /* From the last line to the first: finding one hides those after it. */
     for (size_t i = 0; i < 6; i++)
         *lines[i] = info_line(self, keys[i]);
     specs_open(&self->specs, &strings);
@@ -100,7 +100,7 @@ static void read_symbols(struct replay *self)
         uint64_t address = strtoull(line, &end, 16);
         if (line[0] == '#' || end == line)
             continue;
-        /* A size may stand between address and type. */
+        /* There may be a size between address and type. */
         const char *type = strlen(end) > 9 && end[9] == ' ' && end[3] != ' ' && end[2] != ' ' ? end + 9 : end;
         assert_true(self->symbol_count < 10000);
         self->symbol[self->symbol_count++] = (struct symbol){address, type + 3};

@@ -228,7 +228,7 @@ static void what_was_asked_for_goes_before_debug_before_automatic(void **state)
     assert_string_equal(specs_show(&specs, asked, payload, 8), "0x1");
     assert_string_equal(show(&specs, "malloc", "p"), "1");
     assert_string_equal(show(&specs, "_Znwm", "p"), "1");
-    /* Results that stand among arguments, and the other way round, were not recorded. */
+    /* Results among arguments, and arguments among results, were not recorded. */
     const struct lode_uft_spec *result = lode_uft_specs_find(specs.specs, "f", "p", true);
     assert_string_equal(specs_show(&specs, result, payload, 8), "1");
     result = lode_uft_specs_find(specs.specs, "g", "p", true);

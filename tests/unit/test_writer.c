@@ -268,7 +268,7 @@ static void write_in_order(struct place *place, unsigned step)
         DONE(place, lode_writer_add_file(writer, name, i == 0, NULL, &files[i], &place->error));
     }
     for (unsigned k = 0, i = 0; k < THINGS; k++, i = (i + step) % THINGS) {
-        /* Two of each name, told apart by their modules. */
+        /* Two of each name, distinguished by their modules. */
         snprintf(name, sizeof name, "function%u", i / 2);
         const lode_writer_function function = {name, modules[i], files[THINGS - 1 - i], i, 64 * i};
         DONE(place, lode_writer_add_function(writer, &function, &functions[i], &place->error));

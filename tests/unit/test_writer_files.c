@@ -269,7 +269,7 @@ static void two_writers_do_not_share_a_target(void **state)
     leave_place(&place);
 }
 
-/* ---- what lies beside ---- */
+/* ---- companion files ---- */
 
 static void sources_are_copied(void **state)
 {

@@ -58,7 +58,7 @@ static void duplicates_are_refused(void **state)
     DONE(&place, lode_writer_add_statistic(writer, 0, 0, "$$", LODE_COMBINE_MAX, &place.error));
     DONE(&place, lode_writer_seal(writer, &place.error));
     lode_profile_builder *builder = begin_builder(&place, writer);
-    /* Side by side, apart, and as a value beside a point. */
+    /* Adjacent, separate, and as a value beside a point value. */
     for (unsigned i = 0; i < 3; i++) {
         DONE(&place, begin_thread(&place, builder, 0));
         DONE(&place, lode_profile_builder_value(builder, 1, 0, 1.0, &place.error));

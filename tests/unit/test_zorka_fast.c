@@ -279,7 +279,7 @@ static void traces_in_one_chunk_unpack_it_together(void **state)
     minizor_free(&store);
 }
 
-/* Of chunks that nobody reads, few are kept: the last ones. */
+/* Few unused chunks are cached: the last ones. */
 static void few_chunks_are_kept(void **state)
 {
     uint8_t bytes[16 + 16] = "0123456789abcdef";
@@ -296,7 +296,7 @@ static void few_chunks_are_kept(void **state)
     assert_int_equal(payloads->count, ZOR_IDLE_MAX);
     taken[0] = lode_zor_payload_take(payloads, &data, &chunk, 2 * ZOR_IDLE_MAX - 1);
     assert_ptr_equal(taken[0], last);
-    /* While it is read, nobody else has it. */
+    /* A chunk that is being read is not shared. */
     taken[1] = lode_zor_payload_take(payloads, &data, &chunk, 2 * ZOR_IDLE_MAX - 1);
     assert_ptr_not_equal(taken[1], last);
     lode_zor_payload_give(payloads, taken[0]);
