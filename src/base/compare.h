@@ -48,8 +48,8 @@ static inline int lode_compare_strings(const void *left, const void *right)
 }
 
 /*
- * Bisects low .. high - 1: afterwards `low` is the first index for which `is_below`, an expression with `middle`,
- * does not hold. It holds for none after one for which it does not.
+ * Binary search in [low, high): sets `low` to the first index for which `is_below`, an expression
+ * of `middle`, is false. It must be false for all later indices.
  */
 #define LODE_BISECT(low, high, is_below)                                                                     \
     do {                                                                                                     \

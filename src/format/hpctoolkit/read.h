@@ -74,7 +74,7 @@ static inline const uint8_t *hpct_record(const struct hpct_table *table, uint64_
     return table->bytes + index * table->stride;
 }
 
-/* Which of `count` records a pointer means, the first of which is at `offset`; LODE_NO_INDEX if none. */
+/* The index of the record at `pointer`; the first is at `offset`. LODE_NO_INDEX if none. */
 uint32_t lode_hpct_index_of(uint64_t offset, uint64_t count, uint64_t stride, uint64_t pointer);
 static inline uint32_t lode_hpct_record_index(const struct hpct_table *table, uint64_t pointer)
 {
