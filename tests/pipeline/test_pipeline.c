@@ -430,7 +430,7 @@ static int count_down(void *user, const char *phase, uint64_t done, uint64_t tot
     return (*left)-- == 0;
 }
 
-static void whoever_cancels_at_any_report_gets_nothing(void **state)
+static void cancelling_at_any_report_leaves_no_result(void **state)
 {
     unsigned reports = 0;
     (void)state;
@@ -470,7 +470,7 @@ int main(void)
         cmocka_unit_test(a_null_sink_takes_everything_and_leaves_nothing),
         cmocka_unit_test(a_sink_that_fails_at_any_step_leaves_nothing),
         cmocka_unit_test(a_source_that_fails_at_any_step_leaves_nothing),
-        cmocka_unit_test(whoever_cancels_at_any_report_gets_nothing),
+        cmocka_unit_test(cancelling_at_any_report_leaves_no_result),
     };
     return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void numbers_come_back_as_written(void **state)
     assert_int_equal(bytes[0], 0);
 }
 
-static void spans_never_reach_outside(void **state)
+static void byte_ranges_stay_inside(void **state)
 {
     (void)state;
     const uint8_t bytes[16] = {0};
@@ -355,7 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_read_the_same_at_any_alignment),
         cmocka_unit_test(numbers_come_back_as_written),
-        cmocka_unit_test(spans_never_reach_outside),
+        cmocka_unit_test(byte_ranges_stay_inside),
         cmocka_unit_test(arena_memory_is_zeroed_aligned_and_bounded),
         cmocka_unit_test(arrays_grow_to_their_maximum),
         cmocka_unit_test(maps_agree_with_a_table),

@@ -67,7 +67,7 @@ static void check_thread(const lode_recording *recording, const lode_recording *
     assert_string_equal(text, expected);
 }
 
-static void traces_of_a_thread_are_read_in_the_order_of_time(void **state)
+static void requests_of_a_thread_are_chronological(void **state)
 {
     lode_recording *inner = traces("1211");
     (void)state;
@@ -141,7 +141,7 @@ static void times_near_the_end_of_all_time_do_not_wrap(void **state)
     lode_recording_close(recording);
 }
 
-static void spans_reach_from_the_first_trace_to_the_last(void **state)
+static void intervals_go_from_the_first_request_to_the_last(void **state)
 {
     lode_recording *inner = traces("1123");
     uint64_t begin, end;
@@ -361,11 +361,11 @@ static void a_recording_that_cannot_be_read_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traces_of_a_thread_are_read_in_the_order_of_time),
+        cmocka_unit_test(requests_of_a_thread_are_chronological),
         cmocka_unit_test(a_thread_is_described_by_its_traces),
         cmocka_unit_test(a_trace_that_begins_too_early_is_moved_as_a_whole),
         cmocka_unit_test(times_near_the_end_of_all_time_do_not_wrap),
-        cmocka_unit_test(spans_reach_from_the_first_trace_to_the_last),
+        cmocka_unit_test(intervals_go_from_the_first_request_to_the_last),
         cmocka_unit_test(windows_open_only_what_they_meet),
         cmocka_unit_test(recordings_without_traces_are_what_they_are),
         cmocka_unit_test(values_are_those_of_the_trace),

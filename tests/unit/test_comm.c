@@ -73,7 +73,7 @@ static lode_status come_one_by_one(void *context, struct lode_comm *comm, lode_e
     return LODE_OK;
 }
 
-static void nobody_leaves_a_meeting_before_all_came(void **state)
+static void no_rank_leaves_a_barrier_early(void **state)
 {
     (void)state;
     for (size_t i = 0; i < comm_size_count; i++) {
@@ -221,7 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_communicator_of_one_rank_needs_no_other),
         cmocka_unit_test(threads_do_what_is_computed_by_hand),
-        cmocka_unit_test(nobody_leaves_a_meeting_before_all_came),
+        cmocka_unit_test(no_rank_leaves_a_barrier_early),
         cmocka_unit_test(all_end_when_one_fails_whatever_they_wait_in),
         cmocka_unit_test(the_error_that_was_raised_first_is_the_result),
         cmocka_unit_test(a_rank_that_was_asked_to_stop_stops_all),

@@ -140,7 +140,7 @@ static void test_code_without_a_name_an_entry_point_and_a_function_are_three_row
 }
 
 /* Offsets whose low 40 bits are equal, and one offset in two modules. */
-static void test_addresses_are_told_apart_by_module_and_by_all_bits_of_the_offset(void **state)
+static void test_addresses_differ_by_module_and_by_all_bits_of_the_offset(void **state)
 {
     static const char *const names[] = {"app+0x10", "app+0x10000000010", "app+0xfffffffffffffff0",
                                         "other.so+0x10", "other.so+0xffffffffffffffff"};
@@ -198,7 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_code_without_a_name_an_entry_point_and_a_function_are_three_rows),
-        cmocka_unit_test(test_addresses_are_told_apart_by_module_and_by_all_bits_of_the_offset),
+        cmocka_unit_test(test_addresses_differ_by_module_and_by_all_bits_of_the_offset),
         cmocka_unit_test(test_loops_at_one_offset_of_two_modules_are_two_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

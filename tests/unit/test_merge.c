@@ -30,7 +30,7 @@ static void check_merge(const lode_recording *recording, const lode_slice *slice
     assert_string_equal(text, expected);
 }
 
-static void events_come_in_the_order_of_time(void **state)
+static void events_are_chronological(void **state)
 {
     lode_recording *recording = made_recording(4);
     (void)state;
@@ -205,7 +205,7 @@ static void nothing_is_a_normal_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_come_in_the_order_of_time),
+        cmocka_unit_test(events_are_chronological),
         cmocka_unit_test(at_the_same_time_tracks_come_in_their_order),
         cmocka_unit_test(at_the_same_time_scheduling_comes_last),
         cmocka_unit_test(a_window_opens_only_what_it_meets),

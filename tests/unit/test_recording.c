@@ -104,7 +104,7 @@ static void modules_are_those_of_maps_and_loaded_ones(void **state)
     close_made(&rec, recording);
 }
 
-static void spans_are_the_times_of_the_first_and_last_event(void **state)
+static void intervals_go_from_the_first_to_the_last_event(void **state)
 {
     static const uint64_t spans[][2] = {{100, 900}, {1000, 1000063}, {520, 880}};
     struct minirec rec;
@@ -120,7 +120,7 @@ static void spans_are_the_times_of_the_first_and_last_event(void **state)
     close_made(&rec, recording);
 }
 
-static void the_span_of_a_track_whose_last_record_is_cut_ends_before_that(void **state)
+static void the_interval_of_a_track_ends_before_a_truncated_record(void **state)
 {
     uint8_t records[3 * 16] = {0};
     uint64_t begin, end;
@@ -292,7 +292,7 @@ static void a_window_may_begin_with_a_record_that_cannot_be_decoded(void **state
     close_made(&rec, recording);
 }
 
-static void merged_tracks_are_in_the_order_of_time(void **state)
+static void merged_tracks_are_chronological(void **state)
 {
     struct minirec rec;
     lode_recording *recording = open_sound(&rec);
@@ -494,13 +494,13 @@ int main(void)
         cmocka_unit_test(facts_are_what_the_recorder_noted),
         cmocka_unit_test(tracks_are_tasks_with_their_names),
         cmocka_unit_test(modules_are_those_of_maps_and_loaded_ones),
-        cmocka_unit_test(spans_are_the_times_of_the_first_and_last_event),
-        cmocka_unit_test(the_span_of_a_track_whose_last_record_is_cut_ends_before_that),
+        cmocka_unit_test(intervals_go_from_the_first_to_the_last_event),
+        cmocka_unit_test(the_interval_of_a_track_ends_before_a_truncated_record),
         cmocka_unit_test(all_variants_have_the_same_events),
         cmocka_unit_test(windows_have_what_happened_in_them),
         cmocka_unit_test(windows_of_long_tracks_are_found),
         cmocka_unit_test(a_window_may_begin_with_a_record_that_cannot_be_decoded),
-        cmocka_unit_test(merged_tracks_are_in_the_order_of_time),
+        cmocka_unit_test(merged_tracks_are_chronological),
         cmocka_unit_test(a_library_that_replaces_another_has_its_own_names),
         cmocka_unit_test(source_lines_come_with_functions),
         cmocka_unit_test(strict_opening_says_what_is_wrong_and_where),

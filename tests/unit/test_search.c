@@ -314,7 +314,7 @@ static void attributes_of_rows_are_bounded(void **state)
 
 /* ---- cost ---- */
 
-static void spans_alone_open_only_tracks_of_the_result(void **state)
+static void searching_intervals_opens_only_tracks_of_the_result(void **state)
 {
     lode_recording *recording = shop();
     lode_search_options options = LODE_SEARCH_OPTIONS_INIT;
@@ -532,7 +532,7 @@ int main(void)
         cmocka_unit_test(rows_say_what_the_outermost_call_was),
         cmocka_unit_test(attributes_of_inner_and_later_calls_are_not_those_of_the_first),
         cmocka_unit_test(attributes_of_rows_are_bounded),
-        cmocka_unit_test(spans_alone_open_only_tracks_of_the_result),
+        cmocka_unit_test(searching_intervals_opens_only_tracks_of_the_result),
         cmocka_unit_test(the_best_of_many_take_no_more_memory_than_the_limit),
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(a_limit_takes_the_beginning),

@@ -188,7 +188,7 @@ static void short_calls_are_left_out_with_what_they_call(void **state)
     check("a( b( c( ) d( 1 ) ) e( ) )", &slice, "0 a( b( d( 1 ) ) )");
 }
 
-static void points_wait_for_the_calls_they_are_in(void **state)
+static void instant_events_wait_for_their_calls(void **state)
 {
     lode_slice slice = min_time(10);
     (void)state;
@@ -364,7 +364,7 @@ int main(void)
         cmocka_unit_test(windows_share_out_the_time),
         cmocka_unit_test(deep_calls_are_left_out),
         cmocka_unit_test(short_calls_are_left_out_with_what_they_call),
-        cmocka_unit_test(points_wait_for_the_calls_they_are_in),
+        cmocka_unit_test(instant_events_wait_for_their_calls),
         cmocka_unit_test(time_off_the_processor_is_like_a_call),
         cmocka_unit_test(losses_are_never_left_out),
         cmocka_unit_test(depth_time_and_window_together),

@@ -377,7 +377,7 @@ static void leave_scene(struct scene *scene)
 
 static const uint64_t memories[] = {1, 4000, 60000, 0};
 
-static void same_bytes_from_any_memory_and_threads(void **state)
+static void byte_identical_with_any_memory_and_threads(void **state)
 {
     (void)state;
     for (size_t c = 0; c < sizeof contents / sizeof *contents; c++) {
@@ -399,7 +399,7 @@ static void run_job(struct scene *scene, struct job *job, uint32_t ranks)
     assert_same_files(scene->place.target, scene->comm_path);
 }
 
-static void same_bytes_from_any_comm(void **state)
+static void byte_identical_with_any_comm(void **state)
 {
     static const uint32_t ranks[] = {1, 2, 3, 5, 16};
     (void)state;
@@ -518,8 +518,8 @@ static void a_rank_that_is_cancelled_ends_the_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bytes_from_any_memory_and_threads),
-        cmocka_unit_test(same_bytes_from_any_comm),
+        cmocka_unit_test(byte_identical_with_any_memory_and_threads),
+        cmocka_unit_test(byte_identical_with_any_comm),
         cmocka_unit_test(what_is_sent_is_bounded),
         cmocka_unit_test(one_round_if_memory_allows),
         cmocka_unit_test(nothing_is_sent_by_one),

@@ -22,7 +22,7 @@ static const struct {
     {0, NULL, {0, 0, 0, 255}},
 };
 
-static void points_propagate_to_all_scopes(void **state)
+static void point_values_propagate_to_all_scopes(void **state)
 {
     struct place place;
     struct tree tree;
@@ -381,7 +381,7 @@ static void unlisted_contexts_come_last(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_propagate_to_all_scopes),
+        cmocka_unit_test(point_values_propagate_to_all_scopes),
         cmocka_unit_test(loops_without_inner_loops_are_exact),
         cmocka_unit_test(statistics_are_computed),
         cmocka_unit_test(profiles_are_sorted_by_id_tuple),

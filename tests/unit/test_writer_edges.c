@@ -41,7 +41,7 @@ static void a_database_may_be_empty(void **state)
     }
 }
 
-static void zeros_are_left_out_and_points_add_up(void **state)
+static void zeros_are_omitted_and_point_values_sum_up(void **state)
 {
     struct place place;
     struct tree tree;
@@ -190,7 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_database_may_be_empty),
-        cmocka_unit_test(zeros_are_left_out_and_points_add_up),
+        cmocka_unit_test(zeros_are_omitted_and_point_values_sum_up),
         cmocka_unit_test(profiles_are_counted_in_all_of_many_scopes),
         cmocka_unit_test(traces_have_bounds),
     };

@@ -91,7 +91,7 @@ static void unknown_formulas_are_refused(void **state)
 }
 
 /* The rule of custom scopes other than "lex_aware" is unknown: point values do not propagate. */
-static void points_need_known_scopes(void **state)
+static void point_values_need_known_scopes(void **state)
 {
     struct place place;
     (void)state;
@@ -299,7 +299,7 @@ int main(void)
         cmocka_unit_test(wrong_numbers_are_refused),
         cmocka_unit_test(duplicates_are_refused),
         cmocka_unit_test(unknown_formulas_are_refused),
-        cmocka_unit_test(points_need_known_scopes),
+        cmocka_unit_test(point_values_need_known_scopes),
         cmocka_unit_test(wrong_profiles_are_refused),
         cmocka_unit_test(calls_in_the_wrong_phase_are_refused),
         cmocka_unit_test(null_may_be_closed),

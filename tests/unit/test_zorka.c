@@ -166,7 +166,7 @@ static void expect_text(const struct zor_text *text, size_t number)
     assert_memory_equal(text->text, expected, text->length);
 }
 
-static void merged_texts_are_what_they_were(void **state)
+static void merged_strings_are_unchanged(void **state)
 {
     struct loaded fmi = load("zorka/text-merged/text-00000001-0000020f.fmi");
     struct loaded wal = load("zorka/text-merged/text-00000210.wal"),
@@ -262,7 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_flags_give_the_same_payloads),
         cmocka_unit_test(verdicts_are_those_of_the_original),
-        cmocka_unit_test(merged_texts_are_what_they_were),
+        cmocka_unit_test(merged_strings_are_unchanged),
         cmocka_unit_test(failures_of_real_stores_are_those_of_their_readers),
         cmocka_unit_test(traces_of_a_real_store_are_on_the_lowest_thread_that_is_free),
     };

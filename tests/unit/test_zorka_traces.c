@@ -23,7 +23,7 @@ static void exceptions_and_error_flags_are_failures(void **state)
            "end 262144 calls=2\n");
 }
 
-static void a_call_that_was_cut_off_behind_its_stop_ends_then(void **state)
+static void a_call_truncated_after_its_stop_ends_there(void **state)
 {
     struct minizor store;
     uint64_t begin, end;
@@ -229,7 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_and_error_flags_are_failures),
-        cmocka_unit_test(a_call_that_was_cut_off_behind_its_stop_ends_then),
+        cmocka_unit_test(a_call_truncated_after_its_stop_ends_there),
         cmocka_unit_test(the_early_error_flag_counts_where_the_index_says_so),
         cmocka_unit_test(the_early_error_flag_survives_in_other_layouts),
         cmocka_unit_test(opening_says_how_far_it_is_and_can_be_stopped),
