@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recordings as a source of profiles, in steps that leave plain data to the next one. Every rank of a
- * communicator takes them, with its share of the tracks:
- *   inputs    which tracks there are, what they are called, who reads which
- *   read      tracks are shared out to workers; each has a tree, and spools of what each track has in it
- *   merge     one tree of each rank, then one of all at rank 0, and the ways back
- *   describe  the tree as a description; when that is sealed, the ways lead to its ids
- *   values    rows become blocks of values, in the order of ids
- *   lines     spooled samples become trace lines
+ * Recordings as a source of profiles, in steps that pass plain data to the next one. Every rank of
+ * a communicator takes them, with its share of the tracks:
+ *   inputs    lists the tracks and their ids, and assigns them to ranks
+ *   read      assigns tracks to workers; each has a tree, and spools with the data of each track
+ *   merge     makes one tree per rank, then one of all on rank 0, and the maps back
+ *   describe  turns the tree into a description; once that is sealed, the maps lead to its ids
+ *   values    turns rows into blocks of values, in the order of ids
+ *   lines     turns spooled samples into trace lines
  */
 #ifndef LODE_TRANSFORM_BUILD_H
 #define LODE_TRANSFORM_BUILD_H
@@ -54,12 +54,12 @@ struct lode_build {
     struct lode_build_worker *workers;
     struct lode_sink_counts counts; /* of what was written */
 
-    /* By worker: from its nodes to those of the rank, then to places, at last to ids; from its metrics of changes to all metrics. */
+    /* By worker: maps its nodes to those of the rank, then to ids; and its change metrics. */
     uint32_t **nodes, **metrics;
     uint32_t *node_counts; /* by worker */
     uint32_t **parents;    /* by worker: of its nodes */
 
-    /* The tree of the rank, then of all that were merged into it, whose nodes are behind its own. */
+    /* The tree of the rank, then of all that were merged into it; their nodes follow its own. */
     struct lode_content_tree tree;
     struct lode_frames frames; /* of the tree */
     uint32_t own_nodes;

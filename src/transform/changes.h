@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changes: what recordings count besides time, such as page faults, read when a call begins and given as a difference when it ends. A
- * difference is that of the whole call; what calls inside it were given is taken off, so that a context has its own. And errors of calls.
+ * Changes: counters of recordings besides time, such as page faults, which are read at enter and
+ * given as a difference at leave. The differences of inner calls are subtracted, so that a context
+ * has its own. Also errors of calls.
  */
 #ifndef LODE_TRANSFORM_CHANGES_H
 #define LODE_TRANSFORM_CHANGES_H
@@ -36,7 +37,7 @@ struct lode_build_changes {
 void lode_build_changes_init(struct lode_build_changes *changes);
 void lode_build_changes_free(struct lode_build_changes *changes);
 void lode_build_changes_begin(struct lode_build_changes *changes);
-/* An event inside the call that `node` stands for, which is `depth` deep. What is no change is passed over, and what is outside of all calls. */
+/* An event in the call of `node` at this depth. Ignores what is no change or outside of calls. */
 lode_status lode_build_changes_take(struct lode_build_changes *changes, uint32_t node, size_t depth,
                                     const lode_recording *recording, uint32_t track, const lode_event *event,
                                     lode_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What there is. Ids are given by content, so that the order in which it is described does not matter. */
+/* Describes the contents. Ids follow from content: the order of description does not matter. */
 #include "base/error.h"
 #include "transform/build.h"
 #include <lode/name.h>
@@ -46,15 +46,16 @@ static lode_status describe_metrics(struct lode_build *build, lode_error *error)
     return LODE_OK;
 }
 
-/* What strings are called in the database, as modules and as files; LODE_NONE: they are none yet. */
+/* Numbers of strings as modules and as files in the database; LODE_NONE: not added yet. */
 struct symbols {
     uint32_t *modules, *files;
     uint32_t *functions;
 };
 
 /*
- * A function's name as hpcprof stores it, which viewers show as it is: demangled, and with the module where there is no source, since they
- * take functions of one name for one. Other names than those of C++ stay as they are: different ones must not become the same.
+ * A function's name as hpcprof stores it, since viewers show it as it is: demangled, with the
+ * module if there is no source, as viewers merge functions of equal names. Other names than C++
+ * stay unchanged: different ones must not become equal.
  */
 static const char *stored_name(const struct lode_strings *strings, const struct lode_frame_function *function,
                                char buffer[STORED_NAME_MAX])

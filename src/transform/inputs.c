@@ -199,7 +199,7 @@ static void unpack_tracks(struct lode_build_inputs *inputs, uint32_t input, cons
     }
 }
 
-/* Reads what all have packed, which is in the order of recordings. As long as there is no table, tracks are only counted. */
+/* Unpacks the inputs of all ranks, in recording order. Without a table, only counts tracks. */
 static bool unpack_inputs(struct lode_build_inputs *inputs, const unsigned char *at)
 {
     uint64_t total = 0;

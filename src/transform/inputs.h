@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recordings that a database is built from: which tracks there are, and what their profiles are called. */
+/* The recordings that a database is built from: their tracks, and the ids of their profiles. */
 #ifndef LODE_TRANSFORM_INPUTS_H
 #define LODE_TRANSFORM_INPUTS_H
 
@@ -57,11 +57,10 @@ struct lode_build_inputs {
     /* The share: profiles `first`, `first` + 1 and so on. */
     uint32_t first, share;
     uint64_t share_bytes;
-    uint32_t *
-        reading; /* tracks in the order in which they are read: those of one recording together, the largest first */
+    uint32_t *reading; /* tracks in reading order: by recording, the largest first */
 };
 
-/* Each rank opens some of the recordings, and tells the others what is in them. Passes findings on. Close it in every case. Collective. */
+/* Each rank opens some recordings and tells the others. Always close it. Collective. */
 lode_status lode_build_inputs_open(struct lode_build_inputs *inputs, struct lode_comm *comm,
                                    const char *const *paths, size_t count, const lode_build_options *options,
                                    lode_error *error);
@@ -75,7 +74,7 @@ static inline struct lode_build_track *build_share(const struct lode_build_input
 void lode_build_inputs_cut(struct lode_build_inputs *inputs);
 /* Threads for work on `items`: what was asked for, or this rank's part of the machine. */
 unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items);
-/* Gives findings to the caller, at rank 0, in the order of ranks; `kept` are this rank's. Collective. */
+/* Reports findings on rank 0, in rank order; `kept` are those of this rank. Collective. */
 lode_status lode_build_pass_on(const struct lode_build_inputs *inputs, struct lode_finding_list *const *kept,
                                size_t count, lode_error *error);
 /* Progress of this rank: the caller's callback at rank 0; ended everywhere if a rank fails. */
@@ -88,7 +87,7 @@ lode_status lode_build_input_acquire(struct lode_build_inputs *inputs, struct lo
 lode_status lode_build_input_blame(const struct lode_build_inputs *inputs,
                                    const struct lode_build_input *input, lode_status status,
                                    lode_error *error);
-/* A track was read; says whether it was the last, so that the recording can be closed. MT: any thread. */
+/* A track was read; returns whether it was the last of its recording. MT: any thread. */
 bool lode_build_input_release(struct lode_build_input *input);
 
 /* Sets the ranks of recordings that a pattern or a table gives. */

@@ -36,10 +36,7 @@ static uint64_t move_time(uint64_t time, int64_t clock)
     return clock < 0 ? 0 : UINT64_MAX;
 }
 
-/*
- * Decodes one sample; returns where the next one is. Whether a call has begun or ended cannot be foreseen, so no branch depends on it: the
- * bytes behind an end are read like a node.
- */
+/* Decodes a sample, branch-free, as enter or leave is unpredictable. Returns the next one. */
 static inline const uint8_t *next_sample(struct line *line, const uint8_t *at)
 {
     uint32_t word = get_u16le(at), has_ended = word / LODE_SAMPLE_ENDED;
@@ -55,7 +52,7 @@ static inline const uint8_t *next_sample(struct line *line, const uint8_t *at)
     return at + sizeof node * (1 - has_ended);
 }
 
-/* Decodes the samples that are there as a whole; returns how many bytes they are, and sets how many samples. */
+/* Decodes all complete samples; returns their bytes, and sets their number. */
 static size_t decode(struct line *from, const uint8_t *bytes, size_t size, bool is_last, uint8_t *out,
                      size_t *count)
 {
@@ -73,10 +70,7 @@ static size_t decode(struct line *from, const uint8_t *bytes, size_t size, bool 
     return (size_t)(at - bytes);
 }
 
-/*
- * From places to ids. Where a track is outside of all calls, it is in the global context: a sample there
- * says that nothing is known of what it does.
- */
+/* From positions to ids. Outside of all calls a sample is at the global context. */
 static void find_ids(struct lode_build *build)
 {
     for (unsigned worker = 0; worker < build->threads; worker++)

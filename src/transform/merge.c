@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the trees of workers to one of each rank, and from these to one of all. Both go pairwise, up a binomial tree: number i is merged
- * into i without its lowest bit, so that at each step half of those that are left have something to do.
+ * From the trees of workers to one per rank, and from these to one of all. Both merge pairwise in a
+ * binomial tree: number i is merged into i without its lowest bit.
  */
 #include "base/compare.h"
 #include "base/error.h"
@@ -64,7 +64,7 @@ static lode_status note_parents(struct lode_build *build, unsigned worker, lode_
     return LODE_OK;
 }
 
-/* The tree of worker 0 becomes that of the rank. The way of another leads through the one that it was merged into. */
+/* The tree of worker 0 becomes that of the rank. Maps of others go through the merged ones. */
 static lode_status compose(struct lode_build *build, const uint32_t *counts, lode_error *error)
 {
     uint32_t **nodes = build->nodes;
@@ -106,7 +106,7 @@ static lode_status merge_workers(struct lode_build *build, lode_error *error)
 
 /* ---- the trees of ranks ---- */
 
-/* Adds a tree that another rank has packed, and remembers the way from its nodes. False if there is no memory. */
+/* Adds the packed tree of another rank, and keeps the map of its nodes. False if out of memory. */
 static bool merge_packed(struct lode_build *build, struct lode_build_branch *branch, const unsigned char *at)
 {
     struct lode_content_tree tree = {0};

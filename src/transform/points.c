@@ -11,7 +11,7 @@
 struct recovery {
     const lode_database *db;
     lode_block block;
-    int32_t *point_of;  /* by id: that of the point scope, if it is one of the execution scope; else -1 */
+    int32_t *point_of;  /* by id of the execution scope: that of the point scope; else -1 */
     uint32_t *group_of; /* by index of context: 1 + its group, or 0 */
     uint32_t *context;  /* by group: its index */
     double *children;   /* by value: what listed children add to it */

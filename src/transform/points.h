@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Point values that were not stored. Writers of 2022 left out the values of instructions that the metadata does not list; what an
- * inclusive value is more than its parts is what the context had of its own.
+ * Recovers point values that were not stored. Writers of 2022 omitted the values of instructions
+ * that the metadata does not list: an inclusive value minus its parts is the context's own.
  */
 #ifndef LODE_TRANSFORM_POINTS_H
 #define LODE_TRANSFORM_POINTS_H

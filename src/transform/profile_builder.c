@@ -31,7 +31,7 @@ struct lode_profile_builder {
     /* Propagation: contexts that have values, their rows, and all their values. */
     struct lode_array touched; /* of uint32_t */
     uint32_t *row_of;          /* by id: 1 + the row, or 0 */
-    double *matrix; /* [row][column]; columns are value ids, and those of lode_writer_value.loopless */
+    double *matrix;            /* [row][column]; columns: value ids, then loopless values */
     size_t matrix_size;
 };
 
@@ -220,7 +220,7 @@ static double *row(const lode_profile_builder *self, uint32_t context)
     return self->matrix + (size_t)(self->row_of[context] - 1) * self->writer->columns;
 }
 
-/* Only "lex_aware" is known of the custom scopes, and points are only of metrics whose scopes are known. */
+/* Of custom scopes only "lex_aware" is known; point values need known scopes. */
 static bool is_lexical(const struct lode_writer_value *id)
 {
     return id->type == LODE_SCOPE_CUSTOM;
@@ -247,7 +247,7 @@ static bool is_loop(const lode_context *context)
     return context->lexical == LODE_LEXICAL_LOOP;
 }
 
-/* Ids are in depth-first order: from the last to the first, each context is complete when it is passed on. */
+/* Ids are in depth-first order: going backwards, each context is complete when it is added. */
 static void pass_up(lode_profile_builder *self)
 {
     const lode_writer *writer = self->writer;
@@ -272,7 +272,7 @@ static void pass_up(lode_profile_builder *self)
     }
 }
 
-/* A loop's lexical value is without the loops inside it: these were never added, so nothing of them remains. */
+/* A loop's lexical value excludes inner loops: they were never added, so nothing remains. */
 static double propagated_value(const lode_profile_builder *self, uint32_t context, uint32_t id)
 {
     const struct lode_writer_value *kind = &self->writer->value_ids[id];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a source of profiles to a sink, on many threads and on all ranks of a job: what `convert` and
- * `build` have in common. The output is in place atomically, and its bytes depend neither on the number
- * of threads nor on that of ranks.
+ * From a source of profiles to a sink, on many threads and all ranks of a job: shared by `convert`
+ * and `build`. The output is committed atomically, and byte-identical for any number of threads and
+ * ranks.
  */
 #ifndef LODE_TRANSFORM_PUMP_H
 #define LODE_TRANSFORM_PUMP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What profiles are called: nodes from the names of hosts, ranks from paths, a table or the order of processes, threads by their ids. */
+/* Ids of profiles: nodes from host names; ranks from paths, a table or process order; threads. */
 #include "base/blob.h"
 #include "base/error.h"
 #include "transform/inputs.h"

@@ -227,7 +227,7 @@ static lode_status describe_profiles(struct lode_database_source *self, struct l
     return keeps_ids ? LODE_OK : sort_profiles(self, out, error);
 }
 
-/* Bounds that are not tight stay: viewers count time from the first. Without samples they mean nothing. */
+/* Loose bounds stay: viewers count time from the first. Without samples they mean nothing. */
 static lode_status describe_lines(struct lode_database_source *self, struct lode_description *out,
                                   lode_error *error)
 {
@@ -415,7 +415,7 @@ static lode_status renumber_loops(const struct lode_database_source *self, const
     return LODE_OK;
 }
 
-/* Statistics of loops; all others are computed from profiles. Those that contradict themselves are none. */
+/* Statistics of loops; others are computed from profiles. Contradictory ones are ignored. */
 static lode_status summary(struct lode_profile_source *base, lode_block *out, lode_error *error)
 {
     struct lode_database_source *self = source_of(base);

@@ -17,7 +17,7 @@ struct lode_database_source {
     struct lode_map unlisted;             /* from the database's id to the number of the context */
     uint16_t *value_ids, *statistic_ids;  /* by the database's id: the new one */
     uint32_t *order;                      /* by new number of a profile, from 0: the database's */
-    uint32_t *trace_of;                   /* by profile of the database: its trace line, or LODE_NONE */
+    uint32_t *trace_of;                   /* by profile: its trace line, or LODE_NONE */
     uint32_t profile_count;               /* without summaries */
     struct lode_database_slot *slots;
     unsigned slot_count;

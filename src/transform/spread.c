@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the ids of all contexts, which rank 0 knows, to those that each rank has nodes for: down the tree that they were merged up. */
+/* Sends context ids from rank 0 to the ranks that have nodes for them, down the merge tree. */
 #include "base/error.h"
 #include "transform/build.h"
 #include <stdlib.h>

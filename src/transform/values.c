@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the rows of tracks to the values of profiles: integers up the tree, and one division at the end. */
+/* From the rows of tracks to values of profiles: integer sums up the tree, one final division. */
 #include "base/error.h"
 #include "model/block_builder.h"
 #include "transform/build.h"
@@ -90,7 +90,7 @@ static const struct lode_build_change *changes_of(const struct lode_build_scratc
                                                                 sizeof(struct lode_build_row));
 }
 
-/* Marks the contexts of the rows and all above them. Changes are at contexts that have rows. Returns how many there are. */
+/* Marks the contexts of the rows and their ancestors, and returns their number. */
 static size_t mark(const struct lode_build *build, const struct lode_track_result *track_result,
                    struct lode_build_scratch *scratch)
 {
@@ -182,7 +182,7 @@ static unsigned put_line(const struct lode_build *build, const uint64_t *sums, u
     return count;
 }
 
-/* The block of a profile, in the scratch. What is after its last value was put there and is nothing. */
+/* The block of a profile, in the scratch. Bytes after its last value are garbage. */
 static lode_status put_block(const struct lode_build *build, struct lode_build_scratch *scratch, size_t lines,
                              lode_block *out, lode_error *error)
 {

@@ -27,7 +27,7 @@ static uint32_t identify(void *user, const lode_function *function)
                                             : lode_interner_add(&self->frames.frames, &frame, NULL);
 }
 
-/* Entry points are the first nodes of every tree, so that they have the same numbers in all of them. */
+/* Entry points are the first nodes of every tree, so they have the same numbers in all. */
 static bool add_entry(struct lode_build_worker *self, uint16_t entry, const char *name)
 {
     struct lode_frame frame = no_frame;

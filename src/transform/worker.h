@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker makes of the events of its tracks: a tree of all of them; rows and samples of each, which go to the disk. */
+/* A worker: one tree of all its tracks; rows and samples of each track, spooled to disk. */
 #ifndef LODE_TRANSFORM_WORKER_H
 #define LODE_TRANSFORM_WORKER_H
 
@@ -35,7 +35,7 @@ struct lode_build_worker {
     struct lode_frames frames;
     struct lode_build_changes changes;
     struct lode_spool rows;
-    uint32_t input; /* the recording whose functions the builder knows, by its number; LODE_NONE: none */
+    uint32_t input; /* recording whose functions the builder knows, or LODE_NONE */
 
     /* The track that is being read. */
     const lode_recording *recording;
@@ -43,12 +43,12 @@ struct lode_build_worker {
     struct lode_track_result *result;
 };
 
-/* Number `number` of the workers of a rank, whose spools are in a directory that all ranks may use. Close it in every case. */
+/* Worker `number` of a rank; all ranks may share the directory of spools. Always close it. */
 lode_status lode_build_worker_open(struct lode_build_worker *worker, uint32_t rank, unsigned number,
                                    int directory, uint64_t trace, lode_error *error);
 void lode_build_worker_close(struct lode_build_worker *worker);
 
-/* `input` is the number of the recording: another one may later be at the same address. Calls begin at an entry. */
+/* `input` is the recording's number, as addresses may be reused. Calls begin at an entry. */
 lode_status lode_build_worker_begin(struct lode_build_worker *worker, uint32_t input,
                                     const lode_recording *recording, uint32_t track, uint32_t entry,
                                     struct lode_track_result *result, lode_error *error);

@@ -17,8 +17,8 @@ struct lode_writer {
     bool sealed, finished;
     bool broken;                         /* a profile could not be appended */
     struct lode_writer_value *value_ids; /* by value id */
-    uint32_t columns; /* of a profile builder's matrix: value ids, and one more for each custom one */
-    bool *opaque;     /* by metric: it has a scope whose rule is not known */
+    uint32_t columns;                    /* of a matrix: value ids, and one more per custom one */
+    bool *opaque;                        /* by metric: it has a scope whose rule is not known */
     uint32_t appended;
 };
 
