@@ -43,7 +43,8 @@ void lode_description_init(struct lode_description *self)
     lode_array_init(&self->module_list, sizeof(struct lode_module), SIZE_MAX);
     lode_array_init(&self->file_list, sizeof(struct lode_file), SIZE_MAX);
     lode_array_init(&self->function_list, sizeof(struct lode_function), SIZE_MAX);
-    lode_array_init(&self->context_list, sizeof(struct lode_context), SIZE_MAX);
+    lode_interner_init(&self->frames, sizeof(struct lode_frame));
+    lode_strings_init(&self->entry_names);
 }
 
 void lode_description_free(struct lode_description *self)
@@ -53,10 +54,14 @@ void lode_description_free(struct lode_description *self)
         lode_array_free(&LISTED(self, metric_list, struct new_metric, i)->statistics);
     }
     struct lode_array *lists[] = {&self->kinds_list,  &self->scope_list, &self->metric_list,
-                                  &self->module_list, &self->file_list,  &self->function_list,
-                                  &self->context_list};
+                                  &self->module_list, &self->file_list,  &self->function_list};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         lode_array_free(lists[i]);
+    lode_content_tree_close(&self->nodes);
+    lode_interner_free(&self->frames);
+    lode_strings_free(&self->entry_names);
+    if (self->id_of)
+        free(self->tree.nodes);
     free(self->id_of);
     lode_arena_free(&self->arena);
 }
@@ -268,30 +273,40 @@ static bool fits(int value, int most)
 
 static lode_status add_global(struct lode_description *self, lode_error *error)
 {
-    lode_context *global = self->context_list.count ? NULL : lode_array_push(&self->context_list);
-    if (global)
-        global->lexical = LODE_LEXICAL_GLOBAL;
-    return self->context_list.count ? LODE_OK : lode_fail_memory(error);
+    bool done = self->nodes.count > 0 || lode_content_tree_open(&self->nodes, sizeof(struct lode_tree_node));
+    return done ? LODE_OK : lode_fail_memory(error);
 }
 
 /* Appends a context, if the limit allows. */
-static lode_context *push_context(struct lode_description *self, lode_status *status, lode_error *error)
+static lode_status push_context(struct lode_description *self, uint32_t parent,
+                                const struct lode_frame *frame, uint32_t *out, lode_error *error)
 {
-    *status = add_global(self, error);
-    return *status == LODE_OK ? add(self, &self->context_list, "contexts", UINT32_MAX - 2, status, error)
-                              : NULL;
+    if (self->sealed)
+        return wrong(error, "the description is sealed");
+    LODE_TRY(add_global(self, error));
+    if (self->nodes.count >= LODE_TREE_MAX)
+        return too_many(error, "contexts", LODE_TREE_MAX - 1);
+    uint32_t number = lode_interner_add(&self->frames, frame, NULL);
+    LODE_TRY_ALLOC(number != LODE_NO_NUMBER && lode_content_tree_append(&self->nodes, parent, number), error);
+    *out = self->nodes.count - 2;
+    return LODE_OK;
+}
+
+static bool is_unlisted(const struct lode_description *self, uint32_t position)
+{
+    uint32_t frame = lode_tree_node(&self->nodes, position)->frame;
+    return LISTED(self, frames.items, struct lode_frame, frame)->kind == LODE_LEXICAL_UNLISTED;
 }
 
 static lode_status check_context(const struct lode_description *self, const lode_writer_context *context,
                                  lode_error *error)
 {
     bool is_entry = context->parent == LODE_NONE;
-    if ((!is_entry && POSITION(context->parent) >= self->context_list.count) ||
+    if ((!is_entry && POSITION(context->parent) >= self->nodes.count) ||
         !refers(context->function, &self->function_list) || !refers(context->file, &self->file_list) ||
         !refers(context->module, &self->module_list))
         return wrong(error, "a context's parent, function, file or module was not described");
-    if (!is_entry &&
-        LISTED(self, context_list, lode_context, POSITION(context->parent))->lexical == LODE_LEXICAL_UNLISTED)
+    if (!is_entry && is_unlisted(self, POSITION(context->parent)))
         return wrong(error, "an unlisted context has no children");
     if (!fits(context->entry, UINT16_MAX) || !fits(context->lexical, UINT8_MAX) ||
         !fits(context->relation, UINT8_MAX) || context->propagation > UINT16_MAX)
@@ -304,38 +319,31 @@ static lode_status check_context(const struct lode_description *self, const lode
 lode_status lode_description_add_context(struct lode_description *self, const lode_writer_context *context,
                                          uint32_t *out, lode_error *error)
 {
-    lode_status status = LODE_OK;
     LODE_TRY(check_context(self, context, error));
-    lode_context *added = push_context(self, &status, error);
-    if (added == NULL)
-        return status;
     bool is_entry = context->parent == LODE_NONE;
-    *added = (lode_context){.parent = POSITION(context->parent),
-                            .id = is_entry ? LODE_NONE : context->function,
-                            .subtree_size = context->file,
-                            .depth = context->module,
-                            .line = context->file == LODE_NONE ? 0 : context->line,
-                            .offset = context->module == LODE_NONE ? 0 : context->offset,
-                            .entry = (uint16_t)context->entry,
-                            .propagation = (uint16_t)context->propagation,
-                            .lexical = is_entry ? LODE_LEXICAL_ENTRY : (uint16_t)context->lexical,
-                            .relation = (uint8_t)context->relation};
-    *out = (uint32_t)self->context_list.count - 2;
-    if (!is_entry)
-        return LODE_OK;
-    self->entries++;
-    return keep(self, context->entry_name ? context->entry_name : "", &added->entry_name, error);
+    const char *name = context->entry_name ? context->entry_name : "";
+    struct lode_frame frame = {.function = context->function,
+                               .file = context->file,
+                               .module = context->module,
+                               .line = context->file == LODE_NONE ? 0 : context->line,
+                               .offset = context->module == LODE_NONE ? 0 : context->offset,
+                               .entry = (uint16_t)context->entry,
+                               .propagation = (uint16_t)context->propagation,
+                               .kind = is_entry ? LODE_LEXICAL_ENTRY : (uint16_t)context->lexical,
+                               .relation = (uint16_t)context->relation};
+    LODE_TRY_ALLOC(!is_entry || lode_strings_put(&self->entry_names, name, &frame.function), error);
+    LODE_TRY(push_context(self, POSITION(context->parent), &frame, out, error));
+    self->entries += is_entry;
+    return LODE_OK;
 }
 
 lode_status lode_description_add_unlisted(struct lode_description *self, uint32_t *out, lode_error *error)
 {
-    lode_status status = LODE_OK;
-    lode_context *added = push_context(self, &status, error);
-    if (added == NULL)
-        return status;
-    *added = (lode_context){.lexical = LODE_LEXICAL_UNLISTED};
-    *out = (uint32_t)self->context_list.count - 2;
-    return LODE_OK;
+    struct lode_frame frame = {.function = LODE_NO_NUMBER,
+                               .file = LODE_NO_NUMBER,
+                               .module = LODE_NO_NUMBER,
+                               .kind = LODE_LEXICAL_UNLISTED};
+    return push_context(self, LODE_TREE_ROOT, &frame, out, error);
 }
 
 /* ---- sealing ---- */

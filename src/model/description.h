@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "model/context.h"
 #include "model/metric.h"
+#include "model/tree.h"
 #include <lode/writer.h>
 
 struct lode_id_tuple {
@@ -56,8 +57,10 @@ struct lode_description {
     struct lode_description_limits limits;
     uint32_t entries;
     uint32_t *id_of; /* when sealed: ids of contexts, by number + 1 */
-    struct lode_array kinds_list, scope_list, metric_list, module_list, file_list, function_list,
-        context_list;
+    struct lode_array kinds_list, scope_list, metric_list, module_list, file_list, function_list;
+    struct lode_content_tree nodes; /* contexts: siblings may be equal; unlisted ones are below the root */
+    struct lode_interner frames;    /* of the nodes; numbers in them are those of the lists */
+    struct lode_strings entry_names;
     struct lode_arena arena; /* of strings, and of what a source adds */
 };
 
@@ -90,11 +93,10 @@ lode_status lode_description_add_unlisted(struct lode_description *self, uint32_
 
 /*
  * Until a description is sealed, arrays may move, and references are numbers: a function has its
- * module in `index` and its file in `identity`; a context has its function in `id`, its file in
- * `subtree_size` and its module in `depth`. Sorting replaces them by pointers.
+ * module in `index` and its file in `identity`. Sorting replaces them by pointers.
  */
 enum {
-    LODE_LEXICAL_UNLISTED = UINT16_MAX /* a context that is not in the tree */
+    LODE_LEXICAL_UNLISTED = UINT16_MAX /* kind of the frame of a context that is not listed */
 };
 lode_status lode_description_sort(struct lode_description *self, lode_error *error);
 

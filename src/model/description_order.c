@@ -124,157 +124,126 @@ static lode_status sort_functions(struct lode_description *self, const struct ra
 
 /* ---- the order of contexts ---- */
 
-static int compare_contexts(const void *left, const void *right, void *argument)
+/* Entry points, then other contexts, then unlisted ones, which are siblings of entry points. */
+static unsigned class_of(const struct lode_frame *frame)
 {
-    const lode_context *contexts = argument;
-    uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
-    const lode_context *a = &contexts[i], *b = &contexts[k];
-    int order = compare_numbers(a->entry, b->entry);
-    if (order == 0 && a->lexical == LODE_LEXICAL_ENTRY)
-        order = compare_strings(a->entry_name, b->entry_name);
+    return frame->kind == LODE_LEXICAL_ENTRY ? 0 : 1u + (frame->kind == LODE_LEXICAL_UNLISTED);
+}
+
+static const struct lode_frame *frame_at(const struct lode_description *self, uint32_t number)
+{
+    return LODE_ARRAY_AT(&self->frames.items, struct lode_frame, number);
+}
+
+static int compare_frames(const void *left, const void *right, void *argument)
+{
+    const struct lode_description *self = argument;
+    const struct lode_frame *a = frame_at(self, *(const uint32_t *)left);
+    const struct lode_frame *b = frame_at(self, *(const uint32_t *)right);
+    int order = compare_numbers(class_of(a), class_of(b));
     if (order == 0)
-        order = compare_numbers(a->lexical, b->lexical);
+        order = compare_numbers(a->entry, b->entry);
+    if (order == 0 && a->kind == LODE_LEXICAL_ENTRY)
+        order = compare_strings(lode_strings_at(&self->entry_names, a->function),
+                                lode_strings_at(&self->entry_names, b->function));
+    if (order == 0)
+        order = compare_numbers(a->kind, b->kind);
     if (order == 0)
         order = compare_numbers(a->relation, b->relation);
     if (order == 0)
-        order = compare_numbers(a->id, b->id);
+        order = compare_numbers(a->function, b->function);
     if (order == 0)
-        order = compare_numbers(a->subtree_size, b->subtree_size);
+        order = compare_numbers(a->file, b->file);
     if (order == 0)
         order = compare_numbers(a->line, b->line);
     if (order == 0)
-        order = compare_numbers(a->depth, b->depth);
+        order = compare_numbers(a->module, b->module);
     if (order == 0)
         order = compare_numbers(a->offset, b->offset);
-    if (order == 0)
-        order = compare_numbers(a->propagation, b->propagation);
-    return order ? order : compare_numbers(i, k);
+    return order ? order : compare_numbers(a->propagation, b->propagation);
 }
 
-/* Children of each context, as ranges of one array. */
-struct families {
-    uint32_t *first; /* by position; one more at the end */
-    uint32_t *children;
-};
-
-static lode_status find_families(const struct lode_description *self, struct families *families,
-                                 lode_error *error)
+/* By frame, whose function, file and module are ranks: its own. */
+static bool rank_frames(struct lode_description *self, uint32_t *rank)
 {
-    size_t count = self->context_list.count;
-    lode_context *contexts = self->context_list.items;
-    families->first = calloc(count + 2, sizeof *families->first);
-    families->children = calloc(count + 1, sizeof *families->children);
-    LODE_TRY_ALLOC(families->first && families->children, error);
-    /* Counted one position ahead, so that filling in moves each start to its place. */
-    for (size_t i = 1; i < count; i++)
-        if (contexts[i].lexical != LODE_LEXICAL_UNLISTED)
-            families->first[contexts[i].parent + 2]++;
-    for (size_t i = 2; i < count + 2; i++)
-        families->first[i] += families->first[i - 1];
-    for (uint32_t i = 1; i < count; i++)
-        if (contexts[i].lexical != LODE_LEXICAL_UNLISTED)
-            families->children[families->first[contexts[i].parent + 1]++] = i;
-    for (size_t i = 0; i < count; i++)
-        if (families->first[i + 1] - families->first[i] > 1)
-            qsort_r(families->children + families->first[i], families->first[i + 1] - families->first[i],
-                    sizeof *families->children, compare_contexts, contexts);
-    return LODE_OK;
+    uint32_t count = (uint32_t)self->frames.items.count, *order = calloc((size_t)count + 1, sizeof *order);
+    if (order == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof *order, compare_frames, self);
+    for (uint32_t i = 0; i < count; i++)
+        rank[order[i]] = i;
+    free(order);
+    return true;
 }
 
-/* Numbers listed contexts depth-first; the stack holds those to be visited, the next one last. */
-static uint32_t number_listed(const struct lode_description *self, const struct families *families,
-                              uint32_t *stack)
+static bool order_contexts(struct lode_description *self, const struct ranks *ranks,
+                           struct lode_tree_order *order)
 {
-    size_t depth = 0;
-    uint32_t at = 0, count = 1;
-    for (;;) {
-        for (uint32_t i = families->first[at + 1]; i-- > families->first[at];)
-            stack[depth++] = families->children[i];
-        if (depth == 0)
-            return count;
-        at = stack[--depth];
-        self->id_of[at] = count++;
+    struct lode_array *frames = &self->frames.items;
+    for (size_t i = 0; i < frames->count; i++) {
+        struct lode_frame *frame = LODE_ARRAY_AT(frames, struct lode_frame, i);
+        if (frame->kind != LODE_LEXICAL_ENTRY)
+            frame->function = rank_of(ranks->functions, frame->function);
+        frame->file = rank_of(ranks->files, frame->file);
+        frame->module = rank_of(ranks->modules, frame->module);
     }
+    uint32_t *rank = calloc(frames->count + 1, sizeof *rank);
+    bool done = rank && rank_frames(self, rank) &&
+                lode_tree_order_make(order, &self->nodes, rank, (uint32_t)frames->count);
+    free(rank);
+    return done;
 }
 
-/* Unlisted contexts come after all others, in order of addition. */
-static lode_status number_contexts(struct lode_description *self, const struct families *families,
-                                   lode_error *error)
+/* Fills in all but the depth. Returns whether the context is listed. */
+static bool fill_context(const struct lode_description *self, const struct lode_tree_order *order,
+                         uint32_t node)
 {
-    size_t count = self->context_list.count;
-    const lode_context *contexts = self->context_list.items;
-    uint32_t *stack = calloc(count + 1, sizeof *stack);
-    self->id_of = calloc(count + 1, sizeof *self->id_of);
-    if (stack == NULL || self->id_of == NULL) {
-        free(stack);
-        return lode_fail_memory(error);
-    }
-    self->tree.count = number_listed(self, families, stack);
-    free(stack);
-    self->id_count = self->tree.count;
-    for (size_t i = 1; i < count; i++)
-        if (contexts[i].lexical == LODE_LEXICAL_UNLISTED)
-            self->id_of[i] = self->id_count++;
-    return LODE_OK;
-}
-
-/* From numbers to references. */
-static void complete_contexts(struct lode_description *self)
-{
-    lode_context *contexts = self->context_list.items;
-    for (size_t i = 1; i < self->context_list.count; i++) {
-        lode_context *context = &contexts[i];
-        bool is_listed = context->lexical != LODE_LEXICAL_UNLISTED;
-        if (is_listed && context->lexical != LODE_LEXICAL_ENTRY && context->id != LODE_NONE)
-            context->function = &self->functions[context->id];
-        if (is_listed && context->subtree_size != LODE_NONE)
-            context->file = &self->files[context->subtree_size];
-        if (is_listed && context->depth != LODE_NONE)
-            context->module = &self->modules[context->depth];
-        context->parent = self->id_of[context->parent];
-        context->id = self->id_of[i];
-    }
-}
-
-/* Moves each context to its id, in place, as there may be many. */
-static void move_contexts(struct lode_context_tree *tree, size_t count)
-{
-    lode_context *nodes = tree->nodes;
-    for (size_t i = 1; i < count; i++)
-        while (nodes[i].id != i) {
-            lode_context moved = nodes[i];
-            nodes[i] = nodes[moved.id];
-            nodes[moved.id] = moved;
-        }
-    for (uint32_t i = 0; i < tree->count; i++) {
-        nodes[i].index = i;
-        nodes[i].subtree_size = 1;
-        nodes[i].depth = i == 0 ? 0 : nodes[nodes[i].parent].depth + 1;
-    }
-    for (uint32_t i = tree->count; i-- > 1;)
-        nodes[nodes[i].parent].subtree_size += nodes[i].subtree_size;
+    const struct lode_tree_node *from = lode_tree_node(&self->nodes, node);
+    const struct lode_frame *frame = frame_at(self, from->frame);
+    uint32_t id = order->positions[node];
+    lode_context *context = &self->tree.nodes[id];
+    *context = (lode_context){.id = id,
+                              .index = id,
+                              .parent = order->positions[from->parent],
+                              .subtree_size = order->sizes[node],
+                              .line = frame->line,
+                              .offset = frame->offset,
+                              .entry = frame->entry,
+                              .propagation = frame->propagation,
+                              .lexical = frame->kind,
+                              .relation = (uint8_t)frame->relation};
+    if (frame->kind == LODE_LEXICAL_ENTRY)
+        context->entry_name = lode_strings_at(&self->entry_names, frame->function);
+    else if (frame->function != LODE_NONE)
+        context->function = &self->functions[frame->function];
+    if (frame->file != LODE_NONE)
+        context->file = &self->files[frame->file];
+    if (frame->module != LODE_NONE)
+        context->module = &self->modules[frame->module];
+    return frame->kind != LODE_LEXICAL_UNLISTED;
 }
 
 static lode_status sort_contexts(struct lode_description *self, const struct ranks *ranks, lode_error *error)
 {
-    struct families families = {0};
-    lode_context *contexts = self->context_list.items;
-    for (size_t i = 1; i < self->context_list.count; i++) {
-        if (contexts[i].lexical == LODE_LEXICAL_UNLISTED)
-            continue;
-        contexts[i].id = rank_of(ranks->functions, contexts[i].id);
-        contexts[i].subtree_size = rank_of(ranks->files, contexts[i].subtree_size);
-        contexts[i].depth = rank_of(ranks->modules, contexts[i].depth);
-    }
-    lode_status status = find_families(self, &families, error);
-    if (status == LODE_OK)
-        status = number_contexts(self, &families, error);
-    free(families.first);
-    free(families.children);
-    LODE_TRY(status);
-    complete_contexts(self);
-    self->tree.nodes = contexts;
-    move_contexts(&self->tree, self->context_list.count);
+    struct lode_tree_order order;
+    uint32_t count = self->nodes.count;
+    LODE_TRY_ALLOC(order_contexts(self, ranks, &order), error);
+    lode_context *nodes = self->tree.nodes = calloc(count, sizeof *nodes);
+    self->id_of = order.positions;
+    self->id_count = count;
+    self->tree.count = 1;
+    for (uint32_t i = 1; nodes && i < count; i++)
+        self->tree.count += fill_context(self, &order, i);
+    free(order.sizes);
+    LODE_TRY_ALLOC(nodes, error);
+    nodes[0].lexical = LODE_LEXICAL_GLOBAL;
+    nodes[0].subtree_size = self->tree.count;
+    for (uint32_t i = 1; i < self->tree.count; i++)
+        nodes[i].depth = nodes[nodes[i].parent].depth + 1;
+    lode_content_tree_close(&self->nodes);
+    lode_interner_free(&self->frames);
     return LODE_OK;
 }
 

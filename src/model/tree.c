@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 enum {
-    NODES_FIRST = 1 << 10,
-    NODES_MAX = 1 << 30
+    NODES_FIRST = 1 << 10
 };
 
 /* ---- slots ---- */
@@ -47,7 +46,7 @@ static bool make_slots(struct lode_content_tree *tree)
 static bool grow(struct lode_content_tree *tree)
 {
     uint32_t capacity = tree->capacity ? tree->capacity * 2 : NODES_FIRST;
-    if (capacity > NODES_MAX || !lode_pages_resize(&tree->nodes, capacity * tree->node_size))
+    if (capacity > LODE_TREE_MAX || !lode_pages_resize(&tree->nodes, capacity * tree->node_size))
         return false;
     tree->capacity = capacity;
     return true;

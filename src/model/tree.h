@@ -24,7 +24,7 @@ struct lode_frame_function {
 struct lode_frame {
     uint64_t offset;
     uint32_t function;     /* or LODE_NO_NUMBER; for an entry point, its name */
-    uint32_t file, module; /* strings, or LODE_NO_NUMBER */
+    uint32_t file, module; /* in struct lode_frames strings; or LODE_NO_NUMBER */
     uint32_t line;
     uint16_t entry, propagation;
     uint16_t kind, relation; /* enum lode_lexical, enum lode_relation */
@@ -62,7 +62,8 @@ struct lode_tree_node {
 };
 
 enum {
-    LODE_TREE_ROOT /* the global context, without a frame */
+    LODE_TREE_ROOT,         /* the global context, without a frame */
+    LODE_TREE_MAX = 1 << 30 /* nodes */
 };
 
 /* Parents precede children. */
