@@ -10,4 +10,4 @@ while IFS= read -r -d '' file; do
 done < <(git -c safe.directory="$PWD" ls-files -z --cached --others --exclude-standard '*.c' '*.h')
 echo "${#files[@]} files"
 test ${#files[@]} -gt 0
-clang-format --dry-run -Werror "${files[@]}"
+printf '%s\0' "${files[@]}" | xargs -0 -n 50 -P "$(nproc)" clang-format --dry-run -Werror
