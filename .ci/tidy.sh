@@ -49,7 +49,9 @@ with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as str
     entries = json.load(stream)
 for file in sorted({os.path.realpath(os.path.join(entry["directory"], entry["file"])) for entry in entries}):
     chosen = file in changed or zlib.crc32(os.path.relpath(file).encode()) % parts == number - 1
-    if file.endswith(".c") and chosen and re.search(pattern, file) and re.search(folders[kind], file):
+    # What is generated is below the build folder.
+    is_source = file.endswith(".c") and os.path.relpath(file, os.path.realpath(build)).startswith("..")
+    if is_source and chosen and re.search(pattern, file) and re.search(folders[kind], file):
         sys.stdout.write(file + "\0")
 PYTHON
 }

@@ -91,7 +91,7 @@ static void replace(struct costly *self, const char *file)
 static struct outcome walk(const struct costly *self)
 {
     lode_memory_file files[MINIREC_FILES];
-    return exercise(files, minirec_list(&self->rec, files), INFINITY);
+    return exercise(files, minirec_list(&self->rec, files), HUGE_VAL);
 }
 
 /* Milliseconds of the valid recording; measured once. */

@@ -476,7 +476,7 @@ static void columns_of_real_databases_are_what_single_functions_say(void **state
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1024];
-        lode_database *db;
+        lode_database *db = NULL;
         if (!corpus_path(path, sizeof path, names[i]) || lode_database_open(&db, path, NULL) != LODE_OK)
             skip();
         compare_database(db, owner_of(false));

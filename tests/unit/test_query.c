@@ -41,7 +41,7 @@ static void compare_row(const lode_view_row *a, const lode_view_row *b)
 /* Expands all nodes in the order of discovery or, if `backwards`, the last one first. */
 static void expand_all(lode_outline *outline, bool backwards)
 {
-    uint32_t known = 1, first, count;
+    uint32_t first, count;
     uint32_t *pending = malloc(sizeof *pending * 1000000);
     size_t begin = 0, end = 0;
     assert_non_null(pending);
@@ -51,7 +51,6 @@ static void expand_all(lode_outline *outline, bool backwards)
         assert_int_equal(lode_outline_expand(outline, node, &first, &count, NULL), LODE_OK);
         for (uint32_t i = 0; i < count && end < 1000000; i++)
             pending[end++] = first + i;
-        known += count;
     }
     free(pending);
 }
