@@ -8,10 +8,7 @@
 /* Zeroed. Never NULL; free() it. */
 void *alloc_array(size_t count, size_t element_size);
 
-/*
- * Makes room for one more element in an array that holds `count` of them, and returns the array, moved if need be.
- * `capacity` starts at 0 with a NULL array.
- */
+/* Makes space after `count` elements; returns the array. `capacity` starts at 0, with NULL. */
 void *alloc_grow(void *array, size_t *capacity, size_t count, size_t element_size);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct invocation {
     const char *const *operands;
     size_t operand_count;
     uint64_t given;       /* options, as in option_result */
-    lode_store_kind kind; /* of the store that the first operand names, if the command is for stores */
+    lode_store_kind kind; /* of the store that the first operand names, if any */
     out *out;
 } invocation;
 
@@ -30,7 +30,7 @@ struct command_spec {
     option_set options;
     size_t options_size;
     const void *defaults; /* NULL: all zero */
-    /* May be NULL. Says what is wrong with the call before the store is looked at; EXIT_DONE if nothing is. */
+    /* May be NULL. Validates the call before the store is opened; EXIT_DONE if it is valid. */
     int (*usage)(const invocation *call);
     int (*run)(const invocation *call);
 };

@@ -15,7 +15,7 @@ extern const char *format_choices[FORMAT_CHOICES], *synth_choices[FORMAT_CHOICES
 
 /* Fills the choices. Before any option is read. */
 void formats_init(void);
-/* The first format of a family that has a layout; NULL: of any, or whatever layout. 0 if there is none. */
+/* The first format of a family with a layout; NULL: any. 0 if there is none. */
 int format_find(const char *family, const char *layout, lode_format_info *out);
 /* The family of the formats that have layouts. */
 const char *format_with_layouts(void);

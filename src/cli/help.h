@@ -28,7 +28,7 @@ typedef struct help_term {
     const char *meaning;
 } help_term;
 
-/* One text of src/cli/help: of a command, of the program ("lode"), or of the options that commands share ("shared"). */
+/* A text of src/cli/help: of a command, the program ("lode"), or shared options ("shared"). */
 typedef struct help_page {
     const char *name; /* NULL ends the table */
     const char *summary;

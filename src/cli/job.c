@@ -45,7 +45,7 @@ static int is_single(const struct launcher *launcher)
 
 void job_prepare_files(void)
 {
-    /* Of the two ways that Open MPI has, its own says that all was written when the disk was full. */
+    /* Open MPI's own I/O reports success when the disk is full; use the other one. */
     setenv("OMPI_MCA_io", "^ompio", 0);
 }
 

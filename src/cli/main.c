@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     interrupt_init();
     formats_init();
-    /* Where that is not possible, a file that becomes shorter ends the program, as it would any other. */
+    /* Without a guard, a file that shrinks ends the program. */
     (void)!lode_guard_install(NULL);
     /* What is wrong with the words of a command is wrong for all processes of a job. */
     if (job_is_quiet())

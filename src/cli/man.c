@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text for troff: backslashes and dashes are escaped, and no line can begin with a control character. */
+/* Text for troff: escapes backslashes and dashes; no line begins with a control character. */
 static void man_text(out *o, const char *text)
 {
     if (*text == '.' || *text == '\'')

@@ -322,7 +322,7 @@ static int needs_argument(parser *p, const option_spec *option)
     return fail(p, "--%s needs an argument: %s", option->name, argument);
 }
 
-/* The option of this name; of two, of which the first has words to choose from, that one if the argument is a word. */
+/* The option of this name; of two, the one with choices if the argument is one of them. */
 static const option_entry *find_option(const parser *p, const char *name, const char *value)
 {
     const option_entry *found = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options, declared as data: the parser, the help strings and the manual pages all read the same tables.
+ * Options, declared as data: the parser, the help and the manual pages read the same tables.
  *
- * Every command keeps its options in one struct that begins with a shared_options, so that an offset says where a
- * value goes, whoever declares the option.
+ * Every command has its options in one struct that begins with a shared_options; an offset says
+ * where a value goes.
  */
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H
@@ -83,7 +83,7 @@ enum {
     SHARED_DEPTH = 1u << 7,
     SHARED_NAMES = 1u << 8,
     SHARED_STRICT = 1u << 9,
-    SHARED_WINDOW = 1u << 10,                      /* tracks, and a time: --from, --to, --task, --id */
+    SHARED_WINDOW = 1u << 10,                      /* tracks and time: --from, --to, --task, --id */
     SHARED_SLICE = SHARED_WINDOW | SHARED_MIN_TIME /* a part of a recording */
 };
 
@@ -108,7 +108,7 @@ enum {
     NAMES_RAW
 };
 
-/* The options of one command: its own, and those it shares. --help is always there. Tables end with a NULL name; each may be NULL. */
+/* Own and shared options of a command, and --help. Tables end with a NULL name; may be NULL. */
 typedef struct option_set {
     const option_spec *own;
     const option_spec *of_databases; /* that have no meaning for another kind of store */
@@ -116,7 +116,7 @@ typedef struct option_set {
     unsigned shared; /* SHARED_... */
 } option_set;
 
-/* As many as there are bits for those given; a command with more ends the program, so that no option is lost unseen. */
+/* The number of bits for given options; a command with more options aborts the program. */
 #define OPTION_LIST_MAX 64
 
 typedef struct option_entry {
@@ -142,7 +142,7 @@ typedef struct option_result {
 int option_parse(const option_set *set, const char *command, int count, char **arguments,
                  option_result *result);
 
-/* The first option among the given ones that is not for stores of this kind (FOR_...); NULL if all are. */
+/* The first given option that is not for stores of this kind (FOR_...); NULL if none. */
 const option_spec *option_misplaced(const option_set *set, uint64_t given, unsigned store);
 
 #endif

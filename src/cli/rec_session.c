@@ -183,7 +183,7 @@ void rec_write_slice(out *o, const rec_session *s)
         out_fact_u64(o, "min_time_ns", s->slice.min_time);
 }
 
-/* Notes of the opening are what 'lode info' is for; all that was found while reading has a bearing on the numbers. */
+/* 'lode info' shows notes of opening; findings while reading affect the numbers. */
 static void gather_findings(tally *all, const rec_session *s)
 {
     *all = (tally){.cap = s->reading.cap};

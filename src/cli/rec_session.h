@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What commands on recordings begin with: an open recording, and the slice of it that was asked for. */
+/* Common start of commands on recordings: the open recording and the requested slice. */
 #ifndef CLI_REC_SESSION_H
 #define CLI_REC_SESSION_H
 
@@ -16,7 +16,7 @@ typedef struct rec_session {
     lode_recording *recording;
     lode_slice slice;
     uint32_t *tracks; /* of the slice; NULL: all */
-    /* The times of the first and the last event of all tracks; 0 and 0 without events. Set by rec_find_span. */
+    /* Times of the first and last event of all tracks; 0 without events. Set by rec_find_span. */
     uint64_t begin, end;
     int has_interval;
     tally opening, reading; /* findings */
@@ -54,14 +54,14 @@ lode_calls_options rec_calls_options(rec_session *s);
 
 /* JSON: members for the slice. */
 void rec_write_slice(out *o, const rec_session *s);
-/* What was repaired or is wrong: a line of text, after an empty one if there is to be a gap; a member of JSON. */
+/* Findings: a line of text, after an empty one if `has_gap`; a field of JSON. */
 void rec_say_findings(out *o, rec_session *s, int has_gap);
 /* The same, for what concerns several recordings. */
 void rec_say_merged_findings(out *o, rec_session *s);
 
 /*
- * Restricts the slice to the tasks and traces that the options name, "TID,pid=PID,NAME" and "NUMBER,ID". EXIT_DONE, or EXIT_TROUBLE after
- * a message.
+ * Restricts the slice to tasks "TID,pid=PID,NAME" and traces "NUMBER,ID" of the options. EXIT_DONE,
+ * or EXIT_TROUBLE after a message.
  */
 int rec_choose_tracks(rec_session *s);
 

@@ -15,7 +15,7 @@
 #define ID_SIZE      128
 #define DIGITS_LEAST 4 /* of an id */
 
-/* A number as people write one; ids may begin with a 0. False if it is none that a track may have. */
+/* A decimal number; ids may begin with 0. False if it is not a possible track. */
 static int is_track_number(const char *text, uint64_t *number)
 {
     size_t length = strlen(text);

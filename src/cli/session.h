@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What most commands begin with: an open database, the metric and the profiles that were asked for. */
+/* Common start of commands on databases: the open database, requested metric and profiles. */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
@@ -22,14 +22,14 @@ typedef struct session {
 int session_open(session *s, const char *path, const shared_options *shared);
 void session_close(session *s);
 
-/* Fills in the error of records that share their content, so that together they have more than the file of their part. */
+/* Sets the error for records that share content and exceed the file of their part in total. */
 lode_status session_shared(const lode_database *db, lode_part part, lode_error *error);
 /* Says what the library said about this database. */
 int session_error(session *s, const lode_error *error);
 
 /* Takes the default metric, if none was asked for. */
 int session_need_metric(session *s);
-/* The sum over all profiles of a metric, execution scope, at the global context; 0 where there is none. */
+/* The sum over all profiles of a metric, execution scope, at the global context; 0 if none. */
 double session_metric_total(const session *s, const lode_metric *metric);
 
 /* Says, in text, that nobody asked for the metric that is shown, if there are others. */

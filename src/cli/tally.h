@@ -17,7 +17,7 @@ typedef struct tally_entry {
 typedef struct tally {
     tally_entry *items;
     size_t count, capacity;
-    uint64_t cap; /* the library may not have said all if a rule has so many findings; 0: it says all */
+    uint64_t cap; /* limit of findings per rule in the library; 0: none */
 } tally;
 
 void tally_add(tally *t, const lode_finding *finding);

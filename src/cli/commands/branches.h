@@ -10,8 +10,7 @@ typedef struct branches {
     unsigned char *goes_on; /* by depth: the line of the current ancestor goes on below */
     char *text;             /* of the current row */
     size_t text_capacity;
-    unsigned
-        max_levels; /* rows further down are not indented more, but say by how many levels they should be */
+    unsigned max_levels; /* deeper rows are not indented but show their level */
     int is_utf8;
 } branches;
 

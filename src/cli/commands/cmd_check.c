@@ -90,7 +90,7 @@ static void say_extent(const check_job *job, const lode_check_result *result)
         out_say(job->out, "checked at level %s: %s, %s", level, first, second);
         return;
     }
-    /* As 'lode info' counts: without the global context and the summary. Values are stored once by profile and once by context. */
+    /* Like 'lode info': without the global context and the summary. Values are stored twice. */
     count_of(first, result->contexts - (result->contexts > 0), "context");
     count_of(second, result->profiles - (result->profiles > 0), "profile");
     count_of(third, result->values, "stored value");

@@ -199,7 +199,7 @@ static void find_sum(const session *s, const lode_scope *scope, context_question
     }
 }
 
-/* The id of the metric's values under the scope that was asked for, or under the execution scope. */
+/* The id of the metric's values under the requested scope, or the execution scope. */
 static int find_scope(const session *s, const char *wanted, target *t)
 {
     lode_metric_scope scope;

@@ -64,7 +64,7 @@ static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t 
     return progress_report(&c->session->progress, phase, done, total);
 }
 
-/* What a check takes is far less than a second up to this size; of larger databases, it would be a part of the whole time that shows. */
+/* Up to this size a check takes far less than a second; for larger ones it would be noticeable. */
 #define CHECKED_BYTES (UINT64_C(64) << 20)
 
 static uint64_t database_bytes(const lode_database *db)
@@ -75,7 +75,7 @@ static uint64_t database_bytes(const lode_database *db)
     return bytes;
 }
 
-/* Counts the errors of the source, whose values are taken over as they are. Larger ones are not checked. */
+/* Counts errors of the source, whose values are copied unchanged. Skips larger sources. */
 static lode_status count_damage(const session *s, uint64_t *errors, lode_error *error)
 {
     lode_check_options options = LODE_CHECK_OPTIONS_INIT;
@@ -149,7 +149,7 @@ static int convert_database(const invocation *call)
     return status;
 }
 
-/* Recordings that become one. The first has the slice, and takes the findings and the progress of all. */
+/* Recordings to be merged. The first has the slice, and gets findings and progress of all. */
 typedef struct merger {
     rec_session *sessions;
     const lode_recording **recordings;

@@ -53,7 +53,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"call_line", "", OUT_NUMBER, OUT_DATA_ONLY},
 };
 
-/* Columns of the terminal: what stands before the tree, what call sites take, what names should have. */
+/* Terminal columns: before the tree, for call sites, and preferred for names. */
 #define NUMBERS_WIDTH 32
 #define SITE_WIDTH    24
 #define CALLS_WIDTH   12

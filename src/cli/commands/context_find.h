@@ -19,7 +19,7 @@ typedef struct context_matches {
 int context_is_id(const char *text, uint32_t *id);
 
 /*
- * Contexts of the functions of that name; failing those, of functions whose name contains the text; failing those, any
+ * Contexts of functions of that name; else of functions whose name contains the text; else those
  * whose label contains it, such as "loop at main.c:12".
  */
 void context_find(context_matches *matches, const lode_cost *cost, const char *text);

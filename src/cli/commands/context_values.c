@@ -79,7 +79,7 @@ static lode_status select_values(context_values *v, const lode_database *db, con
     return LODE_OK;
 }
 
-/* Whether values add up to the summary, as far as there is one. Sums in another order differ by less than the tolerance. */
+/* Whether values sum up to the summary, if any, within the tolerance of rounding. */
 static int adds_up(const lode_database *db, const context_question *question, const double *by_profile,
                    uint32_t profiles)
 {

@@ -16,7 +16,7 @@ typedef struct context_values {
     size_t count;
     size_t zeros;         /* profiles without a value here, which count as zero */
     size_t empty;         /* profiles without a value anywhere, which do not count */
-    int is_by_profile;    /* there are no values by context, or wrong ones: every profile was searched */
+    int is_by_profile;    /* values by context are absent or wrong: searched all profiles */
     int is_cct_wrong;     /* values by context do not add up to the summary */
     int is_profile_wrong; /* nor do those of the profiles */
     double *values;       /* the same values, sorted */
@@ -32,16 +32,16 @@ typedef struct context_question {
 } context_question;
 
 /*
- * Values by context are believed if they add up to what the summary has; else those of the profiles are taken. context_values_free is due
- * whatever this returns.
+ * Values by context are used if they sum up to the summary; else those of the profiles. Always call
+ * context_values_free.
  */
 lode_status context_values_read(context_values *v, const lode_database *db, const lode_selection *selection,
                                 const context_question *question, lode_error *error);
 void context_values_free(context_values *v);
 
 /*
- * Moves the values that lie more than 1.5 interquartile ranges beyond the quartiles to the front, the farthest first.
- * Returns how many there are.
+ * Moves values more than 1.5 interquartile ranges outside of the quartiles to the front, the
+ * farthest first. Returns their number.
  */
 size_t context_values_outliers(context_values *v);
 

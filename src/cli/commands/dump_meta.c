@@ -189,8 +189,8 @@ static void open_entry(out *o, const lode_context *context)
 }
 
 /*
- * The tree comes in depth-first order, so that the depth of each context says how many are to be closed before it. There is
- * no recursion: call chains are as deep as programs make them.
+ * Contexts come in depth-first order; the depth of each says how many to close before it. No
+ * recursion: call chains can be arbitrarily deep.
  */
 static void dump_tree(out *o, const lode_database *db)
 {

@@ -16,8 +16,8 @@ enum {
 };
 
 /*
- * Takes what is to be written from what the file of a part has left. In a sound database nothing is there twice; where many profiles,
- * contexts or trace lines share the same bytes, a small file would become a document without end.
+ * Subtracts what is to be written from the remaining size of a part's file. Valid databases share
+ * no bytes; otherwise a small file could produce unbounded output.
  */
 static lode_status take(uint64_t *left, const lode_database *db, lode_part part, uint64_t count,
                         unsigned size, lode_error *error)

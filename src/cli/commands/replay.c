@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * An event that waits until it is known whether all before it are shown. The list is in the order of time, so that what is left out is
- * taken out of its middle, and never holds more than open calls, the points inside, and the long calls of the last `min_time`.
+ * An event that waits until it is known whether those before it are shown. The list is
+ * chronological, and holds only open calls, events inside, and the long calls of the last
+ * `min_time`.
  */
 typedef struct held {
     kept_event event;
@@ -149,7 +150,7 @@ static void show(replay *r, const replay_event *shown)
         r->sink(r->user, shown);
 }
 
-/* Calls around one that begins are those that are open or, in a window, as many as were recorded. */
+/* The calls around a new one: the open ones or, in a time window, as many as were recorded. */
 static int is_too_deep(const replay *r, const track_state *t, uint32_t level)
 {
     int is_inside_hidden = t->visible < t->count;
@@ -226,7 +227,7 @@ static void point(replay *r, track_state *t, replay_event *shown)
     }
 }
 
-/* Nobody knows how long the calls around a loss took: they are shown. Those that wait are the innermost of the visible ones. */
+/* The duration of calls around a loss is unknown: they are shown. Waiting ones are innermost. */
 static void loss(replay *r, track_state *t, replay_event *shown)
 {
     shown->level = t->level;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events on their way from a recording to the reader's eye: each gets the level that it stands at and, where a call ends, how long
- * that took; calls that are too deep or too short are left out, with the points inside.
+ * Prepares events for display: sets their level and, at the end of a call, its duration; drops
+ * calls that are too deep or too short, with the events inside.
  */
 #ifndef CLI_REPLAY_H
 #define CLI_REPLAY_H

@@ -127,7 +127,7 @@ static void add_mark(line *l, int has_failed)
     line_add(l, has_failed ? " ! " : "   ");
 }
 
-/* What the recorder noted where a call begins, such as the span that it is; but for when that was, which is known. */
+/* What was recorded at the begin of a call, such as its interval, except for the known time. */
 static void note_values(replay_lines *t, const replay_event *begin)
 {
     size_t count, noted = 0, text = begin_note(t, begin->event.time, begin->level + 1);

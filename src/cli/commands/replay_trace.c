@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A call that is shown, in the order in which calls begin: its times, and bits above the duration. */
+/* A shown call, in order of begin: its times, and flags above the duration. */
 typedef struct noted_call {
     uint64_t duration, self;
 } noted_call;
@@ -238,7 +238,7 @@ static int compare_begins(const void *left, const void *right)
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
-/* The traces of the slice that meet its window, in the order of time. Returns how many there are. */
+/* The requests of the slice in its time window, chronological. Returns their number. */
 static lode_status place_traces(const rec_session *s, placed *traces, uint32_t *count, lode_error *error)
 {
     *count = 0;

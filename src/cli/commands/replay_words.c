@@ -138,7 +138,7 @@ const char *replay_plain(replay_words *w, lode_argument *argument)
     return w->text + 1;
 }
 
-/* What a point carries and nothing specifies is shown if it is a text, such as a message or a name. */
+/* Unspecified data of an event is shown if it is a string, such as a message or a name. */
 static void add_message(replay_words *w, const lode_event *event)
 {
     const char *bytes = event->data;

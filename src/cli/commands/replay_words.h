@@ -24,12 +24,12 @@ typedef struct replay_words {
 void replay_words_init(replay_words *w, const lode_recording *recording, int names);
 void replay_words_free(replay_words *w);
 
-/* What is called, or what happened, without control characters. Of a function, valid until the words are freed; else until the next call. */
+/* The printable name of an event. Valid until the next call; of a function, as long as words. */
 const char *replay_name(replay_words *w, const lode_event *event);
-/* What an event carries, such as `5, "text"` or, of a point, `major=0 minor=3`; "" if that is nothing. Valid until the next call. */
+/* The data of an event, such as `5, "text"` or `major=0`; "" if none. Until the next call. */
 const char *replay_values(replay_words *w, const replay_event *shown);
 
-/* The values that an event carries, one by one; NULL if there are none. Valid until the next call of this or replay_values. */
+/* The values of an event; NULL if none. Valid until the next call of this or replay_values. */
 lode_argument *replay_arguments(replay_words *w, const replay_event *shown, size_t *count);
 /* One of them as text. Valid until the next call. */
 const char *replay_value(replay_words *w, lode_argument *argument);
@@ -39,7 +39,7 @@ const char *replay_plain(replay_words *w, lode_argument *argument);
 /* Calls in the order of time, as a program text. */
 typedef struct replay_text replay_text;
 
-/* `origin` is the time that times count from; LODE_NO_OFFSET: none are shown. `limit` is of lines; 0: none. */
+/* `origin`: zero of times; LODE_NO_OFFSET: no times. `limit`: number of lines; 0: none. */
 replay_text *replay_text_open(out *o, replay_words *words, uint64_t origin, uint64_t limit);
 /* A replay_sink whose `user` is a replay_text. */
 void replay_text_add(void *user, const replay_event *shown);
@@ -52,10 +52,10 @@ uint64_t replay_text_lines(const replay_text *t);
 int replay_text_is_full(const replay_text *t);
 
 /*
- * `lode replay` of recordings of traces, as text: one trace after the other, each as a call tree with shares, attributes and exceptions.
+ * `lode replay` of requests as text: each as a call tree with shares, attributes and exceptions.
  *
- * A call's line says how long the call took, which is known when it ends. So a trace is read twice: first to note times, 16 bytes for each call
- * that may be shown, then to print.
+ * The line of a call has its duration, which is known when it ends. So a request is read twice:
+ * first to record times, 16 bytes per visible call, then to print.
  */
 typedef struct replay_trace_options {
     double min_fraction; /* calls with a smaller share of their trace are folded; 0: none are */

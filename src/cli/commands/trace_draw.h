@@ -29,7 +29,7 @@ typedef struct trace_line_name {
     char *name;
 } trace_line_name;
 
-/* The selected trace lines in the order of their names, which leave out what all have in common: "node 0". */
+/* The selected trace lines by name; names omit what all have in common: "node 0". */
 typedef struct trace_lines {
     trace_line_name *items;
     size_t count, capacity;
@@ -44,9 +44,7 @@ unsigned trace_columns(const out *o, const trace_lines *lines);
 
 /* How many lines have no sample in the window; these are not drawn. */
 uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lines, unsigned columns);
-/*
- * Up to `limit` lines in the order of their names, 0 being all. Text: above an axis of times since `start`. JSON: as an array.
- */
+/* Up to `limit` lines by name; 0: all. Text: with a time axis from `start`. JSON: an array. */
 void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                 unsigned columns, uint64_t limit, uint64_t start);
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,

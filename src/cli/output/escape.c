@@ -43,7 +43,7 @@ int escape_is_due(uint32_t character)
     return 0;
 }
 
-/* Not 0 unless eight bytes are printable ASCII: one has its high bit set, is below ' ', or is DEL. */
+/* Nonzero unless eight bytes are printable ASCII: high bit set, below ' ', or DEL. */
 static uint64_t unusual(const char *text)
 {
     const uint64_t ones = 0x0101010101010101u, highs = 0x80 * ones;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming JSON. `key` names a member of an object, and is NULL for an element of an array. Nothing is kept per level, so
- * that documents can be nested as deep as calls are.
+ * Streaming JSON. `key` is the key in an object, and NULL in an array. Keeps no state per level, so
+ * that documents can be nested arbitrarily deep.
  */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H

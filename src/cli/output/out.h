@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one writer of the program: text for people, JSON and CSV for machines.
+ * The only writer of the program: text, JSON and CSV.
  *
- * A command writes its answer once: facts, sentences and tables, and each format takes what it can show. Text shows
- * sentences and tables; JSON is one object of facts and tables; CSV is the main table.
+ * A command writes its result once: fields, sentences and tables. Text shows sentences and tables;
+ * JSON is one object of fields and tables; CSV is the main table.
  *
- * Writing is buffered. After a failed write, all further writes do nothing, and out_close tells.
+ * Writing is buffered. After a failed write further writes do nothing, and out_close reports it.
  */
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
@@ -25,15 +25,15 @@ typedef enum out_format {
 
 typedef struct out_settings {
     out_format format;
-    int is_raw;        /* CSV: text as it is in the store, whatever it does to a spreadsheet or a terminal */
+    int is_raw;        /* CSV: unescaped text, even if dangerous */
     int color;         /* COLOR_... */
     const char *file;  /* NULL: standard output */
     const char *store; /* what JSON calls the store: "database", "recording" */
 } out_settings;
 
-/* NULL after a message on standard error. A file appears under its name only when out_close has succeeded. */
+/* NULL after a message on standard error. A file gets its name only when out_close succeeds. */
 out *out_open(const out_settings *settings);
-/* Returns the status it is given, or EXIT_TROUBLE if not all could be written; says so, other than for EPIPE. */
+/* Returns `status`, or EXIT_TROUBLE if writing failed, after a message unless it was EPIPE. */
 int out_close(out *o, int status);
 
 out_format out_format_of(const out *o);
@@ -49,13 +49,13 @@ int out_is_terminal(const out *o);
 unsigned out_width(const out *o, unsigned otherwise);
 
 /*
- * Text, whoever chose it: what is not safe to show is escaped (see escape.h). Line feeds of out_print are those of the
- * program, and are sent; a line feed of out_write is one of a name, and is shown.
+ * Escapes text that is not safe to show (see escape.h). Line feeds in out_print come from the
+ * program and are sent; those in out_write come from names and are escaped.
  */
 void out_write(out *o, const char *text, size_t size);
 void out_print(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Words with line breaks between them, indented after the first line, which begins at `column`; ends with a line feed. */
+/* Word-wraps text that begins at `column`, and indents further lines; ends with a line feed. */
 void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width);
 
 /* Begins and ends the answer of a command. `store`, a path, may be NULL. */
@@ -80,16 +80,16 @@ typedef enum out_style {
 #define OUT_SERIES_COUNT 12
 
 /*
- * Sentences: only in text. out_say breaks lines where the terminal ends, out_line does not. Line feeds at the ends of the
- * format are sent, others are shown. out_entry begins with a label, and what follows lines up with the entries above and below; labels take as many columns as
- * out_labels says.
+ * Sentences: only in text. out_say wraps at the terminal width, out_line does not. Line feeds at
+ * the ends of the format are sent, others are escaped. out_entry begins with a label, aligned with
+ * other entries; labels have the width given to out_labels.
  */
 void out_say(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_line(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_labels(out *o, size_t width);
 void out_entry(out *o, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void out_heading(out *o, const char *title);
-/* Says, if not all of them are shown, how many there are: "20 of 1,458 rows (--limit 0 shows all)". */
+/* If not all are shown, says how many there are: "20 of 1,458 rows (--limit 0 shows all)". */
 void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun);
 /* Ends a line of pieces, or leaves one empty. */
 void out_gap(out *o);
@@ -132,8 +132,8 @@ typedef enum out_rank {
 } out_rank;
 
 /*
- * A table. All cells of a row are given in the order of the columns, whatever the format shows of them. The last shown
- * column takes the width that is left. The columns must outlive the table.
+ * A table. All cells of a row are given in column order, whatever the format shows. The last shown
+ * column gets the remaining width. The columns must outlive the table.
  */
 void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
                metric_unit unit);

@@ -6,9 +6,9 @@
 #include "output/out.h"
 
 /*
- * A file that is written atomically: it has another name until it is complete. Others may write to the directory that it is in: the file
- * is opened by nobody else meanwhile, what takes the name is what was written, and nothing is written through a link or into a pipe that
- * somebody else has put there.
+ * A file that is written atomically under a temporary name. Others may write to its directory:
+ * nobody else can open the file meanwhile, exactly what was written is renamed, and links or pipes
+ * of others are not written to.
  */
 typedef struct out_file {
     int fd;
@@ -19,7 +19,7 @@ typedef struct out_file {
 
 /* 0, or -1 after a message. */
 int out_file_open(out_file *file, const char *path);
-/* Closes; the file takes its name if `is_complete`, and is gone otherwise. Returns an errno, or 0. */
+/* Closes; renames the file if `is_complete`, else removes it. Returns errno or 0. */
 int out_file_close(out_file *file, int is_complete);
 
 /* A cell's value; `is_none` where it has none. */
@@ -31,7 +31,7 @@ typedef struct out_value {
     double real;
 } out_value;
 
-/* Bytes as they are: the syntax of a format, and text that is escaped already. Everything else goes through out_write. */
+/* Writes raw bytes: syntax, and text that is already escaped. All else goes through out_write. */
 void out_raw(out *o, const char *bytes, size_t size);
 
 /* Whether a format has a column, if there is room for it. */

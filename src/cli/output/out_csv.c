@@ -19,7 +19,7 @@ static void csv_nothing(out *o)
     (void)o;
 }
 
-/* RFC 4180: a field with a separator in it is quoted. Blanks at its ends are part of it, which not all readers know. */
+/* RFC 4180: fields with separators are quoted; also with outer spaces, which some readers drop. */
 static void put_field(out *o, const char *text, const char *before)
 {
     size_t size = strlen(text);
@@ -57,8 +57,9 @@ static int is_number(const char *text)
 }
 
 /*
- * Whether a spreadsheet would run a cell as a formula, by its first character, as OWASP lists them ("CSV Injection"). Tabs and
- * carriage returns, which they list too, are escaped; blanks in front are passed over, since some programs drop them.
+ * Whether a spreadsheet would run a cell as a formula, by its first character, as listed by OWASP
+ * ("CSV Injection"). Tabs and carriage returns are escaped; leading spaces are skipped, since some
+ * programs drop them.
  */
 static int is_formula(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text for people. A table is kept until its end, since the widths of its columns depend on all rows. */
+/* Text output. A table is buffered, since column widths depend on all rows. */
 #include "alloc.h"
 #include "output/escape.h"
 #include "output/out_backend.h"
@@ -11,7 +11,7 @@
 
 #define COLUMN_GAP   2
 #define LAST_MINIMUM 16 /* columns that the last column gets, however narrow the terminal is */
-#define LAST_COMFORT 48 /* optional columns must leave this much, or half, to the last one if it can use it */
+#define LAST_COMFORT 48 /* width that optional columns leave to the last one, or half */
 
 typedef struct text_cell {
     size_t start; /* in the bytes */
@@ -272,10 +272,7 @@ static void text_row_end(out *o)
     (void)o;
 }
 
-/*
- * Settles the widths. Short units are filled up to the longest of their column, so that the points of all numbers stand
- * below each other.
- */
+/* Sets the widths. Pads short units to the longest of the column, to align decimal points. */
 static void measure(out *o)
 {
     text_table *table = o->text;
@@ -310,7 +307,7 @@ static int is_optional(const out_column *column)
     return column->visibility == OUT_IF_WIDE || column->visibility == OUT_TEXT_IF_WIDE;
 }
 
-/* Leaves out optional columns that are empty, then others from the right, until the rest fits. Returns the width of the last column. */
+/* Drops empty optional columns, then others from the right, to fit. Returns the last width. */
 static size_t fit_columns(out *o, size_t *last)
 {
     text_table *table = o->text;
@@ -365,7 +362,7 @@ static void put_prose(out *o, size_t blanks, const char *text, size_t width)
     wrap_paragraph(o, STYLE_PLAIN, text, strlen(text), indent, indent, o->width);
 }
 
-/* One line of a table; NULL for `cells` writes the titles. Numbers stand to the right, units below each other. */
+/* One line of a table; `cells` NULL: the titles. Numbers are right-aligned, units aligned. */
 static void put_line(out *o, const text_cell *cells, size_t last, size_t last_width)
 {
     const text_table *table = o->text;

@@ -36,7 +36,7 @@ static int is_due(progress *p)
     return 1;
 }
 
-/* Rates and what is left are those of a phase. Phases are told apart by their first report, which may not be shown. */
+/* Rates and remaining time are per phase. The first report of a phase may not be shown. */
 static void note_phase(progress *p, const char *phase, uint64_t done)
 {
     if (strncmp(p->phase, phase, sizeof p->phase - 1) == 0 && done >= p->begun_with)

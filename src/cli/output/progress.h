@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress of long work: one line on standard error, if that is a terminal, and nothing of it stays. */
+/* Progress: one line on standard error, if that is a terminal, which is removed at the end. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 

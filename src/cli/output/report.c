@@ -21,7 +21,7 @@ void report_nothing(void)
     is_silent = 1;
 }
 
-/* All that reaches standard error: `text` may hold names, which a terminal must not obey. One write for each line. */
+/* Writes to standard error: escapes names in `text` for terminals. One write per line. */
 static void print(const char *before, const char *text, const char *behind)
 {
     char line[16 + MESSAGE_SIZE * 4];

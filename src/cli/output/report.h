@@ -13,7 +13,7 @@ enum exit_status {
 
 /* Prints nothing any more: another process of the job does. */
 void report_nothing(void);
-/* Prints "lode: ..." and returns EXIT_TROUBLE, so that a command can end with `return report(...)`. */
+/* Prints "lode: ..." and returns EXIT_TROUBLE, for `return report(...)` at the end of a command. */
 int report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error of the library about `subject`: a path, or NULL. */
 int report_error(const char *subject, const lode_error *error);
@@ -21,11 +21,11 @@ int report_error(const char *subject, const lode_error *error);
 void report_look(const char *path);
 /* Says so, once, and returns EXIT_TROUBLE; `status` if nothing was noted. */
 int report_lost(int status);
-/* The same for a store that did not open: says what is wrong with the path itself, if that is the reason. */
+/* Likewise for a store that did not open: explains problems of the path itself. */
 int report_unopened(const char *path, const lode_error *error);
-/* The same for a store that was not written: says how to replace what is there, if that is the reason. */
+/* Likewise for a store that was not written: explains how to replace an existing one. */
 int report_unwritten(const char *path, const lode_error *error);
-/* Replaces the line that shows the progress of work; "" removes it. Only where standard error is a terminal. */
+/* Replaces the progress line; "" removes it. Only if standard error is a terminal. */
 void report_status(const char *text);
 
 #endif

@@ -16,7 +16,7 @@ static void reserve(label *l, size_t length)
         l->text = alloc_grow(l->text, &l->capacity, length > FIRST_CAPACITY ? length : FIRST_CAPACITY, 1);
 }
 
-/* Writes a label with a function of the library, again if it did not fit: `call` uses l->text and l->capacity. */
+/* Calls a library function on l->text and l->capacity, and again if the label did not fit. */
 #define FILL(l, call)                                                                                        \
     do {                                                                                                     \
         reserve(l, 0);                                                                                       \

@@ -17,7 +17,7 @@ typedef struct line {
 void line_add(line *l, const char *text);
 void line_add_bytes(line *l, const char *text, size_t length);
 void line_add_blanks(line *l, size_t count);
-/* Three digits, a point, three digits, a unit: the rest is cut off, as a clock does. Takes LINE_DURATION_WIDTH columns. */
+/* Three digits, point, three digits, unit, truncated. Takes LINE_DURATION_WIDTH columns. */
 void line_add_duration(line *l, uint64_t nanoseconds);
 /* Seconds after the origin, and a blank. */
 void line_add_time(line *l, uint64_t time, uint64_t origin);

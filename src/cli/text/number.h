@@ -28,8 +28,8 @@ void format_percent(char buffer[NUMBER_SIZE], double fraction);
 /* Nanoseconds since the epoch, as a date in UTC. */
 void format_utc(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
 /*
- * Whether a time stamp of a database is UTC, as the format has it: recorders that have only a clock that starts with the machine store
- * that one's time, which lies before 1990.
+ * Whether a time stamp is UTC, as specified: recorders with only a monotonic clock store its time,
+ * which is before 1990.
  */
 int time_is_utc(uint64_t nanoseconds);
 /* Where a trace begins: a date, or a time of such a clock. */

@@ -10,7 +10,7 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) from one word to another; both at most WORD_MAX long. */
+/* Edit distance (insert, delete, replace, transpose) of words of at most WORD_MAX characters. */
 static unsigned distance(const char *from, const char *to)
 {
     unsigned rows[3][WORD_MAX + 1];

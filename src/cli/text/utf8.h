@@ -10,8 +10,8 @@ size_t utf8_width(const char *text);
 size_t utf8_width_of(const char *text, size_t size);
 
 /*
- * Shortens a string to `width` columns by leaving out its middle, which is marked by `mark`. The head is the larger
- * part: names differ there first. `capacity` must hold the string and the mark.
+ * Shortens a string to `width` columns: replaces its middle by `mark`. The head is the larger part,
+ * as names differ there first. `capacity` must hold the string and the mark.
  */
 void utf8_elide(char *text, size_t capacity, size_t width, const char *mark);
 
