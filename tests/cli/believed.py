@@ -47,7 +47,7 @@ class Copy:
 def context_with_a_damaged_cct(program):
     found = program.run("context", INLINE, "inlined_function", cwd=corpus(program))
     program.check(found.status == 1 and "a single value: 4,273,192,361" in found.out
-                  and "cct.db does not agree with the summary" in found.err and found.err.count("\n") == 1,
+                  and "cct.db differs from the summary" in found.err and found.err.count("\n") == 1,
                   "context: values of a damaged cct.db are not believed", [found])
     answer = program.run("context", "--json", INLINE, "inlined_function", cwd=corpus(program))
     data = cli.parse_json(answer.out)
@@ -63,7 +63,7 @@ def context_with_other_values(program):
         found = copy.run(program, "context", "--all", "--json", "db", "main")
         sound_rows, rows = (cli.parse_json(run.out)["rows"] for run in (sound, found))
         program.check(sound.status == 0 and sound.err == "" and found.status == 1 and rows == sound_rows
-                      and "cct.db does not agree" in found.err, "context: a value of cct.db is changed", [found])
+                      and "cct.db differs" in found.err, "context: a value of cct.db is changed", [found])
         data = bytearray((copy.database / "profile.db").read_bytes())
         at = data.index(struct.pack("<d", 1.210259))  # of the profile, which lies before the summary
         data[at:at + 8] = struct.pack("<d", 9.0)
@@ -89,7 +89,7 @@ def convert_says_what_is_wrong(program):
             shutil.rmtree(copy.database.parent / "new")
     with tempfile.TemporaryDirectory() as folder:
         found = program.run("convert", corpus(program) / INLINE, "-o", "new", cwd=folder)
-        program.check(found.status == 0 and "warning: " in found.err and "errors, which may be in the new store" in found.err,
+        program.check(found.status == 0 and "warning: " in found.err and "errors, which may be copied to the new store" in found.err,
                       "convert: a damaged cct.db is said", [found])
         found = program.run("convert", "--drop-unlisted", program.databases() / "made-small", "-o", "less", cwd=folder)
         program.check(found.status == 0 and found.out.startswith("warning values-dropped: 23 values at unlisted contexts"),
@@ -140,7 +140,7 @@ def default_metric(program):
             text = program.run(*command, program.databases() / name, *operands).out
             asked = program.run(*command, "-m", wanted, program.databases() / name, *operands).out
             several = sum(m["total"] != 0 for m in program.json("info", name)["metrics"]) > 1
-            program.check(("--metric chooses another" in text) == several and "chooses another" not in asked,
+            program.check(("--metric selects another" in text) == several and "selects another" not in asked,
                           f"{command[0]} {name}: that it is the default is said if there are others", [text])
 
 
