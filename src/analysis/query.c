@@ -30,8 +30,8 @@ struct lode_query {
     lode_query_options options;
     pthread_mutex_t lock;
     pthread_cond_t done;
-    struct entry *entries; /* without those that failed */
-    uint64_t cost_size;    /* bytes of one cost */
+    struct entry *entries;
+    uint64_t cost_size; /* bytes of one cost */
     unsigned count;
     uint64_t computed;
 };
@@ -93,10 +93,17 @@ static void put_first(lode_query *query, struct entry *entry)
     query->count++;
 }
 
+/* One that failed is there only until all who waited for it know. */
+static bool is_for(const struct entry *entry, const lode_metric *metric, const lode_selection *selection)
+{
+    return entry->status == LODE_OK && entry->metric == metric &&
+           lode_selection_equal(entry->selection, selection);
+}
+
 static struct entry *find(const lode_query *query, const lode_metric *metric, const lode_selection *selection)
 {
     struct entry *entry = query->entries;
-    while (entry && (entry->metric != metric || !lode_selection_equal(entry->selection, selection)))
+    while (entry && !is_for(entry, metric, selection))
         entry = entry->next;
     return entry;
 }
@@ -105,13 +112,15 @@ static struct entry *find(const lode_query *query, const lode_metric *metric, co
 static void shrink(lode_query *query)
 {
     while (query->count > ENTRIES_MAX || query->count * query->cost_size > query->options.memory) {
-        struct entry *last = NULL;
-        for (struct entry *entry = query->entries; entry; entry = entry->next)
-            last = entry->users == 0 ? entry : last;
-        if (last == NULL)
+        struct entry **oldest = NULL;
+        for (struct entry **at = &query->entries; *at; at = &(*at)->next)
+            oldest = (*at)->users == 0 ? at : oldest;
+        if (oldest == NULL)
             return;
-        take_out(query, last);
-        entry_free(last);
+        struct entry *entry = *oldest;
+        *oldest = entry->next;
+        query->count--;
+        entry_free(entry);
     }
 }
 
@@ -148,19 +157,19 @@ static void compute(lode_query *query, struct entry *entry, lode_cost_options op
     entry->status = status;
     entry->error = error;
     entry->done = true;
-    if (entry->status != LODE_OK)
-        take_out(query, entry);
     pthread_cond_broadcast(&query->done);
 }
 
 /* Called with the lock held. The last one of a cost that could not be computed frees it. */
-static lode_status leave_failed(struct entry *entry, lode_error *error)
+static lode_status leave_failed(lode_query *query, struct entry *entry, lode_error *error)
 {
     lode_status status = entry->status;
     if (error)
         *error = entry->error;
-    if (--entry->users == 0)
+    if (--entry->users == 0) {
+        take_out(query, entry);
         entry_free(entry);
+    }
     return status;
 }
 
@@ -184,7 +193,7 @@ static lode_status ask(const lode_cost **out, lode_query *query, const lode_cost
             *out = entry->cost;
             return LODE_OK;
         }
-        lode_status status = leave_failed(entry, error);
+        lode_status status = leave_failed(query, entry, error);
         /* That another thread's user gave up is no answer to this one's. */
         if (is_first || status != LODE_ERR_CANCELLED)
             return status;
