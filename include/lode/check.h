@@ -17,7 +17,7 @@ typedef enum lode_severity {
 typedef enum lode_check_level {
     LODE_CHECK_QUICK,     /* headers, sections, footers: a few pages of each file */
     LODE_CHECK_STRUCTURE, /* every pointer, count, string, order and bound: reads every file once */
-    LODE_CHECK_FULL       /* the meaning of the data: reads profile.db three times, trace.db twice */
+    LODE_CHECK_FULL       /* meaning of data: reads profile.db 3 times, trace.db twice */
 } lode_check_level;
 
 /* A defect in a store. Strings are valid during the callback only. */

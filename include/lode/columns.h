@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of typed columns: what a store holds, as plain arrays that a binding or an SQL engine takes without a call per row.
+ * Tables of typed columns: the contents of a store as plain arrays, which a binding or an SQL
+ * engine can use without a call per row.
  *
- * A column is {data, count, stride, type}. Numbers are in the byte order of this machine. Elements may be unaligned where
- * the stride is no multiple of their size: copy them with memcpy. A stride of 0 repeats one element.
+ * A column is {data, count, stride, type}. Numbers are in the byte order of this machine. Elements
+ * may be unaligned if the stride is not a multiple of their size: copy them with memcpy. A stride
+ * of 0 repeats one element.
  */
 #ifndef LODE_COLUMNS_H
 #define LODE_COLUMNS_H
@@ -26,9 +28,9 @@ typedef enum lode_column_type {
 
 /* Who owns the bytes of a column, and so how long they live. */
 typedef enum lode_column_owner {
-    LODE_OWNER_FILE, /* the mapped file itself: until the store closes */
-    LODE_OWNER_STORE, /* memory of the store, or of the object that the table was made from: until that closes */
-    LODE_OWNER_TABLE /* a decoded copy: until the table is read again, or freed */
+    LODE_OWNER_FILE,  /* the mapped file itself: until the store closes */
+    LODE_OWNER_STORE, /* memory of the store or source object: until that closes */
+    LODE_OWNER_TABLE  /* a decoded copy: until the table is read again, or freed */
 } lode_column_owner;
 
 typedef struct lode_column {
@@ -46,17 +48,19 @@ typedef struct lode_column {
 typedef struct lode_table lode_table;
 
 /*
- * The tables of a database, and their columns. A column that is called like a table holds row numbers of that table.
- *   contexts     id, parent (row; the first row is its own), parent_id, subtree_size, depth, kind, relation, flags,
- *                propagation, function, file, line, module, offset, entry (kind of an entry point), entry_name;
- *                rows are in depth-first order
- *   functions    name, module, offset, file, line, same_as (row of the first function that is the same)
+ * The tables of a database, and their columns. A column named like a table has row numbers of it.
+ *   contexts     id, parent (row; the first row is its own), parent_id, subtree_size, depth, kind,
+ *                relation, flags, propagation, function, file, line, module, offset, entry (kind of
+ *                an entry point), entry_name; rows are in depth-first order
+ *   functions    name, module, offset, file, line, same_as (row of the first equal function)
  *   files        path, copied
  *   modules      path
- *   metrics      metric (number), name, scope, scope_kind, id (as in values): a row for each scope of each metric
+ *   metrics      metric (number), name, scope, scope_kind, id (as in values): a row per metric and
+ *                scope
  *   statistics   metric, name, scope, formula, combine, id (as in the summary)
  *   profiles     flags, summary, values, ids
- *   profile_ids  profile, kind (row of id_kinds), flags, logical, physical: a row for each element of an id tuple
+ *   profile_ids  profile, kind (row of id_kinds), flags, logical, physical: a row per element of an
+ *                id tuple
  *   id_kinds     name
  *   trace_lines  profile, samples
  */
@@ -89,9 +93,9 @@ LODE_API LODE_CHECKED lode_status lode_block_values_table(lode_table **out, cons
 /* The samples of a trace line: time, context (its id; 0 when it did not run). MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_trace_line_table(lode_table **out, const lode_trace_line *line,
                                                         lode_error *error);
-/* Costs by context: inclusive, exclusive (own); rows are those of the table of contexts. MT: any thread. */
+/* Costs by context: inclusive, exclusive; rows as in the table of contexts. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error *error);
-/* Statistics of calls: function (its index), name, and the fields of lode_call_row. MT: any thread. */
+/* Statistics of calls: function index, name, and the fields of lode_call_row. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_calls_table(lode_table **out, const lode_calls *calls,
                                                    lode_error *error);
 /* NULL is allowed. MT: one thread. */
@@ -104,8 +108,8 @@ LODE_API unsigned lode_table_columns(const lode_table *table);
 LODE_API const char *lode_table_column_name(const lode_table *table, unsigned column);
 
 /*
- * A column of the rows from `first` on, `count` of them or as many as there are. Costs nothing where it is not a decoded copy; a
- * copy takes memory for `count` elements, which the next read of the same column uses again. LODE_END past the last row,
+ * A column of up to `count` rows from `first` on. Free unless it is decoded: then a copy of `count`
+ * elements, whose memory the next read of the same column reuses. LODE_END past the last row,
  * LODE_ERR_ARGUMENT past the last column. MT: one thread.
  */
 LODE_API LODE_CHECKED lode_status lode_table_read(lode_table *table, unsigned column, uint64_t first,

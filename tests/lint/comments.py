@@ -12,7 +12,7 @@ from public_api import comments  # noqa: E402
 from tap import Tap  # noqa: E402
 
 LIMIT = 100
-FOLDERS = ("src", "tests")
+FOLDERS = ("include", "src", "tests")
 # Generated, and never edited once its version is released.
 FROZEN = {"tests/abi/lode-0.1.h"}
 
