@@ -481,7 +481,7 @@ static void errors_name_the_file_and_the_place(void **state)
     assert_int_equal(lode_database_open_memory(&f.db, f.files, HPCT_FILES, &error), LODE_ERR_CORRUPT);
     assert_string_equal(error.file, "cct.db");
     assert_int_equal(error.offset, f.files[HPCT_CCT].size - 8);
-    assert_non_null(strstr(error.text, "cut short"));
+    assert_non_null(strstr(error.text, "truncated"));
     minidb_free(&f.mini);
 }
 

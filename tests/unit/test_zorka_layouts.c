@@ -187,7 +187,7 @@ static void facts_say_what_a_store_has(void **state)
         minizor_make(&store, 0, is_page);
         lode_recording *recording = open_store(&store);
         assert_string_equal(fact(recording, "layout"), is_page ? "page" : "zico");
-        assert_string_equal(fact(recording, "trace ids"), "0");
+        assert_string_equal(fact(recording, "request ids"), "0");
         /* 1525000003000 ms and 1525000003008 ms since the epoch; the second trace has 3 ticks. */
         assert_string_equal(fact(recording, "first time"), "2018-04-29 11:06:43.000 UTC");
         assert_string_equal(fact(recording, "last time"), "2018-04-29 11:06:43.008 UTC");
@@ -197,7 +197,7 @@ static void facts_say_what_a_store_has(void **state)
     minizor_make(&store, 0, false);
     minizor_qmeta(&store, 1, 0, 16, 0);
     lode_recording *recording = open_store(&store);
-    assert_string_equal(fact(recording, "trace ids"), "1, from metadata");
+    assert_string_equal(fact(recording, "request ids"), "1, from metadata");
     lode_recording_close(recording);
     minizor_free(&store);
 }
