@@ -55,7 +55,7 @@ struct lode_profile_source_ops {
     lode_status (*summary)(struct lode_profile_source *self, lode_block *out, lode_error *error);
     /* The values of one context in all profiles, if ids are kept. May be NULL. */
     lode_status (*context)(struct lode_profile_source *self, uint32_t id, lode_block *out, lode_error *error);
-    /* Everything was read: reports what was left out. May be NULL. */
+    /* Everything was read: closes the slots, and reports what was left out. May be NULL. */
     lode_status (*end)(struct lode_profile_source *self, lode_error *error);
 };
 

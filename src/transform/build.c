@@ -29,6 +29,15 @@ static lode_status describe(struct lode_profile_source *base, struct lode_descri
     return lode_build_describe(build, error);
 }
 
+/* Memory for samples is not needed while the sink finishes. */
+static lode_status end(struct lode_profile_source *base, lode_error *error)
+{
+    (void)error;
+    lode_build_close_scratches(build_of(base));
+    lode_build_close_lines(build_of(base));
+    return LODE_OK;
+}
+
 static void end_step(void *context, enum lode_pump_step step, const struct lode_sink *sink)
 {
     static const unsigned phases[] = {[LODE_PUMP_CREATED] = LODE_BUILD_OPENING,
@@ -49,7 +58,8 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
                                                        .values = lode_build_values,
                                                        .begin_samples = lode_build_begin_samples,
                                                        .samples = lode_build_samples,
-                                                       .sample_count = lode_build_sample_count};
+                                                       .sample_count = lode_build_sample_count,
+                                                       .end = end};
     const lode_build_options *options = build->options;
     clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
     LODE_TRY(lode_build_inputs_open(&build->inputs, build->comm, order->paths, order->count, options, error));

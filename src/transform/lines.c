@@ -104,6 +104,7 @@ void lode_build_close_lines(struct lode_build *build)
         free(build->lines[i].samples);
     }
     free(build->lines);
+    build->lines = NULL;
 }
 
 uint64_t lode_build_sample_count(struct lode_profile_source *base, uint32_t line)

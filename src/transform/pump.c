@@ -247,6 +247,16 @@ static lode_status move_samples(struct work *self, lode_error *error)
                               : LODE_OK;
 }
 
+/* Also before the sink finishes, which needs memory of its own. */
+static void close_slots(struct work *self)
+{
+    for (unsigned i = 0; self->slots && i < self->slot_count; i++)
+        if (self->slots[i].scratch)
+            self->pump->to->release(self->slots[i].scratch);
+    free(self->slots);
+    self->slots = NULL;
+}
+
 static lode_status move_all(struct work *self, lode_error *error)
 {
     struct lode_sink_options options = self->pump->options;
@@ -263,6 +273,7 @@ static lode_status move_all(struct work *self, lode_error *error)
     tell(self, LODE_PUMP_SAMPLES);
     if (self->source->ops->end)
         LODE_TRY(self->source->ops->end(self->source, error));
+    close_slots(self);
     LODE_TRY(lode_sink_finish(self->sink, error));
     tell(self, LODE_PUMP_FINISHED);
     return LODE_OK;
@@ -280,10 +291,7 @@ lode_status lode_pump(const struct lode_pump *pump, lode_error *error)
                          "the format cannot be written by several ranks");
     lode_description_init(&self.about);
     lode_status status = move_all(&self, error);
-    for (unsigned i = 0; self.slots && i < self.slot_count; i++)
-        if (self.slots[i].scratch)
-            pump->to->release(self.slots[i].scratch);
-    free(self.slots);
+    close_slots(&self);
     lode_sink_close(self.sink);
     lode_description_free(&self.about);
     return status;

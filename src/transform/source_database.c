@@ -494,12 +494,24 @@ static lode_status samples(struct lode_profile_source *base, unsigned slot, uint
 
 /* ---- all of it ---- */
 
+static void close_slots(struct lode_database_source *self)
+{
+    for (unsigned i = 0; i < self->slot_count; i++) {
+        lode_block_builder_free(&self->slots[i].builder);
+        lode_blob_free(&self->slots[i].samples);
+    }
+    free(self->slots);
+    self->slots = NULL;
+    self->slot_count = 0;
+}
+
 static lode_status end(struct lode_profile_source *base, lode_error *error)
 {
     struct lode_database_source *self = source_of(base);
     const lode_convert_options *options = self->options;
     uint64_t dropped = atomic_load_explicit(&self->dropped, memory_order_relaxed);
     char text[128];
+    close_slots(self);
     snprintf(text, sizeof text,
              "%" PRIu64
              " values at unlisted contexts were omitted, so inclusive values exceed the sum of their parts",
@@ -538,11 +550,7 @@ lode_status lode_database_source_open(struct lode_database_source *self, const l
 
 void lode_database_source_close(struct lode_database_source *self)
 {
-    for (unsigned i = 0; i < self->slot_count; i++) {
-        lode_block_builder_free(&self->slots[i].builder);
-        lode_blob_free(&self->slots[i].samples);
-    }
-    free(self->slots);
+    close_slots(self);
     free(self->value_ids);
     free(self->statistic_ids);
     free(self->order);
