@@ -84,6 +84,7 @@ EXCEPTIONS = [
     (r"LODE_CORPUS` points|points into", "what a path or a pointer does"),
     (r"\btime window|sliding window|proportional to the window", "the meanings of window that stay"),
     (r"in place", "not moved"),
+    (r"help texts?", "text in the usual sense"),
     (r"span, parent|parent, span|span \(`0x12`\)|span %|\"span\"|\bspan\b.*\bparent\b", "a number in the files of Zorka"),
     (r"trace id.*0x|TRACE_ID", "a key in the files of Zorka"),
 ]
