@@ -90,7 +90,7 @@ static int open_in_place(out_file *file, const char *path, const struct stat *fo
         file->fd = openat(file->folder, file->name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
         if (file->fd >= 0 && (fstat(file->fd, &opened) != 0 || opened.st_ino != found->st_ino ||
                               opened.st_dev != found->st_dev))
-            return refuse(path, "it was replaced");
+            return refuse(path, "it was replaced by something");
     }
     if (file->fd < 0)
         report("%s: %s", path, strerror(errno));

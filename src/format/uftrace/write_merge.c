@@ -191,7 +191,7 @@ static lode_status merge_arguments(struct uft_merge *merge, lode_error *error)
         if (source->drops_values)
             LODE_TRY(lode_uft_merge_find(
                 merge, UFT_MERGE_ARGUMENTS, "info", error,
-                "recording %zu and recording %zu specify different arguments; its arguments and results are omitted",
+                "recording %zu specifies other arguments than recording %zu; its arguments and results are omitted",
                 i + 1, merge->specified + 1));
     }
     return LODE_OK;
