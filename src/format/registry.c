@@ -17,7 +17,7 @@ const struct lode_format *lode_format_of(const struct lode_folder *folder)
 {
     const struct lode_format *best = NULL;
     int most = LODE_PROBE_NO;
-    for (size_t i = 0; i < lode_formats_count; i++) {
+    for (size_t i = 0; i < lode_formats_count && most < LODE_PROBE_CONTENT; i++) {
         bool fits = lode_formats[i]->is_file == (folder->single != NULL);
         int score = fits ? lode_formats[i]->probe(folder) : LODE_PROBE_NO;
         if (score > most) {
