@@ -16,7 +16,7 @@ static void add_choice(const char **choices, const char *name)
 
 void formats_init(void)
 {
-    lode_format_info info = LODE_FORMAT_INFO_INIT;
+    lode_format_info info;
     for (size_t i = 0; lode_format_at(i, &info) == LODE_OK; i++) {
         if (info.can_write)
             add_choice(format_choices, info.family);
@@ -29,7 +29,6 @@ void formats_init(void)
 
 int format_find(const char *family, const char *layout, lode_format_info *out)
 {
-    *out = (lode_format_info)LODE_FORMAT_INFO_INIT;
     for (size_t i = 0; lode_format_at(i, out) == LODE_OK; i++)
         if ((!family || strcmp(out->family, family) == 0) &&
             (!layout || (out->layout && strcmp(out->layout, layout) == 0)))

@@ -88,14 +88,13 @@ size_t lode_format_count(void)
     return count;
 }
 
-lode_status lode_format_at(size_t index, lode_format_info *out)
+lode_status lode_format_at_sized(size_t index, lode_format_info *out, size_t out_size)
 {
     const struct lode_format *format;
     const struct lode_target *target = target_at(index, &format);
     if (target == NULL)
         return LODE_NOT_FOUND;
-    lode_format_info info = {.size = out->size,
-                             .name = target->name,
+    lode_format_info info = {.name = target->name,
                              .description = target->description,
                              .family = target->family,
                              .layout = target->layout,
@@ -103,6 +102,6 @@ lode_status lode_format_at(size_t index, lode_format_info *out)
                              .can_read = format->open || format->open_recording,
                              .can_write = 1,
                              .can_synthesize = target->synth != NULL};
-    lode_result_give(out, out->size, &info, sizeof info);
+    lode_result_give(out, out_size, &info, sizeof info);
     return LODE_OK;
 }
