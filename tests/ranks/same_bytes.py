@@ -21,7 +21,7 @@ from building import FILES, Lode, Tap, corpus_recordings, fingerprints, made_rec
 numbers = load("build/numbers.py")
 
 # What depends on who did the work.
-VARYING = ("ranks", "worker_contexts", "rounds", "spooled_bytes", "memory_bytes")
+VARYING = ("comm_size", "worker_contexts", "rounds", "spooled_bytes", "memory_bytes")
 
 
 class Way(NamedTuple):
@@ -107,7 +107,7 @@ class Bench:
                 self.judge(name, paths)
                 first = said, prints
                 continue
-            problems = [] if said["ranks"] == way.ranks else [f"{said['ranks']} ranks built it"]
+            problems = [] if said["comm_size"] == way.ranks else [f"{said['comm_size']} ranks built it"]
             problems += [f"{file} differs" for file in files if prints.get(file) != first[1].get(file)]
             problems += [f"{key} is {said.get(key)}, not {value}" for key, value in first[0].items()
                          if key not in VARYING and said.get(key) != value]
