@@ -28,7 +28,7 @@ COLUMNS = ("ranks", "seconds", "MiB a rank", "rounds", "messages a rank", "mergi
 def row(ranks, seconds, stats):
     """What one rank has at most, and what all send each other."""
     if stats["comm_size"] != ranks:
-        sys.exit(f"{stats['ranks']} ranks instead of {ranks}")
+        sys.exit(f"{stats['comm_size']} ranks instead of {ranks}")
     phases = {phase["phase"]: phase for phase in stats["phases"]}
     messages = sum(phase["messages"] for phase in phases.values())
     everything = sum(phase["sent_bytes"] for phase in phases.values())
