@@ -269,6 +269,22 @@ static void costs_are_computed_once(void **state)
     minidb_free(&mini);
 }
 
+/* Asks for the cost of one profile, and gives it back. Returns how many costs were computed by then. */
+static uint64_t ask_profile(lode_query *query, const lode_database *db, unsigned profile)
+{
+    char text[32];
+    lode_selection *selection;
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    const lode_cost *cost;
+    snprintf(text, sizeof text, "profile=%u", profile);
+    assert_int_equal(lode_selection_parse(&selection, db, text, NULL), LODE_OK);
+    options.selection = selection;
+    assert_int_equal(lode_query_cost(&cost, query, &options, NULL), LODE_OK);
+    lode_query_release(query, cost);
+    lode_selection_free(selection);
+    return lode_query_computed(query);
+}
+
 /* Room for two: the one that was used longest ago goes, and one in use stays. */
 static void memory_is_bounded(void **state)
 {
@@ -290,15 +306,7 @@ static void memory_is_bounded(void **state)
     double total = lode_cost_total(kept);
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 1; i < 6; i++) {
-            char text[32];
-            lode_selection *selection;
-            lode_cost_options asked = LODE_COST_OPTIONS_INIT;
-            snprintf(text, sizeof text, "profile=%u", i);
-            assert_int_equal(lode_selection_parse(&selection, db, text, NULL), LODE_OK);
-            asked.selection = selection;
-            assert_int_equal(lode_query_cost(&cost, query, &asked, NULL), LODE_OK);
-            lode_query_release(query, cost);
-            lode_selection_free(selection);
+            ask_profile(query, db, i);
             assert_true(lode_query_memory(query) <= options.memory);
         }
     }
@@ -306,6 +314,30 @@ static void memory_is_bounded(void **state)
     assert_true(lode_cost_total(kept) == total);
     assert_int_equal(lode_query_cost(&cost, query, NULL, NULL), LODE_OK);
     assert_ptr_equal(cost, kept);
+    lode_query_close(query);
+    lode_database_close(db);
+    minidb_free(&mini);
+}
+
+static void what_was_used_last_is_kept_longest(void **state)
+{
+    struct minidb mini;
+    lode_database *db;
+    lode_query *query;
+    lode_query_options options = LODE_QUERY_OPTIONS_INIT;
+    (void)state;
+    open_mini(&mini, &db);
+    assert_int_equal(lode_query_open(&query, db, NULL, NULL), LODE_OK);
+    assert_int_equal(ask_profile(query, db, 1), 1);
+    options.memory = 2 * lode_query_memory(query);
+    lode_query_close(query);
+    assert_int_equal(lode_query_open(&query, db, &options, NULL), LODE_OK);
+    assert_int_equal(ask_profile(query, db, 1), 1);
+    assert_int_equal(ask_profile(query, db, 2), 2);
+    assert_int_equal(ask_profile(query, db, 1), 2);
+    assert_int_equal(ask_profile(query, db, 3), 3);
+    assert_int_equal(ask_profile(query, db, 1), 3);
+    assert_int_equal(ask_profile(query, db, 2), 4);
     lode_query_close(query);
     lode_database_close(db);
     minidb_free(&mini);
@@ -454,6 +486,7 @@ int main(void)
         cmocka_unit_test(nodes_that_are_not_there_are_refused),
         cmocka_unit_test(costs_are_computed_once),
         cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(what_was_used_last_is_kept_longest),
         cmocka_unit_test(threads_that_ask_the_same_wait_for_one),
         cmocka_unit_test(threads_expand_one_outline),
         cmocka_unit_test(what_fails_is_not_kept),

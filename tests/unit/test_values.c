@@ -302,6 +302,37 @@ static void values_in_another_order_are_refused(void **state)
     minidb_free(&mini);
 }
 
+/* The same of contexts and metrics: the second value of a profile takes the metric of its first. */
+static void contexts_in_another_order_are_refused(void **state)
+{
+    struct minidb_options options = MINIDB_OPTIONS_INIT;
+    struct minidb mini;
+    lode_memory_file files[HPCT_FILES];
+    lode_database *db;
+    lode_block block;
+    lode_value values[2];
+    (void)state;
+    minidb_make(&mini, &options);
+    minidb_files(&mini, files);
+    assert_int_equal(lode_database_open_memory(&db, files, HPCT_FILES, NULL), LODE_OK);
+    assert_int_equal(lode_profile_block(db, 1, &block, NULL), LODE_OK);
+    assert_int_equal(lode_block_read(&block, 0, 2, values), LODE_OK);
+    lode_group group;
+    assert_int_equal(lode_block_group(&block, 0, &group, NULL), LODE_OK);
+    assert_true(group.count >= 2 && values[0].key < values[1].key);
+    unsigned char *first =
+        minidb_at(&mini, HPCT_PROFILE, minidb_profile_value(&mini, 1, group.key, values[0].key));
+    /* Both keys lie in packed records of 10 bytes. */
+    unsigned char swapped[2];
+    memcpy(swapped, first, 2);
+    memcpy(first, first + 10, 2);
+    memcpy(first + 10, swapped, 2);
+    assert_int_equal(read_to_the_end(db, LODE_VALUES_BY_CONTEXTS), LODE_END);
+    assert_int_equal(read_to_the_end(db, LODE_VALUES_BY_PROFILES), LODE_ERR_CORRUPT);
+    lode_database_close(db);
+    minidb_free(&mini);
+}
+
 static void both_files_of_real_databases_give_the_same_values(void **state)
 {
     char root[1024], path[2048];
@@ -334,6 +365,7 @@ int main(void)
         cmocka_unit_test(the_cheaper_file_is_read),
         cmocka_unit_test(without_values_by_context_there_is_one_way),
         cmocka_unit_test(values_in_another_order_are_refused),
+        cmocka_unit_test(contexts_in_another_order_are_refused),
         cmocka_unit_test(both_files_of_real_databases_give_the_same_values),
     };
     return cmocka_run_group_tests_name("values", tests, NULL, NULL);
