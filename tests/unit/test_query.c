@@ -269,7 +269,7 @@ static void costs_are_computed_once(void **state)
     minidb_free(&mini);
 }
 
-/* Asks for the cost of one profile, and gives it back. Returns how many costs were computed by then. */
+/* Asks for the cost of one profile, and gives it back. Returns how many costs were computed. */
 static uint64_t ask_profile(lode_query *query, const lode_database *db, unsigned profile)
 {
     char text[32];
