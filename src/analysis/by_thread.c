@@ -29,7 +29,7 @@ struct by_thread {
 struct thread_cursor {
     lode_cursor base;
     lode_cursor_options options;
-    const struct slot *slot, *behind;
+    const struct slot *slot, *past;
     lode_cursor *inner; /* of the slot; NULL: not opened */
     uint64_t repairs;   /* of finished slots */
     lode_event *events;
@@ -67,8 +67,8 @@ static lode_status cursor_open(lode_cursor **out, const lode_recording *recordin
     cursor->base.recording = recording;
     cursor->options = *options;
     cursor->slot = self->slots + self->first[track];
-    cursor->behind = self->slots + self->first[track + 1];
-    while (cursor->slot < cursor->behind && end_of(cursor->slot) < options->from)
+    cursor->past = self->slots + self->first[track + 1];
+    while (cursor->slot < cursor->past && end_of(cursor->slot) < options->from)
         cursor->slot++;
     *out = &cursor->base;
     return LODE_OK;
@@ -87,7 +87,7 @@ static lode_status open_slot(struct thread_cursor *cursor, lode_error *error)
 {
     const struct slot *slot = cursor->slot;
     lode_cursor_options options = cursor->options;
-    if (slot == cursor->behind || (options.to != 0 && begin_of(slot) >= options.to))
+    if (slot == cursor->past || (options.to != 0 && begin_of(slot) >= options.to))
         return LODE_END;
     options.from = options.from > slot->shift ? options.from - slot->shift : 0;
     options.to = options.to != 0 ? options.to - slot->shift : 0;
@@ -149,16 +149,15 @@ static lode_status track_interval(const lode_recording *recording, uint32_t trac
                                   uint64_t *end, lode_error *error)
 {
     const struct by_thread *self = threads_of(recording);
-    const struct slot *first = self->slots + self->first[track],
-                      *behind = self->slots + self->first[track + 1];
+    const struct slot *first = self->slots + self->first[track], *past = self->slots + self->first[track + 1];
     (void)error;
     /* Requests without events come last. */
-    while (behind > first && behind[-1].begin == UINT64_MAX)
-        behind--;
-    if (behind == first)
+    while (past > first && past[-1].begin == UINT64_MAX)
+        past--;
+    if (past == first)
         return LODE_ABSENT;
     *begin = begin_of(first);
-    *end = end_of(behind - 1);
+    *end = end_of(past - 1);
     return LODE_OK;
 }
 

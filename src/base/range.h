@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Byte ranges: the only place where offset, count and stride from a file become readable bytes. */
-#ifndef LODE_BASE_SPAN_H
-#define LODE_BASE_SPAN_H
+#ifndef LODE_BASE_RANGE_H
+#define LODE_BASE_RANGE_H
 
 #include "base/checked.h"
 #include <string.h>

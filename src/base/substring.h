@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Substring search, case-insensitive for ASCII letters; compares other bytes exactly. */
-#ifndef LODE_BASE_PHRASE_H
-#define LODE_BASE_PHRASE_H
+#ifndef LODE_BASE_SUBSTRING_H
+#define LODE_BASE_SUBSTRING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -80,12 +80,12 @@ static bool is_bomb(const char *symbol)
     uint64_t written = 0;
     const char *at = symbol;
     while (*at && written <= DEMANGLED_MAX && expansions <= EXPANSIONS_MAX && count < REFERENCES_MAX) {
-        const char *behind = at + 1;
+        const char *after = at + 1;
         uint32_t number;
         expansions += (at[0] == 'D' || at[0] == 's') && at[1] == 'p';
-        if ((*at == 'S' || *at == 'T') && take_number(&behind, &number)) {
+        if ((*at == 'S' || *at == 'T') && take_number(&after, &number)) {
             written += reference_size(known, &count, *at == 'T', number, written);
-            at = behind;
+            at = after;
         } else {
             written += TYPE_LETTERS;
             at++;

@@ -17,7 +17,7 @@
 #include "transform/inputs.h"
 #include <time.h>
 
-/* Metrics that all databases have; behind them come those of changes. */
+/* Metrics that all databases have; after them come those of changes. */
 enum {
     LODE_BUILD_TIME,
     LODE_BUILD_CALLS,

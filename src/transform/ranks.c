@@ -149,7 +149,7 @@ static lode_status read_line(struct lode_build_input *const *sorted, size_t coun
     return LODE_OK;
 }
 
-/* The whole file, with a NUL behind it. */
+/* The whole file, with a NUL after it. */
 static lode_status read_text(const char *path, int fd, struct lode_blob *text, lode_error *error)
 {
     enum {

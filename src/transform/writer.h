@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is behind lode/writer.h. */
+/* The types of lode/writer.h. */
 #ifndef LODE_TRANSFORM_WRITER_H
 #define LODE_TRANSFORM_WRITER_H
 

@@ -81,7 +81,7 @@ def colours_on_a_terminal(program):
 
 def colours_only_where_they_are_wanted(program):
     colour = "\033["
-    wishes = ((program.run, [], {"NO_COLOR": None, "TERM": "xterm"}, False, "a pipe"),
+    cases = ((program.run, [], {"NO_COLOR": None, "TERM": "xterm"}, False, "a pipe"),
               (program.run, ["--color", "always"], {}, True, "a pipe with --color always"),
               (program.on_terminal, ["--color=never"], {}, False, "a terminal with --color=never"),
               (program.on_terminal, ["--color", "auto"], {"NO_COLOR": ""}, True, "a terminal, NO_COLOR empty"),
@@ -89,7 +89,7 @@ def colours_only_where_they_are_wanted(program):
               (program.on_terminal, [], {"TERM": "dumb"}, False, "a dumb terminal"),
               (program.on_terminal, ["--json"], {}, False, "a terminal with --json"),
               (program.on_terminal, ["--csv"], {}, False, "a terminal with --csv"))
-    for run, options, env, is_coloured, where in wishes:
+    for run, options, env, is_coloured, where in cases:
         result = run("top", LARGE, *options, env=env)
         program.check(result.status == 0 and (colour in result.out) == is_coloured, f"colours on {where}")
 

@@ -418,13 +418,13 @@ static void any_changed_byte_is_survived(void **state)
     for (size_t i = 0; i < victim.meta.size; i++)
         for (size_t k = 0; k < sizeof bytes; k++) {
             unsigned char before = victim.meta.bytes[i];
-            lode_check_options wishes = LODE_CHECK_OPTIONS_INIT;
+            lode_check_options full = LODE_CHECK_OPTIONS_INIT;
             lode_check_result result;
             lode_database *db;
             victim.meta.bytes[i] = bytes[k];
-            wishes.level = LODE_CHECK_FULL;
-            wishes.threads = 1;
-            lode_status status = lode_check_memory(victim.files, HPCT_FILES, &wishes, &result, NULL);
+            full.level = LODE_CHECK_FULL;
+            full.threads = 1;
+            lode_status status = lode_check_memory(victim.files, HPCT_FILES, &full, &result, NULL);
             assert_true(status == LODE_OK || i < DRAFTS_MAGIC_SIZE);
             if (lode_database_open_memory(&db, victim.files, HPCT_FILES, NULL) == LODE_OK)
                 lode_database_close(db);

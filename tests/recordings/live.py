@@ -233,9 +233,9 @@ def slices_are_cut(program):
             ("all of that", ("--from", f"@{begin}", "--to", f"@{end}", "--depth", "4", "--min-time", "1us", "--task", str(tid)),
              {"begin": begin, "end": end, "depth": 4, "min_time": 1000}, tid),
         )
-        for index, (title, options, wishes, task) in enumerate(cuts):
+        for index, (title, options, limits, task) in enumerate(cuts):
             chosen = [track for track in tracks if task in (None, track.tid)]
-            calls, written = ([call for track in chosen for call in slices.cut(track, **wishes, is_written=is_written)]
+            calls, written = ([call for track in chosen for call in slices.cut(track, **limits, is_written=is_written)]
                               for is_written in (False, True))
             title = f"{what.name}: {title}, {len(calls)} calls"
             problems = comparison.exact_rows(lode_top(program, data, *options), slices.rows(calls))

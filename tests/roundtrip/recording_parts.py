@@ -90,7 +90,7 @@ def check_slices(tap, lode, folder):
     moments = sorted(moment for calls in tracks.values() for call in calls for moment in (call.begin, call.end))
     begin, end = moments[len(moments) // 3], moments[len(moments) // 2]
     chance = random.Random(4)
-    wishes = [
+    cases = [
         ("a window", {"begin": begin, "end": end}, None),
         ("from a time on", {"begin": begin}, None),
         ("up to a time", {"end": end}, None),
@@ -104,17 +104,17 @@ def check_slices(tap, lode, folder):
     ]
     for number in range(6):
         first, last = sorted(chance.sample(moments, 2))
-        wishes.append((f"by chance {number}", {"begin": first, "end": last + 1, "depth": chance.randrange(1, 12),
+        cases.append((f"by chance {number}", {"begin": first, "end": last + 1, "depth": chance.randrange(1, 12),
                                                "least": chance.choice((0, 50, 2000))}, None))
-    for number, (title, wish, tids) in enumerate(wishes):
+    for number, (title, limits, tids) in enumerate(cases):
         options = []
-        options += ["--from", f"@{wish['begin']}"] if "begin" in wish else []
-        options += ["--to", f"@{wish['end']}"] if "end" in wish else []
-        options += ["--depth", wish["depth"]] if "depth" in wish else []
-        options += ["--min-time", f"{wish['least']}ns"] if wish.get("least") else []
+        options += ["--from", f"@{limits['begin']}"] if "begin" in limits else []
+        options += ["--to", f"@{limits['end']}"] if "end" in limits else []
+        options += ["--depth", limits["depth"]] if "depth" in limits else []
+        options += ["--min-time", f"{limits['least']}ns"] if limits.get("least") else []
         options += ["--task", ",".join(map(str, tids))] if tids else []
         target = convert(lode, Path(folder) / f"slice{number}", source, *options)
-        wanted = added(cut(calls, **wish) for tid, calls in tracks.items() if tids is None or tid in tids)
+        wanted = added(cut(calls, **limits) for tid, calls in tracks.items() if tids is None or tid in tids)
         found, direct = written(lode, target), written(lode, source, *options)
         count = sum(row[0] for row in wanted.values())
         tap.check(found == wanted and direct == wanted, f"{title}: {count} calls, as the records say",

@@ -121,7 +121,7 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_row_end(o);
 }
 
-/* How many levels of branches leave room for the numbers before them and for a name behind. */
+/* How many levels of branches leave room for the numbers before them and for a name after them. */
 static unsigned level_bound(const out *o, unsigned site_width)
 {
     unsigned width = out_width(o, 0), taken = NUMBERS_WIDTH + site_width + NAME_WIDTH;

@@ -210,7 +210,7 @@ static const char *opening(const char *name)
     return strcmp(name, "at") == 0 ? "    at " : NULL;
 }
 
-/* The others go behind what is there. */
+/* The others go after what is there. */
 static void add_part(line *l, const char *name, const char *value)
 {
     int is_line = strcmp(name, "line") == 0;

@@ -106,7 +106,7 @@ static void begin_line(replay_text *t, const replay_event *shown, duration_mark 
     line_add_blanks(l, (size_t)shown->level * INDENT);
 }
 
-/* Writes the line, and behind it a comment, if there is one. */
+/* Writes the line, followed by a comment, if there is one. */
 static void end_line(replay_text *t, const char *comment)
 {
     out_write(t->out, t->line.text, t->line.used);
@@ -117,7 +117,7 @@ static void end_line(replay_text *t, const char *comment)
     t->is_full = t->limit && t->lines >= t->limit;
 }
 
-/* The comment is made behind the line's text, in the same memory. */
+/* The comment is made after the line's text, in the same memory. */
 static const char *comment(replay_text *t, const char *name, const char *values, const char *mark)
 {
     line *l = &t->line;

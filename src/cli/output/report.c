@@ -22,7 +22,7 @@ void report_nothing(void)
 }
 
 /* Writes to standard error: escapes names in `text` for terminals. One write per line. */
-static void print(const char *before, const char *text, const char *behind)
+static void print(const char *before, const char *text, const char *after)
 {
     char line[16 + MESSAGE_SIZE * 4];
     size_t size = strlen(text), used = (size_t)snprintf(line, 16, "%s", before);
@@ -40,7 +40,7 @@ static void print(const char *before, const char *text, const char *behind)
         text += length;
         size -= length;
     }
-    used += (size_t)snprintf(line + used, sizeof line - used, "%s", behind);
+    used += (size_t)snprintf(line + used, sizeof line - used, "%s", after);
     (void)fwrite(line, 1, used, stderr);
     fflush(stderr);
 }

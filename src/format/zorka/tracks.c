@@ -101,15 +101,15 @@ static int32_t pop(struct heap *heap)
 /* Assigns the threads of one process. */
 struct threads {
     struct heap busy, free;
-    int32_t last;                          /* last synthetic one */
-    const struct place *recorded, *behind; /* numbers in use, from the next candidate on */
+    int32_t last;                        /* last synthetic one */
+    const struct place *recorded, *past; /* numbers in use, from the next candidate on */
 };
 
 /* The next unused number: there are fewer traces than numbers. */
 static int32_t make_up(struct threads *threads)
 {
     int32_t next = threads->last + 1;
-    for (; threads->recorded < threads->behind && threads->recorded->tid <= next; threads->recorded++)
+    for (; threads->recorded < threads->past && threads->recorded->tid <= next; threads->recorded++)
         next += threads->recorded->tid == next;
     threads->last = next;
     return next;
@@ -136,7 +136,7 @@ static void place_process(const struct zor_recording *rec, const struct place *p
     threads->busy.count = threads->free.count = 0;
     threads->last = 0;
     threads->recorded = places + unknown;
-    threads->behind = places + count;
+    threads->past = places + count;
     for (size_t i = 0; i < count; i++) {
         lode_track *track = &rec->base.tracks[places[i].track];
         track->pid = places[i].pid;
