@@ -3,20 +3,16 @@
 """
 Prints the names of the tests of a build folder that a step of CI runs, and says on stderr how many they are.
 
-  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--some K/N]
+  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES]
 
---suite selects the tests of suites, --not-suite leaves suites out. --some K/N leaves out tests that only compare the output of the
-program, which another build runs as well, but for the K-th of N parts of them.
+--suite selects the tests of suites, --not-suite and --not-test leave out what they name. With --part, the scripts of SUITES (names with
+commas between them) are left out, but for the K-th of N parts of them.
 """
 
 import argparse
 import json
 import subprocess
 import sys
-
-COMPARISONS = {"answers", "build", "drafts", "dump", "live", "ranks", "recordings", "roundtrip", "seeds"}
-# They look at sources, not at what was built.
-SOURCES = {"lint", "doc"}
 
 
 def suites(test):
@@ -28,18 +24,20 @@ def is_script(test):
     return any(word.endswith(".py") for word in test["cmd"])
 
 
+def left_out(tests, share, names):
+    """Names of the scripts of suites that are not in a part."""
+    part, parts = map(int, share.split("/"))
+    scripts = [test["name"] for test in tests if suites(test) & set(names.split(",")) and is_script(test)]
+    print(f"select: part {part} of {parts} of the scripts in {names}", file=sys.stderr)
+    return set(scripts) - set(scripts[part - 1::parts])
+
+
 def choose(tests, options):
     if options.suite:
         tests = [test for test in tests if suites(test) & set(options.suite)]
-    tests = [test for test in tests if not suites(test) & set(options.not_suite)]
-    if options.some:
-        part, parts = map(int, options.some.split("/"))
-        left_out = [test for test in tests if suites(test) <= COMPARISONS | SOURCES and is_script(test)]
-        chosen = {test["name"] for test in left_out[part - 1::parts] if not suites(test) & SOURCES}
-        left_out = {test["name"] for test in left_out} - chosen
-        print(f"select: part {part} of {parts} of the comparisons", file=sys.stderr)
-        tests = [test for test in tests if test["name"] not in left_out]
-    return tests
+    tests = [test for test in tests if not suites(test) & set(options.not_suite) and test["name"] not in options.not_test]
+    without = left_out(tests, *options.part) if options.part else ()
+    return [test for test in tests if test["name"] not in without]
 
 
 def main():
@@ -47,7 +45,8 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
     parser.add_argument("--not-suite", action="append", default=[])
-    parser.add_argument("--some")
+    parser.add_argument("--not-test", action="append", default=[])
+    parser.add_argument("--part", nargs=2)
     options = parser.parse_args()
     introspected = subprocess.run(["meson", "introspect", "--tests", options.build], check=True, stdout=subprocess.PIPE)
     tests = json.loads(introspected.stdout)
