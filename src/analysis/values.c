@@ -138,7 +138,8 @@ static lode_status add_profile(const lode_values *self, uint32_t profile, struct
 /* Reads the values of a context from the first to the last selected profile. */
 static void add_values(const lode_values *self, const lode_block *block, uint64_t values, struct bytes *bytes)
 {
-    double share = (double)(self->selected_end - self->first_selected) / self->db->profile_count;
+    uint32_t profiles = self->db->profile_count; /* none, if profile.db is missing or damaged */
+    double share = profiles > 0 ? (double)(self->selected_end - self->first_selected) / profiles : 0;
     bytes->looks += search_bytes(values, block_value_stride(block));
     bytes->content += (uint64_t)(share * (double)values) * block_value_stride(block);
 }

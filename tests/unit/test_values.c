@@ -101,7 +101,8 @@ static struct rows reference(const lode_database *db, const lode_values_options 
             }
         }
     }
-    qsort(rows.items, rows.count, sizeof *rows.items, compare_rows);
+    if (rows.count > 0)
+        qsort(rows.items, rows.count, sizeof *rows.items, compare_rows);
     return rows;
 }
 
