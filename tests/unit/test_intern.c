@@ -165,7 +165,8 @@ static void each_allocation_may_fail(void **state)
         done = try_to_intern();
         memory_left = -1;
     }
-    assert_in_range(failed, 8, 100);
+    /* Under the address sanitizer, an arena makes each piece an allocation of its own. */
+    assert_in_range(failed, 8, 400);
 }
 
 int main(void)
