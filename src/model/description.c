@@ -43,7 +43,7 @@ void lode_description_init(struct lode_description *self)
     lode_array_init(&self->module_list, sizeof(struct lode_module), SIZE_MAX);
     lode_array_init(&self->file_list, sizeof(struct lode_file), SIZE_MAX);
     lode_array_init(&self->function_list, sizeof(struct lode_function), SIZE_MAX);
-    lode_interner_init(&self->frames, sizeof(struct lode_frame));
+    lode_array_init(&self->frames, sizeof(struct lode_frame), LODE_TREE_MAX);
     lode_strings_init(&self->entry_names);
 }
 
@@ -58,7 +58,7 @@ void lode_description_free(struct lode_description *self)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         lode_array_free(lists[i]);
     lode_content_tree_close(&self->nodes);
-    lode_interner_free(&self->frames);
+    lode_array_free(&self->frames);
     lode_strings_free(&self->entry_names);
     if (self->id_of)
         free(self->tree.nodes);
@@ -286,8 +286,11 @@ static lode_status push_context(struct lode_description *self, uint32_t parent,
     LODE_TRY(add_global(self, error));
     if (self->nodes.count >= LODE_TREE_MAX)
         return too_many(error, "contexts", LODE_TREE_MAX - 1);
-    uint32_t number = lode_interner_add(&self->frames, frame, NULL);
-    LODE_TRY_ALLOC(number != LODE_NO_NUMBER && lode_content_tree_append(&self->nodes, parent, number), error);
+    /* A frame for each context: most differ, and finding equal ones takes longer. */
+    uint32_t number = (uint32_t)self->frames.count;
+    struct lode_frame *added = lode_array_push(&self->frames);
+    LODE_TRY_ALLOC(added && lode_content_tree_append(&self->nodes, parent, number), error);
+    *added = *frame;
     *out = self->nodes.count - 2;
     return LODE_OK;
 }
@@ -295,7 +298,7 @@ static lode_status push_context(struct lode_description *self, uint32_t parent,
 static bool is_unlisted(const struct lode_description *self, uint32_t position)
 {
     uint32_t frame = lode_tree_node(&self->nodes, position)->frame;
-    return LISTED(self, frames.items, struct lode_frame, frame)->kind == LODE_LEXICAL_UNLISTED;
+    return LISTED(self, frames, struct lode_frame, frame)->kind == LODE_LEXICAL_UNLISTED;
 }
 
 static lode_status check_context(const struct lode_description *self, const lode_writer_context *context,

@@ -59,7 +59,7 @@ struct lode_description {
     uint32_t *id_of; /* when sealed: ids of contexts, by number + 1 */
     struct lode_array kinds_list, scope_list, metric_list, module_list, file_list, function_list;
     struct lode_content_tree nodes; /* contexts; equal siblings allowed, unlisted below the root */
-    struct lode_interner frames;    /* of the nodes; numbers in them are those of the lists */
+    struct lode_array frames;       /* of the nodes; numbers in them are those of the lists */
     struct lode_strings entry_names;
     struct lode_arena arena; /* of strings, and of what a source adds */
 };

@@ -132,14 +132,14 @@ static unsigned class_of(const struct lode_frame *frame)
 
 static const struct lode_frame *frame_at(const struct lode_description *self, uint32_t number)
 {
-    return LODE_ARRAY_AT(&self->frames.items, struct lode_frame, number);
+    return LODE_ARRAY_AT(&self->frames, struct lode_frame, number);
 }
 
-static int compare_frames(const void *left, const void *right, void *argument)
+/* Of frames whose function, file and module are ranks. */
+static int compare_frames(uint32_t left, uint32_t right, const void *argument)
 {
     const struct lode_description *self = argument;
-    const struct lode_frame *a = frame_at(self, *(const uint32_t *)left);
-    const struct lode_frame *b = frame_at(self, *(const uint32_t *)right);
+    const struct lode_frame *a = frame_at(self, left), *b = frame_at(self, right);
     int order = compare_numbers(class_of(a), class_of(b));
     if (order == 0)
         order = compare_numbers(a->entry, b->entry);
@@ -163,25 +163,10 @@ static int compare_frames(const void *left, const void *right, void *argument)
     return order ? order : compare_numbers(a->propagation, b->propagation);
 }
 
-/* By frame, whose function, file and module are ranks: its own. */
-static bool rank_frames(struct lode_description *self, uint32_t *rank)
-{
-    uint32_t count = (uint32_t)self->frames.items.count, *order = calloc((size_t)count + 1, sizeof *order);
-    if (order == NULL)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
-    qsort_r(order, count, sizeof *order, compare_frames, self);
-    for (uint32_t i = 0; i < count; i++)
-        rank[order[i]] = i;
-    free(order);
-    return true;
-}
-
 static bool order_contexts(struct lode_description *self, const struct ranks *ranks,
                            struct lode_tree_order *order)
 {
-    struct lode_array *frames = &self->frames.items;
+    struct lode_array *frames = &self->frames;
     for (size_t i = 0; i < frames->count; i++) {
         struct lode_frame *frame = LODE_ARRAY_AT(frames, struct lode_frame, i);
         if (frame->kind != LODE_LEXICAL_ENTRY)
@@ -189,11 +174,7 @@ static bool order_contexts(struct lode_description *self, const struct ranks *ra
         frame->file = rank_of(ranks->files, frame->file);
         frame->module = rank_of(ranks->modules, frame->module);
     }
-    uint32_t *rank = calloc(frames->count + 1, sizeof *rank);
-    bool done = rank && rank_frames(self, rank) &&
-                lode_tree_order_make(order, &self->nodes, rank, (uint32_t)frames->count);
-    free(rank);
-    return done;
+    return lode_tree_order_compare(order, &self->nodes, compare_frames, self);
 }
 
 /* Fills in all but the depth. Returns whether the context is listed. */
@@ -243,7 +224,7 @@ static lode_status sort_contexts(struct lode_description *self, const struct ran
     for (uint32_t i = 1; i < self->tree.count; i++)
         nodes[i].depth = nodes[nodes[i].parent].depth + 1;
     lode_content_tree_close(&self->nodes);
-    lode_interner_free(&self->frames);
+    lode_array_free(&self->frames);
     return LODE_OK;
 }
 

@@ -189,6 +189,20 @@ static void place_nodes(struct lode_tree_order *order, const struct lode_content
     }
 }
 
+/* From siblings, in ascending order of their parents, to positions. */
+static bool make_order(struct lode_tree_order *order, const struct lode_content_tree *tree,
+                       const uint32_t *siblings)
+{
+    *order = (struct lode_tree_order){calloc(tree->count, sizeof *order->positions),
+                                      calloc(tree->count, sizeof *order->sizes)};
+    bool done = siblings && order->positions && order->sizes;
+    if (done)
+        place_nodes(order, tree, siblings);
+    else
+        lode_tree_order_free(order);
+    return done;
+}
+
 bool lode_tree_order_make(struct lode_tree_order *order, const struct lode_content_tree *tree,
                           const uint32_t *ranks, uint32_t rank_count)
 {
@@ -197,13 +211,40 @@ bool lode_tree_order_make(struct lode_tree_order *order, const struct lode_conte
     bool done = by_rank && siblings && sort_nodes(tree, ranks, rank_count, NULL, by_rank) &&
                 sort_nodes(tree, NULL, tree->count, by_rank, siblings);
     free(by_rank);
-    *order = (struct lode_tree_order){calloc(tree->count, sizeof *order->positions),
-                                      calloc(tree->count, sizeof *order->sizes)};
-    done = done && order->positions && order->sizes;
-    if (done)
-        place_nodes(order, tree, siblings);
-    else
-        lode_tree_order_free(order);
+    done = make_order(order, tree, done ? siblings : NULL);
+    free(siblings);
+    return done;
+}
+
+struct comparison {
+    const struct lode_content_tree *tree;
+    lode_frame_compare_fn compare;
+    const void *argument;
+};
+
+static int compare_nodes(const void *left, const void *right, void *argument)
+{
+    const struct comparison *self = argument;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = self->compare(lode_tree_node(self->tree, a)->frame, lode_tree_node(self->tree, b)->frame,
+                              self->argument);
+    return order ? order : (a > b) - (a < b);
+}
+
+bool lode_tree_order_compare(struct lode_tree_order *order, const struct lode_content_tree *tree,
+                             lode_frame_compare_fn compare, const void *argument)
+{
+    struct comparison comparison = {tree, compare, argument};
+    uint32_t *siblings = calloc(tree->count, sizeof *siblings);
+    bool done = siblings && sort_nodes(tree, NULL, tree->count, NULL, siblings);
+    for (uint32_t i = 0, end; done && i + 1 < tree->count; i = end) {
+        uint32_t parent = lode_tree_node(tree, siblings[i])->parent;
+        for (end = i + 1; end + 1 < tree->count && lode_tree_node(tree, siblings[end])->parent == parent;)
+            end++;
+        if (end - i > 1)
+            qsort_r(siblings + i, end - i, sizeof *siblings, compare_nodes, &comparison);
+    }
+    done = make_order(order, tree, done ? siblings : NULL);
     free(siblings);
     return done;
 }
