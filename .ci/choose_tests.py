@@ -3,10 +3,10 @@
 """
 Prints the names of the tests of a build folder that a step of CI runs, and says on stderr how many they are.
 
-  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES]
+  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES] [--keep NAME]...
 
 --suite selects the tests of suites, --not-suite and --not-test leave out what they name. With --part, the scripts of SUITES (names with
-commas between them) are left out, but for the K-th of N parts of them.
+commas between them) are left out, but for the K-th of N parts of them and those that --keep names.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def choose(tests, options):
     if options.suite:
         tests = [test for test in tests if suites(test) & set(options.suite)]
     tests = [test for test in tests if not suites(test) & set(options.not_suite) and test["name"] not in options.not_test]
-    without = left_out(tests, *options.part) if options.part else ()
+    without = left_out(tests, *options.part) - set(options.keep) if options.part else ()
     return [test for test in tests if test["name"] not in without]
 
 
@@ -47,6 +47,7 @@ def main():
     parser.add_argument("--not-suite", action="append", default=[])
     parser.add_argument("--not-test", action="append", default=[])
     parser.add_argument("--part", nargs=2)
+    parser.add_argument("--keep", action="append", default=[])
     options = parser.parse_args()
     introspected = subprocess.run(["meson", "introspect", "--tests", options.build], check=True, stdout=subprocess.PIPE)
     tests = json.loads(introspected.stdout)
