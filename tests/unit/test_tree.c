@@ -71,6 +71,23 @@ static void make_tree(struct lode_content_tree *tree, path *paths, unsigned coun
         assert_int_not_equal(add_path(tree, paths[i], NULL), 0);
 }
 
+static int compare_ranks(uint32_t a, uint32_t b, const void *argument)
+{
+    const uint32_t *ranks = argument;
+    return (ranks[a] > ranks[b]) - (ranks[a] < ranks[b]);
+}
+
+/* Comparing frames gives the order that their ranks give. */
+static void check_compared(const struct lode_content_tree *tree, const uint32_t *ranks,
+                           const struct lode_tree_order *order)
+{
+    struct lode_tree_order compared;
+    assert_true(lode_tree_order_compare(&compared, tree, compare_ranks, ranks));
+    assert_memory_equal(compared.positions, order->positions, tree->count * sizeof *order->positions);
+    assert_memory_equal(compared.sizes, order->sizes, tree->count * sizeof *order->sizes);
+    lode_tree_order_free(&compared);
+}
+
 /* All nodes in their order: depth and rank of the frame. To be freed. */
 static uint32_t *transcript(const struct lode_content_tree *tree, const uint32_t *ranks)
 {
@@ -81,6 +98,7 @@ static uint32_t *transcript(const struct lode_content_tree *tree, const uint32_t
     assert_true(depths && lines);
     ranks = ranks ? ranks : same;
     assert_true(lode_tree_order_make(&order, tree, ranks, FRAMES));
+    check_compared(tree, ranks, &order);
     assert_int_equal(order.positions[0], 0);
     assert_int_equal(order.sizes[0], tree->count);
     for (uint32_t i = 1; i < tree->count; i++) {
@@ -240,6 +258,7 @@ static void appended_siblings_stay_apart_and_in_order(void **state)
     assert_true(lode_tree_order_make(&order, &tree, ranks, 2));
     static const uint32_t expected[] = {0, 4, 1, 5, 2, 6, 3};
     assert_memory_equal(order.positions, expected, sizeof expected);
+    check_compared(&tree, ranks, &order);
     lode_tree_order_free(&order);
     lode_content_tree_close(&tree);
 }
