@@ -107,7 +107,7 @@ static void say_profiles(out *o, const lode_database *db, const info_facts *fact
 
 static void say_traces(out *o, const lode_database *db, const info_facts *facts)
 {
-    char lines[96], samples[96], span[NUMBER_SIZE], start[2 * NUMBER_SIZE], empty[64] = "";
+    char lines[96], samples[96], duration[NUMBER_SIZE], start[2 * NUMBER_SIZE], empty[64] = "";
     if (!lode_database_has(db, LODE_PART_TRACE)) {
         out_entry(o, "Traces", "none");
         return;
@@ -120,9 +120,9 @@ static void say_traces(out *o, const lode_database *db, const info_facts *facts)
         out_entry(o, "Traces", "%s without samples", lines);
         return;
     }
-    format_duration(span, facts->trace_max - facts->trace_min);
+    format_duration(duration, facts->trace_max - facts->trace_min);
     format_start(start, facts->trace_min);
-    out_entry(o, "Traces", "%s%s with %s, %s from %s", lines, empty, samples, span, start);
+    out_entry(o, "Traces", "%s%s with %s, %s from %s", lines, empty, samples, duration, start);
 }
 
 /* Scopes by name, and the different statistics: "sum", "min", "sum of ($$^2)". */

@@ -112,16 +112,16 @@ static void say_tasks(out *o, const rec_session *s, const track_sum *sum)
 
 static void say_span(out *o, const rec_session *s)
 {
-    char span[NUMBER_SIZE], begin[NUMBER_SIZE];
+    char duration[NUMBER_SIZE], begin[NUMBER_SIZE];
     uint64_t utc;
-    format_duration(span, s->end - s->begin);
+    format_duration(duration, s->end - s->begin);
     if (s->begin == 0 && s->end == 0) {
         out_entry(o, "Duration", "no events");
     } else if (rec_utc(s, s->begin, &utc)) {
         format_utc(begin, utc);
-        out_entry(o, "Duration", "%s from %s (@%llu)", span, begin, (unsigned long long)s->begin);
+        out_entry(o, "Duration", "%s from %s (@%llu)", duration, begin, (unsigned long long)s->begin);
     } else {
-        out_entry(o, "Duration", "%s from @%llu", span, (unsigned long long)s->begin);
+        out_entry(o, "Duration", "%s from @%llu", duration, (unsigned long long)s->begin);
     }
 }
 

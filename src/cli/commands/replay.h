@@ -16,7 +16,7 @@ typedef struct replay_event {
     uint64_t duration; /* of LEAVE and IN, if their beginning was met */
 } replay_event;
 
-/* Takes what is to be shown, in the order of time; valid during the call. */
+/* Takes what to show, in chronological order; valid during the call. */
 typedef void (*replay_sink)(void *user, const replay_event *shown);
 
 typedef struct replay_limits {
@@ -28,7 +28,7 @@ typedef struct replay_limits {
 typedef struct replay replay;
 
 replay *replay_open(uint32_t track_count, const replay_limits *settings, replay_sink sink, void *user);
-/* Takes the next event, in the order of time. */
+/* Takes the next event; events are chronological. */
 void replay_push(replay *r, const lode_event *event, uint32_t track);
 /* Passes on what waits. */
 void replay_finish(replay *r);

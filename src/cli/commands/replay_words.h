@@ -36,7 +36,7 @@ const char *replay_value(replay_words *w, lode_argument *argument);
 /* The same, of a text without quotes. */
 const char *replay_plain(replay_words *w, lode_argument *argument);
 
-/* Calls in the order of time, as a program text. */
+/* Calls in chronological order, as program text. */
 typedef struct replay_text replay_text;
 
 /* `origin`: zero of times; LODE_NO_OFFSET: no times. `limit`: number of lines; 0: none. */
