@@ -26,6 +26,8 @@ static const struct shared_spec {
     {SHARED_PROFILES,
      FOR_DATABASES,
      {"profiles", 'p', OPTION_TEXT, "SELECTION", NULL, offsetof(shared_options, profiles)}},
+    {SHARED_TIMES, FOR_ALL, {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from)}},
+    {SHARED_TIMES, FOR_ALL, {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to)}},
     {SHARED_WINDOW, FOR_RECORDINGS, {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from)}},
     {SHARED_WINDOW, FOR_RECORDINGS, {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to)}},
     {SHARED_WINDOW,
@@ -94,12 +96,10 @@ const option_spec *option_misplaced(const option_set *set, uint64_t given, unsig
 
 void option_argument(const option_spec *option, char *buffer, size_t capacity)
 {
-    size_t used = 0;
-    snprintf(buffer, capacity, "%s", option->argument ? option->argument : "");
-    if (option->argument || !option->choices)
-        return;
-    for (size_t i = 0; option->choices[i] && used < capacity; i++)
-        used += (size_t)snprintf(buffer + used, capacity - used, "%s%s", i ? "|" : "", option->choices[i]);
+    int has_words = option->choices && (!option->argument || option->kind == OPTION_SPAN_OR_WORD);
+    size_t used = (size_t)snprintf(buffer, capacity, "%s", option->argument ? option->argument : "");
+    for (size_t i = 0; has_words && option->choices[i] && used < capacity; i++)
+        used += (size_t)snprintf(buffer + used, capacity - used, "%s%s", used ? "|" : "", option->choices[i]);
 }
 
 typedef struct parser {
@@ -204,25 +204,6 @@ static int parse_nanoseconds(const char *text, uint64_t *into)
     return 1;
 }
 
-static int parse_moment(parser *p, const option_spec *option, const char *text, time_point *into)
-{
-    into->is_given = 1;
-    into->is_absolute = text[0] == '@';
-    if (into->is_absolute)
-        return parse_count(p, option, text + 1, &into->nanoseconds);
-    if (!parse_nanoseconds(text, &into->nanoseconds))
-        return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, or @NANOSECONDS, not '%.60s'",
-                    option->name, text);
-    return 0;
-}
-
-static int parse_span(parser *p, const option_spec *option, const char *text, uint64_t *into)
-{
-    if (!parse_nanoseconds(text, into))
-        return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, not '%.60s'", option->name, text);
-    return 0;
-}
-
 static int find_choice(const option_spec *option, const char *text, size_t length, size_t *index)
 {
     for (size_t i = 0; option->choices[i]; i++) {
@@ -234,13 +215,36 @@ static int find_choice(const option_spec *option, const char *text, size_t lengt
     return 0;
 }
 
-/* What an option takes besides words, if another one has the same name; else NULL. */
-static const char *other_argument(const parser *p, const option_spec *option)
+/* The option that takes this word, which another one does not; NULL if there is none. */
+static const char *option_of_word(const parser *p, const char *text)
 {
+    size_t index;
     for (size_t i = 0; i < p->count; i++)
-        if (p->list[i].option != option && strcmp(p->list[i].option->name, option->name) == 0)
-            return p->list[i].option->argument;
+        if (p->list[i].option->choices && find_choice(p->list[i].option, text, strlen(text), &index))
+            return p->list[i].option->name;
     return NULL;
+}
+
+static int parse_moment(parser *p, const option_spec *option, const char *text, time_point *into)
+{
+    into->is_given = 1;
+    into->is_absolute = text[0] == '@';
+    if (into->is_absolute)
+        return parse_count(p, option, text + 1, &into->nanoseconds);
+    if (parse_nanoseconds(text, &into->nanoseconds))
+        return 0;
+    const char *meant = option_of_word(p, text);
+    if (meant)
+        return fail(p, "--%s takes a time; did you mean --%s %.60s?", option->name, meant, text);
+    return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, or @NANOSECONDS, not '%.60s'",
+                option->name, text);
+}
+
+static int parse_span(parser *p, const option_spec *option, const char *text, uint64_t *into)
+{
+    if (!parse_nanoseconds(text, into))
+        return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, not '%.60s'", option->name, text);
+    return 0;
 }
 
 static int unknown_choice(parser *p, const option_spec *option, const char *text)
@@ -251,10 +255,20 @@ static int unknown_choice(parser *p, const option_spec *option, const char *text
         const char *joint = count == 0 ? "" : option->choices[count + 1] ? ", " : " or ";
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", joint, option->choices[count]);
     }
-    const char *meant = suggest(text, option->choices, count), *other = other_argument(p, option);
-    return fail(p, "--%s is %s%s%s, not '%.40s'%s%s%s", option->name, all, other ? ", or " : "",
-                other ? other : "", text, meant ? "; did you mean " : "", meant ? meant : "",
-                meant ? "?" : "");
+    const char *meant = suggest(text, option->choices, count);
+    const char *other = option->kind == OPTION_SPAN_OR_WORD ? ", or a time such as 10us" : "";
+    return fail(p, "--%s is %s%s, not '%.40s'%s%s%s", option->name, all, other, text,
+                meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
+}
+
+static int parse_span_or_word(parser *p, const option_spec *option, const char *text, span_or_word *into)
+{
+    size_t index = 0;
+    int is_word = find_choice(option, text, strlen(text), &index);
+    *into = (span_or_word){.word = is_word ? (int)index : -1};
+    if (!is_word && !parse_nanoseconds(text, &into->nanoseconds))
+        return unknown_choice(p, option, text);
+    return 0;
 }
 
 static int parse_choices(parser *p, const option_spec *option, const char *text, unsigned *into)
@@ -304,6 +318,8 @@ static int store(parser *p, const option_entry *entry, const char *text)
         return parse_moment(p, option, text, into);
     case OPTION_SPAN:
         return parse_span(p, option, text, into);
+    case OPTION_SPAN_OR_WORD:
+        return parse_span_or_word(p, option, text, into);
     case OPTION_CHOICE:
         if (!find_choice(option, text, strlen(text), &index))
             return unknown_choice(p, option, text);
@@ -322,17 +338,12 @@ static int needs_argument(parser *p, const option_spec *option)
     return fail(p, "--%s needs an argument: %s", option->name, argument);
 }
 
-/* The option of this name; of two, the one with choices if the argument is one of them. */
-static const option_entry *find_option(const parser *p, const char *name, const char *value)
+static const option_entry *find_option(const parser *p, const char *name)
 {
-    const option_entry *found = NULL;
-    for (size_t i = 0; i < p->count; i++) {
-        int is_word =
-            found && found->option->kind == OPTION_CHOICE && value && isalpha((unsigned char)*value);
-        if (strcmp(p->list[i].option->name, name) == 0 && !is_word)
-            found = &p->list[i];
-    }
-    return found;
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->list[i].option->name, name) == 0)
+            return &p->list[i];
+    return NULL;
 }
 
 /* `next` is the argument after this one, or NULL. Returns how many arguments were used, or -1. */
@@ -342,7 +353,7 @@ static int parse_long(parser *p, const char *text, const char *next)
     size_t length = strcspn(text, "=");
     const char *value = text[length] == '=' ? text + length + 1 : NULL;
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
-    const option_entry *entry = find_option(p, name, value ? value : next);
+    const option_entry *entry = find_option(p, name);
     if (!entry)
         return unknown_option(p, name);
     int is_flag = entry->option->kind == OPTION_FLAG;

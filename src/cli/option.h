@@ -12,17 +12,18 @@
 #include <stdint.h>
 
 typedef enum option_kind {
-    OPTION_FLAG,    /* int: set to 1 */
-    OPTION_TEXT,    /* const char * */
-    OPTION_TEXTS,   /* text_list: repeats add up */
-    OPTION_COUNT,   /* uint64_t */
-    OPTION_SIZE,    /* uint64_t: bytes */
-    OPTION_REAL,    /* double */
-    OPTION_PERCENT, /* double: a fraction */
-    OPTION_MOMENT,  /* time_point */
-    OPTION_SPAN,    /* uint64_t: nanoseconds */
-    OPTION_CHOICE,  /* int: index into `choices` */
-    OPTION_CHOICES  /* unsigned: one bit per choice; lists and repeats add up */
+    OPTION_FLAG,         /* int: set to 1 */
+    OPTION_TEXT,         /* const char * */
+    OPTION_TEXTS,        /* text_list: repeats add up */
+    OPTION_COUNT,        /* uint64_t */
+    OPTION_SIZE,         /* uint64_t: bytes */
+    OPTION_REAL,         /* double */
+    OPTION_PERCENT,      /* double: a fraction */
+    OPTION_MOMENT,       /* time_point */
+    OPTION_SPAN,         /* uint64_t: nanoseconds */
+    OPTION_SPAN_OR_WORD, /* span_or_word: nanoseconds, or one of `choices` */
+    OPTION_CHOICE,       /* int: index into `choices` */
+    OPTION_CHOICES       /* unsigned: one bit per choice; lists and repeats add up */
 } option_kind;
 
 /* A point in time, either since the first sample or event, or in the time of the store. */
@@ -31,6 +32,12 @@ typedef struct time_point {
     int is_absolute;
     uint64_t nanoseconds;
 } time_point;
+
+/* Nanoseconds, or one of the words that an option takes instead. */
+typedef struct span_or_word {
+    int word; /* index into `choices`; -1: none */
+    uint64_t nanoseconds;
+} span_or_word;
 
 #define TEXT_LIST_MAX 64
 
@@ -44,7 +51,7 @@ typedef struct option_spec {
     const char *name; /* without the dashes; NULL ends a table */
     char letter;      /* or 0 */
     option_kind kind;
-    const char *argument; /* what the argument is called; NULL: none, or the choices */
+    const char *argument; /* what the argument is called, before any choices; NULL: none */
     const char *const *choices;
     size_t offset;
 } option_spec;
@@ -84,6 +91,7 @@ enum {
     SHARED_NAMES = 1u << 8,
     SHARED_STRICT = 1u << 9,
     SHARED_WINDOW = 1u << 10,                      /* tracks and time: --from, --to, --task, --id */
+    SHARED_TIMES = 1u << 11,                       /* --from and --to, for all stores */
     SHARED_SLICE = SHARED_WINDOW | SHARED_MIN_TIME /* a part of a recording */
 };
 

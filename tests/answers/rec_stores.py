@@ -145,7 +145,7 @@ def conversions(program):
         for path in paths:
             for layout in LAYOUTS:
                 converted = Path(folder) / f"{path.name}-{layout}"
-                done = program.run("convert", "--to", "zorka", "--layout", layout, path, "-o", converted, cwd=folder)
+                done = program.run("convert", "--format", "zorka", "--layout", layout, path, "-o", converted, cwd=folder)
                 if program.check(done.status == 0, f"{converted.name} is written", [done.err]):
                     same_answers(program, converted.name, path, converted)
         unknown = program.run("check", "--json", Path(folder) / "unknown-page", cwd=folder)

@@ -42,7 +42,7 @@ class Bench:
         run_once([self.lode, "synth", "database", "--profiles", str(profiles), "--contexts",
                   str(self.options.contexts), "--samples", str(SAMPLES), "--memory", str(MEMORY), "-f", "-o",
                   self.path("made")])
-        self.convert("made", "draft", "--to", self.options.draft)
+        self.convert("made", "draft", "--format", self.options.draft)
         shutil.rmtree(self.path("made"))
         self.convert("draft", "new")
         return sum(entry.stat().st_size for entry in os.scandir(self.path("draft")))

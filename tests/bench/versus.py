@@ -42,7 +42,7 @@ def commands(folder):
     yield "trace database", ("trace", *THREADS, database)
     yield "dump database", ("dump", database)
     yield "convert database", ("convert", *THREADS, "--memory", "64M", "-o", out, database)
-    yield "convert to draft", ("convert", *THREADS, "--to", "hpctoolkit-draft-xml", "-o", out, database)
+    yield "convert to draft", ("convert", *THREADS, "--format", "hpctoolkit-draft-xml", "-o", out, database)
     yield "check recording", ("check", *THREADS, recording)
     yield "top recording", ("top", *THREADS, recording)
     yield "tree recording", ("tree", *THREADS, recording)
@@ -52,7 +52,7 @@ def commands(folder):
     yield "check traces", ("check", *THREADS, traces)
     yield "search traces", ("search", "--min-duration", "1ms", *THREADS, traces)
     yield "top traces", ("top", *THREADS, traces)
-    yield "convert traces", ("convert", "--to", "zorka", *THREADS, "-o", out, traces)
+    yield "convert traces", ("convert", "--format", "zorka", *THREADS, "-o", out, traces)
 
 
 def measure(program, arguments, folder):

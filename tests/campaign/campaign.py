@@ -49,19 +49,19 @@ def sources(corpus, folder, lode, made):
     if corpus == "draft":
         found = real(*("hpctoolkit/" + name for name in DRAFTS))
         for to in ("xml", "metadb"):
-            found.append(make(to, "convert", "--to", "hpctoolkit-draft-" + to, small))
-            found.append(make(to + "2", "convert", "--to", "hpctoolkit-draft-" + to, os.path.join(hpctoolkit, "viewer-d.x")))
+            found.append(make(to, "convert", "--format", "hpctoolkit-draft-" + to, small))
+            found.append(make(to + "2", "convert", "--format", "hpctoolkit-draft-" + to, os.path.join(hpctoolkit, "viewer-d.x")))
         return found
     if corpus == "recording":
         hand = os.path.join(uftrace, "handmade")
         return real(*("uftrace/recorded/%s/uftrace.data" % name for name in RECORDED)) + [os.path.join(hand, name) for name in sorted(os.listdir(hand))] + [
             make("synth", "synth", "recording", "--records", "600", "--tasks", "3", "--functions", "20", "--arguments"),
-            make("events", "convert", "--to", "uftrace", os.path.join(uftrace, "recorded/events/uftrace.data"))]
+            make("events", "convert", "--format", "uftrace", os.path.join(uftrace, "recorded/events/uftrace.data"))]
     few = ["--format", "zorka", "--records", "400", "--functions", "20", "--calls-per-request", "30"]
     return real(*("zorka/stores/" + name for name in TRACES)) + [
         make("synth", "synth", "recording", *few), make("synth2", "synth", "recording", *few, "--layout", "zico"),
         make("page", "convert", "--layout", "page", os.path.join(zorka, "master")),
-        make("uftrace", "convert", "--to", "zorka", os.path.join(uftrace, "handmade", "ok"))]
+        make("uftrace", "convert", "--format", "zorka", os.path.join(uftrace, "handmade", "ok"))]
 
 
 class Shard:

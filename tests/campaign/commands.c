@@ -15,7 +15,8 @@
 #define BY      "{--by function|--by line|--by loop|--by module|--by file}"
 #define OF_CALLS                                                                                             \
     "{|--sort calls|--sort mean|--sort max|--sort name|--sort total|--callers main|--callees main}"
-#define OF_TRACES "{|--errors|--text a|--method a|-a k|--sort calls|--sort duration|--min-duration 1us}"
+#define OF_TRACES                                                                                            \
+    "{|--errors|--text a|--method a|--attribute k|--sort calls|--sort duration|--min-duration 1us}"
 
 /* `{a|b}` is one of them. */
 static const char *const of_databases[] = {
@@ -35,8 +36,8 @@ static const char *const of_databases[] = {
     " " FORM " in",
     "dump in",
     CONVERT "{||--drop-unlisted} {||--memory 1M} -o out in",
-    CONVERT "--to hpctoolkit-draft-xml -o out in",
-    CONVERT "--to hpctoolkit-draft-metadb -o out in",
+    CONVERT "--format hpctoolkit-draft-xml -o out in",
+    CONVERT "--format hpctoolkit-draft-metadb -o out in",
     NULL};
 
 static const char *const of_recordings[] = {
@@ -53,8 +54,8 @@ static const char *const of_recordings[] = {
     "replay {|--times} " WINDOW " {|--names full} in",
     "replay " WINDOW " {--json|--csv} in",
     "build --threads {1|2} {|--trace none|--trace 10us} {|--per thread} {||--strict} -o out in",
-    CONVERT WINDOW " --to uftrace -o out in",
-    CONVERT WINDOW " --to zorka --layout {page|zico} -o out in",
+    CONVERT WINDOW " --format uftrace -o out in",
+    CONVERT WINDOW " --format zorka --layout {page|zico} -o out in",
     NULL};
 
 static const struct {

@@ -80,7 +80,7 @@ def convert_says_what_is_wrong(program):
         program.check((sound.status, sound.out, sound.err) == (0, "", ""), "convert: nothing is said of a sound database",
                       [sound])
         copy.replace("profile.db", 0.403829, 0.5)
-        for target in ([], ["--to", "hpctoolkit-draft-xml"], ["--to", "hpctoolkit-draft-metadb"]):
+        for target in ([], ["--format", "hpctoolkit-draft-xml"], ["--format", "hpctoolkit-draft-metadb"]):
             found = copy.run(program, "convert", *target, "db", "-o", "new", "--force")
             errors = cli.parse_json(copy.run(program, "check", "--level", "full", "--json", "db").out)["result"]["errors"]
             program.check(found.status == 0 and f"warning: db has {errors} errors" in found.err

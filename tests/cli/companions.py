@@ -133,7 +133,7 @@ def test_bad_files(tap, program, root, database, paths):
         fill(os.path.join(database, path))
     for target in TARGETS:
         output = os.path.join(root, target)
-        result = run(program, "convert", database, "-o", output, "--to", target)
+        result = run(program, "convert", database, "-o", output, "--format", target)
         complaints = list(judge(result, output, good, bad))
         tap.check(not complaints and len(good) > 1, f"{target}: {', '.join(makers)} are left out, {len(good)} files come along",
                   complaints)

@@ -36,7 +36,7 @@ class Stores:
         self.program, self.root, self.made = program, root, {}
         self.make("database", DATABASE, DATABASE)
         for layout in ("hpctoolkit-draft-xml", "hpctoolkit-draft-metadb"):
-            self.make(layout, ["convert", self.path("database"), "--to", layout], DATABASE)
+            self.make(layout, ["convert", self.path("database"), "--format", layout], DATABASE)
         self.make("recording", RECORDING, RECORDING)
         self.make("traces", TRACES, TRACES)
         self.make("zico", ["convert", self.path("traces"), "--layout", "zico"], TRACES)

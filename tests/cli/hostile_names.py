@@ -181,8 +181,8 @@ def what_is_written_says_so_safely(program, stores):
     """Findings on the way, names in the new store, and progress."""
     for call in (["convert", "database", "-o", "new-database"], ["build", "recording", "-o", "built"], ["build", "traces", "-o", "built-traces"],
                  ["convert", "recording", "-o", "new-recording"], ["convert", "traces", "-o", "new-traces"], ["top", "built"],
-                 ["convert", "--to", "hpctoolkit-draft-xml", "database", "-o", "xml"], ["top", "xml"], ["check", "--verbose", "xml"],
-                 ["convert", "--to", "hpctoolkit-draft-metadb", "database", "-o", "metadb"], ["tree", "metadb"], ["info", "metadb"],
+                 ["convert", "--format", "hpctoolkit-draft-xml", "database", "-o", "xml"], ["top", "xml"], ["check", "--verbose", "xml"],
+                 ["convert", "--format", "hpctoolkit-draft-metadb", "database", "-o", "metadb"], ["tree", "metadb"], ["info", "metadb"],
                  ["info", "--verbose", "built"], ["info", "--verbose", "new-traces"], ["replay", "new-traces"], ["convert", "database", "-o", "built"]):
         status, out, err = run(program, stores, *call)
         text = (out + err).decode()

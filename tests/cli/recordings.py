@@ -280,7 +280,7 @@ def converted_recordings_say_the_same(program):
     with tempfile.TemporaryDirectory() as folder:
         for name in (THREADS, ARGUMENTS, EXCEPTIONS):
             target = Path(folder) / name
-            result = run(program, "convert", name, "-o", target, "--to", "uftrace")
+            result = run(program, "convert", name, "-o", target, "--format", "uftrace")
             found = written(program.json("replay", target, cwd=folder)["rows"])
             wanted = written(rows(program, "replay", name))
             program.check(result.status == 0 and not result.err and found == wanted,

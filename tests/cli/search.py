@@ -141,7 +141,7 @@ def attributes_of_any_call(program):
         same(program, listed, ["--attribute", f"{key}={value}"], has(key, lambda found: found == value))
     for key, part in (("http.url", "SHOP"), ("component", "h"), ("db.statement", "from t WHERE"), ("part", "e")):
         same(program, listed, ["--attribute", f"{key}~{part}"], has(key, lambda found: part.lower() in found.lower()))
-    both = ["-a", "component=http", "-a", "component=db"]
+    both = ["--attribute", "component=http", "--attribute", "component=db"]
     same(program, listed, both, lambda trace: has("component", lambda value: value == "http")(trace)
          and has("component", lambda value: value == "db")(trace))
 

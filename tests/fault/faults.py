@@ -74,7 +74,7 @@ def scenarios():
         Scenario("synth of a trace store", ["synth", "recording", *NEW_STORE, "--threads", "1"], kind=STORE),
         Scenario("convert of a trace store", [*convert, "--threads", "1"], kind=STORE),
         Scenario("convert with 2 threads over a trace store", [*convert, "--threads", "2", "--force"], previous=True, kind=STORE),
-        Scenario("a recording as a trace store after a killed run", [*convert, "--to", "zorka", "--layout", "zico", "--threads", "1"],
+        Scenario("a recording as a trace store after a killed run", [*convert, "--format", "zorka", "--layout", "zico", "--threads", "1"],
                  leftover=20, kind=RECORDING),
         Scenario("convert of a recording over itself", ["convert", NAME, "--threads", "1", "--force"], in_place=True,
                  kind=RECORDING),

@@ -43,7 +43,7 @@ class Shrinking:
         made = self.lode("synth", *words, "-o", store)
         assert made.returncode == 0, made.stderr
         if kind == "a draft":
-            made = self.lode("convert", "--to", "hpctoolkit-draft-xml", store, "-o", self.folder / "draft")
+            made = self.lode("convert", "--format", "hpctoolkit-draft-xml", store, "-o", self.folder / "draft")
             assert made.returncode == 0, made.stderr
             shutil.rmtree(store)
             (self.folder / "draft").rename(store)

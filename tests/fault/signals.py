@@ -57,7 +57,7 @@ def cases(made):
         Case("synth recording", ["synth", "recording", "--records", "20000", "--threads", "1"]),
         Case("synth traces", ["synth", "recording", "--format", "zorka", "--records", "20000", "--threads", "1"]),
         Case("convert database", ["convert", made["database"], "--threads", "2"]),
-        Case("convert to a draft", ["convert", made["database"], "--to", "hpctoolkit-draft-xml"]),
+        Case("convert to a draft", ["convert", made["database"], "--format", "hpctoolkit-draft-xml"]),
         Case("convert recording", ["convert", made["recording"], "--threads", "2"]),
         Case("convert traces", ["convert", made["traces"], "--threads", "1"]),
         Case("build", ["build", made["recording"], "--threads", "1"]),

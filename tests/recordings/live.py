@@ -179,7 +179,7 @@ def ties_are_in_the_order_of_uftrace(program):
 def convert(program, name, *words):
     """`lode convert` into a new directory."""
     target = program.folder / name
-    answer = program.run("convert", *words, "--to", "uftrace", "-o", target, cwd=program.folder)
+    answer = program.run("convert", *words, "--format", "uftrace", "-o", target, cwd=program.folder)
     if answer.status != 0:
         raise ValueError(f"lode convert {words}: {answer.err}")
     return target

@@ -97,7 +97,7 @@ DRAFTS = {"hpctoolkit-draft-metadb": without_metadb, "hpctoolkit-draft-xml": wit
 
 def compare(lode, database, folder, draft):
     old, new = folder / "old", folder / "new"
-    lode.must("convert", database, "-o", old, "--to", draft)
+    lode.must("convert", database, "-o", old, "--format", draft)
     lode.must("check", "--level", "full", old)
     lode.must("convert", old, "-o", new)
     lode.must("check", "--level", "full", new)

@@ -32,7 +32,7 @@ def rows(lode, command, recording, *options):
 
 
 def convert(lode, target, *words):
-    lode.must("convert", *words, "--to", "uftrace", "-o", target)
+    lode.must("convert", *words, "--format", "uftrace", "-o", target)
     return target
 
 

@@ -112,7 +112,7 @@ def metrics_share_scopes(store):
     change(store / "meta.db", edit)
 
 
-DRAFTS = (("convert", "--to", "hpctoolkit-draft-xml"), ("convert", "--to", "hpctoolkit-draft-metadb"))
+DRAFTS = (("convert", "--format", "hpctoolkit-draft-xml"), ("convert", "--format", "hpctoolkit-draft-metadb"))
 CASES = [
     (profiles_share_blocks, "share their blocks", (("convert",), *DRAFTS, ("top", "--profiles", "THREAD=0-9"))),
     (profiles_share_blocks, "share their content", (("dump",),)),

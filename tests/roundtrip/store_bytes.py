@@ -118,7 +118,7 @@ def check_refusals(tap, lode, folder):
     (other / "letter.txt").write_text("dear all")
     status, _, err = lode.run("convert", "--force", store, "-o", other)
     tap.check(status == 2 and "letter.txt, which is not part of the trace store" in err and (other / "letter.txt").exists(), "what is no store is not replaced", [err])
-    status, _, err = lode.run("convert", "--to", "uftrace", store, "-o", Path(folder) / "new")
+    status, _, err = lode.run("convert", "--format", "uftrace", store, "-o", Path(folder) / "new")
     tap.check(status == 2 and "cannot be converted to uftrace" in err, "a store is no uftrace recording", [err])
 
 

@@ -91,7 +91,7 @@ def check(tap, lode, name, source, folder):
         first.parent.mkdir()
 
         def write(target, *options):
-            return lode.must("convert", "--to", "zorka", "--layout", layout, *options, source, "-o", target).decode()
+            return lode.must("convert", "--format", "zorka", "--layout", layout, *options, source, "-o", target).decode()
 
         said = write(first)
         complaints = list(compare(lode, source, first))
@@ -122,7 +122,7 @@ def check_attributes(tap, lode, folder):
     made.call(2, 1_000_000_000, 1_000_065_536)
     source = made.write(Path(folder) / "made")
     target = Path(folder) / "store"
-    lode.must("convert", "--to", "zorka", "--layout", "zico", source, "-o", target)
+    lode.must("convert", "--format", "zorka", "--layout", "zico", source, "-o", target)
     store = Store(target)
     attributes = [dict(trace.attributes) for trace in store.traces]
     tap.check([(found.get("process.pid"), found.get("thread.id")) for found in attributes] == [(321, 321)] * 2,

@@ -28,8 +28,8 @@ QUESTIONS = {
     "store": (("top",), ("tree",), ("profiles",), ("search",), ("replay", "--limit", 2000), ("check", "--level", "full")),
 }
 WRITES = {
-    "database": (("convert",), ("convert", "--to", "hpctoolkit-draft-xml"), ("convert", "--to", "hpctoolkit-draft-metadb")),
-    "recording": (("build",), ("convert",), ("convert", "--to", "zorka")),
+    "database": (("convert",), ("convert", "--format", "hpctoolkit-draft-xml"), ("convert", "--format", "hpctoolkit-draft-metadb")),
+    "recording": (("build",), ("convert",), ("convert", "--format", "zorka")),
     "store": (("build",), ("convert",)),
 }
 

@@ -44,7 +44,7 @@ def cases(corpus, ranks_option):
         name = str(path.relative_to(corpus))
         for target in DATABASE_TARGETS if kind == "database" else RECORDING_TARGETS:
             for threads in THREADS:
-                yield (f"convert {target} {name}", ["convert", str(path), "--to", target, "--threads", str(threads)])
+                yield (f"convert {target} {name}", ["convert", str(path), "--format", target, "--threads", str(threads)])
         if kind == "recording":
             for trace in ("full", "none", "10us"):
                 for threads in THREADS:
@@ -53,10 +53,10 @@ def cases(corpus, ranks_option):
                                ["build", str(path), "--trace", trace, "--threads", str(threads), "--title", "sums",
                                 ranks_option, str(ranks)])
     for threads in THREADS:
-        yield ("synth database", ["synth", "database", "-p", "40", "-c", "3000", "-m", "2", "--threads", str(threads)])
-        yield ("synth recording", ["synth", "recording", "-r", "200000", "-a", "--threads", str(threads)])
+        yield ("synth database", ["synth", "database", "--profiles", "40", "--contexts", "3000", "--metrics", "2", "--threads", str(threads)])
+        yield ("synth recording", ["synth", "recording", "--records", "200000", "--arguments", "--threads", str(threads)])
         for layout in ("page", "zico"):
-            yield (f"synth zorka {layout}", ["synth", "recording", "--format", "zorka", "--layout", layout, "-r",
+            yield (f"synth zorka {layout}", ["synth", "recording", "--format", "zorka", "--layout", layout, "--records",
                                              "100000", "--threads", str(threads)])
 
 

@@ -17,8 +17,7 @@ typedef struct build_options {
     shared_options shared;
     const char *target;
     int force, has_stats;
-    int trace; /* TRACE_... */
-    uint64_t resolution;
+    span_or_word trace; /* TRACE_..., or the length of an interval */
     const char *rank_pattern, *rank_table, *title;
     uint64_t memory;
     int mpi; /* job_kind */
@@ -75,9 +74,9 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.strict = options->shared.strict;
     settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
     settings.memory = options->memory;
-    settings.trace = options->trace == TRACE_NONE ? LODE_TRACE_NONE : LODE_TRACE_FULL;
-    if (options->resolution > 0)
-        settings.trace = options->resolution;
+    settings.trace = options->trace.word == TRACE_NONE   ? LODE_TRACE_NONE
+                     : options->trace.word == TRACE_FULL ? LODE_TRACE_FULL
+                                                         : options->trace.nanoseconds;
     settings.rank_pattern = options->rank_pattern;
     settings.rank_table = options->rank_table;
     settings.title = options->title;
@@ -246,10 +245,9 @@ static int build_usage(const invocation *call)
 }
 
 static const option_spec build_own[] = {
-    {"output", 'o', OPTION_TEXT, "DB", NULL, offsetof(build_options, target)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(build_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(build_options, force)},
-    {"trace", 't', OPTION_CHOICE, NULL, trace_choices, offsetof(build_options, trace)},
-    {"trace", 0, OPTION_SPAN, "TIME", NULL, offsetof(build_options, resolution)},
+    {"trace", 0, OPTION_SPAN_OR_WORD, "TIME", trace_choices, offsetof(build_options, trace)},
     {"rank-from", 0, OPTION_TEXT, "PATTERN", NULL, offsetof(build_options, rank_pattern)},
     {"ranks", 0, OPTION_TEXT, "FILE", NULL, offsetof(build_options, rank_table)},
     {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(build_options, title)},

@@ -228,7 +228,7 @@ static int run_check(const invocation *call)
 static const char *const level_choices[] = {"quick", "structure", "full", NULL};
 
 static const option_spec check_own[] = {
-    {"level", 'l', OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level)},
+    {"level", 0, OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(check_options, verbose)},
     {"rules", 0, OPTION_FLAG, NULL, NULL, offsetof(check_options, rules)},

@@ -17,18 +17,18 @@ typedef struct convert_options {
     shared_options shared;
     const char *target;
     int force, drop_unlisted;
-    int to, layout; /* UNSAID, or indices of choices */
+    int format, layout; /* UNSAID, or indices of choices */
     uint64_t memory;
 } convert_options;
 
-/* Of --to and --layout; else indices of their choices. */
+/* Of --format and --layout; else indices of their choices. */
 enum {
     UNSAID = -1
 };
 
 static const char *family_of(const convert_options *options)
 {
-    return options->to == UNSAID ? NULL : format_choices[options->to];
+    return options->format == UNSAID ? NULL : format_choices[options->format];
 }
 
 static const char *layout_of(const convert_options *options)
@@ -36,11 +36,11 @@ static const char *layout_of(const convert_options *options)
     return options->layout == UNSAID ? NULL : layout_choices[options->layout];
 }
 
-/* Whether --to names a format of stores of another kind. */
+/* Whether --format names a format of stores of another kind. */
 static int is_of_other_kind(const convert_options *options, lode_store_kind kind)
 {
     lode_format_info format;
-    return options->to != UNSAID && format_find(family_of(options), NULL, &format) && format.kind != kind;
+    return options->format != UNSAID && format_find(family_of(options), NULL, &format) && format.kind != kind;
 }
 
 /* A conversion under way. */
@@ -195,7 +195,7 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
 static const char *target_of(const convert_options *options)
 {
     lode_format_info format;
-    int is_said = options->to != UNSAID || options->layout != UNSAID;
+    int is_said = options->format != UNSAID || options->layout != UNSAID;
     return is_said && format_find(family_of(options), layout_of(options), &format) ? format.name : NULL;
 }
 
@@ -266,7 +266,7 @@ static int convert_usage(const invocation *call)
         return report("missing option: -o/--output (see 'lode help convert')");
     lode_format_info format;
     if (layout_of(options) && !format_find(family_of(options), layout_of(options), &format))
-        return report("--layout needs --to %s (see 'lode help convert')", format_with_layouts());
+        return report("--layout needs --format %s (see 'lode help convert')", format_with_layouts());
     return EXIT_DONE;
 }
 
@@ -276,8 +276,8 @@ static int run_convert(const invocation *call)
 }
 
 static const option_spec convert_own[] = {
-    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(convert_options, target)},
-    {"to", 0, OPTION_CHOICE, NULL, format_choices, offsetof(convert_options, to)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(convert_options, target)},
+    {"format", 0, OPTION_CHOICE, "FORMAT", format_choices, offsetof(convert_options, format)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(convert_options, force)},
     {0},
 };
@@ -293,7 +293,7 @@ static const option_spec convert_of_recordings[] = {
     {0},
 };
 
-static const convert_options convert_defaults = {.to = UNSAID, .layout = UNSAID};
+static const convert_options convert_defaults = {.format = UNSAID, .layout = UNSAID};
 
 const command_spec command_convert = {
     .name = "convert",

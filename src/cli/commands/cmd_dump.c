@@ -49,7 +49,7 @@ static int run_dump(const invocation *call)
 
 static const option_spec dump_own[] = {
     {"only", 0, OPTION_CHOICES, "PART[,PART]...", only_choices, offsetof(dump_options, only)},
-    {"output", 'o', OPTION_TEXT, "FILE", NULL, offsetof(shared_options, output)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(shared_options, output)},
     {0},
 };
 

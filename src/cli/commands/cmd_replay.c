@@ -194,7 +194,7 @@ static int run_replay(const invocation *call)
 
 static const option_spec replay_own[] = {
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
-    {"times", 'T', OPTION_FLAG, NULL, NULL, offsetof(replay_options, times)},
+    {"times", 0, OPTION_FLAG, NULL, NULL, offsetof(replay_options, times)},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(replay_options, min_fraction)},
     {0},
 };

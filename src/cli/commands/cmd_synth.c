@@ -118,32 +118,32 @@ static int run_synth(const invocation *call)
 }
 
 static const option_spec synth_own[] = {
-    {"output", 'o', OPTION_TEXT, "NEW", NULL, offsetof(synth_options, target)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(synth_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(synth_options, force)},
-    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(synth_options, depth)},
+    {"depth", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, depth)},
     {"seed", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, seed)},
     {0},
 };
 
 static const option_spec synth_of_databases[] = {
-    {"profiles", 'p', OPTION_COUNT, "N", NULL, offsetof(synth_options, profiles)},
-    {"contexts", 'c', OPTION_COUNT, "N", NULL, offsetof(synth_options, contexts)},
-    {"metrics", 'm', OPTION_COUNT, "N", NULL, offsetof(synth_options, metrics)},
+    {"profiles", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, profiles)},
+    {"contexts", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, contexts)},
+    {"metrics", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, metrics)},
     {"density", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, density)},
     {"skew", 0, OPTION_REAL, "X", NULL, offsetof(synth_options, skew)},
-    {"samples", 's', OPTION_COUNT, "N", NULL, offsetof(synth_options, samples)},
+    {"samples", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, samples)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(synth_options, memory)},
     {0},
 };
 
 static const option_spec synth_of_recordings[] = {
-    {"format", 0, OPTION_CHOICE, NULL, synth_choices, offsetof(synth_options, format)},
+    {"format", 0, OPTION_CHOICE, "FORMAT", synth_choices, offsetof(synth_options, format)},
     {"layout", 0, OPTION_CHOICE, NULL, layout_choices, offsetof(synth_options, layout)},
-    {"tasks", 't', OPTION_COUNT, "N", NULL, offsetof(synth_options, tasks)},
-    {"records", 'r', OPTION_COUNT, "N", NULL, offsetof(synth_options, records)},
+    {"tasks", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, tasks)},
+    {"records", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, records)},
     {"functions", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, functions)},
     {"calls-per-request", 0, OPTION_COUNT, "N", NULL, offsetof(synth_options, calls_per_request)},
-    {"arguments", 'a', OPTION_FLAG, NULL, NULL, offsetof(synth_options, arguments)},
+    {"arguments", 0, OPTION_FLAG, NULL, NULL, offsetof(synth_options, arguments)},
     {0},
 };
 

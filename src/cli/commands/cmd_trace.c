@@ -181,11 +181,9 @@ static int run_trace(const invocation *call)
 }
 
 static const option_spec trace_own[] = {
-    {"from", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, from)},
-    {"to", 0, OPTION_MOMENT, "TIME", NULL, offsetof(shared_options, to)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(trace_options, depth)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
-    {"rows", 'r', OPTION_COUNT, "N", NULL, offsetof(trace_options, rows)},
+    {"rows", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, rows)},
     {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, columns)},
     {0},
 };
@@ -199,7 +197,8 @@ const command_spec command_trace = {
     .max_operands = 1,
     .stores = FOR_DATABASES,
     .options = {.own = trace_own,
-                .shared = SHARED_PROFILES | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                .shared = SHARED_PROFILES | SHARED_TIMES | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
+                          SHARED_COLOR},
     .options_size = sizeof(trace_options),
     .defaults = &trace_defaults,
     .run = run_trace,

@@ -302,8 +302,8 @@ static int run_tree(const invocation *call)
 }
 
 static const option_spec tree_own[] = {
-    {"callers", 'c', OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers)},
-    {"focus", 'f', OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus)},
+    {"callers", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers)},
+    {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth)},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
@@ -311,7 +311,7 @@ static const option_spec tree_own[] = {
 };
 
 static const option_spec tree_of_databases[] = {
-    {"lines", 'l', OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines)},
+    {"lines", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, lines)},
     {0},
 };
 
