@@ -12,7 +12,9 @@ typedef enum lode_group_by {
     LODE_BY_LINE,
     LODE_BY_LOOP,
     LODE_BY_MODULE,
-    LODE_BY_FILE
+    LODE_BY_FILE,
+    /* as by line, but the cost of a function without lines is at the line of its definition */
+    LODE_BY_SOURCE_LINE
 } lode_group_by;
 
 typedef enum lode_hotspot_sort {

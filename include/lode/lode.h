@@ -40,6 +40,7 @@
 #include <lode/recording.h>
 #include <lode/search.h>
 #include <lode/selection.h>
+#include <lode/source.h>
 #include <lode/status.h>
 #include <lode/store.h>
 #include <lode/synth.h>

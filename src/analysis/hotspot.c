@@ -76,6 +76,18 @@ static enum place line_place(const lode_context *context, struct lode_key *key, 
     return PLACE_KEY;
 }
 
+/* The cost of a function without lines is at its definition, if that is known. */
+static enum place source_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
+{
+    const lode_function *function = function_identity(lode_context_function(context));
+    if (context->file || !begins_function(context) || function == NULL || function->file == NULL)
+        return line_place(context, key, names);
+    *key = (struct lode_key){.kind = LODE_KEY_LINE, .file = function->file, .number = function->line};
+    names->file = function->file;
+    names->line = function->line;
+    return PLACE_KEY;
+}
+
 static enum place loop_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
 {
     if (context->lexical != LODE_LEXICAL_LOOP)
@@ -110,6 +122,8 @@ static enum place find_place(lode_group_by by, const lode_context *context, stru
     switch (by) {
     case LODE_BY_LINE:
         return line_place(context, key, names);
+    case LODE_BY_SOURCE_LINE:
+        return source_place(context, key, names);
     case LODE_BY_LOOP:
         return loop_place(context, key, names);
     case LODE_BY_MODULE:
@@ -140,11 +154,16 @@ static lode_status find_row(struct grouping *self, const struct lode_key *key, c
     return LODE_OK;
 }
 
+static bool is_by_line(lode_group_by by)
+{
+    return by == LODE_BY_LINE || by == LODE_BY_SOURCE_LINE;
+}
+
 /* Substitute keys (entry points, lines of definitions) get a row only if they have own costs. */
 static bool counts_inclusive(const struct grouping *self, const lode_context *context)
 {
     bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL ||
-                     (self->by == LODE_BY_LINE && context->lexical != LODE_LEXICAL_LINE);
+                     (is_by_line(self->by) && context->lexical != LODE_LEXICAL_LINE);
     return !stands_in || self->cost->own[context->index] != 0.0;
 }
 
@@ -248,7 +267,7 @@ static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, 
             continue;
         lode_hotspot *kept = &result->rows[result->count++];
         *kept = row->hotspot;
-        if (self->by == LODE_BY_LINE || self->by == LODE_BY_LOOP)
+        if (is_by_line(self->by) || self->by == LODE_BY_LOOP)
             kept->function = row->inside;
     }
     struct order order = {sort, self->by};
@@ -302,9 +321,10 @@ size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *b
     case LODE_BY_FILE:
         lode_label_text(&label, hotspot->file ? hotspot->file->path : "<unknown file>");
         break;
+    case LODE_BY_SOURCE_LINE:
     case LODE_BY_LINE:
         /* The own costs of a loop are those of its first line. */
-        if (hotspot->sample->file == NULL)
+        if (hotspot->file == NULL || (by == LODE_BY_LINE && hotspot->sample->file == NULL))
             return lode_context_label(hotspot->sample, buffer, capacity);
         lode_label_text(&label, lode_path_tail(hotspot->file->path));
         if (hotspot->line)

@@ -154,6 +154,14 @@ CALL(search)
     return status;
 }
 
+CALL(source_text)
+{
+    lode_source_text *text;
+    lode_status status = lode_source_text_open(&text, lode_database_file(database, 0), options, error);
+    lode_source_text_close(text);
+    return status == LODE_ABSENT ? LODE_OK : status;
+}
+
 CALL(synth_database)
 {
     return lode_synth_database(scratch_path(), options, error);
@@ -255,6 +263,7 @@ static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_I
 static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
 static const lode_search_options search_options = LODE_SEARCH_OPTIONS_INIT;
 static const lode_slice slice = LODE_SLICE_INIT;
+static const lode_source_options source_options = LODE_SOURCE_OPTIONS_INIT;
 static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
 static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
@@ -299,6 +308,7 @@ static const struct entry {
     {"lode_rewrite", call_rewrite, &rewrite_options, FIRST(lode_rewrite_options)},
     {"lode_rewrite (slice)", call_rewrite_slice, &slice, FIRST(lode_slice)},
     {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},
+    {"lode_source_text_open", call_source_text, &source_options, sizeof source_options},
     {"lode_synth_database", call_synth_database, &synth_options, FIRST(lode_synth_options)},
     {"lode_synth_recording", call_synth_recording, &synth_recording_options,
      FIRST(lode_synth_recording_options)},

@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter, defaultdict
 
 import db_reference as reference
+import db_source
 
 BY = ("function", "line", "loop", "module", "file")
 HOT_SHARE = 0.5
@@ -134,6 +135,37 @@ class Agreement:
             keys = [(-row[first], -row[second], row["name"].encode()) for row in rows]
         if keys != sorted(keys):
             raise Wrong(f"rows are not in the order of {sort}")
+
+    # -- source --
+
+    def source(self, cost, selection=None):
+        """Every file that has costs."""
+        for path, lines in db_source.source(cost).items():
+            answer = self.run("source", "--all", *self.options(cost, selection), operands=[path])
+            self.heading(answer, cost)
+            self.expect(answer["file"], path, "file")
+            found = {row["line"]: row for row in answer["rows"]}
+            self.expect(len(found), len(answer["rows"]), "different lines")
+            self.expect(answer["without_line"], float(lines.get(0, (0, 0))[0]), "cost without a line", cost.total)
+            whole = math.fsum(exclusive for exclusive, _ in lines.values())
+            self.expect(answer["file_exclusive"], whole, f"cost of {path}", cost.total)
+            for line, (exclusive, inclusive) in lines.items():
+                wanted = {"exclusive": exclusive, "inclusive": inclusive}
+                if line and not self._is_rounding(wanted, cost):
+                    self._source_line(found.pop(line, None), wanted, cost, whole, f"{path}:{line}")
+            more = [line for line, row in found.items() if not self._is_rounding(row, cost)]
+            if more:
+                raise Wrong(f"{path}: lines that should have no cost: {more[:SHOWN]}")
+
+    def _source_line(self, row, wanted, cost, whole, where):
+        if row is None:
+            raise Wrong(f"{where} is missing")
+        self.counts["rows"] += 1
+        for field, value in wanted.items():
+            self.expect(row[field], value, f"{field} of {where}", cost.total)
+            self.percent(row[field + "_percent"], value, cost.total, f"{field} of {where}")
+        if self.exact:
+            self.expect(row["hot"], wanted["exclusive"] > 0 and wanted["exclusive"] >= 0.1 * whole, f"{where} is hot")
 
     # -- tree --
 

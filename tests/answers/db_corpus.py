@@ -55,6 +55,7 @@ def ask_more(answers, metric):
         answers.attempt(f"tree {mode} --focus main '{name}'", _focus, answers, cost, mode, "main")
         answers.attempt(f"tree {mode} --focus mp '{name}'", _focus, answers, cost, mode, "mp")
     answers.attempt(f"tree --lines '{name}'", answers.tree, cost, lines=True)
+    answers.attempt(f"source '{name}'", answers.source, cost)
     ordinary = answers.db.ordinary_profiles()
     for part in (ordinary[::2], ordinary[-1:]):
         selection = "profile=" + "+".join(map(str, part))

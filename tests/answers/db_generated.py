@@ -40,6 +40,7 @@ def ask(answers):
     cost, focus = answers.cost(metric), "main"
     answers.attempt("top --sort inclusive", answers.top, cost, "function", "inclusive")
     answers.attempt("tree --lines", answers.tree, cost, lines=True)
+    answers.attempt("source", answers.source, cost)
     for mode in ("top-down", "callers"):
         answers.attempt(f"tree {mode} 5 %", answers.tree, cost, mode=mode, min_percent=5)
         answers.attempt(f"tree {mode} --depth 2", answers.tree, cost, mode=mode, depth=2)
