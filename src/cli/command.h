@@ -30,6 +30,7 @@ struct command_spec {
     option_set options;
     size_t options_size;
     const void *defaults; /* NULL: all zero */
+    int joins_job;        /* the tasks of a launcher run it together */
     /* May be NULL. Validates the call before the store is opened; EXIT_DONE if it is valid. */
     int (*usage)(const invocation *call);
     int (*run)(const invocation *call);

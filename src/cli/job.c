@@ -3,44 +3,16 @@
 
 #include "output/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 const char *const job_choices[] = {"auto", "off", "openmpi", "mpich", NULL};
 
-/* What launchers tell the processes that they start. The first whose variable is set is the one. */
-static const struct launcher {
-    const char *rank, *size; /* of this process, of the job; `size` may be NULL */
-    job_kind kind;
-} launchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", JOB_OPENMPI},
-    {"PMI_RANK", "PMI_SIZE", JOB_MPICH},
-    {"PMIX_RANK", NULL, JOB_OPENMPI},
-};
-
-/* NULL: none. `*rank` is what it says of this process. */
-static const struct launcher *find_launcher(const char **rank)
-{
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        *rank = getenv(launchers[i].rank);
-        if (*rank)
-            return &launchers[i];
-    }
-    return NULL;
-}
-
 int job_is_quiet(void)
 {
-    const char *rank;
-    return find_launcher(&rank) && strcmp(rank, "0") != 0;
-}
-
-/* A job of one can do without. */
-static int is_single(const struct launcher *launcher)
-{
-    const char *size = launcher->size ? getenv(launcher->size) : NULL;
-    return size && strcmp(size, "1") == 0;
+    return launcher_find().rank > 0;
 }
 
 void job_prepare_files(void)
@@ -49,30 +21,87 @@ void job_prepare_files(void)
     setenv("OMPI_MCA_io", "^ompio", 0);
 }
 
-static int join(lode_comm **comm, job_kind kind, int is_needed)
+/* Ends all messages about several tasks. */
+#define ON_THEIR_OWN "'--mpi off' if each task writes a database of its own"
+
+/* "srun started 4 tasks (SLURM_STEP_NUM_TASKS=4)". */
+static const char *describe(const launch *started, char *text, size_t size)
 {
-    char path[4096];
+    const char *value = getenv(started->variable);
+    if (started->tasks)
+        snprintf(text, size, "%s started %" PRIu64 " tasks (%s=%s)", started->name, started->tasks,
+                 started->variable, value);
+    else
+        snprintf(text, size, "%s started several tasks (%s=%s)", started->name, started->variable, value);
+    return text;
+}
+
+/* A launcher may end all tasks when the first one fails: the one that speaks needs a moment. */
+static int refuse(const launch *started, int status)
+{
+    if (started->rank > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
+    return status;
+}
+
+static int join(lode_comm **comm, job_kind kind, const launch *started, int is_needed)
+{
+    char path[4096], tasks[512];
     lode_error error = {0};
     const char *folder = getenv("LODE_PLUGINS");
     snprintf(path, sizeof path, "%s/lode-mpi-%s.so", folder ? folder : PLUGIN_DIRECTORY, job_choices[kind]);
     lode_status status = lode_comm_join(comm, path, &error);
     if (status == LODE_OK || (status == LODE_ERR_UNSUPPORTED && !is_needed))
         return EXIT_DONE;
+    if (status == LODE_ERR_UNSUPPORTED && launcher_has_others(started))
+        return report("%s: %s; %s: install the plug-in, start one task, or use " ON_THEIR_OWN, path,
+                      error.text, describe(started, tasks, sizeof tasks));
     if (status == LODE_ERR_UNSUPPORTED)
         return report("%s: %s (use '--mpi off' to build without MPI)", path, error.text);
     return report_error(path, &error);
 }
 
-int job_join(lode_comm **comm, job_kind kind)
+/* An MPI library that does not know the launcher takes each task for a job of one. */
+static int check_size(lode_comm **comm, job_kind kind, const launch *started)
 {
-    const char *rank;
-    const struct launcher *launcher = find_launcher(&rank);
-    *comm = NULL;
-    if (kind == JOB_OFF || (kind == JOB_AUTO && !launcher))
+    char tasks[512];
+    if (!*comm || lode_comm_size(*comm) > 1 || !launcher_has_others(started))
         return EXIT_DONE;
-    if (kind != JOB_AUTO)
-        return join(comm, kind, 1);
-    return join(comm, launcher->kind, !is_single(launcher));
+    lode_comm_leave(*comm);
+    *comm = NULL;
+    report("%s, but %s sees one rank: use its own launcher, '--mpi %s', or " ON_THEIR_OWN,
+           describe(started, tasks, sizeof tasks), job_choices[kind],
+           job_choices[kind == JOB_MPICH ? JOB_OPENMPI : JOB_MPICH]);
+    return refuse(started, EXIT_TROUBLE);
+}
+
+/* There will be no communicator: fine for one task. */
+static int check_alone(const launch *started, int has_local_ranks)
+{
+    char tasks[512];
+    if (!launcher_has_others(started))
+        return EXIT_DONE;
+    describe(started, tasks, sizeof tasks);
+    if (has_local_ranks)
+        report("%s, but --local-ranks is for one: start one task, or use " ON_THEIR_OWN, tasks);
+    else
+        report("%s without MPI: use %s, start one task, or use " ON_THEIR_OWN, tasks, started->advice);
+    return refuse(started, EXIT_TROUBLE);
+}
+
+int job_join(lode_comm **comm, job_kind kind, int has_local_ranks)
+{
+    launch started = launcher_find();
+    int is_needed = kind != JOB_AUTO || started.tasks != 1;
+    *comm = NULL;
+    if (kind == JOB_OFF)
+        return EXIT_DONE;
+    if (kind == JOB_AUTO)
+        kind = started.mpi;
+    if (has_local_ranks || kind == JOB_OFF)
+        return check_alone(&started, has_local_ranks);
+    int status = join(comm, kind, &started, is_needed);
+    return status == EXIT_DONE ? check_size(comm, kind, &started) : refuse(&started, status);
 }
 
 int job_leave(lode_comm *comm, int status)

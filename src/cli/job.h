@@ -3,25 +3,22 @@
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
 
+#include "launcher.h"
 #include <lode/lode.h>
-
-/* In the order of job_choices. */
-typedef enum job_kind {
-    JOB_AUTO,
-    JOB_OFF,
-    JOB_OPENMPI,
-    JOB_MPICH
-} job_kind;
 
 extern const char *const job_choices[];
 
-/* Whether another process is the first of the job, by the launcher's environment. */
+/* Whether another task is the first, by the launcher's environment: then that one speaks. */
 int job_is_quiet(void);
 
 /* Before joining: files will be written jointly. */
 void job_prepare_files(void);
-/* Joins the job of the environment, or the named one; *communicator is NULL if there is none. */
-int job_join(lode_comm **comm, job_kind kind);
+/*
+ * Joins the job of the environment, or the named one; *comm is NULL if there is none, or if there
+ * are local ranks. Refuses to be one of several tasks that are not ranks of one job, before
+ * anything is written, unless `kind` is JOB_OFF.
+ */
+int job_join(lode_comm **comm, job_kind kind, int has_local_ranks);
 /* Leaves the job with an exit status, and returns it; aborts unless EXIT_DONE. NULL is no job. */
 int job_leave(lode_comm *comm, int status);
 /* Whether this process is the one that speaks. */

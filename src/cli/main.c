@@ -120,12 +120,12 @@ int main(int argc, char **argv)
     formats_init();
     /* Without a guard, a file that shrinks ends the program. */
     (void)!lode_guard_install(NULL);
-    /* What is wrong with the words of a command is wrong for all processes of a job. */
-    if (job_is_quiet())
-        report_nothing();
     /* Somebody who types the name alone wants to know what it can do. */
     const char *name = argc < 2 ? "help" : command_name(argv[1]);
     const command_spec *command = command_find(name);
+    /* What is wrong with the words of a command is wrong for all processes of a job. */
+    if (!command || command->joins_job)
+        report_quietly(job_is_quiet());
     int given = argc < 2 ? 0 : argc - 2;
     return interrupt_leave(command ? run(command, given, argv + argc - given) : command_unknown(name));
 }

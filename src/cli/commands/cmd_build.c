@@ -226,7 +226,7 @@ static int run_build(const invocation *call)
     lode_comm *comm;
     if (options->writing == WRITE_JOINTLY)
         job_prepare_files();
-    int status = job_join(&comm, options->local_ranks ? JOB_OFF : (job_kind)options->mpi);
+    int status = job_join(&comm, (job_kind)options->mpi, options->local_ranks > 0);
     if (status != EXIT_DONE)
         return status;
     return job_leave(comm, build_with(call, comm));
@@ -235,6 +235,8 @@ static int run_build(const invocation *call)
 static int build_usage(const invocation *call)
 {
     const build_options *options = call->options;
+    /* Tasks on their own have different things to say. */
+    report_quietly(options->mpi != JOB_OFF && job_is_quiet());
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
@@ -268,6 +270,7 @@ const command_spec command_build = {
     .stores = FOR_RECORDINGS,
     .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
     .options_size = sizeof(build_options),
+    .joins_job = 1,
     .usage = build_usage,
     .run = run_build,
 };

@@ -16,9 +16,9 @@
 
 static int is_silent;
 
-void report_nothing(void)
+void report_quietly(int is_quiet)
 {
-    is_silent = 1;
+    is_silent = is_quiet;
 }
 
 /* Writes to standard error: escapes names in `text` for terminals. One write per line. */

@@ -11,8 +11,8 @@ enum exit_status {
     EXIT_TROUBLE = 2   /* what was asked for could not be done */
 };
 
-/* Prints nothing any more: another process of the job does. */
-void report_nothing(void);
+/* Whether to print nothing: another process of the job does. */
+void report_quietly(int is_quiet);
 /* Prints "lode: ..." and returns EXIT_TROUBLE, for `return report(...)` at the end of a command. */
 int report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error of the library about `subject`: a path, or NULL. */
