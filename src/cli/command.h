@@ -27,6 +27,8 @@ struct command_spec {
     const char *operands; /* as in a synopsis */
     size_t min_operands, max_operands;
     unsigned stores; /* FOR_...: what the first operand may be; 0: not a store */
+    /* May be NULL: the command needs a store. Whether the options ask for something without one. */
+    int (*needs_no_store)(const invocation *call);
     option_set options;
     size_t options_size;
     const void *defaults; /* NULL: all zero */

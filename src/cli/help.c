@@ -133,7 +133,7 @@ int help_overview(out *o)
 {
     const command_spec *command;
     const help_page *page = help_find("lode");
-    out_print(o, "Usage: lode COMMAND [OPTION]... STORE\n\n");
+    out_print(o, "Usage: lode COMMAND [OPTION]... [STORE]\n\n");
     for (size_t i = 0; page->description[i]; i++) {
         out_wrap(o, page->description[i], 0, 0, HELP_WIDTH);
         out_print(o, "\n");

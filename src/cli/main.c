@@ -5,32 +5,31 @@
 #include "help.h"
 #include "interrupt.h"
 #include "job.h"
+#include "operands.h"
 #include "output/report.h"
+#include "stores.h"
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The first operand that is not given. */
-static const char *missing_operand(const invocation *call)
-{
-    const char *operand = call->command->operands;
-    for (size_t i = 0; i < call->operand_count && strchr(operand, ' '); i++)
-        operand = strchr(operand, ' ') + 1;
-    return operand;
-}
-
-static int check_usage(const invocation *call)
+static int check_usage(invocation *call, operand_list *operands)
 {
     const command_spec *command = call->command;
     const char *name = command->name;
+    int is_storeless = command->needs_no_store && command->needs_no_store(call);
+    size_t most = is_storeless ? 0 : command->max_operands;
     if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
         return report("--json and --csv cannot be used together (see 'lode help %s')", name);
-    if (call->operand_count < command->min_operands)
-        return report("missing argument: %s (see 'lode help %s')", missing_operand(call), name);
-    if (call->operand_count > command->max_operands)
-        return report("unexpected argument '%s' (see 'lode help %s')", call->operands[command->max_operands],
-                      name);
+    if (call->operand_count > most)
+        return report("unexpected argument '%s' (see 'lode help %s')", call->operands[most], name);
+    if (!is_storeless && operands_complete(call, operands) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    if (!is_storeless && call->operand_count < command->min_operands) {
+        char missing[OPERAND_NAME_SIZE];
+        operand_name(command, call->operand_count, missing);
+        return report("missing argument: %s (see 'lode help %s')", missing, name);
+    }
     return command->usage ? command->usage(call) : EXIT_DONE;
 }
 
@@ -51,13 +50,14 @@ static int check_kind(const invocation *call)
     return EXIT_DONE;
 }
 
-static int find_kind(invocation *call)
+static int find_kind(invocation *call, operand_list *operands)
 {
     lode_error error = {0};
     if (!call->command->stores || call->operand_count == 0)
         return EXIT_DONE;
+    operands_settle(call, operands);
     if (lode_store_probe(call->operands[0], &call->kind, &error) != LODE_OK)
-        return report_unopened(call->operands[0], &error);
+        return store_unopened(call->operands[0], &error);
     return check_kind(call);
 }
 
@@ -79,7 +79,8 @@ static int run(const command_spec *command, int count, char **arguments)
 {
     option_result parsed = {0};
     parsed.values = alloc_array(1, command->options_size);
-    parsed.operands = alloc_array((size_t)count, sizeof *parsed.operands);
+    parsed.operands = alloc_array((size_t)count + 1, sizeof *parsed.operands);
+    operand_list operands = {.items = parsed.operands};
     if (command->defaults)
         memcpy(parsed.values, command->defaults, command->options_size);
     int status = EXIT_TROUBLE;
@@ -92,12 +93,13 @@ static int run(const command_spec *command, int count, char **arguments)
                            .operands = parsed.operands,
                            .operand_count = parsed.operand_count,
                            .given = parsed.given};
-        status = call.shared->help ? EXIT_DONE : check_usage(&call);
+        status = call.shared->help ? EXIT_DONE : check_usage(&call, &operands);
         if (status == EXIT_DONE && !call.shared->help)
-            status = find_kind(&call);
+            status = find_kind(&call, &operands);
         if (status == EXIT_DONE)
             status = report_lost(run_with_output(&call));
     }
+    free(operands.found);
     free(parsed.operands);
     free(parsed.values);
     return status;

@@ -2,6 +2,7 @@
 #include "rec_session.h"
 
 #include "output/report.h"
+#include "stores.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     progress_clear(&s->progress);
     if (status != LODE_OK && kind == LODE_STORE_DATABASE)
         return report("%s is a database; expected a recording", path);
-    return status == LODE_OK ? EXIT_DONE : report_unopened(path, &error);
+    return status == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
 }
 
 void rec_close(rec_session *s)

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "output/report.h"
+#include "stores.h"
 
 #include <stdio.h>
 
@@ -26,7 +27,7 @@ int session_open(session *s, const char *path, const shared_options *shared)
     *s = (session){.path = path, .shared = shared};
     progress_init(&s->progress);
     if (lode_database_open(&s->db, path, &error) != LODE_OK)
-        return report_unopened(path, &error);
+        return store_unopened(path, &error);
     if (shared->metric && lode_database_find_metric(s->db, shared->metric, &s->metric, &error) != LODE_OK)
         return session_error(s, &error);
     if (shared->profiles && lode_selection_parse(&s->selection, s->db, shared->profiles, &error) != LODE_OK)

@@ -5,6 +5,7 @@
 #include "job.h"
 #include "output/progress.h"
 #include "output/report.h"
+#include "stores.h"
 #include "tally.h"
 
 #include <stdint.h>
@@ -182,7 +183,7 @@ static int check_kinds(const invocation *call)
         lode_store_kind kind;
         lode_error error = {0};
         if (lode_store_probe(call->operands[i], &kind, &error) != LODE_OK)
-            return report_unopened(call->operands[i], &error);
+            return store_unopened(call->operands[i], &error);
         if (kind != LODE_STORE_RECORDING)
             return report("%s is a database; 'lode build' is for recordings", call->operands[i]);
     }
@@ -264,7 +265,7 @@ static const option_spec build_own[] = {
 
 const command_spec command_build = {
     .name = "build",
-    .operands = "REC...",
+    .operands = "[REC...]",
     .min_operands = 1,
     .max_operands = RECORDINGS_MAX,
     .stores = FOR_RECORDINGS,

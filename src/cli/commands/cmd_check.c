@@ -3,6 +3,7 @@
 #include "output/json.h"
 #include "output/progress.h"
 #include "output/report.h"
+#include "stores.h"
 
 #include <stdio.h>
 
@@ -177,7 +178,7 @@ static int check(check_job *job, const char *path)
     }
     out_end(job->out);
     if (status != LODE_OK)
-        return out_has_failed(job->out) ? EXIT_TROUBLE : report_unopened(path, &error);
+        return out_has_failed(job->out) ? EXIT_TROUBLE : store_unopened(path, &error);
     return result.errors ? EXIT_FINDINGS : EXIT_DONE;
 }
 
@@ -206,12 +207,10 @@ static int list_rules(out *o)
     return EXIT_DONE;
 }
 
-static int check_usage(const invocation *call)
+static int is_about_rules(const invocation *call)
 {
     const check_options *options = call->options;
-    if (options->rules == (call->operand_count > 0))
-        return report("missing argument: STORE, or use --rules (see 'lode help check')");
-    return EXIT_DONE;
+    return options->rules;
 }
 
 static int run_check(const invocation *call)
@@ -239,12 +238,13 @@ static const check_options check_defaults = {.shared = {.limit = 20}, .level = L
 
 const command_spec command_check = {
     .name = "check",
-    .operands = "STORE",
+    .operands = "[STORE]",
+    .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,
+    .needs_no_store = is_about_rules,
     .options = {.own = check_own, .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(check_options),
     .defaults = &check_defaults,
-    .usage = check_usage,
     .run = run_check,
 };

@@ -327,7 +327,7 @@ static const context_options context_defaults = {.shared = {.limit = 10}};
 
 const command_spec command_context = {
     .name = "context",
-    .operands = "DB CONTEXT",
+    .operands = "[DB] CONTEXT",
     .min_operands = 2,
     .max_operands = 2,
     .stores = FOR_DATABASES,

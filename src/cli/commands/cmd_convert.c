@@ -297,7 +297,7 @@ static const convert_options convert_defaults = {.format = UNSAID, .layout = UNS
 
 const command_spec command_convert = {
     .name = "convert",
-    .operands = "STORE...",
+    .operands = "[STORE...]",
     .min_operands = 1,
     .max_operands = STORES_MAX,
     .stores = FOR_ALL,

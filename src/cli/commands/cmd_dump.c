@@ -55,7 +55,7 @@ static const option_spec dump_own[] = {
 
 const command_spec command_dump = {
     .name = "dump",
-    .operands = "DB",
+    .operands = "[DB]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_DATABASES,

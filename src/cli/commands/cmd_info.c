@@ -350,7 +350,7 @@ static const option_spec info_own[] = {
 
 const command_spec command_info = {
     .name = "info",
-    .operands = "STORE",
+    .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,

@@ -228,7 +228,7 @@ static const shared_options profiles_defaults = {.limit = 20};
 
 const command_spec command_profiles = {
     .name = "profiles",
-    .operands = "STORE",
+    .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,

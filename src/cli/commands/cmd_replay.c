@@ -201,7 +201,7 @@ static const option_spec replay_own[] = {
 
 const command_spec command_replay = {
     .name = "replay",
-    .operands = "REC",
+    .operands = "[REC]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_RECORDINGS,

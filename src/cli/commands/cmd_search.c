@@ -133,7 +133,7 @@ static const search_options search_defaults = {.shared = {.limit = 20}};
 
 const command_spec command_search = {
     .name = "search",
-    .operands = "REC",
+    .operands = "[REC]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_RECORDINGS,

@@ -241,7 +241,7 @@ static const source_settings source_defaults = {.around = 3};
 
 const command_spec command_source = {
     .name = "source",
-    .operands = "STORE [FUNCTION|FILE|FILE:LINE]",
+    .operands = "[STORE] [FUNCTION|FILE|FILE:LINE]",
     .min_operands = 1,
     .max_operands = 2,
     .stores = FOR_ALL,

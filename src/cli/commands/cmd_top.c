@@ -179,7 +179,7 @@ static const top_options top_defaults = {.shared = {.limit = 20}};
 
 const command_spec command_top = {
     .name = "top",
-    .operands = "STORE",
+    .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,

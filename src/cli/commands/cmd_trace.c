@@ -192,7 +192,7 @@ static const trace_options trace_defaults = {.shared = {.limit = 15}, .rows = 40
 
 const command_spec command_trace = {
     .name = "trace",
-    .operands = "DB",
+    .operands = "[DB]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_DATABASES,

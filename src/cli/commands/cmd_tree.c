@@ -319,7 +319,7 @@ static const tree_options tree_defaults = {.shared = {.limit = 100}, .min_fracti
 
 const command_spec command_tree = {
     .name = "tree",
-    .operands = "STORE",
+    .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,

@@ -4,12 +4,10 @@
 #include "interrupt.h"
 #include "output/escape.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MESSAGE_SIZE 4096
 #define STATUS_SIZE  512
@@ -112,43 +110,6 @@ int report_error(const char *subject, const lode_error *error)
 {
     report_look(subject);
     return lost.is_known ? report_lost(EXIT_TROUBLE) : print_error(subject, error);
-}
-
-static int is_missing(const char *directory, const char *name)
-{
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) != 0 && errno == ENOENT;
-}
-
-static int is_there(const char *directory, const char *name)
-{
-    return !is_missing(directory, name);
-}
-
-/* A directory that is no store; often the one that is meant is near. */
-static int report_no_store(const char *path)
-{
-    if (is_there(path, "experiment.xml"))
-        return report("%s: an HPCToolkit database older than 4.0 (experiment.xml); not supported", path);
-    if (is_there(path, "uftrace.data"))
-        return report("%s: not a database or recording; try its uftrace.data", path);
-    return report(
-        "%s: not an HPCToolkit database (no meta.db), uftrace recording (no info, no task.txt) or Zorka store (no traces.dat)",
-        path);
-}
-
-int report_unopened(const char *path, const lode_error *error)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
-    if (!S_ISDIR(status.st_mode))
-        return report(
-            "%s: not a directory; expected a directory with meta.db, info and task.txt, or traces.dat", path);
-    if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
-        return report_no_store(path);
-    return report_error(path, error);
 }
 
 int report_unwritten(const char *path, const lode_error *error)

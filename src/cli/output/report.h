@@ -21,8 +21,6 @@ int report_error(const char *subject, const lode_error *error);
 void report_look(const char *path);
 /* Says so, once, and returns EXIT_TROUBLE; `status` if nothing was noted. */
 int report_lost(int status);
-/* Likewise for a store that did not open: explains problems of the path itself. */
-int report_unopened(const char *path, const lode_error *error);
 /* Likewise for a store that was not written: explains how to replace an existing one. */
 int report_unwritten(const char *path, const lode_error *error);
 /* Replaces the progress line; "" removes it. Only if standard error is a terminal. */
