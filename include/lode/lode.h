@@ -41,6 +41,7 @@
 #include <lode/search.h>
 #include <lode/selection.h>
 #include <lode/source.h>
+#include <lode/spread.h>
 #include <lode/status.h>
 #include <lode/store.h>
 #include <lode/synth.h>

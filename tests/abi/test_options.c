@@ -88,6 +88,14 @@ CALL(rewrite_slice)
     return lode_rewrite(recordings, 1, scratch_path(), options, NULL, error);
 }
 
+CALL(spread)
+{
+    lode_spread *other;
+    lode_status status = lode_spread_compute(&other, database, options, error);
+    lode_spread_free(other);
+    return status;
+}
+
 CALL(cost)
 {
     lode_cost *other;
@@ -257,6 +265,7 @@ static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
+static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
 static const lode_query_options query_options = LODE_QUERY_OPTIONS_INIT;
 static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_INIT;
@@ -293,6 +302,7 @@ static const struct entry {
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
+    {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},

@@ -240,6 +240,62 @@ class Agreement:
                          "share of the mean")
         self._spread(answer["distribution"], spread)
 
+    def _amounts(self, metric, contexts, profiles):
+        return reference.spread(self.db, lambda p: self.cost(metric, [p]), contexts, profiles)
+
+    def _named(self, name):
+        return None if name is None else reference.named_contexts(self.db, name)
+
+    def _row(self, found, sums, mean, what):
+        """Of a profile or of a group: (inclusive, exclusive, total)."""
+        self.counts["rows"] += 1
+        self.expect(found["value"], sums[0], f"inclusive cost of {what}", sums[2])
+        self.percent(found["percent_of_mean"], sums[0] if mean else 0, mean or 1, f"share of the mean of {what}")
+        if "exclusive" in found:
+            self.expect(found["exclusive"], sums[1], f"exclusive cost of {what}", sums[2])
+            self.percent(found["percent_of_total"], sums[0], sums[2], f"share of the total of {what}")
+
+    def function_profiles(self, metric, name, selection=()):
+        """profiles --function NAME"""
+        answer = self.run("profiles", "--limit", 0, "--metric", metric["name"], "--function", name, *selection)
+        rows, empty, without = reference.profiles(self.db, metric)
+        contexts = self._named(name)
+        self.expect((answer["row_count"], answer["empty_profiles"], answer["profiles_without_metric"], answer["contexts"]),
+                    (len(rows), empty, without, len(contexts)), "counts of profiles")
+        amounts = self._amounts(metric, contexts, [row["profile"] for row in rows])
+        spread = reference.distribution([a[0] for a in amounts.values()])
+        self.expect(sorted(row["profile"] for row in answer["rows"]), sorted(amounts), "profiles")
+        values = [(-row["value"], row["profile"]) for row in answer["rows"]]
+        self.expect(values == sorted(values), True, "profiles are in the order of their values")
+        for row in answer["rows"]:
+            self._row(row, amounts[row["profile"]], spread["mean"], f"profile {row['profile']}")
+            self.expect(row["name"], self.db.profile_label(row["profile"]), "name of a profile")
+        self._spread(answer["distribution"], spread)
+
+    def groups(self, metric, kinds, name=None, command="profiles"):
+        """profiles --by KINDS [--function NAME], top --by KINDS"""
+        names = [self.db.id_names[kind].lower() for kind in kinds]
+        function = [] if name is None else ["--function", name]
+        answer = self.run(command, "--limit", 0, "--metric", metric["name"], "--by", ",".join(names), *function)
+        rows, empty, without = reference.profiles(self.db, metric)
+        amounts = self._amounts(metric, self._named(name), [row["profile"] for row in rows])
+        groups, others = reference.groups(self.db, amounts, kinds)
+        self.expect((answer["row_count"], answer["empty_profiles"], answer["profiles_without_metric"],
+                     answer["profiles_without_ids"]), (len(groups), empty, without, others), "counts of groups")
+        sums = {ids: [math.fsum(column) for column in zip(*(amounts[p] for p in profiles))] for ids, profiles in groups}
+        spread = reference.distribution([s[0] for s in sums.values()])
+        found = {tuple((row[n], int(row[n + "_physical"] or 0)) for n in names): row for row in answer["rows"]}
+        self.expect(sorted(found), [ids for ids, _ in groups], "groups")
+        for ids, profiles in groups:
+            row, values = found[ids], [amounts[p][0] for p in profiles]
+            self._row(row, sums[ids], spread["mean"], f"group {ids}")
+            mean = math.fsum(values) / len(values)
+            self.expect(row["profiles"], len(profiles), "profiles of a group")
+            for field, value in (("min", min(values)), ("mean", mean), ("max", max(values))):
+                self.expect(row[field], value, f"{field} of a group", sums[ids][2])
+            self.percent(row["imbalance_percent"], max(values) - mean if mean else 0, mean or 1, "imbalance of a group")
+        self._spread(answer["distribution"], spread)
+
     def _spread(self, found, wanted):
         if found.keys() != wanted.keys():
             raise Wrong(f"fields of the distribution: {sorted(found)}")
@@ -319,6 +375,21 @@ class Agreement:
         for key in order:
             letters[key] = "." if key == ("global",) else unused.pop(0) if unused else "~"
         return letters
+
+
+def interesting_functions(db, cost):
+    """Names of functions: the most expensive one, one with many contexts, a recursive one."""
+    contexts = defaultdict(list)
+    for context in db.contexts:
+        if context.begins_function() and context.function is not None and db.functions[context.function]["name"]:
+            contexts[db.functions[context.function]["name"]].append(context)
+    if not contexts:
+        return []
+    by_cost = max(contexts, key=lambda n: max(cost.own[c.index] for c in contexts[n]))
+    most = max(contexts, key=lambda n: len(contexts[n]))
+    recursive = [n for n, group in contexts.items()
+                 if any(a.function == c.function for c in group for a in c.above() if a is not c and a.begins_function())]
+    return list(dict.fromkeys([by_cost, most, *recursive[:1]]))
 
 
 def _amounts(row):

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
 import db_drafts  # noqa: E402
-from db_agreement import BY, Agreement, Wrong  # noqa: E402
+from db_agreement import BY, Agreement, Wrong, interesting_functions  # noqa: E402
 from tap import Tap  # noqa: E402
 
 try:
@@ -70,6 +70,22 @@ def ask_more(answers, metric):
             answers.attempt(f"context {context.id} {kind} '{name}'", answers.context, metric, context.id, kind)
 
 
+def ask_about_groups(answers, metric):
+    """One function by profile, and all profiles by each kind of their ids."""
+    name, cost = metric["name"], answers.cost(metric)
+    functions = interesting_functions(answers.db, cost)
+    for function in functions:
+        answers.attempt(f"profiles --function {function} '{name}'", answers.function_profiles, metric, function)
+    kinds = sorted({i["kind"] for p in answers.db.ordinary_profiles() for i in answers.db.profiles[p]["ids"]})
+    for kind in kinds:
+        answers.attempt(f"profiles --by {kind} '{name}'", answers.groups, metric, [kind])
+        answers.attempt(f"top --by {kind} '{name}'", answers.groups, metric, [kind], command="top")
+        for function in functions[:2]:
+            answers.attempt(f"profiles --by {kind} --function {function} '{name}'", answers.groups, metric, [kind], function)
+    if len(kinds) > 1:
+        answers.attempt(f"profiles --by two kinds '{name}'", answers.groups, metric, kinds[:2])
+
+
 def _focus(answers, cost, mode, focus):
     if any(c.begins_function() and c.index and focus in answers.db.label(c).lower() for c in answers.db.contexts):
         answers.tree(cost, mode=mode, focus=focus)
@@ -101,6 +117,7 @@ def ask(answers, share):
         if metric not in metrics[::share]:
             ask_about_metric(answers, metric)
         ask_more(answers, metric)
+        ask_about_groups(answers, metric)
     ask_about_traces(answers, share)
 
 

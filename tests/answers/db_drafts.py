@@ -143,7 +143,8 @@ def _profiles(path):
     profiles = []
     for index, (_, (values, values_at, groups, groups_at, ids_at)) in enumerate(file.table("QQI4xQQ", at, count, size)):
         ids = file.get("H", ids_at)[0] if ids_at else 0
-        ids = [{"kind": kind, "logical": logical} for _, (kind, logical) in file.table("BxxxI", ids_at + 8, ids, 16)]
+        ids = [{"kind": kind, "flags": flags, "logical": logical, "physical": physical}
+               for _, (kind, flags, logical, physical) in file.table("BxHIQ", ids_at + 8, ids, 16)]
         groups = [group for _, group in file.table("IQ", groups_at, groups, 12)]
         table = {}
         for i, (context, first) in enumerate(groups):
@@ -279,8 +280,9 @@ def _draft_profiles(path):
     count, _, table = file.get("IH8xQ", 0x12)[0], *file.get("QQ", 0x18)
     profiles = []
     for index, (_, (ids_at, values, groups, block)) in enumerate(file.table("Q24xQIQ", table, count, 52)):
-        ids = [{"kind": kind & 0x3fff, "logical": logical} for _, (kind, logical) in
-               file.table("H8xQ", ids_at + 2, file.get("H", ids_at)[0], 18)]
+        # The two high bits say which numbers mean something: 0, both.
+        ids = [{"kind": kind & 0x3fff, "flags": int(kind >> 14 == 0), "logical": logical, "physical": physical}
+               for _, (kind, physical, logical) in file.table("HQQ", ids_at + 2, file.get("H", ids_at)[0], 18)]
         starts = [g for _, g in file.table("IQ", block + 10 * values, groups + 1, 12)]
         found = {}
         for (context, first), (_, last) in zip(starts, starts[1:]):

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
 import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
-from db_agreement import BY, Agreement, Wrong, nested  # noqa: E402
+from db_agreement import BY, Agreement, Wrong, interesting_functions, nested  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SHOWN = 20
@@ -38,6 +38,12 @@ def ask(answers):
         answers.attempt(f"profiles '{name}'", answers.profiles, metric)
     metric = answers.db.metrics[0]
     cost, focus = answers.cost(metric), "main"
+    kinds = sorted({i["kind"] for p in answers.db.ordinary_profiles() for i in answers.db.profiles[p]["ids"]})
+    for function in interesting_functions(answers.db, cost):
+        answers.attempt(f"profiles --function {function}", answers.function_profiles, metric, function)
+        answers.attempt(f"profiles --by {kinds[0]} --function {function}", answers.groups, metric, kinds[:1], function)
+    for kind in kinds:
+        answers.attempt(f"top --by {kind}", answers.groups, metric, [kind], command="top")
     answers.attempt("top --sort inclusive", answers.top, cost, "function", "inclusive")
     answers.attempt("tree --lines", answers.tree, cost, lines=True)
     answers.attempt("source", answers.source, cost)

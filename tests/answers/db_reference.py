@@ -28,6 +28,9 @@ tree        A row stands for contexts of one meaning below the same row. Context
             level holds functions by the own costs of their bodies; the rows below a row hold the functions that contain its contexts'
             parents, with the part of the cost that came through them. The global context is nobody's caller.
 profiles    The value under the execution scope at the global context, of each profile that has it.
+            Of a function, or of any contexts: inclusive is what the contexts cost that have none of them above; exclusive is the own cost
+            of their bodies; in each profile that has the metric, 0 if it has none at them. A group holds the profiles with the same ids of
+            some kinds (the innermost of each; a physical id counts with both numbers), and its amounts are sums over them.
 context     The values of one context in all profiles; one without a value counts as 0, one without any values does not count.
 trace       A sample holds from its time to that of the next one of its line, the last one for no time. It counts for the function that its
             context is in, or for the function at a given depth of calls.
@@ -488,6 +491,51 @@ def profiles(db, metric):
         else:
             rows.append({"profile": profile, "value": values[str(GLOBAL)][id], "name": db.profile_label(profile)})
     return rows, empty, without
+
+
+def named_contexts(db, name):
+    """Contexts of all functions of this linker name, or with this label."""
+    return [c for c in db.contexts if c.begins_function() and c.function is not None
+            and name in (db.functions[c.function]["name"], db.function_label(c.function))]
+
+
+def spread(db, cost_of, contexts, profiles):
+    """{profile: (inclusive, exclusive, total)} of contexts, or of everything; `cost_of` gives the Cost of one profile."""
+    found = {}
+    given = None if contexts is None else {c.index for c in contexts}
+    outermost = [c for c in contexts or [] if not any(a.index in given for a in c.above() if a is not c)]
+    body = {b.index for c in contexts or [] for b in _body(c)}
+    for profile in profiles:
+        cost = cost_of(profile)
+        if contexts is None:
+            found[profile] = (cost.total, cost.total, cost.total)
+        else:
+            found[profile] = (math.fsum(cost.inclusive[c.index] for c in outermost), math.fsum(cost.own[i] for i in body),
+                              cost.total)
+    return found
+
+
+def _body(context):
+    work = [context]
+    while work:
+        at = work.pop()
+        yield at
+        work.extend(c for c in at.children if not c.begins_function())
+
+
+def groups(db, amounts, kinds):
+    """[ids, profiles] of each group of the profiles in `amounts`, in the order of ids; and how many profiles are in none."""
+    found, without = defaultdict(list), 0
+    for profile in sorted(amounts):
+        ids = []
+        for kind in kinds:
+            of_kind = [i for i in db.profiles[profile]["ids"] if i["kind"] == kind]
+            ids += [(i["logical"], i["physical"] if i.get("flags") else 0) for i in of_kind[-1:]]
+        if len(ids) == len(kinds):
+            found[tuple(ids)].append(profile)
+        else:
+            without += 1
+    return sorted(found.items()), without
 
 
 def context(db, metric, context_id, kind="execution"):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "commands/groups.h"
 #include "commands/recording.h"
 #include "commands/spread.h"
 #include "output/report.h"
@@ -9,6 +10,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct profiles_options {
+    shared_options shared;
+    const char *function;
+    const char *by;
+} profiles_options;
 
 typedef struct profile_row {
     uint32_t profile;
@@ -210,7 +217,11 @@ static int profiles_database(const invocation *call)
 
 static int run_profiles(const invocation *call)
 {
-    return call->kind == LODE_STORE_RECORDING ? profiles_recording(call) : profiles_database(call);
+    const profiles_options *options = call->options;
+    groups_question question = {options->function, options->by, call->shared->sort};
+    if (call->kind == LODE_STORE_RECORDING)
+        return profiles_recording(call);
+    return options->function || options->by ? groups_database(call, &question) : profiles_database(call);
 }
 
 static const option_spec profiles_own[] = {
@@ -219,12 +230,18 @@ static const option_spec profiles_own[] = {
     {0},
 };
 
+static const option_spec profiles_of_databases[] = {
+    {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(profiles_options, function)},
+    {"by", 'b', OPTION_TEXT, "KIND[,KIND]...", NULL, offsetof(profiles_options, by)},
+    {0},
+};
+
 static const option_spec profiles_of_recordings[] = {
     {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads)},
     {0},
 };
 
-static const shared_options profiles_defaults = {.limit = 20};
+static const profiles_options profiles_defaults = {.shared = {.limit = 20}};
 
 const command_spec command_profiles = {
     .name = "profiles",
@@ -233,10 +250,11 @@ const command_spec command_profiles = {
     .max_operands = 1,
     .stores = FOR_ALL,
     .options = {.own = profiles_own,
+                .of_databases = profiles_of_databases,
                 .of_recordings = profiles_of_recordings,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT |
                           SHARED_JSON | SHARED_CSV | SHARED_COLOR},
-    .options_size = sizeof(shared_options),
+    .options_size = sizeof(profiles_options),
     .defaults = &profiles_defaults,
     .run = run_profiles,
 };

@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/costs.h"
+#include "commands/groups.h"
 #include "commands/recording.h"
 #include "output/report.h"
 #include "session.h"
 #include "text/label.h"
+#include "text/suggest.h"
+
+#include <strings.h>
 
 typedef struct top_options {
     shared_options shared;
-    int by; /* lode_group_by */
+    const char *by; /* one of by_choices, else kinds of ids */
     const char *callers, *callees;
 } top_options;
 
 /* In the order of lode_group_by. */
 static const char *const by_choices[] = {"function", "line", "loop", "module", "file", NULL};
+
+/* Whether rows are groups of contexts. The others are groups of profiles. */
+static int find_by(const top_options *options, lode_group_by *by)
+{
+    for (int i = 0; by_choices[i]; i++) {
+        if (options->by && strcasecmp(options->by, by_choices[i]) != 0)
+            continue;
+        *by = (lode_group_by)i;
+        return 1;
+    }
+    return 0;
+}
 
 /* Time in a function itself has two usual names, and so has time with what it calls. */
 static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total",  "name", "calls",
@@ -111,7 +127,8 @@ static int print_top(const invocation *call, session *s, const lode_cost *cost)
     const top_options *options = call->options;
     lode_hotspots *rows = NULL;
     lode_error error = {0};
-    lode_group_by by = (lode_group_by)options->by;
+    lode_group_by by = LODE_BY_FUNCTION;
+    find_by(options, &by);
     lode_hotspot_sort sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
     if (lode_hotspots_compute(&rows, cost, by, sort, &error) != LODE_OK)
         return session_error(s, &error);
@@ -146,6 +163,15 @@ static int top_usage(const invocation *call)
     const top_options *options = call->options;
     if (options->callers && options->callees)
         return report("--callers and --callees cannot be used together (see 'lode help top')");
+    lode_group_by by;
+    const char *meant = find_by(options, &by)
+                            ? NULL
+                            : suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
+    if (meant)
+        return report(
+            "--by is function, line, loop, module or file, or a kind of id, not '%.40s'; did you mean "
+            "%s? (see 'lode help top')",
+            options->by, meant);
     return EXIT_DONE;
 }
 
@@ -153,8 +179,11 @@ static int run_top(const invocation *call)
 {
     const top_options *options = call->options;
     top_settings settings = {sort_orders[call->shared->sort].recording, options->callers, options->callees};
+    groups_question question = {.by = options->by,
+                                .sort = sort_orders[call->shared->sort].database == LODE_SORT_NAME};
+    lode_group_by by;
     if (call->kind == LODE_STORE_DATABASE)
-        return top_database(call);
+        return find_by(options, &by) ? top_database(call) : groups_database(call, &question);
     return top_recording(call, &settings);
 }
 
@@ -165,7 +194,8 @@ static const option_spec top_own[] = {
 };
 
 static const option_spec top_of_databases[] = {
-    {"by", 'b', OPTION_CHOICE, NULL, by_choices, offsetof(top_options, by)},
+    {"by", 'b', OPTION_TEXT, "function|line|loop|module|file|KIND[,KIND]...", by_choices,
+     offsetof(top_options, by)},
     {0},
 };
 

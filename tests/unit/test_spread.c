@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Costs by profile: the same from either file and by any number of threads; groups of profiles. */
+#include "minidb.h"
+#include "unit.h"
+#include <lode/lode.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CONTEXTS_MAX = 1024
+};
+
+struct set {
+    const lode_context *items[CONTEXTS_MAX];
+    size_t count;
+};
+
+static void open_mini(struct minidb *mini, lode_database **db, const struct minidb_options *options)
+{
+    lode_memory_file files[HPCT_FILES];
+    lode_error error = {0};
+    minidb_make(mini, options);
+    minidb_files(mini, files);
+    if (lode_database_open_memory(db, files, HPCT_FILES, &error) != LODE_OK)
+        fail_msg("%s", error.text);
+}
+
+static void close_mini(struct minidb *mini, lode_database *db)
+{
+    lode_database_close(db);
+    minidb_free(mini);
+}
+
+static struct set every(const lode_database *db, uint32_t step)
+{
+    struct set set = {.count = 0};
+    for (uint32_t i = 0; i < lode_database_context_count(db) && set.count < CONTEXTS_MAX; i += step)
+        set.items[set.count++] = lode_database_context_at(db, i);
+    return set;
+}
+
+static lode_spread *spread_of(const lode_database *db, const struct set *set, lode_values_path path,
+                              unsigned threads)
+{
+    lode_spread_options options = LODE_SPREAD_OPTIONS_INIT;
+    lode_spread *spread;
+    lode_error error = {0};
+    options.contexts = set->items;
+    options.context_count = set->count;
+    options.path = path;
+    options.threads = threads;
+    if (lode_spread_compute(&spread, db, &options, &error) != LODE_OK)
+        fail_msg("%s", error.text);
+    return spread;
+}
+
+static void assert_same(const lode_spread *a, const lode_spread *b)
+{
+    assert_int_equal(lode_spread_count(a), lode_spread_count(b));
+    for (size_t i = 0; i < lode_spread_count(a); i++) {
+        const lode_spread_row *x = lode_spread_at(a, i), *y = lode_spread_at(b, i);
+        assert_int_equal(x->profile, y->profile);
+        assert_memory_equal(&x->inclusive, &y->inclusive, sizeof x->inclusive);
+        assert_memory_equal(&x->exclusive, &y->exclusive, sizeof x->exclusive);
+        assert_memory_equal(&x->total, &y->total, sizeof x->total);
+    }
+    assert_int_equal(lode_spread_empty(a), lode_spread_empty(b));
+    assert_int_equal(lode_spread_without(a), lode_spread_without(b));
+}
+
+static void files_and_threads_give_the_same_bits(void **state)
+{
+    static const uint32_t sizes[][2] = {{1, 0}, {3, 0}, {3, 200}, {40, 3}, {60, 60}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct minidb_options options = MINIDB_OPTIONS_INIT;
+        struct minidb mini;
+        lode_database *db;
+        options.profiles = sizes[i][0];
+        options.chains = sizes[i][1];
+        options.unlisted = i % 2;
+        options.empty_profile = i % 3 == 0;
+        open_mini(&mini, &db, &options);
+        for (uint32_t step = 1; step < 100; step = step * 2 + 1) {
+            struct set set = every(db, step);
+            lode_spread *one = spread_of(db, &set, LODE_VALUES_BY_PROFILES, 1);
+            lode_spread *two = spread_of(db, &set, LODE_VALUES_BY_PROFILES, 4);
+            lode_spread *three = spread_of(db, &set, LODE_VALUES_BY_CONTEXTS, 1);
+            assert_int_equal(lode_spread_path(three), LODE_VALUES_BY_CONTEXTS);
+            assert_same(one, two);
+            assert_same(one, three);
+            lode_spread_free(one);
+            lode_spread_free(two);
+            lode_spread_free(three);
+        }
+        close_mini(&mini, db);
+    }
+}
+
+/* Of a function over all profiles: what `top` shows of it. */
+static void profiles_add_up_to_hotspots(void **state)
+{
+    struct minidb_options options = MINIDB_OPTIONS_INIT;
+    struct minidb mini;
+    lode_database *db;
+    lode_cost *cost;
+    lode_hotspots *hotspots;
+    (void)state;
+    options.profiles = 9;
+    options.chains = 5;
+    open_mini(&mini, &db, &options);
+    assert_int_equal(lode_cost_compute(&cost, db, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_hotspots_compute(&hotspots, cost, LODE_BY_FUNCTION, LODE_SORT_NAME, NULL), LODE_OK);
+    size_t compared = 0;
+    for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
+        const lode_hotspot *row = lode_hotspots_at(hotspots, i);
+        struct set set = {.count = 0};
+        for (uint32_t k = 0; row->function && k < lode_database_context_count(db); k++) {
+            const lode_context *context = lode_database_context_at(db, k);
+            if (lode_context_function(context) == row->function &&
+                lode_context_relation(context) != LODE_RELATION_LEXICAL)
+                set.items[set.count++] = context;
+        }
+        if (set.count == 0)
+            continue;
+        lode_spread *spread = spread_of(db, &set, LODE_VALUES_CHEAPER, 2);
+        double inclusive = 0, exclusive = 0;
+        for (size_t k = 0; k < lode_spread_count(spread); k++) {
+            inclusive += lode_spread_at(spread, k)->inclusive;
+            exclusive += lode_spread_at(spread, k)->exclusive;
+        }
+        assert_float_equal(inclusive, row->inclusive, 1e-9);
+        assert_float_equal(exclusive, row->exclusive, 1e-9);
+        compared++;
+        lode_spread_free(spread);
+    }
+    assert_true(compared >= 3);
+    lode_hotspots_free(hotspots);
+    lode_cost_free(cost);
+    close_mini(&mini, db);
+}
+
+/* Few contexts of many profiles come from the contexts' file, unless it contradicts the summary. */
+static void wrong_values_by_context_are_not_used(void **state)
+{
+    (void)state;
+    for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+        struct minidb_options options = MINIDB_OPTIONS_INIT;
+        struct minidb mini;
+        lode_database *db;
+        options.profiles = 30;
+        uint16_t id;
+        open_mini(&mini, &db, &options);
+        assert_int_equal(lode_metric_id(lode_database_metric(db, 0), LODE_SCOPE_EXECUTION, &id), LODE_OK);
+        close_mini(&mini, db);
+        if (is_wrong)
+            options.cct = (struct minidb_change){true, 3, 4, id, 1e6};
+        open_mini(&mini, &db, &options);
+        struct set set = {{lode_database_context(db, 4)}, 1};
+        lode_spread *cheap = spread_of(db, &set, LODE_VALUES_CHEAPER, 1);
+        lode_spread *right = spread_of(db, &set, LODE_VALUES_BY_PROFILES, 1);
+        assert_int_equal(lode_spread_path(cheap),
+                         is_wrong ? LODE_VALUES_BY_PROFILES : LODE_VALUES_BY_CONTEXTS);
+        assert_same(cheap, right);
+        lode_spread_free(cheap);
+        lode_spread_free(right);
+        close_mini(&mini, db);
+    }
+}
+
+static void groups_hold_every_profile_once(void **state)
+{
+    struct minidb_options options = MINIDB_OPTIONS_INIT;
+    struct minidb mini;
+    lode_database *db;
+    lode_spread *spread;
+    lode_spread_groups *groups;
+    unsigned kinds[LODE_GROUP_KINDS];
+    size_t count;
+    lode_error error = {0};
+    (void)state;
+    options.profiles = 12;
+    open_mini(&mini, &db, &options);
+    assert_int_equal(lode_spread_compute(&spread, db, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_database_find_kinds(db, "Thread", kinds, &count, NULL), LODE_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(lode_spread_group_by(&groups, spread, kinds, count, NULL), LODE_OK);
+    uint32_t profiles = lode_spread_groups_without(groups);
+    double sum = 0, total = 0;
+    for (size_t i = 0; i < lode_spread_groups_count(groups); i++) {
+        const lode_spread_group *group = lode_spread_groups_at(groups, i);
+        profiles += group->profiles;
+        sum += group->inclusive;
+        assert_true(group->min <= group->max && group->max <= group->inclusive + 1e-9);
+        if (i)
+            assert_true(group[-1].ids[0].logical < group->ids[0].logical);
+    }
+    for (size_t i = 0; i < lode_spread_count(spread); i++)
+        total += lode_spread_at(spread, i)->total;
+    assert_int_equal(profiles, lode_spread_count(spread));
+    assert_float_equal(sum, total, 1e-9);
+    assert_null(lode_spread_groups_at(groups, lode_spread_groups_count(groups)));
+    assert_null(lode_spread_at(spread, lode_spread_count(spread)));
+    lode_spread_groups_free(groups);
+    assert_int_equal(lode_database_find_kinds(db, "thread,nothing", kinds, &count, &error), LODE_NOT_FOUND);
+    assert_non_null(strstr(error.text, "THREAD"));
+    assert_int_equal(lode_database_find_kinds(db, "", kinds, &count, NULL), LODE_NOT_FOUND);
+    assert_int_equal(lode_database_find_kinds(db, "thread,thread,thread,thread,thread", kinds, &count, NULL),
+                     LODE_ERR_ARGUMENT);
+    assert_int_equal(lode_spread_group_by(&groups, spread, kinds, 0, NULL), LODE_ERR_ARGUMENT);
+    lode_spread_free(spread);
+    close_mini(&mini, db);
+}
+
+static void contexts_of_another_database_are_refused(void **state)
+{
+    struct minidb_options options = MINIDB_OPTIONS_INIT;
+    struct minidb mini[2];
+    lode_database *db[2];
+    lode_spread *spread;
+    lode_spread_options ask = LODE_SPREAD_OPTIONS_INIT;
+    (void)state;
+    open_mini(&mini[0], &db[0], &options);
+    open_mini(&mini[1], &db[1], &options);
+    struct set set = every(db[1], 3);
+    ask.contexts = set.items;
+    ask.context_count = set.count;
+    assert_int_equal(lode_spread_compute(&spread, db[0], &ask, NULL), LODE_ERR_ARGUMENT);
+    assert_null(spread);
+    lode_spread_free(NULL);
+    lode_spread_groups_free(NULL);
+    close_mini(&mini[0], db[0]);
+    close_mini(&mini[1], db[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_threads_give_the_same_bits),
+        cmocka_unit_test(profiles_add_up_to_hotspots),
+        cmocka_unit_test(wrong_values_by_context_are_not_used),
+        cmocka_unit_test(groups_hold_every_profile_once),
+        cmocka_unit_test(contexts_of_another_database_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
