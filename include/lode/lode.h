@@ -32,6 +32,7 @@
 #include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>
+#include <lode/match.h>
 #include <lode/metric.h>
 #include <lode/name.h>
 #include <lode/pool.h>

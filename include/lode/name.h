@@ -26,12 +26,24 @@ LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity)
  * "app::run".
  */
 LODE_API size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity);
+/* Forms of names. */
+typedef enum lode_name_form {
+    LODE_NAME_FULL,   /* with parameters and template arguments: lode_function_label */
+    LODE_NAME_SIMPLE, /* without: as lode_simple_name; of names that are stored demangled too */
+    LODE_NAME_RAW     /* as in the files */
+} lode_name_form;
+
 /* A function: its name, or what is known of it, such as "[libm.so.6+0x1c20]". */
 LODE_API size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity);
 /*
  * A context: "main", "loop at lulesh.cc:1052", "lulesh.cc:17", "libm.so.6+0x1c20", "main thread".
  */
 LODE_API size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity);
+/* The same in a form; raw names are safe to print here too. */
+LODE_API size_t lode_function_label_as(const lode_function *function, lode_name_form form, char *buffer,
+                                       size_t capacity);
+LODE_API size_t lode_context_label_as(const lode_context *context, lode_name_form form, char *buffer,
+                                      size_t capacity);
 /* A profile: "rank 3 thread 0", or "summary". */
 LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
 /* The last component of a path, as it is. Points into `path`. */

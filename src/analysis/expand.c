@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "model/database.h"
-#include <lode/name.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,15 +327,7 @@ bool lode_view_node_complete(const struct lode_expander *self, struct lode_view_
 
 static bool matches_focus(const struct lode_expander *self, const lode_context *context)
 {
-    char label[512];
-    if (!begins_function(context))
-        return false;
-    if (self->options.focus == NULL)
-        return true;
-    if (context->lexical == LODE_LEXICAL_GLOBAL)
-        return false;
-    lode_context_label(context, label, sizeof label);
-    return strcasestr(label, self->options.focus) != NULL;
+    return begins_function(context) && (self->matches == NULL || self->matches->has[context->index]);
 }
 
 /* The outermost contexts of functions that match the focus. */
@@ -374,15 +365,6 @@ static lode_status add_flat_roots(struct lode_expander *self)
             LODE_TRY(add_shown(self, context));
     }
     return LODE_OK;
-}
-
-/* A function may match without own costs. */
-static bool is_focus_found(const struct lode_expander *self)
-{
-    bool found = self->children.count > 0 || self->options.focus == NULL;
-    for (uint32_t i = 1; i < self->tree->count && !found; i++)
-        found = matches_focus(self, &self->tree->nodes[i]);
-    return found;
 }
 
 static lode_status find_functions(struct lode_expander *self)
@@ -438,6 +420,8 @@ static lode_status find_sizes(struct lode_expander *self)
 static lode_status add_roots(struct lode_expander *self)
 {
     begin_children(self);
+    if (self->options.focus)
+        LODE_TRY(lode_matches_of(&self->matches, self->tree, self->options.focus, self->error));
     LODE_TRY(find_sizes(self));
     self->least = self->options.min_fraction * self->sizes[0];
     if (self->options.mode != LODE_VIEW_TOP_DOWN)
@@ -453,9 +437,6 @@ lode_status lode_expander_roots(struct lode_expander *self, lode_error *error)
 {
     self->error = error;
     lode_status status = add_roots(self);
-    if (status == LODE_OK && !is_focus_found(self))
-        status = lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "no function with '%s' in its name",
-                           self->options.focus);
     if (status != LODE_OK) {
         free_children(self);
         return status;
@@ -482,6 +463,7 @@ void lode_expander_close(struct lode_expander *self)
     free_children(self);
     lode_array_free(&self->children);
     lode_keys_free(&self->keys);
+    lode_matches_free(self->matches);
     free(self->function_of);
     free(self->body);
     free(self->unsigned_costs);

@@ -2,16 +2,11 @@
 /* Callers and callees of a function: one walk over the call tree. */
 #include "analysis/calls.h"
 #include "analysis/calltree.h"
+#include "analysis/matches.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
-#include <lode/name.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum {
-    LABEL_MAX = 4096
-};
 
 #define NO_ROW UINT32_MAX
 
@@ -35,63 +30,18 @@ struct lode_neighbours {
 struct search {
     const lode_calltree *tree;
     lode_neighbour which;
-    unsigned char *matches; /* by index of function */
-    uint32_t functions;     /* indices are below this */
-    struct lode_map index;  /* from function to row */
+    lode_matches *matches;
+    struct lode_map index; /* from function to row */
     struct lode_array path;
     lode_neighbours *result;
     lode_error *error;
 };
 
-/* ---- matching functions ---- */
-
-enum match {
-    MATCH_NONE,
-    MATCH_PART,
-    MATCH_WHOLE
-};
-
-static enum match match(const lode_function *function, const char *name)
-{
-    char label[LABEL_MAX];
-    if (function->name && strcmp(function->name, name) == 0)
-        return MATCH_WHOLE;
-    lode_function_label(function, label, sizeof label);
-    if (strcmp(label, name) == 0)
-        return MATCH_WHOLE;
-    return strcasestr(label, name) ? MATCH_PART : MATCH_NONE;
-}
-
-static lode_status find_functions(struct search *self, const char *name)
-{
-    const struct lode_context_tree *contexts = &self->tree->contexts;
-    for (uint32_t i = 1; i < contexts->count; i++)
-        if (contexts->nodes[i].function->index >= self->functions)
-            self->functions = contexts->nodes[i].function->index + 1;
-    /* 0: not checked yet; else 1 plus the match. */
-    self->matches = calloc((size_t)self->functions + 1, 1);
-    LODE_TRY_ALLOC(self->matches, self->error);
-    unsigned best = 1 + MATCH_NONE;
-    for (uint32_t i = 1; i < contexts->count; i++) {
-        const lode_function *function = contexts->nodes[i].function;
-        unsigned char *slot = &self->matches[function->index];
-        if (*slot == 0)
-            *slot = (unsigned char)(1 + match(function, name));
-        best = *slot > best ? *slot : best;
-    }
-    if (best == 1 + MATCH_NONE)
-        return lode_fail(self->error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
-                         "no function with '%s' in its name", name);
-    for (uint32_t i = 0; i < self->functions; i++)
-        self->matches[i] = self->matches[i] == best;
-    return LODE_OK;
-}
-
 /* ---- rows ---- */
 
 static bool is_asked_for(const struct search *self, const lode_context *context)
 {
-    return context->index > 0 && self->matches[context->function->index];
+    return self->matches->has[context->index];
 }
 
 /* The row of a function; NULL is outside of all calls. */
@@ -163,11 +113,24 @@ static int compare_rows(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
+/* Indices of functions in rows are below this. */
+static uint32_t function_bound(const struct search *self)
+{
+    const struct lode_array *rows = &self->result->rows;
+    uint32_t bound = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const lode_function *function = LODE_ARRAY_AT(rows, struct row, i)->row.function;
+        if (function && function->index >= bound)
+            bound = function->index + 1;
+    }
+    return bound;
+}
+
 static lode_status sort_rows(struct search *self)
 {
     struct lode_array *rows = &self->result->rows;
     const lode_function **functions = calloc(rows->count + 1, sizeof *functions);
-    uint32_t *ranks = calloc((size_t)self->functions + 1, sizeof *ranks);
+    uint32_t *ranks = calloc((size_t)function_bound(self) + 1, sizeof *ranks);
     lode_status status = functions && ranks ? LODE_OK : lode_fail_memory(self->error);
     size_t count = 0;
     for (size_t i = 0; i < rows->count && functions; i++) {
@@ -200,12 +163,12 @@ lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *
     struct search self = {.tree = tree, .which = which, .result = result, .error = error};
     lode_map_init(&self.index);
     lode_array_init(&self.path, sizeof(struct step), SIZE_MAX);
-    lode_status status = find_functions(&self, name);
+    lode_status status = lode_matches_of(&self.matches, &tree->contexts, name, error);
     if (status == LODE_OK)
         status = walk(&self);
     if (status == LODE_OK)
         status = sort_rows(&self);
-    free(self.matches);
+    lode_matches_free(self.matches);
     lode_map_free(&self.index);
     lode_array_free(&self.path);
     if (status == LODE_OK)

@@ -8,6 +8,7 @@
 
 #include "analysis/cost.h"
 #include "analysis/key.h"
+#include "analysis/matches.h"
 #include "base/array.h"
 #include <lode/view.h>
 
@@ -21,6 +22,7 @@ struct lode_view_node {
 struct lode_expander {
     const lode_cost *cost;
     lode_view_options options; /* the focus need not outlive lode_expander_roots */
+    lode_matches *matches;     /* of the focus; NULL without one */
     const struct lode_context_tree *tree;
     const double *sizes;        /* by context: inclusive costs, unless one is negative */
     double *unsigned_costs;     /* by context otherwise: sums of absolute values */

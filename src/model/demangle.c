@@ -397,19 +397,64 @@ static bool put_mangled(struct lode_label *label, const char *symbol)
     return part.length > 0;
 }
 
-size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity)
+/* Writes the simple form of a symbol; false, and nothing, if it has none. */
+static bool put_symbol(struct lode_label *label, const char *symbol)
 {
     static const char *const prefixes[] = {"_GLOBAL__sub_I_", "_GLOBAL__sub_D_"};
-    struct lode_label label = {buffer, capacity, 0};
-    const char *descriptor = lode_descriptor(symbol);
+    const char *descriptor = lode_descriptor(symbol), *prefix = "";
     if (descriptor) {
-        lode_label_bytes(&label, symbol, (size_t)(descriptor - symbol));
-        return lode_label_end(&label);
+        lode_label_bytes(label, symbol, (size_t)(descriptor - symbol));
+        return true;
     }
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (take(&symbol, prefixes[i]))
-            lode_label_text(&label, prefixes[i]);
-    if (!put_mangled(&label, symbol))
+            prefix = prefixes[i];
+    size_t start = label->length;
+    lode_label_text(label, prefix);
+    bool is_done = put_mangled(label, symbol);
+    if (!is_done)
+        label->length = start;
+    return is_done;
+}
+
+size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity)
+{
+    struct lode_label label = {buffer, capacity, 0};
+    if (!put_symbol(&label, symbol))
         lode_label_text(&label, symbol);
     return lode_label_end(&label);
+}
+
+/*
+ * Whether a stored name looks like a demangled one with parameters or template arguments: other
+ * names with brackets are words, such as "<gpu kernel>" and "copy (host to device)".
+ */
+static bool is_demangled(const char *name)
+{
+    bool is_anonymous = take(&name, "(anonymous namespace)::");
+    size_t plain = strcspn(name, "(<");
+    if (is_anonymous && name[plain] == '\0')
+        return true;
+    if (plain == 0 || name[plain] == '\0' || !(is_word(name[0]) || name[0] == '~'))
+        return false;
+    return name[plain - 1] != ' ' || (plain >= 9 && strncmp(name + plain - 9, "decltype ", 9) == 0);
+}
+
+/* Writes the simple form of a name that is stored demangled; false, and nothing, if it has none. */
+static bool put_demangled(struct lode_label *label, const char *name)
+{
+    char *copy = is_demangled(name) ? strdup(name) : NULL;
+    size_t start = label->length;
+    if (copy) {
+        cut_suffix(copy);
+        put_special(label, copy);
+    }
+    free(copy);
+    return label->length > start;
+}
+
+void lode_simple_put(struct lode_label *label, const char *symbol)
+{
+    if (!put_symbol(label, symbol) && !put_demangled(label, symbol))
+        lode_label_text(label, symbol);
 }

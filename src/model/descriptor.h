@@ -9,6 +9,8 @@ struct lode_label;
 const char *lode_descriptor(const char *name);
 /* The demangled C++ or Java form of a symbol, if any, else the symbol itself. */
 void lode_symbol_put(struct lode_label *label, const char *symbol);
+/* The simple form of a symbol that is mangled or stored demangled; else the symbol itself. */
+void lode_simple_put(struct lode_label *label, const char *symbol);
 /* The parameters of a descriptor in Java syntax: "(int, java.lang.String[])". */
 void lode_descriptor_put(struct lode_label *label, const char *descriptor);
 

@@ -28,12 +28,22 @@ static void put_place(struct lode_label *label, const lode_file *file, uint32_t 
         lode_label_format(label, ":%" PRIu32, line);
 }
 
-static void put_function(struct lode_label *label, const lode_function *function)
+static void put_name(struct lode_label *label, const char *name, lode_name_form form)
+{
+    if (form == LODE_NAME_RAW)
+        lode_label_text(label, name);
+    else if (form == LODE_NAME_SIMPLE)
+        lode_simple_put(label, name);
+    else
+        lode_symbol_put(label, name);
+}
+
+static void put_function(struct lode_label *label, const lode_function *function, lode_name_form form)
 {
     if (function == NULL) {
         lode_label_text(label, "<unknown function>");
     } else if (function->name && function->name[0]) {
-        lode_symbol_put(label, function->name);
+        put_name(label, function->name, form);
     } else {
         lode_label_text(label, "[");
         if (function->module)
@@ -44,14 +54,20 @@ static void put_function(struct lode_label *label, const lode_function *function
     }
 }
 
-size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity)
+size_t lode_function_label_as(const lode_function *function, lode_name_form form, char *buffer,
+                              size_t capacity)
 {
     struct lode_label label = {buffer, capacity, 0};
-    put_function(&label, function);
+    put_function(&label, function, form);
     return lode_label_end(&label);
 }
 
-size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity)
+size_t lode_function_label(const lode_function *function, char *buffer, size_t capacity)
+{
+    return lode_function_label_as(function, LODE_NAME_FULL, buffer, capacity);
+}
+
+size_t lode_context_label_as(const lode_context *context, lode_name_form form, char *buffer, size_t capacity)
 {
     struct lode_label label = {buffer, capacity, 0};
     switch (context->lexical) {
@@ -65,7 +81,7 @@ size_t lode_context_label(const lode_context *context, char *buffer, size_t capa
             lode_label_format(&label, "<entry point %u>", context->entry);
         break;
     case LODE_LEXICAL_FUNCTION:
-        put_function(&label, context->function);
+        put_function(&label, context->function, form);
         break;
     case LODE_LEXICAL_LOOP:
         lode_label_text(&label, "loop at ");
@@ -84,6 +100,11 @@ size_t lode_context_label(const lode_context *context, char *buffer, size_t capa
         lode_label_format(&label, "<context of type %u>", context->lexical);
     }
     return lode_label_end(&label);
+}
+
+size_t lode_context_label(const lode_context *context, char *buffer, size_t capacity)
+{
+    return lode_context_label_as(context, LODE_NAME_FULL, buffer, capacity);
 }
 
 size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity)

@@ -39,7 +39,15 @@ trace       A sample holds from its time to that of the next one of its line, th
 import bisect
 import ctypes
 import math
+import sys
 from collections import defaultdict
+from pathlib import Path
+
+import resolve
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "recordings"))
+
+from names import simple_stored_name as simple_name  # noqa: E402
 
 ROUNDING = 1e-11
 GLOBAL = 0
@@ -417,8 +425,30 @@ def _top_down_row(cost, contexts, lines):
     return row
 
 
-def matches(db, context, focus):
-    return focus is None or (context.lexical != "global" and focus.lower() in db.label(context).lower())
+def names_of(db, context):
+    """All names that a context can be called by, and the places that can follow in brackets."""
+    function = context.function if context.lexical == "function" else None
+    if function is None or not db.functions[function]["name"]:
+        return {db.label(context)}
+    raw = db.functions[function]["name"]
+    return {raw, db.label(context), simple_name(raw)}
+
+
+def places_of(db, context):
+    record = {} if context.function is None else db.functions[context.function]
+    module = db.module_path(record.get("module") if record else context.module)
+    file = db.file_path(record.get("file") if record else context.file)
+    line = _number(record.get("line")) if record else context.line
+    places = {path for path in (module, file) if path}
+    places |= {tail(path) for path in places}
+    return places | ({f"{file}:{line}", f"{tail(file)}:{line}"} if file and line else set())
+
+
+def resolved(db, text):
+    """The indices of contexts that begin functions of a name."""
+    begins = [c for c in db.contexts[1:] if c.begins_function()]
+    found = resolve.resolve(text, begins, lambda c: names_of(db, c), lambda c: places_of(db, c))
+    return {c.index for c in found}
 
 
 def tree(cost, focus=None, lines=False):
@@ -430,7 +460,7 @@ def tree(cost, focus=None, lines=False):
         own = math.fsum(cost.own[c.index] for c in body)
         unplaced = [Row(db, [db.contexts[0]], own, own, [])] if own > 0 else []
     else:
-        wanted = {c.index for c in db.contexts[1:] if c.begins_function() and matches(db, c, focus)}
+        wanted = resolved(db, focus)
         first = [db.contexts[i] for i in sorted(wanted)
                  if not any(a.index in wanted for a in db.contexts[i].above() if a.index != i)]
     return unplaced + [_top_down_row(cost, group, lines) for group in _grouped(first, lambda c: _meaning(db, c))]
@@ -451,7 +481,8 @@ def callers(cost, focus=None):
     for context in db.contexts:
         own[db.function_of(context).index].append(cost.own[context.index])
     bodies = [(db.contexts[i], math.fsum(costs)) for i, costs in sorted(own.items())]
-    bodies = [(c, w) for c, w in bodies if w != 0.0 and matches(db, c, focus)]
+    wanted = None if focus is None else resolved(db, focus)
+    bodies = [(c, w) for c, w in bodies if w != 0.0 and (wanted is None or c.index in wanted)]
     return [_callers_row(db, group, True) for group in _grouped(bodies, lambda m: db.function_key(m[0]))]
 
 

@@ -44,9 +44,7 @@ def top(answer, tracks, names="raw"):
 
 
 def neighbours(answer, tracks, name, is_callers):
-    functions = {call.function for call, _ in reference.all_calls(tracks)}
-    whole = {function for function in functions if name in (function.symbol, function.full)}
-    asked = whole or {function for function in functions if name.lower() in function.full.lower()}
+    asked = reference.resolved(tracks, name)
     wanted = reference.neighbours(tracks, lambda function: function in asked, is_callers)
     rows = sorted((("(outermost calls)" if function is None else function.raw), *row) for function, row in wanted.items())
     found = sorted((row["name"], row["calls"], row["total_ns"], row["self_ns"]) for row in answer["rows"])

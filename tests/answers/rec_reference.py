@@ -10,6 +10,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import resolve
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "tests" / "recordings"), str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "tools"),
                  str(ROOT / "tests" / "roundtrip")]
@@ -21,10 +23,11 @@ REAL_ERROR = 1e-9
 class Function:
     """A function is the same only if module, offset and symbol are."""
 
-    def __init__(self, symbol, module="", offset=0, raw=None, full=None):
+    def __init__(self, symbol, module="", offset=0, raw=None, full=None, simple=None):
         self.symbol, self.module, self.offset = symbol, module, offset
         self.raw = raw or symbol  # as `--names raw` and `--names full` have it
         self.full = full or self.raw
+        self.simple = simple or self.full
         self.key = (module, offset, symbol)
         self.hash = hash(self.key)
 
@@ -136,6 +139,20 @@ def _neighbour(chain, i, wanted, is_callers):
     return (chain[i].function,) if caller is not None and wanted(caller) else None
 
 
+def names_of(function):
+    return {function.raw, function.full, function.simple, function.symbol} - {""}
+
+
+def places_of(function):
+    return {function.module, function.module.rsplit("/", 1)[-1]} - {""}
+
+
+def resolved(tracks, text):
+    """The called functions that a typed name means."""
+    functions = {call.function for call, _ in all_calls(tracks)}
+    return set(resolve.resolve(text, functions, names_of, places_of))
+
+
 # ---- tree ----
 
 class Context:
@@ -189,7 +206,8 @@ def tree(tracks, callers=False, focus=None, depth=0, min_percent=0):
     """The outermost rows; None if no function matches the focus."""
     root = contexts(tracks)
     everything = sum(context.total for context in root.below.values())
-    matches = (lambda function: True) if focus is None else lambda function: focus.lower() in function.full.lower()
+    asked = None if focus is None else resolved(tracks, focus)
+    matches = (lambda function: True) if focus is None else lambda function: function in asked
     if callers:
         members = [(context, context.own) for context in _all_contexts(root) if context.own and matches(context.function)]
     elif focus is None:

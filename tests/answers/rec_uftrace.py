@@ -23,7 +23,8 @@ def _raw(function):
 @functools.lru_cache(None)
 def _function(function):
     raw = _raw(function)
-    return reference.Function(function.symbol, function.module, function.offset, raw, names.demangled(raw))
+    return reference.Function(function.symbol, function.module, function.offset, raw, names.demangled(raw),
+                              names.simple_stored_name(raw))
 
 
 def _forest(track):

@@ -43,6 +43,19 @@ def simple_name(symbol):
     return prefix + name
 
 
+def simple_stored_name(name):
+    """The same for a name that a database may have stored demangled."""
+    if name.startswith("_Z") or name.startswith("_GLOBAL__sub_"):
+        return simple_name(name)
+    text = name.removeprefix("(anonymous namespace)::")
+    bracket = re.search(r"[(<]", text)
+    if text != name and not bracket:
+        return _simple(name)
+    if not bracket or not re.match(r"[\w$~]", text) or (text[bracket.start() - 1] == " " and "decltype (" not in text[:bracket.end()]):
+        return name
+    return _simple(name) or name
+
+
 def _simple(text):
     text = text.replace("(anonymous namespace)", "_GLOBAL__N_1").split(" [clone", 1)[0]
     text = re.sub(r"\[abi:(\w+)\]", r"::\1", text)

@@ -45,10 +45,15 @@ static void print_matches(out *o, const session *s, const context_matches *match
     size_t shown = matches->count < SHOWN_MATCHES ? matches->count : SHOWN_MATCHES;
     label name = {0}, caller = {0};
     out_fact_u64(o, "match_count", matches->count);
+    out_fact_u64(o, "function_count", matches->functions);
     if (matches->count < 2)
         return;
-    out_say(o, "%zu contexts match '%s'; showing the most expensive one. Others can be selected by number%s:",
-            matches->count, text, shown < matches->count ? ", such as" : "");
+    char functions[NUMBER_SIZE + 16] = "";
+    if (matches->functions > 1)
+        snprintf(functions, sizeof functions, " of %zu functions", matches->functions);
+    out_say(o,
+            "%zu contexts%s match '%s'; showing the most expensive one. Others can be selected by number%s:",
+            matches->count, functions, text, shown < matches->count ? ", such as" : "");
     out_table(o, OUT_SIDE, "matches", match_columns, 4, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
         const lode_context *context = matches->items[i].context, *parent = lode_context_parent(context);
@@ -232,6 +237,7 @@ static int has_values(const lode_database *db, uint32_t id)
 static int find_target(session *s, const char *text, context_matches *matches, target *t)
 {
     lode_cost *cost = NULL;
+    lode_error error = {0};
     if (context_is_id(text, &t->id)) {
         t->context = lode_database_context(s->db, t->id);
         if (!t->context && !has_values(s->db, t->id))
@@ -240,10 +246,10 @@ static int find_target(session *s, const char *text, context_matches *matches, t
     }
     if (session_cost(s, &cost) != EXIT_DONE)
         return EXIT_TROUBLE;
-    context_find(matches, cost, text);
+    lode_status status = context_find(matches, cost, text, &error);
     lode_cost_free(cost);
-    if (matches->count == 0)
-        return report("%s: no context name contains '%s'", s->path, text);
+    if (status != LODE_OK)
+        return session_error(s, &error);
     t->context = matches->items[0].context;
     t->id = lode_context_id(t->context);
     return EXIT_DONE;

@@ -214,9 +214,7 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
     settings.lines = options->lines;
     settings.max_rows = (size_t)options->shared.limit;
     lode_status status = lode_view_build(&view, cost, &settings, &error);
-    if (status == LODE_NOT_FOUND)
-        report("%s: no function name contains '%s'", path, options->focus);
-    else if (status != LODE_OK)
+    if (status != LODE_OK)
         report_error(path, &error);
     return view;
 }

@@ -26,30 +26,15 @@ static void add(context_matches *matches, const lode_cost *cost, const lode_cont
     matches->items[matches->count++] = (context_match){context, lode_cost_inclusive(cost, context)};
 }
 
-static int is_named(const lode_function *function, const char *text, int is_exact, label *l)
-{
-    const char *symbol = lode_function_name(function), *name = label_function(l, function);
-    if (is_exact)
-        return strcmp(name, text) == 0 || (symbol && strcmp(symbol, text) == 0);
-    return strcasestr(name, text) || (symbol && strcasestr(symbol, text));
-}
-
-static void find_by_function(context_matches *matches, const lode_cost *cost, const char *text, int is_exact)
+static void add_functions(context_matches *matches, const lode_cost *cost, const lode_matches *found)
 {
     const lode_database *db = lode_cost_database(cost);
-    uint32_t function_count = lode_database_function_count(db);
-    unsigned char *is_match = alloc_array(function_count, 1);
-    label l = {0};
-    for (uint32_t i = 0; i < function_count; i++)
-        is_match[i] = (unsigned char)(is_named(lode_database_function(db, i), text, is_exact, &l) != 0);
+    matches->functions = lode_matches_count(found);
     for (uint32_t i = 0; i < lode_database_context_count(db); i++) {
         const lode_context *context = lode_database_context_at(db, i);
-        const lode_function *function = lode_context_function(context);
-        if (function && is_match[lode_function_index(function)])
+        if (lode_matches_has(found, context))
             add(matches, cost, context);
     }
-    label_free(&l);
-    free(is_match);
 }
 
 static void find_by_label(context_matches *matches, const lode_cost *cost, const char *text)
@@ -73,15 +58,19 @@ static int compare_matches(const void *left, const void *right)
     return x < y ? -1 : x > y;
 }
 
-void context_find(context_matches *matches, const lode_cost *cost, const char *text)
+lode_status context_find(context_matches *matches, const lode_cost *cost, const char *text, lode_error *error)
 {
-    find_by_function(matches, cost, text, 1);
-    if (matches->count == 0)
-        find_by_function(matches, cost, text, 0);
-    if (matches->count == 0)
+    lode_matches *found = NULL;
+    lode_status status = lode_matches_find(&found, cost, text, error);
+    if (status == LODE_OK)
+        add_functions(matches, cost, found);
+    else if (status == LODE_NOT_FOUND)
         find_by_label(matches, cost, text);
-    if (matches->count)
-        qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
+    lode_matches_free(found);
+    if (matches->count == 0)
+        return status;
+    qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
+    return LODE_OK;
 }
 
 void context_matches_free(context_matches *matches)

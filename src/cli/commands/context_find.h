@@ -13,16 +13,18 @@ typedef struct context_match {
 typedef struct context_matches {
     context_match *items; /* the most expensive first */
     size_t count, capacity;
+    size_t functions; /* that they are contexts of; 0: labels were searched */
 } context_matches;
 
 /* Whether the text is an id: digits only. */
 int context_is_id(const char *text, uint32_t *id);
 
 /*
- * Contexts of functions of that name; else of functions whose name contains the text; else those
- * whose label contains it, such as "loop at main.c:12".
+ * Contexts of the functions that a name means (lode/match.h); else those whose label contains the
+ * text, such as "loop at main.c:12". LODE_NOT_FOUND if there are none.
  */
-void context_find(context_matches *matches, const lode_cost *cost, const char *text);
+lode_status context_find(context_matches *matches, const lode_cost *cost, const char *text,
+                         lode_error *error);
 void context_matches_free(context_matches *matches);
 
 #endif

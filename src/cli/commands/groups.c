@@ -51,13 +51,15 @@ static int find_contexts(answer *a, const lode_context ***contexts)
 {
     lode_cost *cost = NULL;
     context_matches matches = {0};
+    lode_error error = {0};
     int status = session_cost(&a->s, &cost);
     if (status != EXIT_DONE)
         return status;
-    context_find(&matches, cost, a->question->function);
+    if (context_find(&matches, cost, a->question->function, &error) != LODE_OK)
+        status = session_error(&a->s, &error);
     take_contexts(&matches, contexts, &a->context_count);
-    if (a->context_count == 0)
-        status = report("%s: no function is named '%s'", a->s.path, a->question->function);
+    if (status == EXIT_DONE && a->context_count == 0)
+        status = report("%s: no function matches '%s'", a->s.path, a->question->function);
     context_matches_free(&matches);
     lode_cost_free(cost);
     return status;

@@ -215,9 +215,7 @@ static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighb
     progress_clear(&s->progress);
     if (status == LODE_OK)
         status = lode_neighbours_compute(&rows, tree, name, which, &error);
-    if (status == LODE_NOT_FOUND)
-        result = report("%s: no called function has a name that contains '%s'", s->path, name);
-    else if (status != LODE_OK)
+    if (status != LODE_OK)
         result = rec_error(s, &error);
     else
         print_neighbours(o, s, rows, name, which);
