@@ -64,5 +64,23 @@ LODE_API LODE_CHECKED lode_status lode_synth_recording(const char *path,
                                                        const lode_synth_recording_options *options,
                                                        lode_error *error);
 
+typedef struct lode_synth_example_options {
+    size_t size;
+    int force;        /* replace earlier examples */
+    unsigned threads; /* 0: one per processor */
+} lode_synth_example_options;
+#define LODE_SYNTH_EXAMPLE_OPTIONS_INIT                                                                      \
+    {                                                                                                        \
+        sizeof(lode_synth_example_options), 0, 0                                                             \
+    }
+
+/*
+ * Writes a directory with small stores of each kind that look like real ones: a database "solver",
+ * a recording "thumbs" and a store of requests "shop". Output is reproducible. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_synth_examples(const char *path,
+                                                      const lode_synth_example_options *options,
+                                                      lode_error *error);
+
 LODE_END_DECLS
 #endif

@@ -3,6 +3,7 @@
 #ifndef LODE_FORMAT_FORMAT_H
 #define LODE_FORMAT_FORMAT_H
 
+#include "base/output.h"
 #include "base/source.h"
 #include "model/recording_sink.h"
 #include "model/sink.h"
@@ -20,6 +21,13 @@ enum {
     LODE_PROBE_CONTENT /* by the content of a file */
 };
 
+/* A small store with a story, for people who learn (transform/example.c). */
+struct lode_target_example {
+    const char *name; /* of the store */
+    lode_status (*write)(const char *path, lode_error *error);
+    const struct lode_replace *replace;
+};
+
 /* The formats that stores can be written in. */
 struct lode_target {
     const char *name; /* selects it */
@@ -31,6 +39,7 @@ struct lode_target {
     const struct lode_recording_sink_ops *recording; /* of recordings */
     /* Generates a synthetic recording. May be NULL. */
     lode_status (*synth)(const char *path, const lode_synth_recording_options *options, lode_error *error);
+    const struct lode_target_example *example; /* may be NULL */
 };
 
 struct lode_format {

@@ -175,6 +175,11 @@ CALL(synth_database)
     return lode_synth_database(scratch_path(), options, error);
 }
 
+CALL(synth_examples)
+{
+    return lode_synth_examples(scratch_path(), options, error);
+}
+
 CALL(synth_recording)
 {
     return lode_synth_recording(scratch_path(), options, error);
@@ -273,6 +278,7 @@ static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
 static const lode_search_options search_options = LODE_SEARCH_OPTIONS_INIT;
 static const lode_slice slice = LODE_SLICE_INIT;
 static const lode_source_options source_options = LODE_SOURCE_OPTIONS_INIT;
+static const lode_synth_example_options synth_example_options = LODE_SYNTH_EXAMPLE_OPTIONS_INIT;
 static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
 static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
@@ -320,6 +326,7 @@ static const struct entry {
     {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},
     {"lode_source_text_open", call_source_text, &source_options, sizeof source_options},
     {"lode_synth_database", call_synth_database, &synth_options, FIRST(lode_synth_options)},
+    {"lode_synth_examples", call_synth_examples, &synth_example_options, sizeof synth_example_options},
     {"lode_synth_recording", call_synth_recording, &synth_recording_options,
      FIRST(lode_synth_recording_options)},
     {"lode_timeline_compute", call_timeline, &timeline_options, FIRST(lode_timeline_options)},

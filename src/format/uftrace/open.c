@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/compare.h"
 #include "base/error.h"
+#include "format/replace.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,11 +285,14 @@ static int probe(const struct lode_folder *folder)
     return LODE_PROBE_NO;
 }
 
+static const struct lode_target_example example = {"thumbs", lode_uft_example, &lode_replace_recording};
+
 static const struct lode_target targets[] = {{.name = "uftrace",
                                               .family = "uftrace",
                                               .description = "a uftrace recording",
                                               .recording = &lode_uft_sink,
-                                              .synth = lode_uft_synth}};
+                                              .synth = lode_uft_synth,
+                                              .example = &example}};
 
 const struct lode_format lode_format_uftrace = {
     .name = "uftrace",

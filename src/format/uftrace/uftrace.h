@@ -15,6 +15,7 @@
 
 extern const struct lode_format lode_format_uftrace;
 extern const struct lode_recording_sink_ops lode_uft_sink;
+lode_status lode_uft_example(const char *path, lode_error *error);
 lode_status lode_uft_synth(const char *path, const lode_synth_recording_options *options, lode_error *error);
 
 /* feat_mask */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/error.h"
+#include "format/replace.h"
 #include "format/zorka/zorka.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,13 +341,16 @@ static int probe(const struct lode_folder *folder)
     return score;
 }
 
+static const struct lode_target_example example = {"shop", lode_zor_example, &lode_replace_traces};
+
 static const struct lode_target targets[] = {
     {.name = "zorka",
      .family = "zorka",
      .layout = "page",
      .description = "a Zorka trace store, as its document describes it",
      .recording = &lode_zor_page_sink,
-     .synth = lode_zor_synth_page},
+     .synth = lode_zor_synth_page,
+     .example = &example},
     {.name = "zorka-zico",
      .family = "zorka",
      .layout = "zico",

@@ -15,6 +15,7 @@
 
 extern const struct lode_format lode_format_zorka;
 extern const struct lode_recording_sink_ops lode_zor_page_sink, lode_zor_zico_sink;
+lode_status lode_zor_example(const char *path, lode_error *error);
 lode_status lode_zor_synth_page(const char *path, const lode_synth_recording_options *options,
                                 lode_error *error);
 lode_status lode_zor_synth_zico(const char *path, const lode_synth_recording_options *options,
