@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What `meson install` puts in place can be used: install.sh BUILD-FOLDER FOLDER. A C and a C++ program are built with
-# pkg-config against it, with the shared and with the static library; the program runs; the manual pages render.
+# pkg-config against it, with the shared and with the static library; the program runs, there and where the tree is moved to, and finds its
+# plug-ins; the manual pages are found and render.
 set -euo pipefail
 
 build=$1
@@ -43,8 +44,32 @@ g++ -std=c++17 -Wall -Werror -static program.cpp -o cpp-static "${static[@]}"
 for program in ./c-shared ./cpp-shared ./c-static ./cpp-static; do
     test "$(LD_LIBRARY_PATH=$library $program)" = "$version"
 done
+
+# The program starts wherever the tree is moved to, without a word about where: with its library, its plug-ins and its manual pages.
+unset LD_LIBRARY_PATH LODE_PLUGINS MANPATH
 lode=$(find root -path '*/bin/lode' -type f)
-LD_LIBRARY_PATH=$library "$lode" --version | grep -F "$version"
+prefix=$(dirname "$(dirname "$lode")")
+for place in "$folder/$prefix" "$folder/moved here"; do
+    if [ ! -e "$place" ]; then
+        mv "$folder/$prefix" "$place"
+        ln -s "../moved here" "$folder/root/link"
+    fi
+    (cd / && "$place/bin/lode" --version) | grep -Fx "lode $version"
+    test "$("$place/bin/lode" version --json | python3 -c '
+import json, os, sys
+place, version = sys.argv[1], json.load(sys.stdin)
+found = [plugin for plugin in version["mpi_plugins"] if plugin["state"] == "found"]
+assert all(os.path.samefile(os.path.commonpath([plugin["path"], place]), place) for plugin in found), found
+assert os.path.samefile(version["program"], place + "/bin/lode"), version
+print(len(found))' "$place")" = "$(find "$place" -name 'lode-mpi-*.so' | wc -l)"
+    # man looks beside the directories of PATH.
+    test "$(PATH="$place/bin:$PATH" man -w lode)" -ef "$place/share/man/man1/lode.1"
+    test "$(man -M "$place/share/man" -w lode-top)" -ef "$place/share/man/man1/lode-top.1"
+done
+"$folder/root/link/bin/lode" --version | grep -Fx "lode $version"
+# Relative to the program and nothing else: no directory that somebody else could create.
+test "$(readelf -d "$folder/moved here/bin/lode" | grep -c -E 'RPATH|RUNPATH')" = 1
+readelf -d "$folder/moved here/bin/lode" | grep -E 'RUNPATH.*\[\$ORIGIN/\.\./[^:]*\]'
 
 pages=0
 while read -r page; do
@@ -52,6 +77,6 @@ while read -r page; do
     MANWIDTH=80 man --warnings -l "$page" >page.txt 2>page.err
     test -s page.txt
     test ! -s page.err
-done < <(find root -path '*/man/man*' -type f)
+done < <(find "moved here" -path '*/man/man*' -type f)
 test $pages -gt 0
 echo "$pages manual pages"

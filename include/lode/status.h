@@ -3,6 +3,7 @@
 #ifndef LODE_STATUS_H
 #define LODE_STATUS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -71,6 +72,15 @@ LODE_API const char *lode_status_name(lode_status status);
 
 /* The version of the library that is running, such as "0.1.0". MT: any thread. */
 LODE_API const char *lode_version(void);
+
+/*
+ * The libraries that Lode uses: their names, such as "zlib", NULL past the last. The second writes
+ * the version that is running, NUL-terminated and cut at `capacity` bytes, and returns the length
+ * of the whole; of libdeflate, which does not say, the version that Lode was compiled with. MT: any
+ * thread.
+ */
+LODE_API const char *lode_library_name(uint32_t index);
+LODE_API size_t lode_library_version(uint32_t index, char *buffer, size_t capacity);
 
 /*
  * Reported during long work. `total` is 0 where it is not known. A non-zero return cancels the

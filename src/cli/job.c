@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include "output/report.h"
+#include "plugin.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,21 +45,34 @@ static int refuse(const launch *started, int status)
     return status;
 }
 
+/* A plug-in that is missing or refused is one that cannot be loaded. */
+static lode_status load(lode_comm **comm, job_kind kind, plugin *found, lode_error *error)
+{
+    plugin_find(job_choices[kind], found);
+    if (found->state == PLUGIN_FOUND)
+        return lode_comm_join(comm, found->path, error);
+    if (found->state == PLUGIN_REFUSED)
+        snprintf(error->text, sizeof error->text, "refused: %.400s", found->reason);
+    else
+        snprintf(error->text, sizeof error->text, "not found; the plug-in for %s is not installed",
+                 job_choices[kind]);
+    return LODE_ERR_UNSUPPORTED;
+}
+
 static int join(lode_comm **comm, job_kind kind, const launch *started, int is_needed)
 {
-    char path[4096], tasks[512];
+    static plugin found;
+    char tasks[512];
     lode_error error = {0};
-    const char *folder = getenv("LODE_PLUGINS");
-    snprintf(path, sizeof path, "%s/lode-mpi-%s.so", folder ? folder : PLUGIN_DIRECTORY, job_choices[kind]);
-    lode_status status = lode_comm_join(comm, path, &error);
+    lode_status status = load(comm, kind, &found, &error);
     if (status == LODE_OK || (status == LODE_ERR_UNSUPPORTED && !is_needed))
         return EXIT_DONE;
     if (status == LODE_ERR_UNSUPPORTED && launcher_has_others(started))
-        return report("%s: %s; %s: install the plug-in, start one task, or use " ON_THEIR_OWN, path,
+        return report("%s: %s; %s: install the plug-in, start one task, or use " ON_THEIR_OWN, found.path,
                       error.text, describe(started, tasks, sizeof tasks));
     if (status == LODE_ERR_UNSUPPORTED)
-        return report("%s: %s (use '--mpi off' to build without MPI)", path, error.text);
-    return report_error(path, &error);
+        return report("%s: %s (use '--mpi off' to build without MPI)", found.path, error.text);
+    return report_error(found.path, &error);
 }
 
 /* An MPI library that does not know the launcher takes each task for a job of one. */

@@ -129,5 +129,11 @@ int main(int argc, char **argv)
     if (!command || command->joins_job)
         report_quietly(job_is_quiet());
     int given = argc < 2 ? 0 : argc - 2;
+    /* `lode --version` answers in one line. */
+    static char short_version[] = "--short";
+    if (argc >= 2 && argv[1][0] == '-' && strcmp(name, "version") == 0) {
+        argv[1] = short_version;
+        given++;
+    }
     return interrupt_leave(command ? run(command, given, argv + argc - given) : command_unknown(name));
 }

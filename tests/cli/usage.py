@@ -193,7 +193,8 @@ def version(program):
     meson = (cli.ROOT / "meson.build").read_text(encoding="utf-8")
     wanted = re.search(r"^ *version: '([^']+)'", meson, re.MULTILINE).group(1)
     program.equal(found, (0, f"lode {wanted}\n", ""), "lode --version")
-    program.check(found == program.run("version", cwd=None) == program.run("-V", cwd=None), "lode version, lode -V")
+    program.check(found == program.run("version", "--short", cwd=None) == program.run("-V", cwd=None), "lode version --short, lode -V")
+    program.check(program.run("version", cwd=None).out.startswith(found.out + "\n"), "lode version begins with the version")
 
 
 def manual_pages_render(program):

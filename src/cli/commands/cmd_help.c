@@ -34,23 +34,3 @@ const command_spec command_help = {
     .options_size = sizeof(help_options),
     .run = run_help,
 };
-
-static int run_version(const invocation *call)
-{
-    if (call->shared->json) {
-        out_begin(call->out, "version", NULL);
-        out_fact_text(call->out, "version", lode_version());
-        out_end(call->out);
-    } else {
-        out_print(call->out, "lode %s\n", lode_version());
-    }
-    return EXIT_DONE;
-}
-
-const command_spec command_version = {
-    .name = "version",
-    .operands = "",
-    .options = {.shared = SHARED_JSON},
-    .options_size = sizeof(shared_options),
-    .run = run_version,
-};

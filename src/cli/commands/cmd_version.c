@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lode version: what this program is made of, and what it finds on this machine. */
+#include "command.h"
+#include "job.h"
+#include "output/json.h"
+#include "output/report.h"
+#include "plugin.h"
+
+#include <stdio.h>
+
+typedef struct version_options {
+    shared_options shared;
+    int is_short;
+} version_options;
+
+static const char *const state_names[] = {"found", "missing", "refused"};
+
+enum {
+    LIST_SIZE = 1024,
+    VERSION_SIZE = 64
+};
+
+/* ---- text ---- */
+
+static void say_libraries(out *o)
+{
+    char list[LIST_SIZE] = "", version[VERSION_SIZE];
+    const char *name;
+    size_t length = 0;
+    for (uint32_t i = 0; (name = lode_library_name(i)) != NULL && length < sizeof list; i++) {
+        lode_library_version(i, version, sizeof version);
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s %s", i > 0 ? ", " : "", name,
+                                   version);
+    }
+    out_entry(o, "Libraries", "%s", list);
+}
+
+static void say_plugins(out *o)
+{
+    static plugin found;
+    for (size_t i = JOB_OPENMPI; job_choices[i]; i++) {
+        plugin_find(job_choices[i], &found);
+        if (found.state == PLUGIN_FOUND)
+            out_entry(o, "MPI", "%s: %s", job_choices[i], found.path);
+        else if (found.state == PLUGIN_MISSING)
+            out_entry(o, "MPI", "%s: not installed", job_choices[i]);
+        else
+            out_entry(o, "MPI", "%s: refused: %s", job_choices[i], found.reason);
+    }
+}
+
+static void say_version(out *o)
+{
+    char path[PATH_MAX];
+    out_print(o, "lode %s\n\n", lode_version());
+    out_labels(o, sizeof "Plug-ins from" + 1);
+    if (plugin_program(path))
+        out_entry(o, "Program", "%s", path);
+    say_libraries(o);
+    say_plugins(o);
+    for (size_t i = 0; plugin_directory(i, path); i++)
+        out_entry(o, i == 0 ? "Plug-ins from" : "", "%s", path);
+}
+
+/* ---- JSON ---- */
+
+static void write_libraries(out *o)
+{
+    char version[VERSION_SIZE];
+    const char *name;
+    json_array(o, "libraries");
+    for (uint32_t i = 0; (name = lode_library_name(i)) != NULL; i++) {
+        lode_library_version(i, version, sizeof version);
+        json_object(o, NULL);
+        json_text(o, "name", name);
+        json_text(o, "version", version);
+        json_object_end(o);
+    }
+    json_array_end(o);
+}
+
+static void write_plugins(out *o)
+{
+    static plugin found;
+    json_array(o, "mpi_plugins");
+    for (size_t i = JOB_OPENMPI; job_choices[i]; i++) {
+        plugin_find(job_choices[i], &found);
+        json_object(o, NULL);
+        json_text(o, "name", job_choices[i]);
+        json_text(o, "state", state_names[found.state]);
+        json_text(o, "path", found.state == PLUGIN_MISSING ? NULL : found.path);
+        json_text(o, "reason", found.state == PLUGIN_REFUSED ? found.reason : NULL);
+        json_object_end(o);
+    }
+    json_array_end(o);
+}
+
+static void write_version(out *o)
+{
+    char path[PATH_MAX];
+    out_begin(o, "version", NULL);
+    out_fact_text(o, "version", lode_version());
+    json_text(o, "program", plugin_program(path) ? path : NULL);
+    write_libraries(o);
+    write_plugins(o);
+    json_array(o, "plugin_directories");
+    for (size_t i = 0; plugin_directory(i, path); i++)
+        json_text(o, NULL, path);
+    json_array_end(o);
+    out_end(o);
+}
+
+/* ---- the command ---- */
+
+static int run_version(const invocation *call)
+{
+    const version_options *options = call->options;
+    if (call->shared->json)
+        write_version(call->out);
+    else if (options->is_short)
+        out_print(call->out, "lode %s\n", lode_version());
+    else
+        say_version(call->out);
+    return EXIT_DONE;
+}
+
+static const option_spec version_own[] = {
+    {"short", 0, OPTION_FLAG, NULL, NULL, offsetof(version_options, is_short)},
+    {0},
+};
+
+const command_spec command_version = {
+    .name = "version",
+    .operands = "",
+    .options = {.own = version_own, .shared = SHARED_JSON},
+    .options_size = sizeof(version_options),
+    .run = run_version,
+};
