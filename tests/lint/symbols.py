@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+from make_map import NODE, SYMBOLS, listed_symbols  # noqa: E402
 from public_api import public_functions, without_comments  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -56,6 +57,8 @@ def main():
     tap.check(not strangers, "every declared function starts with lode_", strangers)
     check_same(tap, "the version script lists what the headers declare", "the headers", declared,
                "the version script (run tests/tools/make_map.py)", mapped_functions(options.map))
+    check_same(tap, "the symbols file of Debian lists what the headers declare", "the headers", [NODE, *declared],
+               "debian/liblode0.symbols (run tests/tools/make_map.py)", listed_symbols(SYMBOLS))
     check_same(tap, "the shared library exports what the headers declare", "the headers", declared,
                "the shared library", defined_symbols(options.nm, options.shared, "--dynamic"))
     archive = defined_symbols(options.nm, options.static, "--extern-only")
