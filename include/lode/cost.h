@@ -35,6 +35,32 @@ typedef struct lode_cost_options {
  */
 LODE_API LODE_CHECKED lode_status lode_cost_compute(lode_cost **out, const lode_database *db,
                                                     const lode_cost_options *options, lode_error *error);
+typedef struct lode_window_cost_options {
+    size_t size;
+    /* nanoseconds since the epoch; `to` is exclusive; both 0: from the first sample to the last */
+    uint64_t from, to;
+    const lode_selection *selection; /* of profiles with trace lines; NULL: all */
+    unsigned threads;                /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
+} lode_window_cost_options;
+#define LODE_WINDOW_COST_OPTIONS_INIT                                                                        \
+    {                                                                                                        \
+        sizeof(lode_window_cost_options), 0, 0, NULL, 0, NULL, NULL, NULL                                    \
+    }
+
+/*
+ * The time in seconds that contexts had in a time window, from trace lines instead of profiles: an
+ * estimate, because lines are sampled. A sample lasts until the next one of its line, the last one
+ * has no length; the part of it in the time window is the own cost of its context. Time when a
+ * thread did not run is not part of the cost. lode_cost_metric names a metric that no database has.
+ * Time is proportional to the time window, after a binary search in every line; memory grows with
+ * the number of contexts. LODE_ABSENT if the database has no traces. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_cost_compute_window(lode_cost **out, const lode_database *db,
+                                                           const lode_window_cost_options *options,
+                                                           lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_cost_free(lode_cost *cost);
 
@@ -45,8 +71,11 @@ LODE_API const lode_database *lode_cost_database(const lode_cost *cost);
 LODE_API double lode_cost_total(const lode_cost *cost);
 LODE_API double lode_cost_inclusive(const lode_cost *cost, const lode_context *context);
 LODE_API double lode_cost_own(const lode_cost *cost, const lode_context *context);
-/* How many profiles were added up. */
+/* How many profiles, or trace lines, were added up. */
 LODE_API uint32_t lode_cost_profiles(const lode_cost *cost);
+/* For a time window: samples that begin in it, and seconds when threads did not run; else 0. */
+LODE_API uint64_t lode_cost_samples(const lode_cost *cost);
+LODE_API double lode_cost_idle(const lode_cost *cost);
 /*
  * Context ids, and values at them, that the metadata does not list: their cost is with listed
  * ancestors.

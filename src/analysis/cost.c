@@ -201,20 +201,31 @@ static lode_status compute(lode_cost *cost, const lode_cost_options *options, lo
     return status;
 }
 
-lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
-                              lode_error *error)
+lode_status lode_cost_make(lode_cost **out, const lode_database *db, lode_error *error)
 {
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    *out = NULL;
-    LODE_TRY(lode_options_take(&options, given, error));
     lode_cost *cost = calloc(1, sizeof *cost);
     LODE_TRY_ALLOC(cost, error);
     cost->db = db;
     cost->tree = &db->tree;
     cost->inclusive = calloc(db->tree.count, sizeof *cost->inclusive);
     cost->own = calloc(db->tree.count, sizeof *cost->own);
-    lode_status status =
-        cost->inclusive && cost->own ? compute(cost, &options, error) : lode_fail_memory(error);
+    if (cost->inclusive && cost->own) {
+        *out = cost;
+        return LODE_OK;
+    }
+    lode_cost_free(cost);
+    return lode_fail_memory(error);
+}
+
+lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
+                              lode_error *error)
+{
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    lode_cost *cost = NULL;
+    *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(lode_cost_make(&cost, db, error));
+    lode_status status = compute(cost, &options, error);
     if (status == LODE_OK)
         *out = cost;
     else
@@ -252,6 +263,8 @@ double lode_cost_own(const lode_cost *cost, const lode_context *context)
 LODE_GETTER(uint32_t, lode_cost_profiles, lode_cost, profiles);
 LODE_GETTER(uint64_t, lode_cost_unlisted_contexts, lode_cost, unlisted_contexts);
 LODE_GETTER(uint64_t, lode_cost_unlisted_values, lode_cost, unlisted_values);
+LODE_GETTER(uint64_t, lode_cost_samples, lode_cost, samples);
+LODE_GETTER(double, lode_cost_idle, lode_cost, idle);
 
 lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error *error)
 {

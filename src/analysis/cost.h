@@ -14,6 +14,11 @@ struct lode_cost {
     const uint64_t *calls;   /* by index of context, for call trees; else NULL */
     uint32_t profiles;
     uint64_t unlisted_contexts, unlisted_values;
+    uint64_t samples; /* of trace lines */
+    double idle;      /* of trace lines: time when threads did not run */
 };
+
+/* A cost of zero everywhere; lode_cost_free frees it. */
+lode_status lode_cost_make(lode_cost **out, const lode_database *db, lode_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The activity of each thread in a time window. */
 #include "analysis/key.h"
+#include "analysis/window.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "base/options.h"
@@ -14,12 +15,10 @@
 
 /* Functions have keys; key 0 is a context that is not in the metadata. */
 struct lode_timeline {
-    uint64_t from, to, samples;
+    struct lode_window window; /* its lines are the rows */
+    uint64_t samples;
     lode_timeline_share *shares;
     size_t share_count;
-    uint32_t *lines; /* of rows */
-    uint32_t *profiles;
-    uint32_t row_count;
     unsigned columns;
     int32_t *cells; /* [row][column]: key + 1 while computing, then the share or -1 */
 };
@@ -97,54 +96,14 @@ static uint32_t sample_key(const struct drawing *self, uint32_t context_id)
     return index == LODE_NO_INDEX ? 0 : self->key_of[index];
 }
 
-/* ---- rows ---- */
-
-/* Extends the time window to all samples of a line. */
-static void widen(lode_timeline *timeline, const lode_trace_line *line)
-{
-    if (line->sample_count == 0)
-        return;
-    uint64_t first = trace_time(line, 0), last = trace_time(line, line->sample_count - 1);
-    timeline->from = first < timeline->from ? first : timeline->from;
-    timeline->to = last >= timeline->to ? last + 1 : timeline->to;
-}
-
-static lode_status list_rows(struct drawing *self, const lode_timeline_options *options, lode_error *error)
-{
-    lode_timeline *timeline = self->timeline;
-    bool everything = options->from == 0 && options->to == 0;
-    uint32_t count = self->db->trace_count;
-    LODE_TRY(lode_trace_lines_fit(self->db, error));
-    timeline->lines = calloc((size_t)count + 1, sizeof *timeline->lines);
-    timeline->profiles = calloc((size_t)count + 1, sizeof *timeline->profiles);
-    LODE_TRY_ALLOC(timeline->lines && timeline->profiles, error);
-    timeline->from = everything ? UINT64_MAX : options->from;
-    timeline->to = everything ? 0 : options->to;
-    for (uint32_t i = 0; i < count; i++) {
-        lode_trace_line line;
-        int selected;
-        LODE_TRY(lode_database_trace_line(self->db, i, &line, error));
-        LODE_TRY(lode_selection_has(options->selection, self->db, line.profile, &selected, error));
-        if (!selected)
-            continue;
-        timeline->lines[timeline->row_count] = i;
-        timeline->profiles[timeline->row_count++] = line.profile;
-        if (everything)
-            widen(timeline, &line);
-    }
-    if (timeline->from >= timeline->to)
-        timeline->from = timeline->to = everything ? 0 : options->from;
-    return LODE_OK;
-}
-
 /* ---- drawing one line ---- */
 
 static uint64_t column_end(const lode_timeline *timeline, unsigned column)
 {
-    long double span = (long double)(timeline->to - timeline->from);
+    long double span = (long double)(timeline->window.to - timeline->window.from);
     if (column + 1 >= timeline->columns)
-        return timeline->to;
-    return timeline->from + (uint64_t)(span * (column + 1) / timeline->columns);
+        return timeline->window.to;
+    return timeline->window.from + (uint64_t)(span * (column + 1) / timeline->columns);
 }
 
 static void bin_add(struct tally *tally, uint32_t key, uint64_t nanoseconds)
@@ -198,22 +157,14 @@ static void draw_line(const struct drawing *self, const lode_trace_line *line, s
 {
     const lode_timeline *timeline = self->timeline;
     struct pen pen = {.timeline = timeline, .tally = tally, .cells = cells, .edge = column_end(timeline, 0)};
-    uint64_t i = lode_trace_line_seek(line, timeline->from);
-    /* The sample before the window lasts into it. */
-    i -= i > 0 && (i == line->sample_count || trace_time(line, i) > timeline->from);
-    for (; i < line->sample_count && trace_time(line, i) < timeline->to; i++) {
-        uint64_t time = trace_time(line, i);
-        uint64_t next = i + 1 < line->sample_count ? trace_time(line, i + 1) : time;
-        uint64_t from = time > timeline->from ? time : timeline->from;
-        uint64_t to = next < timeline->to ? next : timeline->to;
-        uint32_t key = sample_key(self, trace_context(line, i));
-        if (time >= timeline->from) {
-            tally->samples[key]++;
-            tally->sample_count++;
-        }
-        if (from < to) {
-            tally->nanoseconds[key] += to - from;
-            draw_span(&pen, key, from, to);
+    struct lode_window_walk walk = window_walk(&timeline->window, line);
+    for (struct lode_window_sample sample; window_next(&walk, &sample);) {
+        uint32_t key = sample_key(self, sample.context_id);
+        tally->samples[key] += sample.begins;
+        tally->sample_count += sample.begins;
+        if (sample.from < sample.to) {
+            tally->nanoseconds[key] += sample.to - sample.from;
+            draw_span(&pen, key, sample.from, sample.to);
         }
     }
     cells[pen.column] = bin_take(tally);
@@ -223,7 +174,7 @@ static lode_status draw_row(void *context, uint64_t item, unsigned worker, lode_
 {
     struct drawing *self = context;
     lode_trace_line line;
-    LODE_TRY(lode_database_trace_line(self->db, self->timeline->lines[item], &line, error));
+    LODE_TRY(lode_database_trace_line(self->db, self->timeline->window.lines[item], &line, error));
     draw_line(self, &line, &self->tallies[worker], self->timeline->cells + item * self->timeline->columns);
     return LODE_OK;
 }
@@ -271,7 +222,7 @@ static lode_status make_shares(struct drawing *self, unsigned workers, lode_erro
         const lode_context *context = timeline->shares[i].context;
         share_of[context ? self->key_of[context->index] : 0] = (int32_t)i;
     }
-    for (size_t i = 0; i < (size_t)timeline->row_count * timeline->columns; i++)
+    for (size_t i = 0; i < (size_t)timeline->window.count * timeline->columns; i++)
         timeline->cells[i] = timeline->cells[i] ? share_of[timeline->cells[i] - 1] : -1;
     for (unsigned w = 0; w < workers; w++)
         timeline->samples += self->tallies[w].sample_count;
@@ -299,20 +250,21 @@ static lode_status allocate_tallies(struct drawing *self, unsigned workers, lode
 static lode_status draw(struct drawing *self, const lode_timeline_options *options, lode_error *error)
 {
     lode_timeline *timeline = self->timeline;
-    LODE_TRY(list_rows(self, options, error));
+    struct lode_window *window = &timeline->window;
+    LODE_TRY(lode_window_init(window, self->db, options->selection, options->from, options->to, error));
     LODE_TRY(number_functions(self, options->depth, error));
     unsigned threads =
-        lode_pool_threads(lode_pool_asked(options->threads, options->pool), timeline->row_count);
+        lode_pool_threads(lode_pool_asked(options->threads, options->pool), timeline->window.count);
     timeline->columns = options->columns ? options->columns : 1;
-    timeline->cells = calloc((size_t)timeline->row_count * timeline->columns + 1, sizeof *timeline->cells);
+    timeline->cells = calloc((size_t)timeline->window.count * timeline->columns + 1, sizeof *timeline->cells);
     LODE_TRY_ALLOC(timeline->cells, error);
     lode_status status = allocate_tallies(self, threads, error);
-    struct lode_job job = {.items = timeline->row_count,
+    struct lode_job job = {.items = timeline->window.count,
                            .work = draw_row,
                            .finish = finish_row,
                            .context = self,
                            .pool = options->pool};
-    self->progress.total = timeline->row_count;
+    self->progress.total = timeline->window.count;
     if (status == LODE_OK)
         status = lode_pool_run(threads, &job, error);
     if (status == LODE_OK)
@@ -332,8 +284,6 @@ lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
     lode_timeline_options options = LODE_TIMELINE_OPTIONS_INIT;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    if (!lode_database_has(db, LODE_PART_TRACE))
-        return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET, "the database has no traces");
     lode_timeline *timeline = calloc(1, sizeof *timeline);
     LODE_TRY_ALLOC(timeline, error);
     struct drawing self = {
@@ -356,16 +306,15 @@ void lode_timeline_free(lode_timeline *timeline)
     if (timeline == NULL)
         return;
     free(timeline->shares);
-    free(timeline->lines);
-    free(timeline->profiles);
+    lode_window_free(&timeline->window);
     free(timeline->cells);
     free(timeline);
 }
 
 void lode_timeline_window(const lode_timeline *timeline, uint64_t *from, uint64_t *to)
 {
-    *from = timeline->from;
-    *to = timeline->to;
+    *from = timeline->window.from;
+    *to = timeline->window.to;
 }
 
 LODE_GETTER(uint64_t, lode_timeline_samples, lode_timeline, samples);
@@ -376,16 +325,16 @@ const lode_timeline_share *lode_timeline_share_at(const lode_timeline *timeline,
     return index < timeline->share_count ? &timeline->shares[index] : NULL;
 }
 
-LODE_GETTER(uint32_t, lode_timeline_row_count, lode_timeline, row_count);
+LODE_GETTER(uint32_t, lode_timeline_row_count, lode_timeline, window.count);
 
 uint32_t lode_timeline_row_profile(const lode_timeline *timeline, uint32_t row)
 {
-    return row < timeline->row_count ? timeline->profiles[row] : 0;
+    return row < timeline->window.count ? timeline->window.profiles[row] : 0;
 }
 
 int lode_timeline_cell(const lode_timeline *timeline, uint32_t row, unsigned column)
 {
-    if (row >= timeline->row_count || column >= timeline->columns)
+    if (row >= timeline->window.count || column >= timeline->columns)
         return -1;
     return timeline->cells[(size_t)row * timeline->columns + column];
 }

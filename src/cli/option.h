@@ -90,9 +90,12 @@ enum {
     SHARED_DEPTH = 1u << 7,
     SHARED_NAMES = 1u << 8,
     SHARED_STRICT = 1u << 9,
-    SHARED_WINDOW = 1u << 10,                      /* tracks and time: --from, --to, --task, --id */
-    SHARED_TIMES = 1u << 11,                       /* --from and --to, for all stores */
-    SHARED_SLICE = SHARED_WINDOW | SHARED_MIN_TIME /* a part of a recording */
+    SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
+    SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */
+    SHARED_TRACKS = 1u << 12,                       /* --task and --id */
+    SHARED_SLICE = SHARED_WINDOW | SHARED_MIN_TIME, /* a part of a recording */
+    /* a part of a recording, or a time window of a database */
+    SHARED_PART = SHARED_TIMES | SHARED_TRACKS | SHARED_MIN_TIME
 };
 
 /* The kinds of stores that an option or a command is for. */

@@ -74,13 +74,71 @@ void session_say_default(out *o, const session *s)
         out_say(o, "(the default of %u metrics; --metric selects another, 'lode info' lists them)", count);
 }
 
+int session_has_window(const session *s)
+{
+    return s->shared->from.is_given || s->shared->to.is_given;
+}
+
+/* A moment in the time of the file, within what 64 bits hold. */
+static uint64_t absolute(const time_point *moment, uint64_t start, uint64_t otherwise)
+{
+    if (!moment->is_given)
+        return otherwise;
+    if (moment->is_absolute)
+        return moment->nanoseconds;
+    return moment->nanoseconds > UINT64_MAX - start ? UINT64_MAX : start + moment->nanoseconds;
+}
+
+int session_window(session *s, uint64_t *start, uint64_t *from, uint64_t *to)
+{
+    uint64_t end = 0;
+    if (lode_database_trace_bounds(s->db, start, &end) != LODE_OK)
+        return report("%s: the database has no traces", s->path);
+    *from = absolute(&s->shared->from, *start, *start);
+    *to = absolute(&s->shared->to, *start, end < UINT64_MAX ? end + 1 : end);
+    if (*from >= *to && session_has_window(s))
+        return report("%s: --from must be before --to and before the end of the traces", s->path);
+    if (!session_has_window(s))
+        *from = *to = 0;
+    return EXIT_DONE;
+}
+
+static unsigned session_threads(const session *s)
+{
+    return (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+}
+
+static int window_cost(session *s, lode_cost **cost)
+{
+    lode_error error = {0};
+    lode_window_cost_options options = LODE_WINDOW_COST_OPTIONS_INIT;
+    uint64_t start;
+    if (s->shared->metric)
+        return report("%s: --metric cannot be used with --from and --to: trace lines have times only",
+                      s->path);
+    int status = session_window(s, &start, &options.from, &options.to);
+    if (status != EXIT_DONE)
+        return status;
+    options.selection = s->selection;
+    options.threads = session_threads(s);
+    options.on_progress = progress_report;
+    options.user = &s->progress;
+    if (lode_cost_compute_window(cost, s->db, &options, &error) != LODE_OK)
+        return session_error(s, &error);
+    progress_clear(&s->progress);
+    s->metric = lode_cost_metric(*cost);
+    return EXIT_DONE;
+}
+
 int session_cost(session *s, lode_cost **cost)
 {
+    if (session_has_window(s))
+        return window_cost(s, cost);
     lode_error error = {0};
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     options.metric = s->metric;
     options.selection = s->selection;
-    options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+    options.threads = session_threads(s);
     options.on_progress = progress_report;
     options.user = &s->progress;
     if (lode_cost_compute(cost, s->db, &options, &error) != LODE_OK)

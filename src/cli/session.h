@@ -35,7 +35,15 @@ double session_metric_total(const session *s, const lode_metric *metric);
 /* Says, in text, that nobody asked for the metric that is shown, if there are others. */
 void session_say_default(out *o, const session *s);
 
-/* The costs of the session's metric and profiles. */
+/* Whether --from or --to was given. */
+int session_has_window(const session *s);
+/*
+ * The time window that --from and --to give in the trace lines, and where these begin. Without
+ * both options, from the first sample to the last. EXIT_TROUBLE after a message.
+ */
+int session_window(session *s, uint64_t *start, uint64_t *from, uint64_t *to);
+
+/* The costs of the session's metric and profiles; with a time window, from trace lines. */
 int session_cost(session *s, lode_cost **cost);
 
 #endif

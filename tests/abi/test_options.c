@@ -255,6 +255,14 @@ CALL(view)
     return status;
 }
 
+CALL(window_cost)
+{
+    lode_cost *window;
+    lode_status status = lode_cost_compute_window(&window, database, options, error);
+    lode_cost_free(window);
+    return status;
+}
+
 CALL(writer)
 {
     lode_writer *writer;
@@ -284,6 +292,7 @@ static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_R
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
 static const lode_values_options values_options = LODE_VALUES_OPTIONS_INIT;
 static const lode_view_options view_options = LODE_VIEW_OPTIONS_INIT;
+static const lode_window_cost_options window_cost_options = LODE_WINDOW_COST_OPTIONS_INIT;
 static const lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
 
 enum {
@@ -308,6 +317,7 @@ static const struct entry {
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
+    {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
     {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},

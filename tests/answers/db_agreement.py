@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 
 import db_reference as reference
 import db_source
+import db_window
 
 BY = ("function", "line", "loop", "module", "file")
 HOT_SHARE = 0.5
@@ -87,8 +88,14 @@ class Agreement:
         self.expect(answer["profiles"], cost.profiles, "profiles")
         self.expect(answer["unlisted_contexts"], len(cost.unlisted_ids), "unlisted contexts")
         self.expect(answer["unlisted_values"], cost.unlisted_values, "unlisted values")
+        if isinstance(cost, db_window.WindowCost):
+            self.expect((answer["is_sampled"], answer["samples"]), (True, cost.samples), "samples")
+            self.expect(float(answer["idle"]), cost.idle, "idle time")
 
     def options(self, cost, selection):
+        if isinstance(cost, db_window.WindowCost):
+            window = ["--from", f"@{cost.window[0]}", "--to", f"@{cost.window[1]}"]
+            return [*window, *(["--profiles", selection] if selection else [])]
         return ["--metric", cost.metric["name"], *(["--profiles", selection] if selection else [])]
 
     # -- top --
@@ -166,6 +173,27 @@ class Agreement:
             self.percent(row[field + "_percent"], value, cost.total, f"{field} of {where}")
         if self.exact:
             self.expect(row["hot"], wanted["exclusive"] > 0 and wanted["exclusive"] >= 0.1 * whole, f"{where} is hot")
+
+    # -- time windows --
+
+    def window(self, window, part=None):
+        """Costs of a time window: everything that rests on costs. Seconds are rounded."""
+        cost, exact = db_window.WindowCost(self.db, window, part), self.exact
+        selection = None if part is None else "profile=" + "+".join(map(str, part))
+        what, self.exact = f"{window} {selection or ''}", False
+        for by in BY:
+            self.attempt(f"top --by {by} in {what}", self.top, cost, by, selection=selection)
+        self.attempt(f"tree in {what}", self.tree, cost, selection=selection)
+        self.attempt(f"tree --callers in {what}", self.tree, cost, mode="callers", selection=selection)
+        if exact:  # of a small database
+            self.attempt(f"source in {what}", self.source, cost, selection=selection)
+        self.attempt(f"threads in {what}", self._any_number_of_threads, cost, selection)
+        self.exact = exact
+
+    def _any_number_of_threads(self, cost, selection):
+        one, many = (self.run("top", "--limit", 0, "--threads", n, *self.options(cost, selection)) for n in (1, 7))
+        if one != many:
+            raise Wrong("the answer depends on the number of threads")
 
     # -- tree --
 

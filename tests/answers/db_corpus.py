@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
 import db_drafts  # noqa: E402
+import db_window  # noqa: E402
 from db_agreement import BY, Agreement, Wrong, interesting_functions  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -96,6 +97,10 @@ def ask_about_traces(answers, share):
         return
     times = sorted(s[0] for line in answers.db.traces["lines"] for s in line["samples"])
     answers.attempt("trace", answers.trace)
+    lines = [line["profile"] for line in answers.db.traces["lines"]]
+    for window in db_window.windows(answers.db)[:None if share == 1 else 1]:
+        answers.window(window)
+        answers.window(window, lines[::2])
     for depth in (1, 3) if share == 1 else (3,):
         answers.attempt(f"trace --depth {depth}", answers.trace, depth=depth, columns=37)
     if len(times) > 10 and times[0] < times[-1]:

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
 import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
+import db_window  # noqa: E402
 from db_agreement import BY, Agreement, Wrong, interesting_functions, nested  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -57,6 +58,8 @@ def ask(answers):
     if answers.db.traces:
         times = [s[0] for line in answers.db.traces["lines"] for s in line["samples"]]
         answers.attempt("trace", answers.trace)
+        for window in db_window.windows(answers.db):
+            answers.window(window)
         answers.attempt("trace --depth 2", answers.trace, depth=2, columns=13)
         if times and min(times) + 2 < max(times):
             middle = (min(times) + max(times)) // 2

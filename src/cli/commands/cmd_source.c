@@ -246,7 +246,7 @@ const command_spec command_source = {
     .max_operands = 2,
     .stores = FOR_ALL,
     .options = {.own = source_own,
-                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_NAMES | SHARED_STRICT |
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_STRICT |
                           SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(source_settings),
     .defaults = &source_defaults,

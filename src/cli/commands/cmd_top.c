@@ -216,7 +216,7 @@ const command_spec command_top = {
     .options = {.own = top_own,
                 .of_databases = top_of_databases,
                 .of_recordings = top_of_recordings,
-                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_NAMES |
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
                           SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,

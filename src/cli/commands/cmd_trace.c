@@ -92,30 +92,14 @@ static void print_window(out *o, const lode_timeline *timeline, uint64_t start, 
         out_say(o, "%s to %s after %s: %s samples; one column is %s\n", begin, end, date, samples, bin);
 }
 
-/* A moment in the file's time, within what 64 bits hold. */
-static uint64_t absolute(const time_point *moment, uint64_t start, uint64_t otherwise)
-{
-    if (!moment->is_given)
-        return otherwise;
-    if (moment->is_absolute)
-        return moment->nanoseconds;
-    return moment->nanoseconds > UINT64_MAX - start ? UINT64_MAX : start + moment->nanoseconds;
-}
-
 static int compute(session *s, const trace_options *options, unsigned columns, uint64_t *start,
                    lode_timeline **timeline)
 {
     lode_timeline_options settings = LODE_TIMELINE_OPTIONS_INIT;
     lode_error error = {0};
-    uint64_t end = 0;
-    if (lode_database_trace_bounds(s->db, start, &end) != LODE_OK)
-        return report("%s: the database has no traces", s->path);
-    settings.from = absolute(&options->shared.from, *start, *start);
-    settings.to = absolute(&options->shared.to, *start, end < UINT64_MAX ? end + 1 : end);
-    if (settings.from >= settings.to && (options->shared.from.is_given || options->shared.to.is_given))
-        return report("%s: --from must be before --to and before the end of the traces", s->path);
-    if (!options->shared.from.is_given && !options->shared.to.is_given)
-        settings.from = settings.to = 0;
+    int window = session_window(s, start, &settings.from, &settings.to);
+    if (window != EXIT_DONE)
+        return window;
     settings.columns = columns;
     settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : UINT32_MAX);
     settings.selection = s->selection;

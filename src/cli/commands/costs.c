@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/costs.h"
 
+/* A time window of trace lines. */
+static void window_heading(out *o, const session *s, const lode_cost *cost)
+{
+    char total[NUMBER_SIZE], lines[NUMBER_SIZE], samples[NUMBER_SIZE], idle[NUMBER_SIZE];
+    format_amount(total, lode_cost_total(cost), UNIT_SECONDS);
+    format_amount(idle, lode_cost_idle(cost), UNIT_SECONDS);
+    format_count(lines, lode_cost_profiles(cost));
+    format_count(samples, lode_cost_samples(cost));
+    out_fact_bool(o, "is_sampled", 1);
+    out_fact_u64(o, "samples", lode_cost_samples(cost));
+    out_fact_real(o, "idle", lode_cost_idle(cost));
+    out_say(o, "time in the time window: %s, sampled, from %s samples in %s trace line%s%s%s", total, samples,
+            lines, lode_cost_profiles(cost) == 1 ? "" : "s", s->shared->profiles ? ", " : "",
+            s->shared->profiles ? s->shared->profiles : "");
+    if (lode_cost_idle(cost) > 0)
+        out_say(o, "not running: %s", idle);
+    out_gap(o);
+}
+
 void costs_heading(out *o, const session *s, const lode_cost *cost)
 {
     const char *name = lode_metric_name(lode_cost_metric(cost));
@@ -13,6 +32,10 @@ void costs_heading(out *o, const session *s, const lode_cost *cost)
     out_fact_text(o, "selection", s->shared->profiles);
     out_fact_u64(o, "unlisted_contexts", lode_cost_unlisted_contexts(cost));
     out_fact_u64(o, "unlisted_values", lode_cost_unlisted_values(cost));
+    if (session_has_window(s)) {
+        window_heading(o, s, cost);
+        return;
+    }
     out_say(o, "%s: %s in %s profile%s%s%s", name, total, profiles, lode_cost_profiles(cost) == 1 ? "" : "s",
             s->shared->profiles ? ", " : "", s->shared->profiles ? s->shared->profiles : "");
     session_say_default(o, s);
@@ -24,6 +47,12 @@ void costs_footing(out *o, const session *s, const lode_cost *cost)
     char contexts[NUMBER_SIZE], values[NUMBER_SIZE];
     if (lode_cost_unlisted_contexts(cost) == 0)
         return;
+    if (session_has_window(s)) {
+        format_count(values, lode_cost_unlisted_values(cost));
+        out_say(o, "%s samples at contexts that %s does not list are at the program root", values,
+                lode_database_part_file(s->db, LODE_PART_META));
+        return;
+    }
     format_count(contexts, lode_cost_unlisted_contexts(cost));
     format_count(values, lode_cost_unlisted_values(cost));
     out_say(o, "%s values at %s contexts that %s does not list are included in their listed ancestors",
