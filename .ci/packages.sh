@@ -7,7 +7,7 @@ packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
     libexpat1-dev zlib1g-dev liblz4-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
-    libcmocka-dev libcbor-dev python3 python3-yaml                 # tests
+    libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests
     tmux procps util-linux
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
     uftrace                                                        # recordings are made and read by it

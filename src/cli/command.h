@@ -30,6 +30,7 @@ struct command_spec {
     /* May be NULL: the command needs a store. Whether the options ask for something without one. */
     int (*needs_no_store)(const invocation *call);
     option_set options;
+    int is_json; /* without being asked */
     size_t options_size;
     const void *defaults; /* NULL: all zero */
     int joins_job;        /* the tasks of a launcher run it together */

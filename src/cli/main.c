@@ -65,7 +65,8 @@ static int run_with_output(invocation *call)
 {
     const shared_options *shared = call->shared;
     out_settings settings = {.color = shared->color, .file = shared->output};
-    settings.format = shared->json ? OUT_JSON : shared->csv || shared->csv_raw ? OUT_CSV : OUT_TEXT;
+    int is_json = shared->json || (call->command->is_json && !shared->help);
+    settings.format = is_json ? OUT_JSON : shared->csv || shared->csv_raw ? OUT_CSV : OUT_TEXT;
     settings.is_raw = shared->csv_raw;
     settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";
     call->out = out_open(&settings);

@@ -171,9 +171,9 @@ void rec_write_slice(out *o, const rec_session *s)
 {
     out_fact_u64(o, "task_count", rec_track_count(s));
     if (s->slice.from)
-        out_fact_u64(o, "from_ns", s->slice.from);
+        out_fact_moment(o, "from_ns", s->slice.from);
     if (s->slice.to)
-        out_fact_u64(o, "to_ns", s->slice.to);
+        out_fact_moment(o, "to_ns", s->slice.to);
     if (s->shared->tasks)
         out_fact_text(o, "task", s->shared->tasks);
     if (s->shared->ids)

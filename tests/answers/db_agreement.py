@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares what `lode` answers on a database with the reference, row by row, and counts what it compared."""
 
-import json
 import math
 import subprocess
 from collections import Counter, defaultdict
@@ -9,6 +8,7 @@ from collections import Counter, defaultdict
 import db_reference as reference
 import db_source
 import db_window
+import lodejson
 
 BY = ("function", "line", "loop", "module", "file")
 HOT_SHARE = 0.5
@@ -38,7 +38,7 @@ class Agreement:
         done = subprocess.run(arguments, capture_output=True, timeout=300)
         if done.returncode or done.stderr:
             raise Wrong(f"exit status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
-        return json.loads(done.stdout)
+        return lodejson.loads(done.stdout)
 
     def attempt(self, what, check, *arguments, **keywords):
         """Runs one comparison; what is wrong is noted and does not end the others."""
@@ -205,7 +205,7 @@ class Agreement:
         wanted = reference.callers(cost, focus) if mode == "callers" else reference.tree(cost, focus, lines)
         answer = self.run("tree", *options)
         self.heading(answer, cost)
-        self.expect((answer["mode"], answer["focus"], answer["more_rows"]), (mode, focus, False), "facts")
+        self.expect((answer["mode"], answer["focus"], answer["is_truncated"]), (mode, focus, False), "facts")
         roots = nested(answer["rows"])
         pruning = {"depth": depth, "least": min_percent / 100 * cost.total}
         self._siblings(roots, wanted, None, 0, cost, pruning, "")
@@ -312,7 +312,7 @@ class Agreement:
                      answer["profiles_without_ids"]), (len(groups), empty, without, others), "counts of groups")
         sums = {ids: [math.fsum(column) for column in zip(*(amounts[p] for p in profiles))] for ids, profiles in groups}
         spread = reference.distribution([s[0] for s in sums.values()])
-        found = {tuple((row[n], int(row[n + "_physical"] or 0)) for n in names): row for row in answer["rows"]}
+        found = {tuple((part["id"], part["physical"] or 0) for part in row["id_tuple"]): row for row in answer["rows"]}
         self.expect(sorted(found), [ids for ids, _ in groups], "groups")
         for ids, profiles in groups:
             row, values = found[ids], [amounts[p][0] for p in profiles]
@@ -351,7 +351,7 @@ class Agreement:
                 self.expect([b["count"] for b in answer["histogram"]],
                             reference.histogram(values.values(), HISTOGRAM_BINS), "histogram")
         wanted = reference.outliers(values)
-        self.expect(answer["outlier_count"], len(wanted), "outliers")
+        self.expect(answer["row_count"], len(wanted), "outliers")
         order = sorted(wanted, key=lambda p: (-abs(wanted[p] - spread["median"]), p))
         self.expect([row["profile"] for row in answer["rows"]], order, "order of outliers")
         for row in answer["rows"]:
@@ -371,7 +371,7 @@ class Agreement:
         start, end = window or (None, None)
         trace = reference.Trace(self.db, start, end, depth, columns)
         rows = trace.rows()
-        self.expect(answer["start_ns"], self.db.traces["min"], "beginning of the traces")
+        self.expect(answer["start_ns"], self.db.traces["min_time_ns"], "beginning of the traces")
         if trace.lines and rows:
             self.expect((answer["from_ns"], answer["to_ns"]), (trace.start, trace.end), "window")
         self.expect(answer["samples"], sum(samples for _, samples in rows.values()), "samples")

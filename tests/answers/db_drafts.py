@@ -166,7 +166,7 @@ def _traces(path, idle):
         samples = [[time, 0 if context in idle else context] for _, (time, context) in
                    file.table("QI", begin, (end - begin) // 12, 12)]
         lines.append({"profile": profile, "samples": samples})
-    return {"min": least, "max": most, "lines": lines}
+    return {"min_time_ns": least, "max_time_ns": most, "lines": lines}
 
 
 def read_early(folder):
@@ -305,7 +305,7 @@ def _draft_traces(path, idle, bounds):
             lines.append({"profile": profile, "samples": samples})
     times = [s[0] for line in lines for s in line["samples"]]
     least, most = bounds or (min(times, default=0), max(times, default=0))
-    return {"min": least, "max": most, "lines": lines}
+    return {"min_time_ns": least, "max_time_ns": most, "lines": lines}
 
 
 def read_xml(folder):

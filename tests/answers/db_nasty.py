@@ -287,7 +287,7 @@ def _traces(maker, unlisted, profiles):
             time += STEP if is_even else maker.random.choice((1, 7, STEP, 10 * STEP, maker.random.randrange(1, STEP)))
         lines.append({"profile": profile["index"], "samples": samples})
     times = [s[0] for line in lines for s in line["samples"]]
-    return {"min": min(times, default=0), "max": max(times, default=0), "lines": lines}
+    return {"min_time_ns": min(times, default=0), "max_time_ns": max(times, default=0), "lines": lines}
 
 
 def _metric(number, name):

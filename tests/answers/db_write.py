@@ -203,7 +203,7 @@ def _write_contexts(path, profiles, context_count):
 
 def _write_traces(path, traces):
     file = File(b"trce", 1, b"trace.db")
-    header = file.put("QIB3xQQ", 0, len(traces["lines"]), 24, traces["min"], traces["max"])
+    header = file.put("QIB3xQQ", 0, len(traces["lines"]), 24, traces["min_time_ns"], traces["max_time_ns"])
     records = [file.put("I4xQQ", line["profile"], 0, 0) for line in traces["lines"]]
     file.patch(header, "Q", header + 32)
     file.section(0, header)

@@ -9,13 +9,16 @@ resident set, mapped pages included. With --assert, prints TAP and fails if a fi
 then times are those of processors, divided by the threads, which other work on the machine changes less.
 """
 import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+
+import lodejson  # noqa: E402
 
 WINDOW = 1_000_000  # nanoseconds
 REPLAYED = 10_000_000  # records that a recording must have more of for its window to be a small part of it
@@ -90,7 +93,7 @@ class Bench:
 
     def replay(self, recording, tasks):
         """A window near the end."""
-        info = json.loads(subprocess.run([self.lode, "profiles", "--json", recording], check=True, stdout=subprocess.PIPE).stdout)
+        info = lodejson.loads(subprocess.run([self.lode, "profiles", "--json", recording], check=True, stdout=subprocess.PIPE).stdout)
         end = min(row["end_ns"] for row in info["rows"])  # all tasks are still there
         words = ["--from", f"@{end - 10 * WINDOW}", "--to", f"@{end - 9 * WINDOW}"]
         command = [self.lode, "replay", *words, recording]

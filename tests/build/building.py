@@ -3,7 +3,6 @@
 
 import argparse
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(1, str(ROOT / "tests" / "tools"))
 
+import lodejson  # noqa: E402
 from tap import Tap  # noqa: E402,F401
 
 SECONDS = 300
@@ -34,7 +34,7 @@ class Lode:
         return done.stdout
 
     def json(self, command, store, *arguments):
-        return json.loads(self.must(command, "--json", *arguments, store))
+        return lodejson.loads(self.must(command, "--json", *arguments, store))
 
     def complaints(self, database):
         """What a full check says about a database, line by line."""

@@ -223,8 +223,8 @@ def place_of(database, context):
 
 def traces(program, database):
     """Samples and time of every function, over the whole run and in a window: a sample holds until the next one."""
-    first = database.data["traces"]["min"]
-    last = database.data["traces"]["max"] + 1
+    first = database.data["traces"]["min_time_ns"]
+    last = database.data["traces"]["max_time_ns"] + 1
     third = (last - first) // 3
     for options, begin, end in (((), 0, last), (("--from", f"@{first + third}", "--to", f"@{last - third}"),
                                                 first + third, last - third)):

@@ -140,7 +140,7 @@ def profiles(program):
 
 def what_is_left_out_is_said(program):
     answers = {rows: program.json("tree", "--limit", rows, LARGE) for rows in (0, 5)}
-    program.equal({rows: answer["more_rows"] for rows, answer in answers.items()}, {0: False, 5: True},
+    program.equal({rows: answer["is_truncated"] for rows, answer in answers.items()}, {0: False, 5: True},
                   "lode tree --json says whether there are more rows")
     everything = program.json("trace", "--rows", 0, LARGE)
     some = program.json("trace", "--rows", 2, LARGE)

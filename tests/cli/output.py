@@ -179,7 +179,7 @@ def dump_in_parts(program):
     for part, keys in {"meta": ["meta"], "profiles": ["profiles"], "contexts": ["contexts", "context_block_count"],
                        "traces": ["traces"], "meta,traces": ["meta", "traces"]}.items():
         found = cli.parse_json(program.run("dump", "--only", part, SMALL).out)
-        program.equal(found, {key: whole[key] for key in ["format", *keys]}, f"lode dump --only {part}")
+        program.equal(found, {key: whole[key] for key in ["schema", "command", "format", *keys]}, f"lode dump --only {part}")
 
 
 if __name__ == "__main__":

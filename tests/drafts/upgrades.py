@@ -7,7 +7,6 @@ where the same measurement was written by a later hpcprof, what that one says. E
 
 import argparse
 import copy
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import lodejson  # noqa: E402
 from meaning import Meaning, differences  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -47,11 +47,11 @@ class Lode:
         return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
     def dump(self, database, *options):
-        return json.loads(self.run("dump", *options, database).stdout)
+        return lodejson.loads(self.run("dump", *options, database).stdout)
 
     def findings(self, database):
         run = self.run("check", "--level", "full", "--json", database)
-        return json.loads(run.stdout)["findings"]
+        return lodejson.loads(run.stdout)["findings"]
 
 
 def reads_by_every_command(tap, lode, path):

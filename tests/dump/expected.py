@@ -181,7 +181,7 @@ def _contexts(node):
 def _traces(node):
     headers = node["ctx_traces"]
     return Record(
-        "trace file", min=int(headers["timestamp_range"]["min"]), max=int(headers["timestamp_range"]["max"]),
+        "trace file", min_time_ns=int(headers["timestamp_range"]["min"]), max_time_ns=int(headers["timestamp_range"]["max"]),
         lines=[Record("trace line", profile=int(trace["prof_index"]),
                       samples=[Row("sample", [int(s["timestamp"]), int(s["ctx_id"])]) for s in trace["line"]])
                for trace in headers["traces"]])

@@ -14,13 +14,13 @@ so that, with self = total less what is called: f0 takes 70 in all, f1 30, f2 10
 themselves. Times are in nanoseconds behind 1.000000000 s. Needs the corpus.
 """
 
-import json
 import sys
 from typing import NamedTuple
 
 import corpus_files
 
 import cli  # noqa: E402  corpus_files knows where it is
+import lodejson  # noqa: E402
 
 SOUND = {"f0": (1, 70, 30), "f1": (1, 30, 20), "f2": (1, 10, 10), "f3": (1, 10, 10)}
 NO_OFFSET = None
@@ -120,14 +120,14 @@ CASES = {
 def rows_of(program, path):
     """{name: (calls, total, self)} of `lode top`."""
     answer = program.run("top", path, "--json", "--limit", "0", cwd=path.parent)
-    rows = json.loads(answer.out)["rows"]
+    rows = lodejson.loads(answer.out)["rows"]
     return {row["name"]: (row["calls"], row["total_ns"], row["self_ns"]) for row in rows}
 
 
 def findings_of(program, path):
     """[(rule, file, offset)] of `lode check`."""
     answer = program.run("check", path, "--level", "full", "--json", cwd=path.parent)
-    found = json.loads(answer.out)["findings"]
+    found = lodejson.loads(answer.out)["findings"]
     return [(finding["rule"], finding["file"], finding.get("offset")) for finding in found]
 
 

@@ -5,7 +5,6 @@ Repairs, done twice: recordings that are made up and damaged at random, records 
 depth, address or kind, read by the program and by happened.py. Both must say the same, event by event and row by row.
 """
 
-import json
 import struct
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import reader
 import replays
 
 import cli  # noqa: E402
+import lodejson  # noqa: E402
 
 SOUND, DAMAGED = 20, 300
 SHOWN = 5
@@ -33,8 +33,8 @@ def problems_of(program, folder):
     for command, answer in answers.items():
         if answer.status not in (0, 1):
             return [f"lode {command}: exit status {answer.status}: {answer.err}"]
-    events = replays.lode_events(json.loads(answers["replay"].out))
-    rows = json.loads(answers["top"].out)["rows"]
+    events = replays.lode_events(lodejson.loads(answers["replay"].out))
+    rows = lodejson.loads(answers["top"].out)["rows"]
     return (replays.event_problems(events, replays.happenings(recording, tracks))[:SHOWN] +
             comparison.exact_rows(rows, happened.rows(tracks))[:SHOWN])
 
@@ -79,7 +79,7 @@ def values_of_another_length(program):
         records += [made.record("entry", exit_time + 1000 * i + 100, 0, g), made.record("exit", exit_time + 1000 * i + 200, 0, g)]
     with tempfile.TemporaryDirectory(prefix="lode-repairs-") as name:
         made.write(Path(name), {100: records}, [], FUNCTIONS, ("argspec:f@arg1",))
-        answer = json.loads(program.run("top", name, "--json", "--limit", "0", cwd=name).out)
+        answer = lodejson.loads(program.run("top", name, "--json", "--limit", "0", cwd=name).out)
         rows = {row["name"]: (row["calls"], row["total_ns"]) for row in answer["rows"]}
         rules = [finding["rule"] for finding in answer["findings"]]
     program.equal(rows, {"f": (1, exit_time - made.TIME - 100), "g": (6, 600)}, "values that are longer than specified: rows")

@@ -6,13 +6,13 @@ check` objects to; converting the result, other numbers of threads and other lim
 bytes. So do made databases.
 """
 
-import json
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from tool import Tap, corpus_databases, parse_arguments
+import lodejson  # noqa: E402  tool knows where it is
 
 WAYS = {
     "1 thread": ["--threads", "1"],
@@ -57,7 +57,7 @@ def findings(lode, database, accepted):
     status, out, err = lode.run("check", "--level", "full", "--limit", "5", "--json", database)
     if status not in (0, 1) or not out:
         return [f"exit status {status}: {err}"]
-    report = json.loads(out)
+    report = lodejson.loads(out)
     found = [f"{finding['severity']} {finding['rule']}: {finding['text']}" for finding in report["findings"]
              if finding["rule"] not in accepted]
     result = report["result"]

@@ -150,7 +150,7 @@ class Content:
 
     def _read_traces(self, traces):
         self.has_requests = traces is not None
-        self.bounds = (traces["min"], traces["max"]) if traces else None
+        self.bounds = (traces["min_time_ns"], traces["max_time_ns"]) if traces else None
         self.lines = [line["profile"] for line in traces["lines"]] if traces else []
         for line in traces["lines"] if traces else ():
             profile = self.profiles[self.profile_of[line["profile"]]]

@@ -6,7 +6,6 @@ the same in them. Recordings that are merged add up: ids of threads, processes, 
 are brought together, modules that differ are told apart, and what contradicts is left out with a finding.
 """
 
-import json
 import random
 import struct
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from recording_same import judged, objections
 from recording_tool import EVENT, Made, Uftrace, convert, rows
 from tool import Tap, parse_arguments
+import lodejson  # noqa: E402  tool knows where it is
 
 
 # ---- slices ----
@@ -205,7 +205,7 @@ def check_clocks(tap, lode, folder):
     begins = {row["tid"]: row["begin_ns"] for row in rows(lode, "profiles", target)}
     tap.check(begins == {100: 1_000_000_100, 101: 1_000_000_100, 200: 5_500_000_100, 201: 5_500_000_100}, "clocks: moved by 5 s", [begins])
     tap.check((target / "extern.dat").read_text() == "5.500000150 a message\n", "clocks: messages too")
-    offset = json.loads(lode.must("info", "--json", target))["utc_offset_ns"]
+    offset = lodejson.loads(lode.must("info", "--json", target))["utc_offset_ns"]
     tap.check(offset == 1_700_000_000 * 10**9, "clocks: that of the first is kept", [offset])
     window = convert(lode, Path(folder) / "clocks window", "--from", "@1000001200", "--to", "@5500000500", *paths)
     tap.check(sums(lode, window) == {("/opt/x/prog", "f1"): (1, 100, 100), ("/opt/x/other", "f0"): (1, 400, 400),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from recording_tool import ENTRY, EVENT, EXIT, LOST, Made, Uftrace, convert, corpus, rows
 from tool import Tap, parse_arguments
+import lodejson  # noqa: E402  tool knows where it is
 
 # What a converted recording may still be found to have: what nobody can add, and what is written as the recorder would have.
 ACCEPTED = {"symbols-missing", "task-empty", "address-unknown", "event-unknown", "call-replaced", "call-jumped", "depth-wrapped",
@@ -62,7 +63,7 @@ def differences(lode, name, source, target):
     kept = ("tid", "pid", "name", "program", "calls", "total_ns", "out_ns")
     tracks = [[{key: row[key] for key in kept} for row in rows(lode, "profiles", path, "--limit", "0")] for path in (source, target)]
     yield "tracks", [] if tracks[0] == tracks[1] else [f"{x} became {y}" for x, y in zip(*tracks) if x != y] + [list(map(len, tracks))]
-    infos = [json.loads(lode.must("info", "--json", path)) for path in (source, target)]
+    infos = [lodejson.loads(lode.must("info", "--json", path)) for path in (source, target)]
     facts = [[(fact["key"], fact["value"]) for fact in info["facts"] if fact["key"] != "recorder"] for info in infos]
     if source.joinpath("info").read_bytes()[:7] == b"Ftrace!":
         yield "facts", [] if facts[0] == facts[1] else sorted(set(facts[0]) ^ set(facts[1]))
@@ -72,7 +73,7 @@ def objections(lode, target):
     _, out, err = lode.run("check", "--level", "full", "--json", target)
     if not out:
         return [err]
-    return [f"{finding['rule']}: {finding['text']}" for finding in json.loads(out)["findings"] if finding["rule"] not in ACCEPTED]
+    return [f"{finding['rule']}: {finding['text']}" for finding in lodejson.loads(out)["findings"] if finding["rule"] not in ACCEPTED]
 
 
 def printed(text):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recordings to convert: those of the corpus, and ones that are put together here, record by record."""
 
-import json
 import os
 import shutil
 import struct
@@ -9,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tool import ROOT
+import lodejson  # noqa: E402  tool knows where it is
 
 ENTRY, EXIT, LOST, EVENT = range(4)
 BASE = 0x555555554000
@@ -28,7 +28,7 @@ def corpus():
 
 def rows(lode, command, recording, *options):
     """The rows of a command's JSON."""
-    return json.loads(lode.must(command, "--json", *options, recording))["rows"]
+    return lodejson.loads(lode.must(command, "--json", *options, recording))["rows"]
 
 
 def convert(lode, target, *words):

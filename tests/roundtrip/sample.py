@@ -128,7 +128,7 @@ def make():
     lines = [{"profile": index, "samples": [list(sample) for sample in samples]}
              for index, samples in enumerate(_samples(), 1)]
     return {"format": "HPCToolkit 4.0", "meta": meta, "profiles": profiles, "contexts": _transposed(values),
-            "context_block_count": 17, "traces": {"min": START, "max": START + 9, "lines": lines}}
+            "context_block_count": 17, "traces": {"min_time_ns": START, "max_time_ns": START + 9, "lines": lines}}
 
 
 def _all_contexts(contexts):

@@ -5,7 +5,6 @@ Trace stores are always written the same: made ones, those of the corpus and sli
 reading and writing again, over itself, and by way of the other layout give the same bytes. What is written is sound, and says what the source said.
 """
 
-import json
 import os
 import re
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from bytes import differing
 from recording_bytes import check_threads
 from tool import ROOT, Tap, parse_arguments
+import lodejson  # noqa: E402  tool knows where it is
 
 LAYOUTS = {"page": "zico", "zico": "page"}
 MADE = {
@@ -47,14 +47,14 @@ def convert(lode, target, source, layout, *options):
 
 def objections(lode, store):
     """What a full check says, notes too."""
-    report = json.loads(lode.must("check", "--level", "full", "--json", store))
+    report = lodejson.loads(lode.must("check", "--level", "full", "--json", store))
     return [f"{finding['severity']} {finding['rule']}: {finding['text']}" for finding in report["findings"]]
 
 
 def meaning(lode, store):
     """All events, without what only one of the layouts has."""
     found = []
-    for row in json.loads(lode.must("replay", "--json", store))["rows"]:
+    for row in lodejson.loads(lode.must("replay", "--json", store))["rows"]:
         values = [word for word in re.split(",? ", ADDED.sub("", row["values"])) if word] if row["values"] else []
         if values or row["name"] != "info":
             found.append((row["time_ns"], row["tid"], row["kind"], row["depth"], row["duration_ns"], row["name"], values))
@@ -105,7 +105,7 @@ def check_slices(tap, lode, folder):
     for title, options in SLICES.items():
         with tempfile.TemporaryDirectory(prefix="lode-store-") as inner:
             check_converted(tap, lode, f"slice: {title}", source, "page", inner, *options)
-            calls = [json.loads(lode.must("top", "--json", *asked))["calls"] for asked in ([*options, source], [Path(inner) / "first"])]
+            calls = [lodejson.loads(lode.must("top", "--json", *asked))["calls"] for asked in ([*options, source], [Path(inner) / "first"])]
             tap.check(calls[0] == calls[1] and calls[0] > 0, f"slice: {title}: {calls[0]} calls", calls)
 
 

@@ -2,7 +2,6 @@
 """Running lode on databases of the corpus and on made ones."""
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import lodejson  # noqa: E402
 from tap import Tap  # noqa: E402, F401
 
 SECONDS = 300
@@ -34,7 +34,7 @@ class Lode:
         return out
 
     def dump(self, database):
-        return json.loads(self.must("dump", database), parse_constant=_no_constant)
+        return lodejson.loads(self.must("dump", database))
 
 
 def _no_constant(text):

@@ -156,7 +156,7 @@ static void write_phases(out *o, const lode_build_result *r)
 
 static void write_stats(out *o, const char *target, const lode_build_result *result)
 {
-    out_begin(o, "build", NULL);
+    out_begin(o, SCHEMA_BUILD, NULL);
     out_fact_text(o, "database", target);
     out_labels(o, sizeof "Profile contexts" + 1);
     write_quantities(o, result);

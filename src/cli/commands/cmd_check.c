@@ -19,6 +19,7 @@ typedef struct check_job {
     const check_options *options;
     out *out;
     int is_recording;
+    uint64_t listed; /* findings, as rows */
     progress progress;
 } check_job;
 
@@ -60,6 +61,7 @@ static int on_finding(void *user, const lode_finding *finding)
 {
     check_job *job = user;
     progress_clear(&job->progress);
+    job->listed++;
     if (out_format_of(job->out) != OUT_TEXT)
         write_finding(job->out, finding);
     else if (finding->severity != LODE_NOTE || job->options->verbose)
@@ -121,6 +123,7 @@ static void write_result(const check_job *job, const lode_check_result *result)
     out *o = job->out;
     if (out_format_of(o) != OUT_JSON)
         return;
+    out_fact_rows(o, job->listed, job->listed + result->suppressed);
     json_line(o);
     json_object(o, "result");
     json_bool(o, "sound", result->errors == 0);
@@ -145,6 +148,8 @@ static void write_failure(out *o, const lode_error *error)
 {
     if (out_format_of(o) == OUT_JSON) {
         json_line(o);
+        json_null(o, "row_count");
+        json_bool(o, "is_truncated", 1);
         json_null(o, "result");
         json_text(o, "error", error->text);
     }
@@ -162,7 +167,7 @@ static int check(check_job *job, const char *path)
     options.on_finding = on_finding;
     options.on_progress = on_progress;
     options.user = job;
-    out_begin(job->out, "check", path);
+    out_begin(job->out, SCHEMA_CHECK, path);
     out_fact_text(job->out, "level", lode_check_level_name(options.level));
     if (is_table)
         out_table(job->out, OUT_MAIN, "findings", finding_columns, 5, UNIT_COUNT);
@@ -191,7 +196,7 @@ static const out_column rule_columns[] = {
 
 static int list_rules(out *o)
 {
-    out_begin(o, "check", NULL);
+    out_begin(o, SCHEMA_RULES, NULL);
     out_table(o, OUT_MAIN, "rules", rule_columns, 4, UNIT_COUNT);
     for (size_t i = 0; i < lode_rule_count(); i++) {
         const lode_rule *rule = lode_rule_at(i);

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "commands/context_find.h"
 #include "commands/context_values.h"
+#include "commands/id_tuple.h"
 #include "commands/spread.h"
 #include "output/json.h"
 #include "output/report.h"
@@ -46,6 +47,7 @@ static void print_matches(out *o, const session *s, const context_matches *match
     label name = {0}, caller = {0};
     out_fact_u64(o, "match_count", matches->count);
     out_fact_u64(o, "function_count", matches->functions);
+    out_fact_bool(o, "is_match_list_truncated", shown < matches->count);
     if (matches->count < 2)
         return;
     char functions[NUMBER_SIZE + 16] = "";
@@ -111,19 +113,21 @@ static const out_column value_columns[] = {
     {"value", "Value", OUT_REAL, OUT_ALWAYS},
     {"deviation", "From median", OUT_REAL, OUT_ALWAYS},
     {"name", "Profile", OUT_STRING, OUT_ALWAYS},
+    ID_TUPLE_COLUMN,
 };
 
 static void print_values(out *o, const session *s, const profile_value *values, size_t count,
                          metric_unit unit)
 {
     label l = {0};
-    out_table(o, OUT_MAIN, "rows", value_columns, 4, unit);
+    out_table(o, OUT_MAIN, "rows", value_columns, 5, unit);
     for (size_t i = 0; i < count; i++) {
         out_row(o, STYLE_PLAIN);
         out_cell_u64(o, values[i].profile);
         out_cell_real(o, values[i].value);
         out_cell_real(o, values[i].deviation);
         out_cell_text(o, label_profile(&l, s->db, values[i].profile));
+        id_tuple_cell(o, s->db, values[i].profile);
         out_row_end(o);
     }
     out_table_end(o);
@@ -145,8 +149,9 @@ static void print_rows(out *o, const session *s, const context_options *options,
     uint64_t limit = options->shared.limit;
     size_t outliers = options->all ? v->count : context_values_outliers(v);
     size_t shown = !options->all && limit && limit < outliers ? (size_t)limit : outliers;
+    out_fact_bool(o, "outliers_only", !options->all);
+    out_fact_rows(o, shown, outliers);
     if (!options->all) {
-        out_fact_u64(o, "outlier_count", outliers);
         say_outliers(o, outliers, v->count);
     } else {
         out_gap(o);
@@ -284,7 +289,7 @@ static int print_context(const invocation *call, session *s, const context_match
     if (context_values_read(&values, s->db, s->selection, &question, &error) < 0) {
         status = session_error(s, &error);
     } else {
-        out_begin(o, "context", s->path);
+        out_begin(o, SCHEMA_CONTEXT, s->path);
         out_fact_u64(o, "context", t->id);
         out_fact_text(o, "name", t->context ? label_context(&l, t->context) : NULL);
         print_matches(o, s, matches, call->operands[1]);

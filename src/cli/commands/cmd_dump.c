@@ -20,7 +20,7 @@ static const char *const only_choices[] = {"meta", "profiles", "contexts", "trac
 static lode_status dump(out *o, const lode_database *db, unsigned only, lode_error *error)
 {
     lode_status status = LODE_OK;
-    json_object(o, NULL);
+    out_begin(o, SCHEMA_DUMP, NULL);
     json_text(o, "format", lode_database_format(db));
     if (only & 1u << ONLY_META)
         dump_meta(o, db);
@@ -30,8 +30,7 @@ static lode_status dump(out *o, const lode_database *db, unsigned only, lode_err
         status = dump_contexts(o, db, error);
     if (status >= 0 && (only & 1u << ONLY_TRACES))
         status = dump_traces(o, db, error);
-    json_object_end(o);
-    out_print(o, "\n");
+    out_end(o);
     return status;
 }
 
@@ -60,6 +59,7 @@ const command_spec command_dump = {
     .max_operands = 1,
     .stores = FOR_DATABASES,
     .options = {.own = dump_own},
+    .is_json = 1,
     .options_size = sizeof(dump_options),
     .run = run_dump,
 };

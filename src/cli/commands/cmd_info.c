@@ -266,8 +266,8 @@ static void json_traces(out *o, const lode_database *db, const info_facts *facts
     json_u64(o, "lines", facts->trace_lines);
     json_u64(o, "empty", facts->empty_lines);
     json_u64(o, "samples", facts->samples);
-    json_u64(o, "min_ns", facts->trace_min);
-    json_u64(o, "max_ns", facts->trace_max);
+    json_digits(o, "begin_ns", facts->trace_min);
+    json_digits(o, "end_ns", facts->trace_max);
     json_bool(o, "is_utc", time_is_utc(facts->trace_min));
     json_object_end(o);
 }
@@ -323,7 +323,7 @@ static int info_database(const invocation *call)
     if (status == EXIT_DONE && info_gather(&facts, s.db, &error) != LODE_OK)
         status = session_error(&s, &error);
     if (status == EXIT_DONE) {
-        out_begin(call->out, "info", s.path);
+        out_begin(call->out, SCHEMA_INFO_DATABASE, s.path);
         if (out_format_of(call->out) == OUT_JSON)
             print_json(call->out, &s, &facts);
         else

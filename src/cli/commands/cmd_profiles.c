@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/groups.h"
+#include "commands/id_tuple.h"
 #include "commands/recording.h"
 #include "commands/spread.h"
 #include "output/report.h"
@@ -127,6 +128,7 @@ static const out_column columns[] = {
     {"percent_of_mean", "% of mean", OUT_PERCENT, OUT_ALWAYS},
     {"bar", "", OUT_STRING, OUT_TEXT_IF_WIDE},
     {"name", "Profile", OUT_STRING, OUT_ALWAYS},
+    ID_TUPLE_COLUMN,
 };
 
 /* Bars of values that are all about the same say nothing. */
@@ -138,13 +140,18 @@ static int are_bars_worth_it(const profile_row *rows, size_t count, double max)
     return 0;
 }
 
-static void print_rows(out *o, const session *s, const profile_rows *rows, const lode_distribution *d)
+static size_t shown_count(const session *s, const profile_rows *rows)
 {
     uint64_t limit = s->shared->limit;
-    size_t shown = limit && limit < rows->count ? (size_t)limit : rows->count;
+    return limit && limit < rows->count ? (size_t)limit : rows->count;
+}
+
+static void print_rows(out *o, const session *s, const profile_rows *rows, const lode_distribution *d)
+{
+    size_t shown = shown_count(s, rows);
     int has_bars = are_bars_worth_it(rows->items, shown, d->max);
     label l = {0};
-    out_table(o, OUT_MAIN, "rows", columns, 5, unit_of_metric(lode_metric_name(s->metric)));
+    out_table(o, OUT_MAIN, "rows", columns, 6, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
         const profile_row *row = &rows->items[i];
         char bar[BAR_SIZE];
@@ -155,6 +162,7 @@ static void print_rows(out *o, const session *s, const profile_rows *rows, const
         out_cell_real(o, d->mean != 0 ? row->value / d->mean : 0);
         out_cell_text(o, has_bars ? bar : NULL);
         out_cell_text(o, label_profile(&l, s->db, row->profile));
+        id_tuple_cell(o, s->db, row->profile);
         out_row_end(o);
     }
     out_table_end(o);
@@ -176,10 +184,10 @@ static void print_profiles(out *o, const session *s, const profile_rows *rows)
     const char *name = lode_metric_name(s->metric);
     lode_distribution d;
     distribution(&d, rows);
-    out_begin(o, "profiles", s->path);
+    out_begin(o, SCHEMA_PROFILES_DATABASE, s->path);
     out_fact_text(o, "metric", name);
     out_fact_text(o, "selection", s->shared->profiles);
-    out_fact_u64(o, "row_count", rows->count);
+    out_fact_rows(o, shown_count(s, rows), rows->count);
     out_fact_u64(o, "empty_profiles", rows->empty);
     out_fact_u64(o, "profiles_without_metric", rows->without);
     out_say(o, "%s by profile%s%s", name, s->shared->profiles ? ", " : "",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/replay_words.h"
+#include "output/json.h"
 #include "output/report.h"
 #include "rec_session.h"
 
@@ -17,7 +18,7 @@ enum {
 };
 
 static const out_column columns[COLUMN_COUNT] = {
-    {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},   {"tid", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"time_ns", "", OUT_MOMENT, OUT_DATA_ONLY},   {"tid", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"track", "", OUT_NUMBER, OUT_DATA_ONLY},     {"kind", "", OUT_STRING, OUT_DATA_ONLY},
     {"instant", "", OUT_STRING, OUT_DATA_ONLY},   {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"duration_ns", "", OUT_TIME, OUT_DATA_ONLY}, {"name", "", OUT_STRING, OUT_DATA_ONLY},
@@ -34,6 +35,7 @@ typedef struct replay_job {
     replay_words words;
     replay_text *text; /* NULL: rows */
     uint64_t rows, limit;
+    int has_more; /* rows beyond the limit */
 } replay_job;
 
 static void function_cells(out *o, const lode_event *event)
@@ -51,8 +53,10 @@ static void write_row(void *user, const replay_event *shown)
     const lode_event *event = &shown->event;
     const lode_track *track = lode_recording_track(job->session->recording, shown->track);
     out *o = job->out;
-    if (job->limit && job->rows >= job->limit)
+    if (job->limit && job->rows >= job->limit) {
+        job->has_more = 1;
         return;
+    }
     job->rows++;
     out_row(o, STYLE_PLAIN);
     out_cell_u64(o, event->time);
@@ -81,7 +85,7 @@ static int is_over(const replay_job *job)
 {
     if (out_has_failed(job->out))
         return 1;
-    return job->text ? replay_text_is_full(job->text) : job->limit && job->rows >= job->limit;
+    return job->text ? replay_text_is_full(job->text) : job->has_more;
 }
 
 /* Output on a terminal is progress enough. */
@@ -147,16 +151,29 @@ static int replay_as_text(replay_job *job, int shows_times)
     return status;
 }
 
+/* Rows beyond the limit are not counted: that would take as long as listing them. */
+static void write_row_count(const replay_job *job)
+{
+    if (out_format_of(job->out) != OUT_JSON)
+        return;
+    if (job->has_more)
+        json_null(job->out, "row_count");
+    else
+        json_u64(job->out, "row_count", job->rows);
+    json_bool(job->out, "is_truncated", job->has_more);
+}
+
 static int replay_as_rows(replay_job *job)
 {
     rec_session *s = job->session;
-    out_begin(job->out, "replay", s->path);
+    out_begin(job->out, SCHEMA_REPLAY, s->path);
     rec_write_slice(job->out, s);
-    out_fact_u64(job->out, "begin_ns", s->begin);
-    out_fact_u64(job->out, "end_ns", s->end);
+    out_fact_moment(job->out, "begin_ns", s->begin);
+    out_fact_moment(job->out, "end_ns", s->end);
     out_table(job->out, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     int status = replay_into(job, write_row, job);
     out_table_end(job->out);
+    write_row_count(job);
     rec_say_findings(job->out, s, 0);
     out_end(job->out);
     return status;

@@ -120,7 +120,7 @@ static int print_database(const invocation *call, session *s, const lode_cost *c
         status = add_up_lines(s, cost, target.file, &costs);
     if (status == EXIT_DONE) {
         set_range(&target, settings->around);
-        out_begin(call->out, "source", s->path);
+        out_begin(call->out, SCHEMA_SOURCE_DATABASE, s->path);
         costs_heading(call->out, s, cost);
         source_print(call, &target, &costs, unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
         costs_footing(call->out, s, cost);
@@ -192,7 +192,7 @@ static int print_recording(const invocation *call, rec_session *s, const lode_ca
         add_up_calls(calls, target.file, &costs);
         target.first = target.last = target.function ? target.line : 0;
         set_range(&target, settings->around);
-        out_begin(call->out, "source", s->path);
+        out_begin(call->out, SCHEMA_SOURCE_RECORDING, s->path);
         rec_write_slice(call->out, s);
         out_fact_u64(call->out, "total_ns", (uint64_t)costs.total);
         out_say(call->out, "Times of functions, at the lines of their definitions");

@@ -110,7 +110,7 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     size_t shown = limit && limit < count ? (size_t)limit : count;
     set_columns(columns, by);
     out_fact_text(o, "by", by_choices[by]);
-    out_fact_u64(o, "row_count", count);
+    out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
     for (size_t i = 0; i < shown; i++)
@@ -132,7 +132,7 @@ static int print_top(const invocation *call, session *s, const lode_cost *cost)
     lode_hotspot_sort sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
     if (lode_hotspots_compute(&rows, cost, by, sort, &error) != LODE_OK)
         return session_error(s, &error);
-    out_begin(call->out, "top", s->path);
+    out_begin(call->out, SCHEMA_TOP_DATABASE, s->path);
     costs_heading(call->out, s, cost);
     print_rows(call->out, rows, by, cost, call->shared->limit);
     costs_footing(call->out, s, cost);

@@ -80,10 +80,10 @@ static void print_window(out *o, const lode_timeline *timeline, uint64_t start, 
     format_duration(bin, (to - from) / columns);
     format_count(samples, lode_timeline_samples(timeline));
     format_start(date, start);
-    out_fact_u64(o, "start_ns", start);
+    out_fact_moment(o, "start_ns", start);
     out_fact_bool(o, "is_utc", time_is_utc(start));
-    out_fact_u64(o, "from_ns", from);
-    out_fact_u64(o, "to_ns", to);
+    out_fact_moment(o, "from_ns", from);
+    out_fact_moment(o, "to_ns", to);
     out_fact_u64(o, "columns", columns);
     out_fact_u64(o, "samples", lode_timeline_samples(timeline));
     if (lode_timeline_share_count(timeline) == 0)
@@ -116,7 +116,7 @@ static void print_trace(out *o, const session *s, const trace_options *options, 
 {
     trace_key key;
     trace_key_init(&key, timeline, options->shared.limit);
-    out_begin(o, "trace", s->path);
+    out_begin(o, SCHEMA_TRACE, s->path);
     out_fact_text(o, "selection", s->shared->profiles);
     print_window(o, timeline, start, columns);
     out_fact_u64(o, "function_count", key.count);

@@ -224,7 +224,9 @@ static void print_view(out *o, const lode_view *view, const lode_cost *cost, con
     out_fact_text(o, "mode", options->callers ? "callers" : "top-down");
     out_fact_text(o, "focus", options->focus);
     out_fact_real(o, "min_percent", options->min_fraction * 100);
-    out_fact_bool(o, "more_rows", lode_view_is_cut(view));
+    if (options->depth)
+        out_fact_u64(o, "depth", options->depth);
+    out_fact_bool(o, "is_truncated", lode_view_is_cut(view));
     write_rows(o, view, cost, options);
     say_what_is_left_out(o, view, options);
 }
@@ -240,7 +242,7 @@ static int tree_database(const invocation *call)
     if (status == EXIT_DONE && !(view = build_view(s.path, cost, call->options)))
         status = EXIT_TROUBLE;
     if (status == EXIT_DONE) {
-        out_begin(call->out, "tree", s.path);
+        out_begin(call->out, SCHEMA_TREE_DATABASE, s.path);
         costs_heading(call->out, &s, cost);
         print_view(call->out, view, cost, call->options);
         costs_footing(call->out, &s, cost);
@@ -262,7 +264,7 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     uint32_t count = lode_calltree_context_count(tree) - 1;
     format_count(contexts, count);
     rec_say_tracks(tracks, sizeof tracks, s);
-    out_begin(o, "tree", s->path);
+    out_begin(o, SCHEMA_TREE_RECORDING, s->path);
     rec_write_slice(o, s);
     out_fact_real(o, "total_ns", lode_cost_total(cost));
     out_fact_u64(o, "context_count", count);

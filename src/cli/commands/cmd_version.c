@@ -98,7 +98,7 @@ static void write_plugins(out *o)
 static void write_version(out *o)
 {
     char path[PATH_MAX];
-    out_begin(o, "version", NULL);
+    out_begin(o, SCHEMA_VERSION, NULL);
     out_fact_text(o, "version", lode_version());
     json_text(o, "program", plugin_program(path) ? path : NULL);
     write_libraries(o);

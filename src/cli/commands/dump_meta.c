@@ -146,7 +146,7 @@ static void dump_functions(out *o, const lode_database *db)
         json_object(o, NULL);
         json_text(o, "name", lode_function_name(function));
         module_of(o, lode_function_module(function));
-        json_u64(o, "offset", lode_function_offset(function));
+        json_digits(o, "offset", lode_function_offset(function));
         file_of(o, lode_function_file(function));
         json_u64(o, "line", lode_function_line(function));
         json_object_end(o);
@@ -171,7 +171,7 @@ static void open_context(out *o, const lode_context *context)
     index_or_null(o, "line", (flags & HAS_PLACE) != 0, lode_context_line(context));
     module_of(o, lode_context_module(context));
     if (flags & HAS_OFFSET)
-        json_u64(o, "offset", lode_context_offset(context));
+        json_digits(o, "offset", lode_context_offset(context));
     else
         json_null(o, "offset");
     json_array(o, "children");

@@ -85,7 +85,7 @@ static lode_status dump_ids(out *o, const lode_database *db, uint32_t profile, u
         json_u64(o, "kind", ids[i].kind);
         json_u64(o, "flags", ids[i].flags);
         json_u64(o, "logical", ids[i].logical);
-        json_u64(o, "physical", ids[i].physical);
+        json_digits(o, "physical", ids[i].physical);
         json_object_end(o);
     }
     json_array_end(o);
@@ -177,7 +177,7 @@ static void dump_samples(out *o, const lode_trace_line *line)
         if (lode_trace_line_sample(line, i, &sample) != LODE_OK)
             break;
         json_array(o, NULL);
-        json_u64(o, NULL, sample.time);
+        json_digits(o, NULL, sample.time);
         json_u64(o, NULL, sample.context_id);
         json_array_end(o);
     }
@@ -193,8 +193,8 @@ lode_status dump_traces(out *o, const lode_database *db, lode_error *error)
         return LODE_OK;
     }
     json_object(o, "traces");
-    json_u64(o, "min", min);
-    json_u64(o, "max", max);
+    json_digits(o, "min_time_ns", min);
+    json_digits(o, "max_time_ns", max);
     json_array(o, "lines");
     for (uint32_t i = 0; i < lode_database_trace_count(db) && !out_has_failed(o); i++) {
         lode_trace_line line;

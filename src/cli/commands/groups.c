@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "commands/context_find.h"
+#include "commands/id_tuple.h"
 #include "commands/recording.h"
 #include "commands/spread.h"
 #include "output/report.h"
@@ -277,12 +278,14 @@ static void set_columns(column_set *columns, const answer *a)
         columns->items[COLUMN_EXCLUSIVE].visibility = columns->items[COLUMN_OF_TOTAL].visibility = OUT_ALWAYS;
     }
     columns->count = COLUMN_IDS;
+    if (!a->groups)
+        columns->items[columns->count++] = (out_column)ID_TUPLE_COLUMN;
     for (size_t i = 0; i < a->kind_count; i++) {
         char(*keys)[64] = &columns->keys[2 * i];
         name_column(keys[0], a, i, "");
         name_column(keys[1], a, i, "_physical");
-        columns->items[columns->count++] = (out_column){keys[0], "", OUT_NUMBER, OUT_DATA_ONLY};
-        columns->items[columns->count++] = (out_column){keys[1], "", OUT_STRING, OUT_DATA_ONLY};
+        columns->items[columns->count++] = (out_column){keys[0], "", OUT_NUMBER, OUT_CSV_ONLY};
+        columns->items[columns->count++] = (out_column){keys[1], "", OUT_STRING, OUT_CSV_ONLY};
     }
 }
 
@@ -317,13 +320,22 @@ static void write_row(out *o, const answer *a, const group_row *row, int has_bar
     out_cell_text(o, has_bar ? bar : NULL);
     out_cell_text(o, row->name ? row->name : label_profile(l, a->s.db, amounts->first));
     write_ids(o, a, amounts->ids);
+    if (a->groups)
+        id_tuple_write(o, a->s.db, amounts->ids, a->kind_count);
+    else
+        id_tuple_cell(o, a->s.db, amounts->first);
     out_row_end(o);
+}
+
+static size_t shown_count(const answer *a)
+{
+    uint64_t limit = a->s.shared->limit;
+    return limit && limit < a->count ? (size_t)limit : a->count;
 }
 
 static void write_rows(out *o, const answer *a)
 {
-    uint64_t limit = a->s.shared->limit;
-    size_t shown = limit && limit < a->count ? (size_t)limit : a->count;
+    size_t shown = shown_count(a);
     column_set columns;
     label l = {0};
     int has_bars = 0;
@@ -350,7 +362,7 @@ static void write_heading(out *o, const answer *a)
     out_fact_text(o, "by", a->question->by);
     if (function)
         out_fact_u64(o, "contexts", a->context_count);
-    out_fact_u64(o, "row_count", a->count);
+    out_fact_rows(o, shown_count(a), a->count);
     out_fact_u64(o, "empty_profiles", lode_spread_empty(a->spread));
     out_fact_u64(o, "profiles_without_metric", lode_spread_without(a->spread));
     if (a->groups)
@@ -368,9 +380,9 @@ static void say_not_counted(out *o, uint32_t count, const char *what)
                 count == 1 ? " is" : " are");
 }
 
-static void write_answer(out *o, const answer *a, const char *command)
+static void write_answer(out *o, const answer *a, out_schema schema)
 {
-    out_begin(o, command, a->s.path);
+    out_begin(o, schema, a->s.path);
     write_heading(o, a);
     write_rows(o, a);
     if (a->count == 0)
@@ -409,7 +421,8 @@ int groups_database(const invocation *call, const groups_question *question)
             take_profiles(&a);
         sort_rows(&a);
         measure(&a);
-        write_answer(call->out, &a, call->command->name);
+        write_answer(call->out, &a,
+                     call->command == &command_top ? SCHEMA_TOP_GROUPS : SCHEMA_PROFILES_GROUPS);
     }
     free_answer(&a);
     return status;

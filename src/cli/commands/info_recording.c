@@ -161,8 +161,8 @@ enum {
 static const out_column task_columns[TASK_COLUMN_COUNT] = {
     {"track", "#", OUT_NUMBER, OUT_DATA_ONLY},         {"pid", "Process", OUT_NUMBER, OUT_ALWAYS},
     {"tid", "Task", OUT_NUMBER, OUT_ALWAYS},           {"parent", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"bytes", "Records", OUT_BYTES, OUT_ALWAYS},       {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},         {"begin", "Begins", OUT_TIME, OUT_TEXT_ONLY},
+    {"bytes", "Records", OUT_BYTES, OUT_ALWAYS},       {"begin_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
+    {"end_ns", "", OUT_MOMENT, OUT_DATA_ONLY},         {"begin", "Begins", OUT_TIME, OUT_TEXT_ONLY},
     {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS}, {"id", "Request", OUT_STRING, OUT_DATA_ONLY},
     {"name", "Name", OUT_STRING, OUT_ALWAYS},          {"program", "Program", OUT_STRING, OUT_IF_WIDE},
 };
@@ -228,14 +228,22 @@ static void print_text(out *o, rec_session *s, const track_sum *sum, int is_verb
     out_gap(o);
 }
 
+/* A string, like all points in time. */
+static void json_utc_offset(out *o, const lode_recording *recording)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%lld", (long long)lode_recording_utc_offset(recording));
+    json_text(o, "utc_offset_ns", digits);
+}
+
 static void print_json(out *o, rec_session *s, const track_sum *sum)
 {
     json_text(o, "format", lode_recording_format(s->recording));
     json_u64(o, "bytes", sum->bytes);
     json_u64(o, "processes", sum->processes);
-    json_u64(o, "begin_ns", s->begin);
-    json_u64(o, "end_ns", s->end);
-    json_real(o, "utc_offset_ns", (double)lode_recording_utc_offset(s->recording));
+    json_digits(o, "begin_ns", s->begin);
+    json_digits(o, "end_ns", s->end);
+    json_utc_offset(o, s->recording);
     json_line(o);
     json_array(o, "facts");
     for (size_t i = 0; i < lode_recording_fact_count(s->recording); i++) {
@@ -264,7 +272,7 @@ int info_recording(const invocation *call, int is_verbose)
         status = rec_find_interval(&s);
     if (status == EXIT_DONE) {
         track_sum sum = add_up(s.recording);
-        out_begin(o, "info", s.path);
+        out_begin(o, SCHEMA_INFO_RECORDING, s.path);
         if (out_format_of(o) == OUT_JSON)
             print_json(o, &s, &sum);
         else

@@ -31,8 +31,8 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
     {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
     {"events", "Events", OUT_INTEGER, OUT_IF_WIDE},
-    {"begin_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"end_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"begin_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
+    {"end_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
     {"duration_ns", "Duration", OUT_TIME, OUT_IF_WIDE},
     {"repairs", "Repairs", OUT_INTEGER, OUT_ALWAYS},
     {"pid", "Process", OUT_NUMBER, OUT_IF_WIDE},
@@ -135,9 +135,9 @@ static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
     snprintf(words, sizeof words, "%ss", rec_track_word(s));
     set_columns(columns, s, rows, count);
     distribution(&d, rows, count);
-    out_begin(o, "profiles", s->path);
+    out_begin(o, SCHEMA_PROFILES_RECORDING, s->path);
     rec_write_slice(o, s);
-    out_fact_u64(o, "row_count", count);
+    out_fact_rows(o, shown, count);
     out_say(o, "Time of the outermost calls by %s\n", rec_track_word(s));
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (uint32_t i = 0; i < shown; i++)

@@ -125,7 +125,7 @@ enum {
 static const out_column all_columns[COLUMN_COUNT] = {
     {"number", "#", OUT_NUMBER, OUT_ALWAYS},     {"track", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"id", "Id", OUT_STRING, OUT_IF_WIDE},       {"pid", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},  {"time_ns", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},  {"time_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
     {"time", "", OUT_STRING, OUT_DATA_ONLY},     {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
     {"since", "Begins", OUT_TIME, OUT_NEVER},    {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
     {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS}, {"errors", "Errors", OUT_INTEGER, OUT_DATA_ONLY},
@@ -297,9 +297,9 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
 {
     size_t count = lode_search_count(search);
     printer p = {.out = o, .session = s};
-    out_begin(o, "search", s->path);
+    out_begin(o, SCHEMA_SEARCH, s->path);
     rec_write_slice(o, s);
-    out_fact_u64(o, "row_count", lode_search_found(search));
+    out_fact_rows(o, count, lode_search_found(search));
     say_heading(o, s, search, asked);
     set_columns(&p, search);
     out_table(o, OUT_MAIN, "rows", p.columns, COLUMN_COUNT, UNIT_NANOSECONDS);

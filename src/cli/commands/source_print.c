@@ -283,8 +283,8 @@ void source_print(const invocation *call, const source_target *target, const sou
     p.around = settings->around < UINT32_MAX ? settings->around : UINT32_MAX;
     p.is_recording = call->kind == LODE_STORE_RECORDING;
     say_source(o, target, text, &error);
-    out_fact_real(o, "file_exclusive", costs->file_exclusive);
-    out_fact_real(o, "without_line", costs->without_line);
+    out_fact_real(o, p.is_recording ? "file_self_ns" : "file_exclusive", costs->file_exclusive);
+    out_fact_real(o, p.is_recording ? "without_line_ns" : "without_line", costs->without_line);
     out_table(o, OUT_MAIN, "rows", p.is_recording ? of_recordings : of_databases, COLUMN_COUNT, unit);
     print_lines(&p);
     out_table_end(o);

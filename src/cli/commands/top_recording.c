@@ -31,7 +31,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"name", "Function", OUT_STRING, OUT_ALWAYS},
     {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
     {"module", "", OUT_STRING, OUT_DATA_ONLY},
-    {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},
     {"file", "", OUT_STRING, OUT_DATA_ONLY},
     {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
 };
@@ -121,9 +121,9 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls)
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
     size_t count = lode_calls_count(calls);
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
-    out_begin(o, "top", s->path);
+    out_begin(o, SCHEMA_TOP_RECORDING, s->path);
     say_heading(o, s, &sum);
-    out_fact_u64(o, "row_count", count);
+    out_fact_rows(o, shown, count);
     out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
@@ -156,7 +156,7 @@ static const out_column neighbour_columns[NEIGHBOUR_COLUMN_COUNT] = {
     {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},  {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},
     {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},  {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
     {"name", "Function", OUT_STRING, OUT_ALWAYS}, {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
-    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"offset", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},
 };
 
 static void write_neighbour(out *o, const lode_neighbour_row *row, int names, label *l)
@@ -184,10 +184,10 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
     size_t count = lode_neighbours_count(rows);
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
     const char *word = which == LODE_CALLERS ? "callers" : "callees";
-    out_begin(o, "top", s->path);
+    out_begin(o, SCHEMA_TOP_NEIGHBOURS, s->path);
     rec_write_slice(o, s);
     out_fact_text(o, word, name);
-    out_fact_u64(o, "row_count", count);
+    out_fact_rows(o, shown, count);
     if (which == LODE_CALLERS)
         out_say(o, "Callers of '%s'\n", name);
     else

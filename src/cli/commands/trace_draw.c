@@ -2,6 +2,7 @@
 #include "commands/trace_draw.h"
 
 #include "alloc.h"
+#include "commands/id_tuple.h"
 #include "output/escape.h"
 #include "output/report.h"
 #include "text/label.h"
@@ -245,6 +246,7 @@ void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines
         json_object(o, NULL);
         json_u64(o, "profile", lines->items[i].profile);
         json_text(o, "name", label_profile(&l, db, lines->items[i].profile));
+        id_tuple_of_profile(o, db, lines->items[i].profile);
         json_text(o, "cells", cells);
         json_object_end(o);
         written++;

@@ -13,9 +13,14 @@ void json_object_end(out *o);
 void json_array(out *o, const char *key);
 void json_array_end(out *o);
 
-/* NULL becomes null. Bytes that are not UTF-8 become U+FFFD. */
+/* NULL becomes null. Each byte that is not UTF-8 becomes U+FFFD. */
 void json_text(out *o, const char *key, const char *value);
+void json_bytes(out *o, const char *key, const char *bytes, size_t size);
+/* Readers that have doubles for numbers lose digits from 2^53 on: from there on it is a string. */
 void json_u64(out *o, const char *key, uint64_t value);
+void json_i64(out *o, const char *key, int64_t value);
+/* A string of digits in any case, for a member whose values are mostly large. */
+void json_digits(out *o, const char *key, uint64_t value);
 /* NaN and infinities become null. */
 void json_real(out *o, const char *key, double value);
 void json_bool(out *o, const char *key, int value);

@@ -285,9 +285,10 @@ void out_gap(out *o)
         out_raw(o, "\n", 1);
 }
 
-void out_begin(out *o, const char *command, const char *store)
+void out_begin(out *o, out_schema schema, const char *store)
 {
-    o->backend->begin(o, command, store);
+    o->has_begun = 1;
+    o->backend->begin(o, schema, store);
 }
 
 void out_end(out *o)
@@ -305,6 +306,18 @@ void out_fact_u64(out *o, const char *key, uint64_t value)
 {
     if (o->format == OUT_JSON)
         json_u64(o, key, value);
+}
+
+void out_fact_moment(out *o, const char *key, uint64_t value)
+{
+    if (o->format == OUT_JSON)
+        json_digits(o, key, value);
+}
+
+void out_fact_rows(out *o, uint64_t shown, uint64_t count)
+{
+    out_fact_u64(o, "row_count", count);
+    out_fact_bool(o, "is_truncated", shown < count);
 }
 
 void out_fact_real(out *o, const char *key, double value)
@@ -365,6 +378,8 @@ int out_shows(const out *o, const out_column *column)
         return o->format == OUT_TEXT;
     case OUT_DATA_ONLY:
         return o->format != OUT_TEXT;
+    case OUT_CSV_ONLY:
+        return o->format == OUT_CSV;
     case OUT_NEVER:
         break;
     }

@@ -58,13 +58,26 @@ void out_print(out *o, const char *format, ...) __attribute__((format(printf, 2,
 /* Word-wraps text that begins at `column`, and indents further lines; ends with a line feed. */
 void out_wrap(out *o, const char *text, size_t indent, size_t column, size_t width);
 
-/* Begins and ends the answer of a command. `store`, a path, may be NULL. */
-void out_begin(out *o, const char *command, const char *store);
+/* The shapes of JSON output, listed in schemas.def. */
+typedef enum out_schema {
+#define SCHEMA(id, name, command, version) SCHEMA_##id,
+#include "output/schemas.def"
+#undef SCHEMA
+    SCHEMA_COUNT
+} out_schema;
+
+/*
+ * Begins and ends the answer of a command. `store`, a path, may be NULL. JSON before out_begin, and
+ * with it an answer without a schema, aborts the program.
+ */
+void out_begin(out *o, out_schema schema, const char *store);
 void out_end(out *o);
 
 /* Facts: members of the object in JSON, nothing in text and CSV. */
 void out_fact_text(out *o, const char *key, const char *value);
 void out_fact_u64(out *o, const char *key, uint64_t value);
+/* A point in time in nanoseconds: a string of digits. */
+void out_fact_moment(out *o, const char *key, uint64_t value);
 void out_fact_real(out *o, const char *key, double value);
 void out_fact_bool(out *o, const char *key, int value);
 
@@ -89,6 +102,8 @@ void out_line(out *o, const char *format, ...) __attribute__((format(printf, 2, 
 void out_labels(out *o, size_t width);
 void out_entry(out *o, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void out_heading(out *o, const char *title);
+/* The number of rows that there are, and whether the table has fewer; before the table. */
+void out_fact_rows(out *o, uint64_t shown, uint64_t count);
 /* If not all are shown, says how many there are: "20 of 1,458 rows (--limit 0 shows all)". */
 void out_shown(out *o, uint64_t shown, uint64_t count, const char *noun);
 /* Ends a line of pieces, or leaves one empty. */
@@ -104,7 +119,9 @@ typedef enum out_kind {
     OUT_NUMBER,  /* an integer that names something: never grouped */
     OUT_REAL,    /* an amount in the unit of the table */
     OUT_PERCENT, /* a fraction, shown times 100 in every format */
-    OUT_TIME,    /* nanoseconds */
+    OUT_TIME,    /* a duration in nanoseconds */
+    OUT_MOMENT,  /* an absolute time in nanoseconds; in JSON a string of digits */
+    OUT_ADDRESS, /* an address or an offset in a module; in JSON a string of digits too */
     OUT_BYTES,
     OUT_BOOL
 } out_kind;
@@ -115,6 +132,7 @@ typedef enum out_visibility {
     OUT_TEXT_ONLY,
     OUT_TEXT_IF_WIDE,
     OUT_DATA_ONLY, /* JSON and CSV only */
+    OUT_CSV_ONLY,  /* in JSON the command writes an array or an object instead */
     OUT_NEVER
 } out_visibility;
 

@@ -38,7 +38,7 @@ void out_raw(out *o, const char *bytes, size_t size);
 int out_shows(const out *o, const out_column *column);
 
 typedef struct out_backend {
-    void (*begin)(out *o, const char *command, const char *store);
+    void (*begin)(out *o, out_schema schema, const char *store);
     void (*end)(out *o);
     void (*table)(out *o, const char *key);
     void (*row)(out *o, out_style style);
@@ -64,8 +64,9 @@ struct out {
     unsigned width;     /* 0: no bound */
     size_t label_width; /* of entries */
 
-    int is_first; /* nothing in this level yet, so that no comma is due */
-    int breaks;   /* a line break is due */
+    int has_begun; /* out_begin was called */
+    int is_first;  /* nothing in this level yet, so that no comma is due */
+    int breaks;    /* a line break is due */
 
     int is_table_hidden;
     const out_column *columns;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void csv_begin(out *o, const char *command, const char *store)
+static void csv_begin(out *o, out_schema schema, const char *store)
 {
     (void)o;
-    (void)command;
+    (void)schema;
     (void)store;
 }
 
@@ -135,6 +135,8 @@ static void csv_cell(out *o, const out_column *column, const out_value *value)
     case OUT_INTEGER:
     case OUT_NUMBER:
     case OUT_TIME:
+    case OUT_MOMENT:
+    case OUT_ADDRESS:
     case OUT_BYTES:
         snprintf(number, sizeof number, "%llu", (unsigned long long)value->integer);
         break;

@@ -6,6 +6,7 @@
 #include <lode/name.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put(out *o, const char *text)
@@ -14,6 +15,7 @@ static void put(out *o, const char *text)
 }
 
 #define JSON_ESCAPE_SIZE 16
+#define LARGEST_NUMBER   UINT64_C(9007199254740991) /* 2^53 - 1: every reader has it exactly */
 
 /* An escape that is as short as JSON has it; NULL for a character that stands for itself. */
 static const char *escape_of(uint32_t character, char buffer[JSON_ESCAPE_SIZE])
@@ -39,9 +41,9 @@ static int is_plain(unsigned char byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-static void put_string(out *o, const char *text)
+static void put_bytes(out *o, const char *text, size_t size)
 {
-    size_t size = strlen(text), plain = 0;
+    size_t plain = 0;
     put(o, "\"");
     while (plain < size) {
         if (is_plain((unsigned char)text[plain])) {
@@ -67,9 +69,16 @@ static void put_string(out *o, const char *text)
     put(o, "\"");
 }
 
+static void put_string(out *o, const char *text)
+{
+    put_bytes(o, text, strlen(text));
+}
+
 /* What comes before a value: the comma, the line break, the key. */
 static void lead_in(out *o, const char *key)
 {
+    if (!o->has_begun)
+        abort();
     if (!o->is_first)
         put(o, o->breaks ? "," : ", ");
     if (o->breaks)
@@ -123,6 +132,12 @@ void json_text(out *o, const char *key, const char *value)
         put(o, "null");
 }
 
+void json_bytes(out *o, const char *key, const char *bytes, size_t size)
+{
+    lead_in(o, key);
+    put_bytes(o, bytes, size);
+}
+
 static void put_u64(out *o, uint64_t value)
 {
     char digits[20];
@@ -143,8 +158,31 @@ static void put_real(out *o, double value)
 
 void json_u64(out *o, const char *key, uint64_t value)
 {
+    if (value > LARGEST_NUMBER) {
+        json_digits(o, key, value);
+        return;
+    }
     lead_in(o, key);
     put_u64(o, value);
+}
+
+void json_i64(out *o, const char *key, int64_t value)
+{
+    uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    const char *quote = size > LARGEST_NUMBER ? "\"" : "";
+    lead_in(o, key);
+    put(o, quote);
+    put(o, value < 0 ? "-" : "");
+    put_u64(o, size);
+    put(o, quote);
+}
+
+void json_digits(out *o, const char *key, uint64_t value)
+{
+    lead_in(o, key);
+    put(o, "\"");
+    put_u64(o, value);
+    put(o, "\"");
 }
 
 void json_real(out *o, const char *key, double value)
@@ -191,10 +229,22 @@ void json_line(out *o)
     o->breaks = 1;
 }
 
-static void json_begin(out *o, const char *command, const char *store)
+static void json_begin(out *o, out_schema schema, const char *store)
 {
+    static const struct {
+        const char *name, *command;
+        unsigned version;
+    } schemas[SCHEMA_COUNT] = {
+#define SCHEMA(id, name, command, version) {name, command, version},
+#include "output/schemas.def"
+#undef SCHEMA
+    };
     json_object(o, NULL);
-    json_text(o, "command", command);
+    json_object(o, "schema");
+    json_text(o, "name", schemas[schema].name);
+    json_u64(o, "version", schemas[schema].version);
+    json_object_end(o);
+    json_text(o, "command", schemas[schema].command);
     if (store)
         json_text(o, o->store_key, store);
 }
@@ -234,6 +284,10 @@ static void json_cell(out *o, const out_column *column, const out_value *value)
     case OUT_TIME:
     case OUT_BYTES:
         json_u64(o, column->key, value->integer);
+        break;
+    case OUT_MOMENT:
+    case OUT_ADDRESS:
+        json_digits(o, column->key, value->integer);
         break;
     case OUT_REAL:
         json_real(o, column->key, value->real);

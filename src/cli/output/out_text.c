@@ -145,10 +145,10 @@ void out_heading(out *o, const char *title)
     put(o, "\n");
 }
 
-static void text_begin(out *o, const char *command, const char *store)
+static void text_begin(out *o, out_schema schema, const char *store)
 {
     (void)o;
-    (void)command;
+    (void)schema;
     (void)store;
 }
 
@@ -207,6 +207,8 @@ static void format_cell(const out *o, const out_column *column, const out_value 
         format_count(buffer, value->integer);
         break;
     case OUT_NUMBER:
+    case OUT_MOMENT:
+    case OUT_ADDRESS:
         snprintf(buffer, NUMBER_SIZE, "%llu", (unsigned long long)value->integer);
         break;
     case OUT_REAL:

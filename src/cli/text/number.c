@@ -175,8 +175,13 @@ void format_exact(char buffer[NUMBER_SIZE], double value)
         snprintf(buffer, NUMBER_SIZE, "%lld", (long long)value);
         return;
     }
+    /* With an exponent, a large number does not look like an integer that is exact. */
+    int is_large = fabs(value) >= EXACT_INTEGERS;
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, NUMBER_SIZE, "%.*g", digits, value);
+        if (is_large)
+            snprintf(buffer, NUMBER_SIZE, "%.*e", digits - 1, value);
+        else
+            snprintf(buffer, NUMBER_SIZE, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)
             return;
     }

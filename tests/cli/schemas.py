@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+JSON output against doc/schemas: the golden files, and what every command prints of every kind of store. Here a field
+that no schema describes is an error, and so is a described field that no output has.
+"""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cli
+import golden
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SCHEMAS = cli.ROOT / "doc" / "schemas"
+TABLE = cli.ROOT / "src" / "cli" / "output" / "schemas.def"
+COMMON = "common.json#/$defs/"
+LARGEST = 2**53 - 1
+
+
+def names_of_the_program():
+    """Name and version of each shape that the program knows."""
+    entry = re.compile(r'^SCHEMA\(\w+, "([\w-]+)", "(\w+)", (\d+)\)$', re.M)
+    return {name: (command, int(version)) for name, command, version in entry.findall(TABLE.read_text(encoding="utf-8"))}
+
+
+def walk(node):
+    """All parts of a schema that are schemas, and those of it that are not."""
+    yield node
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from walk(child)
+
+
+def load(name):
+    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def bundled(name, is_strict):
+    """A schema with the shared definitions inside. Strict: an object has no members but those described."""
+    schema, common = load(name), load("common")
+    schema.setdefault("$defs", {}).update({f"common.{key}": value for key, value in common["$defs"].items()})
+    inside = {id(part) for key, value in schema["$defs"].items() if key.startswith("common.") for part in walk(value)}
+    for part in list(walk(schema)):
+        if not isinstance(part, dict):
+            continue
+        reference = part.get("$ref", "")
+        if reference.startswith(COMMON):
+            part["$ref"] = f"#/$defs/common.{reference[len(COMMON):]}"
+        elif id(part) in inside and reference.startswith("#/$defs/"):
+            part["$ref"] = f"#/$defs/common.{reference[len('#/$defs/'):]}"
+        if is_strict and part.get("type") == "object" and "properties" in part:
+            part.setdefault("additionalProperties", False)
+    return schema
+
+
+class Judge:
+    """Validators by name, and the fields that outputs had."""
+
+    def __init__(self):
+        self.strict = {name: jsonschema.Draft202012Validator(bundled(name, True)) for name in names_of_the_program()}
+        self.seen = {name: set() for name in self.strict}
+
+    def problems(self, answer):
+        head = answer.get("schema") if isinstance(answer, dict) else None
+        if not isinstance(head, dict) or next(iter(answer)) != "schema" or head.get("name") not in self.strict:
+            return [f"begins without a schema: {str(answer)[:80]}"]
+        errors = self.strict[head["name"]].iter_errors(answer)
+        return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error, _ in zip(errors, range(3))]
+
+    def text(self, output):
+        """What is wrong with the bytes of an output, integers that lose digits included."""
+        large = []
+
+        def integer(digits):
+            if abs(int(digits)) > LARGEST:
+                large.append(digits)
+            return int(digits)
+
+        answer = json.loads(output.decode("utf-8"), parse_int=integer)
+        problems = self.problems(answer) + [f"{digits} loses digits" for digits in large[:3]]
+        if not problems:
+            note_fields(self.seen[answer["schema"]["name"]], answer, "")
+        return problems
+
+
+def note_fields(seen, node, path):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            seen.add(f"{path}.{key}")
+            note_fields(seen, value, f"{path}.{key}")
+    elif isinstance(node, list):
+        for value in node:
+            note_fields(seen, value, f"{path}[]")
+
+
+def described_fields(schema, part, path=""):
+    """The paths of all fields that a schema describes; not below a tree that contains itself."""
+    reference = part.get("$ref")
+    if reference == "#/$defs/context" and path.endswith("children[]"):
+        return
+    if reference:
+        yield from described_fields(schema, schema["$defs"][reference[len("#/$defs/"):]], path)
+    for other in part.get("anyOf", ()):
+        yield from described_fields(schema, other, path)
+    for key, value in part.get("properties", {}).items():
+        yield f"{path}.{key}"
+        yield from described_fields(schema, value, f"{path}.{key}")
+    if isinstance(part.get("items"), dict):
+        yield from described_fields(schema, part["items"], f"{path}[]")
+
+
+def schemas_are_valid(program):
+    names = names_of_the_program()
+    program.equal(sorted(path.stem for path in SCHEMAS.glob("*.json")), sorted([*names, "common"]),
+                  "doc/schemas has a file for each shape of output")
+    for name in [*names, "common"]:
+        schema = load(name)
+        try:
+            jsonschema.Draft202012Validator.check_schema(schema)
+            problem = None
+        except jsonschema.SchemaError as error:
+            problem = error.message
+        program.check(problem is None and schema["$id"] == f"{name}.json" and schema["title"], f"{name}: a valid schema", [problem])
+    for name, (command, version) in names.items():
+        properties = load(name)["properties"]
+        head = properties["schema"]["properties"]
+        program.equal((head["name"]["const"], head["version"]["const"], properties["command"]["const"]), (name, version, command),
+                      f"{name}: name, version and command are those of the program")
+
+
+def every_field_is_described(program):
+    for name in names_of_the_program():
+        schema = bundled(name, False)
+        silent = []
+        for part in walk(schema):
+            if isinstance(part, dict) and part.get("type") == "object":
+                for key, value in part.get("properties", {}).items():
+                    about = value.get("description") or schema["$defs"].get(value.get("$ref", "")[len("#/$defs/"):], {}).get("description")
+                    if not about and "const" not in value:
+                        silent.append(key)
+        program.check(not silent, f"{name}: every field has a description", silent)
+
+
+def golden_outputs_validate(program, judge):
+    count = 0
+    for path in sorted(golden.FOLDER.rglob("*.txt")):
+        command, _, rest = path.read_text(encoding="utf-8").partition("\n")
+        if "--json" not in command.split() and "lode dump" not in command:
+            continue
+        output = re.sub(r"(\[stderr\]\n.*)?\[status \d+\]\n$", "", rest, flags=re.S)
+        problems = judge.text(output.encode())
+        program.check(not problems, f"golden {path.stem} follows its schema", problems)
+        count += 1
+    program.check(count > 20, "there are golden JSON outputs", [count])
+
+
+DATABASE_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
+                  ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["tree"], ["tree", "--callers", "--limit", 9],
+                  ["tree", "--lines"], ["tree", "--depth", 2], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
+                  ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["context", "main"], ["context", "0", "--all"],
+                  ["source"], ["source", "--all"], *([command, "--from", "0", "--to", "1s"] for command in ("top", "tree", "source")), ["trace"], ["trace", "--rows", 1, "--limit", 1], ["dump", "--only", "meta,traces"], ["dump", "--only", "profiles,contexts"])
+RECORDING_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
+                   ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"],
+                   ["tree"], ["tree", "--callers"], ["tree", "--limit", 2], ["profiles"], ["profiles", "--limit", 1], ["search"],
+                   ["search", "--limit", 1], ["source"], ["replay"], ["replay", "--limit", 5])
+# A dump of these is large, and says what the others say.
+LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
+RECORDINGS = ("autoargs", "events", "forkexec", "exc", "killed", "mt", "pg_args", "sdt", "n_watchvar", "longjmp")
+STORES = ("first", "master", "master-fmi", "real-agent")
+REFUSED = re.compile(r"no traces|no function matches|no profile has an id of kind|no called function|no context name|no function name|there is no context|--from must be|no recorded|"
+                     r"no metric|known source file|has no metrics|no execution scope")
+
+
+def check_outputs(program, judge, name, store, calls, cwd):
+    """Each command that has something to say of a store. A command may refuse, in words, what the store does not have."""
+    wrong, count = [], 0
+    for command, *rest in calls:
+        operands = rest[:1] if command == "context" else []
+        options = [*rest[len(operands):], *(["--json"] if command != "dump" else [])]
+        done = subprocess.run([program.lode, command, store, *map(str, operands), *map(str, options)], cwd=cwd, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=cli.SECONDS, env=cli.environment())
+        if done.returncode == 2 and not done.stdout and REFUSED.search(done.stderr.decode()):
+            continue
+        count += 1
+        problems = judge.text(done.stdout) if done.returncode in (0, 1) else [done.stderr.decode()[:200]]
+        wrong += [f"lode {command} {' '.join(map(str, rest))}: {problem}" for problem in problems]
+    program.check(not wrong and count > 3, f"{name}: {count} outputs follow their schemas", wrong)
+
+
+def outputs_of_databases_validate(program, judge):
+    for name in cli.DATABASES:
+        calls = [call for call in DATABASE_CALLS if name not in LARGE or call[0] != "dump"]
+        check_outputs(program, judge, name, name, calls, program.databases())
+
+
+def outputs_of_recordings_validate(program, judge):
+    for name in RECORDINGS:
+        check_outputs(program, judge, name, f"{name}/uftrace.data", RECORDING_CALLS, program.recordings())
+    calls = [*RECORDING_CALLS, ["replay", "--id", "1"], ["search", "--errors"]]
+    for name in STORES:
+        check_outputs(program, judge, name, name, calls, program.stores())
+    for name, store, words, folder in (("a task", "autoargs/uftrace.data", ["--task", "20887"], program.recordings()),
+                                       ("a request", "first", ["--id", "1"], program.stores())):
+        window = [*words, "--from", "0", "--to", "1s"]
+        part = [*window, "--min-time", "1ns", "--depth", "9"]
+        calls = [["top", *part], ["top", "--callees", "m", *part], ["tree", *part], ["profiles", *part], ["search", *window], ["replay", *part], ["source", *window, "--min-time", "1ns"]]
+        check_outputs(program, judge, f"{name} in a time window", store, calls, folder)
+
+
+def outputs_of_other_stores_validate(program, judge):
+    """Names that would do harm elsewhere; stores with next to nothing in them; a store that cannot be read."""
+    with tempfile.TemporaryDirectory() as inner:
+        subprocess.run([*program.maker, inner], check=True)
+        check_outputs(program, judge, "hostile database", "database", DATABASE_CALLS, inner)
+        check_outputs(program, judge, "hostile recording", "recording", RECORDING_CALLS, inner)
+        check_outputs(program, judge, "hostile trace store", "traces", RECORDING_CALLS, inner)
+        for name, words in (("least", ["database", "--profiles", 1, "--contexts", 3, "--samples", 0]),
+                            ("tiny", ["recording", "--tasks", 1, "--records", 2]), ("few", ["recording", "--format", "zorka", "--tasks", 1, "--records", 4])):
+            subprocess.run([program.lode, "synth", *map(str, words), "-o", name], cwd=inner, check=True, stdout=subprocess.DEVNULL)
+            calls = DATABASE_CALLS if words[0] == "database" else RECORDING_CALLS
+            check_outputs(program, judge, f"small store '{name}'", name, calls, inner)
+        built = subprocess.run([program.lode, "build", "few", "-o", "new", "--json"], cwd=inner, capture_output=True, check=True).stdout
+        program.equal(judge.text(built), [], "lode build --json follows its schema")
+        Path(inner, "least", "profile.db").unlink()
+        os.mkfifo(Path(inner, "least", "profile.db"))
+        done = subprocess.run([program.lode, "check", "least", "--json"], cwd=inner, capture_output=True)
+        program.equal(judge.text(done.stdout), [], "the output of a check that fails follows its schema")
+    for words in (["version"], ["check", "--rules"]):
+        done = subprocess.run([program.lode, *words, "--json"], capture_output=True, check=True)
+        program.equal(judge.text(done.stdout), [], f"lode {' '.join(words)} --json follows its schema")
+
+
+# Recordings of requests know no source files.
+UNSEEN = {"lode-source-recording": {".id"}}
+
+
+def every_described_field_was_seen(program, judge):
+    for name, validator in judge.strict.items():
+        described = set(described_fields(validator.schema, validator.schema)) - UNSEEN.get(name, set())
+        program.check(described <= judge.seen[name], f"{name}: every described field is in some output", sorted(described - judge.seen[name]))
+
+
+def _spoilt(node, path=()):
+    """Copies of an output with one mistake each: a field renamed, one missing, one of another type."""
+    if isinstance(node, list) and node:
+        yield from _spoilt(node[0], (*path, 0))
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        yield (*path, key), lambda parent, key=key: parent.__setitem__(f"{key}_", parent.pop(key))
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield (*path, key), lambda parent, key=key, value=value: parent.__setitem__(key, f"{value}")
+        elif isinstance(value, str):
+            yield (*path, key), lambda parent, key=key: parent.__setitem__(key, 9007199254740993)
+        yield from _spoilt(value, (*path, key))
+
+
+def spoilt_outputs_are_noticed(program, judge):
+    for call in (["info"], ["top"], ["tree"], ["profiles"], ["context", "main"], ["trace"], ["check"]):
+        answer = json.loads(program.run(call[0], "made-small", *call[1:], "--json").out)
+        missed, count = [], 0
+        for path, spoil in _spoilt(answer):
+            other = copy.deepcopy(answer)
+            parent = other
+            for step in path[:-1]:
+                parent = parent[step]
+            spoil(parent)
+            count += 1
+            if not judge.problems(other):
+                missed.append("/".join(map(str, path)))
+        program.check(not missed and count > 30, f"lode {call[0]}: each of {count} spoilt outputs is noticed", missed)
+
+
+def readers_may_meet_unknown_fields(program):
+    """The schemas as they are published accept fields that a later program adds."""
+    answer = json.loads(program.run("top", "made-small", "--json").out)
+    answer["later"] = answer["rows"][0]["later"] = {"unit": "s"}
+    errors = list(jsonschema.Draft202012Validator(bundled(answer["schema"]["name"], False)).iter_errors(answer))
+    program.check(not errors, "an unknown field follows the published schema", errors)
+
+
+def with_judge(test, judge=[]):  # noqa: B006  one for all
+    def run(program):
+        if not judge:
+            judge.append(Judge())
+        test(program, judge[0])
+    run.__name__ = test.__name__
+    return run
+
+
+if __name__ == "__main__":
+    if jsonschema is None:
+        print("1..0 # SKIP there is no python3-jsonschema")
+        sys.exit(0)
+    sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
+        golden_outputs_validate, outputs_of_databases_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate,
+        every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))
