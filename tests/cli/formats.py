@@ -52,6 +52,8 @@ def csv_and_json_say_the_same(program):
 
 
 def _as_csv(value):
+    if isinstance(value, list):  # an id tuple
+        return "; ".join(f"{part['kind']}={part['id']}" for part in value)
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
