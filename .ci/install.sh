@@ -80,3 +80,7 @@ while read -r page; do
 done < <(find "moved here" -path '*/man/man*' -type f)
 test $pages -gt 0
 echo "$pages manual pages"
+# Shells find the completions.
+for file in bash-completion/completions/lode zsh/site-functions/_lode fish/vendor_completions.d/lode.fish; do
+    test -s "$folder/moved here/share/$file"
+done

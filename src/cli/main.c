@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "complete.h"
 #include "formats.h"
 #include "help.h"
 #include "interrupt.h"
@@ -126,6 +127,9 @@ int main(int argc, char **argv)
     /* Somebody who types the name alone wants to know what it can do. */
     const char *name = argc < 2 ? "help" : command_name(argv[1]);
     const command_spec *command = command_find(name);
+    /* For scripts of shells; it has no help and no options. */
+    if (argc > 1 && strcmp(argv[1], "complete") == 0)
+        return complete_run(argc - 2, argv + 2);
     /* What is wrong with the words of a command is wrong for all processes of a job. */
     if (!command || command->joins_job)
         report_quietly(job_is_quiet());

@@ -278,6 +278,21 @@ char *store_default(unsigned kinds, const char *argument, const char *command)
     return only;
 }
 
+/* Metadata are in files of their own; others are read where they are needed. */
+uint64_t store_bytes(const char *path)
+{
+    static const char *const names[] = {"meta.db", "experiment.xml"};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *file = join(path, names[i]);
+        struct stat status;
+        if (stat(file, &status) == 0 && status.st_size > 0)
+            bytes += (uint64_t)status.st_size;
+        free(file);
+    }
+    return bytes;
+}
+
 /* ---- what is wrong ---- */
 
 static int is_missing(const char *directory, const char *name)

@@ -177,6 +177,15 @@ def mistakes_are_shown(program, stores):
     program.check(True, f"{len(calls)} calls with mistakes send no control character")
 
 
+def completions_are_safe(program, stores):
+    """A name that a terminal must not see is no candidate."""
+    for words in (["top", "database", "-m", ""], ["top", "database", "--callers", ""], ["context", "database", ""], ["top", "database", "-p", ""],
+                  ["context", "database", "main", "--scope", ""], [""], ["top", "-"]):
+        for shell in ("zsh", "fish"):
+            status, out, err = run(program, stores, "complete", shell, *words)
+            program.check(status == 0 and not err and not unsafe(out.decode()), f"lode complete {shell} {' '.join(words)}", [ascii(out)])
+
+
 def what_is_written_says_so_safely(program, stores):
     """Findings on the way, names in the new store, and progress."""
     for call in (["convert", "database", "-o", "new-database"], ["build", "recording", "-o", "built"], ["build", "traces", "-o", "built-traces"],
@@ -245,5 +254,5 @@ def with_stores(test):
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, *map(with_stores, (
         text_shows_and_does_not_send, only_ascii_where_the_terminal_knows_no_other, json_escapes, csv_is_safe,
-        formulas_get_a_quote, csv_raw_is_as_the_store_has_it, what_is_written_says_so_safely, numbers_stay_numbers, mistakes_are_shown, every_character_of_unicode,
+        formulas_get_a_quote, csv_raw_is_as_the_store_has_it, what_is_written_says_so_safely, numbers_stay_numbers, mistakes_are_shown, completions_are_safe, every_character_of_unicode,
         bytes_that_are_no_characters, lines_fit_a_terminal)), operands="maker"))

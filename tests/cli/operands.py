@@ -119,7 +119,7 @@ def either_order(program):
     program.says(program.run("context", "main", "nothing", cwd=folder), 2, "main: no such directory", "lode context: neither is a store")
     with stores(program, main="database") as folder:
         shutil.copytree(folder / "main", folder / "other")
-        program.says(program.run("context", "main", "other", cwd=folder), 2, "main: no context name contains 'other'", "of two stores, the first is the store")
+        program.says(program.run("context", "main", "other", cwd=folder), 2, "main: no function matches 'other'", "of two stores, the first is the store")
 
 
 def a_name_alone_is_of_the_only_store(program):

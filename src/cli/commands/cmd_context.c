@@ -328,7 +328,7 @@ static int run_context(const invocation *call)
 }
 
 static const option_spec context_own[] = {
-    {"scope", 0, OPTION_TEXT, "NAME", NULL, offsetof(context_options, scope)},
+    {"scope", 0, OPTION_TEXT, "SCOPE", NULL, offsetof(context_options, scope)},
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(context_options, all)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},

@@ -240,7 +240,7 @@ static const option_spec profiles_own[] = {
 
 static const option_spec profiles_of_databases[] = {
     {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(profiles_options, function)},
-    {"by", 'b', OPTION_TEXT, "KIND[,KIND]...", NULL, offsetof(profiles_options, by)},
+    {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", NULL, offsetof(profiles_options, by)},
     {0},
 };
 

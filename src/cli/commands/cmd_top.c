@@ -194,8 +194,7 @@ static const option_spec top_own[] = {
 };
 
 static const option_spec top_of_databases[] = {
-    {"by", 'b', OPTION_TEXT, "function|line|loop|module|file|KIND[,KIND]...", by_choices,
-     offsetof(top_options, by)},
+    {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(top_options, by)},
     {0},
 };
 
