@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `meson install` puts in place can be used: install.sh BUILD-FOLDER FOLDER. A C and a C++ program are built with
 # pkg-config against it, with the shared and with the static library; the program runs, there and where the tree is moved to, and finds its
-# plug-ins; the manual pages are found and render.
+# plug-ins; the manual pages are found and render. The programs of examples/ are built and run.
 set -euo pipefail
 
 build=$1
+source=$(cd "$(dirname "$0")/.." && pwd)
 rm -rf "$2"
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
@@ -44,6 +45,13 @@ g++ -std=c++17 -Wall -Werror -static program.cpp -o cpp-static "${static[@]}"
 for program in ./c-shared ./cpp-shared ./c-static ./cpp-static; do
     test "$(LD_LIBRARY_PATH=$library $program)" = "$version"
 done
+
+# The programs of examples/ are built as its README says, and print what it says.
+cp -r "$source/examples" examples
+make -C examples CFLAGS="-std=c11 -Wall -Wextra -Wpedantic -Werror"
+lode=$(find "$folder/root" -path '*/bin/lode' -type f)
+LD_LIBRARY_PATH=$library python3 "$source/tests/doc/follow.py" --lode "$lode" \
+    --beside examples/top --beside examples/balance --beside examples/folded "$source/examples/README.md"
 
 # The program starts wherever the tree is moved to, without a word about where: with its library, its plug-ins and its manual pages.
 unset LD_LIBRARY_PATH LODE_PLUGINS MANPATH

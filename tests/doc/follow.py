@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^(?P<indent> *)```console\n(?P<body>.*?)^ *```$", re.MULTIL
 ANY_LINES = "..."
 SECONDS = 120
 # Programs that are typed, besides lode; they are on every machine, or their command is left out.
-TYPED = ("lode", "cat", "cp", "echo", "head", "jq", "ls", "mkdir", "rm", "wc")
+TYPED = ("lode", "cat", "cp", "echo", "head", "jq", "ls", "mkdir", "printf", "rm", "wc")
 # Commands of lode that answer no question.
 NO_ANSWER = ("example", "help", "synth", "version")
 
@@ -134,8 +134,8 @@ class Report:
 class Reader:
     """Follows one document."""
 
-    def __init__(self, report, path, env, writes):
-        self.report, self.path, self.env, self.writes = report, path, env, writes
+    def __init__(self, report, path, env, options):
+        self.report, self.path, self.env, self.writes, self.beside = report, path, env, options.write, options.beside
         self.text = path.read_text(encoding="utf-8")
         self.answered = None
 
@@ -149,6 +149,8 @@ class Reader:
         commands = commands_of(self.text)
         found = []
         with tempfile.TemporaryDirectory() as folder:
+            for program in self.beside:
+                (Path(folder) / program.name).symlink_to(program.resolve())
             began, previous = time.monotonic(), 0
             for command, after in zip(commands, [*commands[1:], None]):
                 name = f"{self.path.name}:{command.line}: $ {command.text}".replace("\n", " ")
@@ -209,6 +211,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lode", help="the program (default: the one in PATH)")
     parser.add_argument("--write", action="store_true", help="write what is printed into the documents")
+    parser.add_argument("--beside", action="append", default=[], type=Path, metavar="PROGRAM",
+                        help="a program that is in the empty directory, for ./PROGRAM")
     parser.add_argument("documents", nargs="*", type=Path)
     options = parser.parse_args()
     report = Report()
@@ -220,7 +224,7 @@ def main():
         env = environment(Path(folder) / "lode" if options.lode else None)
         documents = options.documents or [ROOT / name for name in DOCUMENTS if (ROOT / name).is_file()]
         for path in documents:
-            reader = Reader(report, path, env, options.write)
+            reader = Reader(report, path, env, options)
             count = reader.follow()
             if reader.answered:
                 print(f"# {path.name}: {count} commands; the first answer came after {reader.answered[0]:.3f} s: "
