@@ -214,7 +214,7 @@ static void note_most(struct most *most, double value, uint64_t number, const st
 static void note_size(struct origin origin, const struct store *input, const struct command *command,
                       const struct result *result, uint64_t number, size_t index)
 {
-    size_t bytes = store_bytes(input), free_bytes = bytes > FREE_BYTES / MOST_RATIO ? 0 : FREE_BYTES;
+    size_t bytes = store_total_bytes(input), free_bytes = bytes > FREE_BYTES / MOST_RATIO ? 0 : FREE_BYTES;
     double ratio = bytes ? (double)result->written / (double)bytes : 0;
     note_most(command->writes ? &campaign.of_stores : &campaign.of_text, ratio, number, command);
     if (result->written <= MOST_RATIO * bytes + free_bytes)

@@ -127,7 +127,7 @@ void store_free(struct store *store)
     *store = (struct store){0};
 }
 
-size_t store_bytes(const struct store *store)
+size_t store_total_bytes(const struct store *store)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < store->count; i++)

@@ -26,7 +26,7 @@ void store_copy(struct store *to, const struct store *from);
 void store_free(struct store *store);
 /* Into a directory that is not there yet. */
 bool store_save(const struct store *store, const char *path);
-size_t store_bytes(const struct store *store);
+size_t store_total_bytes(const struct store *store);
 
 void piece_resize(struct piece *piece, size_t size);
 void piece_remove(struct store *store, size_t index);
