@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Types every example of the help pages: help_examples.py --lode PROGRAM. The stores that they name are those of `lode
+example` (NAMES below). Each must succeed and print something, or write what it says. Not run: examples that start with
+another program than lode, and those of more than a million of something.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from follow import ROOT, Report, environment, programs_of, why_not
+
+PAGES = ROOT / "src" / "cli" / "help"
+# What the stores of examples are called, and what they are.
+NAMES = {"db": "solver", "hpctoolkit-app-database": "solver", "uftrace.data": "thumbs", "store": "shop",
+         "rank0.data": "thumbs", "rank1.data": "thumbs", "rank-0/uftrace.data": "thumbs", "rank-1/uftrace.data": "thumbs"}
+SECONDS = 120
+
+
+def examples_of(page):
+    """(command, line)"""
+    section = None
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if re.fullmatch(r"[A-Z]+( [A-Z]+)*", line):
+            section = line
+        elif section == "EXAMPLES" and line and not line.startswith(" "):
+            yield line, number
+
+
+def run(command, folder, env):
+    return subprocess.run(["sh", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=SECONDS, check=False)
+
+
+def make_stores(folder, env):
+    """demo, its stores under the names of the examples, an old database, and source files."""
+    result = run("lode example demo && lode convert demo/solver --format hpctoolkit-draft-metadb -o old-db", folder, env)
+    if result.returncode != 0:
+        raise SystemExit(result.stderr)
+    for name, store in NAMES.items():
+        shutil.copytree(folder / "demo" / store, folder / name)
+    shutil.copytree(folder / "demo" / "solver" / "src", folder / "src")
+
+
+def outputs_of(command):
+    """What -o and > name."""
+    return re.findall(r"(?:-o|>) (\S+)", command)
+
+
+def try_example(report, name, command, stores, env):
+    reason = why_not(command.replace("| less", "| cat"), env)
+    if programs_of(command)[0] != "lode":
+        reason = "starts with another program"
+    elif re.search(r"\b\d{6,}\b", command):
+        reason = "takes long"
+    if reason:
+        report.skip(name, reason)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "stores"
+        shutil.copytree(stores, folder)
+        for output in outputs_of(command):
+            shutil.rmtree(folder / output, ignore_errors=True)
+        if command.startswith("lode example"):
+            shutil.rmtree(folder / "demo")
+        result = run(command.replace("| less", "| cat"), folder, env)
+        written = [output for output in outputs_of(command) if not (folder / output).exists()]
+        fits = result.returncode == 0 and not written and not result.stderr and (result.stdout or outputs_of(command))
+        report.say(bool(fits), name, [f"exit status {result.returncode}", *result.stderr.splitlines(), *written])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lode", required=True)
+    options = parser.parse_args()
+    report = Report()
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / "lode").symlink_to(Path(options.lode).resolve())
+        env = environment(Path(scratch) / "lode")
+        stores = Path(scratch) / "stores"
+        stores.mkdir()
+        make_stores(stores, env)
+        for page in sorted(PAGES.glob("*.txt")):
+            for command, line in examples_of(page):
+                try_example(report, f"{page.name}:{line}: $ {command}", command, stores, env)
+    report.say(report.count > 40, "there are examples")
+    print(f"1..{report.count}")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
