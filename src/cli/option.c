@@ -231,13 +231,17 @@ static int parse_moment(parser *p, const option_spec *option, const char *text, 
     into->is_absolute = text[0] == '@';
     if (into->is_absolute)
         return parse_count(p, option, text + 1, &into->nanoseconds);
-    if (parse_nanoseconds(text, &into->nanoseconds))
+    into->is_calendar = calendar_is_meant(text);
+    if (into->is_calendar ? calendar_parse(text, &into->calendar)
+                          : parse_nanoseconds(text, &into->nanoseconds))
         return 0;
     const char *meant = option_of_word(p, text);
     if (meant)
         return fail(p, "--%s takes a time; did you mean --%s %.60s?", option->name, meant, text);
-    return fail(p, "--%s takes a time such as 1.5s, 250ms or 10us, or @NANOSECONDS, not '%.60s'",
-                option->name, text);
+    return fail(
+        p,
+        "--%s takes a time such as 1.5s, 250ms, 16:26:03 or 2022-09-13T08:57Z, or @NANOSECONDS, not '%.60s'",
+        option->name, text);
 }
 
 static int parse_span(parser *p, const option_spec *option, const char *text, uint64_t *into)

@@ -8,6 +8,8 @@
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H
 
+#include "text/calendar.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,11 +28,13 @@ typedef enum option_kind {
     OPTION_CHOICES       /* unsigned: one bit per choice; lists and repeats add up */
 } option_kind;
 
-/* A point in time, either since the first sample or event, or in the time of the store. */
+/* A point in time: after the first sample or event, in the clock of the store, or on the wall. */
 typedef struct time_point {
     int is_given;
     int is_absolute;
+    int is_calendar;
     uint64_t nanoseconds;
+    calendar_time calendar; /* if so */
 } time_point;
 
 /* Nanoseconds, or one of the words that an option takes instead. */

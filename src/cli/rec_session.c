@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rec_session.h"
 
+#include "moment.h"
 #include "output/report.h"
 #include "stores.h"
 
@@ -85,15 +86,6 @@ int rec_find_interval(rec_session *s)
     return EXIT_DONE;
 }
 
-static uint64_t absolute(const rec_session *s, const time_point *moment, uint64_t otherwise)
-{
-    if (!moment->is_given)
-        return otherwise;
-    if (moment->is_absolute)
-        return moment->nanoseconds;
-    return moment->nanoseconds > UINT64_MAX - s->begin ? UINT64_MAX : s->begin + moment->nanoseconds;
-}
-
 static int set_window(rec_session *s)
 {
     const time_point *from = &s->shared->from, *to = &s->shared->to;
@@ -102,8 +94,13 @@ static int set_window(rec_session *s)
     int status = rec_find_interval(s);
     if (status != EXIT_DONE)
         return status;
-    s->slice.from = absolute(s, from, 0);
-    s->slice.to = absolute(s, to, 0);
+    uint64_t utc;
+    store_clock clock = {.path = s->path, .begin = s->begin, .end = s->end};
+    clock.has_utc = rec_utc(s, s->begin, &utc);
+    clock.utc_offset = clock.has_utc ? utc - s->begin : 0;
+    if (moment_resolve(from, "from", &clock, 0, &s->slice.from) != EXIT_DONE ||
+        moment_resolve(to, "to", &clock, 0, &s->slice.to) != EXIT_DONE)
+        return EXIT_TROUBLE;
     int is_empty = to->is_given && s->slice.from >= s->slice.to;
     if (is_empty || s->slice.from > s->end)
         return report("%s: --from must be before --to and before the end of the recording", s->path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session.h"
 
+#include "moment.h"
 #include "output/report.h"
 #include "stores.h"
 
@@ -79,23 +80,15 @@ int session_has_window(const session *s)
     return s->shared->from.is_given || s->shared->to.is_given;
 }
 
-/* A moment in the time of the file, within what 64 bits hold. */
-static uint64_t absolute(const time_point *moment, uint64_t start, uint64_t otherwise)
-{
-    if (!moment->is_given)
-        return otherwise;
-    if (moment->is_absolute)
-        return moment->nanoseconds;
-    return moment->nanoseconds > UINT64_MAX - start ? UINT64_MAX : start + moment->nanoseconds;
-}
-
 int session_window(session *s, uint64_t *start, uint64_t *from, uint64_t *to)
 {
     uint64_t end = 0;
     if (lode_database_trace_bounds(s->db, start, &end) != LODE_OK)
         return report("%s: the database has no traces", s->path);
-    *from = absolute(&s->shared->from, *start, *start);
-    *to = absolute(&s->shared->to, *start, end < UINT64_MAX ? end + 1 : end);
+    store_clock clock = {.path = s->path, .begin = *start, .end = end, .has_utc = time_is_utc(*start)};
+    if (moment_resolve(&s->shared->from, "from", &clock, *start, from) != EXIT_DONE ||
+        moment_resolve(&s->shared->to, "to", &clock, end < UINT64_MAX ? end + 1 : end, to) != EXIT_DONE)
+        return EXIT_TROUBLE;
     if (*from >= *to && session_has_window(s))
         return report("%s: --from must be before --to and before the end of the traces", s->path);
     if (!session_has_window(s))

@@ -97,8 +97,8 @@ def links_and_large_directories(program):
 
 
 def a_file_means_its_store(program):
-    for folder, names in ((program.databases(), ("made-small", "viewer-issue-328")), (program.recordings(), ("mt/uftrace.data",)), (program.stores(), None)):
-        for name in names or sorted(path.name for path in folder.iterdir() if (path / "traces.dat").exists())[:1]:
+    for folder, names in ((program.databases(), ("made-small", "viewer-issue-328")), (program.recordings(), ("mt/uftrace.data",)), (program.stores() / "master", None)):
+        for name in names or [sorted(path.parent.name for path in folder.glob("*/traces.dat"))[0]]:
             wanted = program.run("info", name, cwd=folder)
             files = [path.name for path in (folder / name).iterdir() if path.is_file()]
             different = [file for file in files if program.run("info", f"{name}/{file}", cwd=folder) != wanted]
