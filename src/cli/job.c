@@ -51,11 +51,14 @@ static lode_status load(lode_comm **comm, job_kind kind, plugin *found, lode_err
     plugin_find(job_choices[kind], found);
     if (found->state == PLUGIN_FOUND)
         return lode_comm_join(comm, found->path, error);
+    const char *name = job_choices[kind];
     if (found->state == PLUGIN_REFUSED)
         snprintf(error->text, sizeof error->text, "refused: %.400s", found->reason);
+    else if (plugin_is_possible())
+        snprintf(error->text, sizeof error->text, "not found; the plug-in for %s is not installed", name);
     else
-        snprintf(error->text, sizeof error->text, "not found; the plug-in for %s is not installed",
-                 job_choices[kind]);
+        snprintf(error->text, sizeof error->text,
+                 "not loaded; this program is static, which excludes plug-ins");
     return LODE_ERR_UNSUPPORTED;
 }
 

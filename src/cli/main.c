@@ -117,9 +117,22 @@ static const char *command_name(const char *word)
     return word;
 }
 
+/* A locale that is not installed here, as after ssh, still says which characters can be shown. */
+static void set_characters(void)
+{
+    if (setlocale(LC_CTYPE, ""))
+        return;
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *name = NULL;
+    for (size_t i = 0; i < 3 && (!name || name[0] == '\0'); i++)
+        name = getenv(variables[i]);
+    if (name && (strcasestr(name, ".utf-8") || strcasestr(name, ".utf8")))
+        setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 int main(int argc, char **argv)
 {
-    setlocale(LC_CTYPE, "");
+    set_characters();
     interrupt_init();
     formats_init();
     /* Without a guard, a file that shrinks ends the program. */

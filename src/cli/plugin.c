@@ -18,6 +18,11 @@ typedef struct trusted {
     size_t user_count, group_count;
 } trusted;
 
+int plugin_is_possible(void)
+{
+    return PLUGINS_CAN_BE_LOADED;
+}
+
 int plugin_program(char path[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -140,6 +145,8 @@ static const char *relative_directory(const char *program_directory)
 
 int plugin_directory(size_t index, char directory[PATH_MAX])
 {
+    if (!plugin_is_possible())
+        return 0;
     const char *named = secure_getenv("LODE_PLUGINS");
     if (named && named[0] != '\0') {
         snprintf(directory, PATH_MAX, "%s", named);
@@ -167,6 +174,7 @@ void plugin_find(const char *name, plugin *found)
     char directory[PATH_MAX], path[2 * PATH_MAX];
     memset(found, 0, sizeof *found);
     found->state = PLUGIN_MISSING;
+    snprintf(found->path, sizeof found->path, "lode-mpi-%s.so", name);
     for (size_t i = 0; plugin_directory(i, directory); i++) {
         snprintf(path, sizeof path, "%s/lode-mpi-%s.so", directory, name);
         if (i == 0)

@@ -24,6 +24,8 @@ typedef struct plugin {
     char reason[2 * PATH_MAX]; /* why it is refused */
 } plugin;
 
+/* Whether this program can load plug-ins at all: a static one cannot. */
+int plugin_is_possible(void);
 /* `name` as in job_choices. */
 void plugin_find(const char *name, plugin *found);
 /* The directories that are searched, in this order; 0 past the last. */

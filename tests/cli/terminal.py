@@ -3,6 +3,7 @@
 """On a terminal: colours, if they are wanted; lines that fit; progress only where somebody watches."""
 
 import sys
+import tempfile
 import unicodedata
 
 import cli
@@ -116,6 +117,16 @@ def progress_is_for_terminals(program):
                       [on_terminal.err])
 
 
+def a_locale_that_is_not_installed(program):
+    with tempfile.TemporaryDirectory() as folder:
+        program.run("example", "demo", cwd=folder)
+        shown = {name: program.run("tree", "demo/solver", cwd=folder, env={"LANG": None, "LC_ALL": name})
+                 for name in ("C.UTF-8", "xx_YY.UTF-8", "xx_YY.utf8@euro", "xx_YY.ISO-8859-1", "C")}
+    program.check(not shown["C.UTF-8"].out.isascii() and shown["C"].out.isascii(), "UTF-8 and ASCII differ")
+    for name, like in (("xx_YY.UTF-8", "C.UTF-8"), ("xx_YY.utf8@euro", "C.UTF-8"), ("xx_YY.ISO-8859-1", "C")):
+        program.equal(shown[name], shown[like], f"{name} is shown as {like}")
+
+
 def names_without_utf8(program):
     for view in VIEWS:
         result = program.on_terminal(*view, env={"LANG": "C"})
@@ -125,4 +136,4 @@ def names_without_utf8(program):
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, lines_fit, lines_about_recordings_fit, colours_of_a_replay, lines_end_without_blanks, colours_on_a_terminal,
                       colours_only_where_they_are_wanted, width_without_a_terminal, machines_get_the_same_everywhere,
-                      progress_is_for_terminals, names_without_utf8))
+                      progress_is_for_terminals, a_locale_that_is_not_installed, names_without_utf8))

@@ -38,7 +38,9 @@ static void say_libraries(out *o)
 static void say_plugins(out *o)
 {
     static plugin found;
-    for (size_t i = JOB_OPENMPI; job_choices[i]; i++) {
+    if (!plugin_is_possible())
+        out_entry(o, "MPI", "no plug-ins: this program is static");
+    for (size_t i = JOB_OPENMPI; job_choices[i] && plugin_is_possible(); i++) {
         plugin_find(job_choices[i], &found);
         if (found.state == PLUGIN_FOUND)
             out_entry(o, "MPI", "%s: %s", job_choices[i], found.path);

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lode as a package of Spack: copy this file to var/spack/repos/REPOSITORY/packages/lode/package.py of a repository of your own."""
+
+from spack.package import *
+
+
+class Lode(MesonPackage):
+    """Reads the output of profilers and tracers (HPCToolkit databases, uftrace recordings, Zorka trace stores), verifies its
+    integrity, and answers where the time went."""
+
+    # A release adds its address and checksum: version("0.1.0", url=..., sha256=...). Until then, "spack dev-build lode@main" in the
+    # directory of the sources, or "spack develop --path DIRECTORY lode@main" in an environment.
+    version("main")
+
+    variant("mpi", default=False, description="Build the plug-in for the MPI library of the environment")
+    variant("libdeflate", default=True, description="Unpack trace stores with libdeflate, which is faster than zlib")
+
+    depends_on("meson@1.0:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3.7:", type="build")
+    depends_on("expat")
+    depends_on("zlib-api")
+    depends_on("lz4")
+    depends_on("pcre2@10.30:")
+    depends_on("libdeflate", when="+libdeflate")
+    depends_on("mpi", when="+mpi")
+    # Plug-ins are for these two, and for what has the binary interface of one of them.
+    requires("^openmpi", "^mpich", policy="one_of", when="+mpi")
+
+    def meson_args(self):
+        return [
+            "-Dmpi=" + ("enabled" if "+mpi" in self.spec else "disabled"),
+            "-Dlibdeflate=" + ("enabled" if "+libdeflate" in self.spec else "disabled"),
+        ]
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def check_install(self):
+        Executable(self.prefix.bin.lode)("version")
