@@ -3,6 +3,7 @@
 #ifndef LODE_CALLS_H
 #define LODE_CALLS_H
 
+#include <lode/match.h>
 #include <lode/pool.h>
 #include <lode/recording.h>
 
@@ -29,14 +30,20 @@ typedef struct lode_calls_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
+    /* The rest is for lode_calls_compute only. Functions with one name, in a form, are one row. */
+    int merge;
+    lode_name_form names;
+    const lode_filter *filter; /* functions to show; NULL: all */
 } lode_calls_options;
 #define LODE_CALLS_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL, NULL                        \
+        sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL, NULL, 0, LODE_NAME_FULL,    \
+            NULL                                                                                             \
     }
 
 /*
- * One function, by module and address. Times are in nanoseconds. Total counts a recursive function
+ * One function, by module and address, or all of one name; then `function` is the first of them by
+ * module and address. Times are in nanoseconds. Total counts a recursive function
  * once, at its outermost call; self excludes callees and, if recorded, off-CPU time. The rest is
  * over all calls, each with its total time. Percentiles are accurate to LODE_PERCENTILE_ERROR.
  */
@@ -46,6 +53,11 @@ typedef struct lode_call_row {
     uint64_t errors;        /* calls that ended with one */
     double mean, deviation; /* of the population */
     uint64_t p50, p95, p99;
+    /* How many functions were merged; module, file and line of all of them, or NULL and 0. */
+    uint32_t functions;
+    uint32_t line;
+    const lode_module *module;
+    const lode_file *file;
 } lode_call_row;
 #define LODE_PERCENTILE_ERROR 0.008 /* relative */
 
@@ -76,6 +88,8 @@ LODE_API size_t lode_calls_count(const lode_calls *calls);
 LODE_API const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index);
 /* The time that a share `q` of the calls does not exceed, 0 <= q <= 1. */
 LODE_API uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q);
+/* How many rows the filter hid. */
+LODE_API size_t lode_calls_hidden(const lode_calls *calls);
 LODE_API uint32_t lode_calls_track_count(const lode_calls *calls);
 LODE_API const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index);
 

@@ -4,17 +4,19 @@
 #define LODE_HOTSPOT_H
 
 #include <lode/cost.h>
+#include <lode/match.h>
 
 LODE_BEGIN_DECLS
 
 typedef enum lode_group_by {
-    LODE_BY_FUNCTION,
+    LODE_BY_FUNCTION, /* functions with one name are one row */
     LODE_BY_LINE,
     LODE_BY_LOOP,
     LODE_BY_MODULE,
     LODE_BY_FILE,
     /* as by line, but the cost of a function without lines is at the line of its definition */
-    LODE_BY_SOURCE_LINE
+    LODE_BY_SOURCE_LINE,
+    LODE_BY_SYMBOL /* functions with one name, module, address and location */
 } lode_group_by;
 
 typedef enum lode_hotspot_sort {
@@ -40,18 +42,38 @@ typedef struct lode_hotspot {
     uint32_t line;
     /* one of the contexts; its label names the row if nothing above does */
     const lode_context *sample;
+    /* by function: how many there are; file, line and module are those of all, or not set */
+    uint32_t functions;
 } lode_hotspot;
 
 typedef struct lode_hotspots lode_hotspots;
+
+typedef struct lode_hotspot_options {
+    size_t size;
+    lode_group_by by;
+    lode_hotspot_sort sort;
+    lode_name_form names;      /* by function: the names that are compared, and sorted by */
+    const lode_filter *filter; /* by function or symbol: functions to show; NULL: all */
+} lode_hotspot_options;
+#define LODE_HOTSPOT_OPTIONS_INIT                                                                            \
+    {                                                                                                        \
+        sizeof(lode_hotspot_options), LODE_BY_FUNCTION, LODE_SORT_EXCLUSIVE, LODE_NAME_FULL, NULL            \
+    }
 
 /* Rows with any cost, sorted; ties in the order of names. MT: any thread. */
 LODE_API LODE_CHECKED lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost,
                                                         lode_group_by by, lode_hotspot_sort sort,
                                                         lode_error *error);
+/* The same with more options, which may be NULL. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_hotspots_select(lode_hotspots **out, const lode_cost *cost,
+                                                       const lode_hotspot_options *options,
+                                                       lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_hotspots_free(lode_hotspots *hotspots);
 /* MT: any thread. */
 LODE_API size_t lode_hotspots_count(const lode_hotspots *hotspots);
+/* How many rows the filter hid. MT: any thread. */
+LODE_API size_t lode_hotspots_hidden(const lode_hotspots *hotspots);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index);
 /* The name of a row for people, as in lode/name.h. MT: any thread. */

@@ -68,5 +68,30 @@ LODE_API const lode_context *lode_matches_at(const lode_matches *matches, size_t
 /* Whether a context of the tree begins one of the functions: a call of it, or an inlined copy. */
 LODE_API int lode_matches_has(const lode_matches *matches, const lode_context *context);
 
+/*
+ * Filters: functions to show, and functions to hide. A pattern is a whole name in any form, or a
+ * pattern as above; "module:PATTERN" and "file:PATTERN" compare the path of the load module or of
+ * the source file, or its last component. A function is shown if some pattern to include matches it
+ * (or there is none), and no pattern to exclude does. Whether a function is shown depends on that
+ * function alone. Case matters.
+ */
+typedef struct lode_filter lode_filter;
+
+/*
+ * LODE_ERR_ARGUMENT for an empty pattern and for what is no regular expression; at most 64 of each.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_filter_open(lode_filter **out, const char *const *include,
+                                                   size_t include_count, const char *const *exclude,
+                                                   size_t exclude_count, lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_filter_close(lode_filter *filter);
+/* A NULL filter shows everything. MT: any thread. */
+LODE_API int lode_filter_shows_function(const lode_filter *filter, const lode_function *function);
+/* The same for what a context begins; one without a function has a label and a location. */
+LODE_API int lode_filter_shows_context(const lode_filter *filter, const lode_context *context);
+/* As lode_matcher_status. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_filter_status(const lode_filter *filter, lode_error *error);
+
 LODE_END_DECLS
 #endif

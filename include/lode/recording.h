@@ -100,10 +100,11 @@ typedef struct lode_slice {
     uint32_t track_count;
     uint32_t depth;    /* calls with this many callers or more are omitted; 0: none are */
     uint64_t min_time; /* shorter calls are omitted, in nanoseconds */
+    int no_sched;      /* off-CPU time is omitted, as if it had not been recorded */
 } lode_slice;
 #define LODE_SLICE_INIT                                                                                      \
     {                                                                                                        \
-        sizeof(lode_slice), 0, 0, NULL, 0, 0, 0                                                              \
+        sizeof(lode_slice), 0, 0, NULL, 0, 0, 0, 0                                                           \
     }
 
 LODE_END_DECLS

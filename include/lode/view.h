@@ -10,7 +10,9 @@ LODE_BEGIN_DECLS
 typedef enum lode_view_mode {
     LODE_VIEW_TOP_DOWN, /* from the entry points to what they call */
     LODE_VIEW_CALLERS,  /* from the functions with the highest exclusive cost to their callers */
-    LODE_VIEW_FLAT      /* functions with their loops and lines; recursion counts once */
+    LODE_VIEW_FLAT,     /* functions with their loops and lines; recursion counts once */
+    /* from the functions of the focus to their callers, by inclusive cost; recursion counts once */
+    LODE_VIEW_CALLERS_OF
 } lode_view_mode;
 
 typedef struct lode_view_options {
@@ -18,7 +20,7 @@ typedef struct lode_view_options {
     lode_view_mode mode;
     unsigned depth;      /* deeper rows are omitted; 0: no limit */
     double min_fraction; /* rows below this share of the total are omitted; 0.01 is 1 % */
-    const char *focus;   /* start at functions whose name contains this; NULL: everywhere */
+    const char *focus;   /* start at the functions that this name means (lode/match.h); NULL: all */
     int lines;           /* show source lines as nodes of their own */
     size_t max_rows;     /* 0: no bound */
 } lode_view_options;
@@ -32,7 +34,8 @@ typedef struct lode_view_options {
  * row with the same meaning (function, loop, line) are one row; top-down, calls and inlined copies
  * of a function are two. In a view by callers, `inclusive` of a row is the part of the first row's
  * exclusive cost that came through this caller, and `exclusive` is the same at depth 0 and 0 below.
- * In a flat view, `exclusive` of a function includes its loops and lines.
+ * In a view by callers of the focus, it is the part of the inclusive cost, and `exclusive` at depth
+ * 0 is that of the function. In a flat view, `exclusive` of a function includes its loops and lines.
  */
 typedef struct lode_view_row {
     unsigned depth;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls by function and by track: sums the results of the workers, in order. */
 #include "analysis/calls.h"
+#include "analysis/calls_names.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "model/table.h"
@@ -17,7 +18,7 @@ struct ranked {
 
 struct lode_calls {
     struct ranked *rows;
-    size_t count;
+    size_t count, hidden;
     lode_track_row *tracks;
     uint32_t track_count;
     struct lode_arena arena; /* for the sketches */
@@ -26,6 +27,8 @@ struct lode_calls {
 struct computation {
     struct lode_pass pass;
     struct lode_tallies *workers;
+    struct lode_call_names names;
+    bool has_names; /* functions are merged or hidden */
     lode_calls *calls;
 };
 
@@ -51,7 +54,7 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     LODE_TRY_ALLOC(self->workers, error);
     for (unsigned i = 0; i < self->pass.threads; i++)
-        LODE_TRY(lode_tallies_open(&self->workers[i], error));
+        LODE_TRY(lode_tallies_open(&self->workers[i], self->has_names ? &self->names : NULL, error));
     self->pass.take = take;
     self->pass.end = end_track;
     self->pass.user = self;
@@ -123,6 +126,21 @@ static void fill_row(struct ranked *ranked, const struct sum *sum)
     row->p99 = percentile(ranked, 0.99);
 }
 
+static void set_function(lode_call_row *row, const lode_function *function)
+{
+    row->function = function;
+    row->functions = 1;
+    row->module = function->module;
+    row->file = function->file;
+    row->line = function->line;
+}
+
+static bool is_hidden(const struct computation *self, uint32_t function)
+{
+    return self->has_names && function < self->names.items.count &&
+           LODE_ARRAY_AT(&self->names.items, struct lode_call_name, function)->is_hidden;
+}
+
 static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
                            lode_error *error)
 {
@@ -130,11 +148,15 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
     if (sum.min > sum.max)
         return LODE_OK; /* not called */
     lode_calls *calls = self->calls;
+    if (is_hidden(self, function)) {
+        calls->hidden++;
+        return LODE_OK;
+    }
     struct ranked *ranked = &calls->rows[calls->count];
     ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
     LODE_TRY_ALLOC(ranked->sketch, error);
     ranked->index = function;
-    ranked->row.function = lode_function_table_at(recording_functions(self->pass.recording), function);
+    set_function(&ranked->row, lode_function_table_at(recording_functions(self->pass.recording), function));
     fill_row(ranked, &sum);
     calls->count++;
     return LODE_OK;
@@ -153,6 +175,67 @@ static lode_status make_rows(struct computation *self, lode_error *error)
     for (uint32_t i = 0; i < functions && status == LODE_OK; i++)
         status = add_row(self, i, sets, error);
     free(sets);
+    return status;
+}
+
+/* ---- functions of one name ---- */
+
+/* The row of each group, plus 1; NULL if out of memory. */
+static uint32_t *index_rows(const struct computation *self)
+{
+    uint32_t *rows = calloc(self->names.items.count + 1, sizeof *rows);
+    for (size_t i = 0; rows && i < self->calls->count; i++)
+        rows[self->calls->rows[i].index] = (uint32_t)i + 1;
+    return rows;
+}
+
+/* Adds a function to the row of its name: the one with the lowest rank names it. */
+static void join_row(struct ranked *ranked, const lode_function *function, const uint32_t *ranks)
+{
+    lode_call_row *row = &ranked->row;
+    if (row->module != function->module)
+        row->module = NULL;
+    if (row->file != function->file || row->line != function->line) {
+        row->file = row->file == function->file ? row->file : NULL;
+        row->line = 0;
+    }
+    row->functions++;
+    if (ranks[function->index] < ranks[row->function->index])
+        row->function = function;
+}
+
+static void join_functions(struct computation *self, const uint32_t *rows, const uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < self->names.items.count; i++) {
+        uint32_t group = LODE_ARRAY_AT(&self->names.items, struct lode_call_name, i)->group;
+        if (group == 0 || group - 1 == i || rows[group - 1] == 0)
+            continue;
+        join_row(&self->calls->rows[rows[group - 1] - 1],
+                 lode_function_table_at(recording_functions(self->pass.recording), i), ranks);
+    }
+    for (size_t i = 0; i < self->calls->count; i++)
+        self->calls->rows[i].index = self->calls->rows[i].row.function->index;
+}
+
+/* Names rows after functions that do not depend on who met them first. */
+static lode_status name_rows(struct computation *self, lode_error *error)
+{
+    size_t count = 0, most = self->names.items.count;
+    if (!self->names.merges)
+        return LODE_OK;
+    const lode_function **functions = calloc(most + 1, sizeof *functions);
+    uint32_t *ranks = calloc(most + 1, sizeof *ranks), *rows = index_rows(self);
+    lode_status status = functions && ranks && rows ? LODE_OK : lode_fail_memory(error);
+    for (uint32_t i = 0; i < most && functions; i++)
+        if (LODE_ARRAY_AT(&self->names.items, struct lode_call_name, i)->group > 0)
+            functions[count++] = lode_function_table_at(recording_functions(self->pass.recording), i);
+    if (status == LODE_OK)
+        status = lode_rank_functions(functions, count, ranks, error);
+    if (status == LODE_OK)
+        join_functions(self, rows, ranks);
+    free(functions);
+    free(ranks);
+    free(rows);
     return status;
 }
 
@@ -219,7 +302,9 @@ static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error
 static lode_status compute(struct computation *self, lode_error *error)
 {
     LODE_TRY(read_tracks(self, error));
+    LODE_TRY(lode_filter_status(self->names.filter, error));
     LODE_TRY(make_rows(self, error));
+    LODE_TRY(name_rows(self, error));
     LODE_TRY(sort_rows(self->calls, self->pass.options.sort, error));
     self->calls->tracks = self->pass.rows;
     self->calls->track_count = self->pass.row_count;
@@ -236,10 +321,14 @@ lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording
     lode_arena_init(&self.calls->arena, SIZE_MAX);
     lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
     if (status == LODE_OK)
+        status = lode_call_names_init(&self.names, recording, &self.pass.options, error);
+    self.has_names = self.names.merges || self.names.filter;
+    if (status == LODE_OK)
         status = compute(&self, error);
     for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
         lode_tallies_close(&self.workers[i]);
     free(self.workers);
+    lode_call_names_free(&self.names);
     lode_pass_close(&self.pass);
     if (status == LODE_OK)
         *out = self.calls;
@@ -270,6 +359,7 @@ uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q)
     return index < calls->count ? percentile(&calls->rows[index], q) : 0;
 }
 
+LODE_GETTER(size_t, lode_calls_hidden, lode_calls, hidden);
 LODE_GETTER(uint32_t, lode_calls_track_count, lode_calls, track_count);
 LODE_GETTER_AT(lode_track_row, lode_calls_track, lode_calls, tracks, track_count);
 

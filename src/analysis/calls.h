@@ -51,7 +51,12 @@ struct lode_tally {
     uint64_t unused; /* pads to a cache line */
 };
 
-/* A worker: tallies and sketches by function index, and the open calls. */
+struct lode_call_names;
+
+/*
+ * A worker: tallies and sketches by function index, and the open calls. With names, the index is
+ * that of the function that stands for the name.
+ */
 struct lode_tallies {
     _Alignas(LODE_WORKER_ALIGN) struct lode_tally *items;
     /* Time of callees, by function index plus 1; at 0, of outermost calls of this track. */
@@ -63,10 +68,14 @@ struct lode_tallies {
     uint64_t *begins;
     uint32_t *functions; /* index plus 1 */
     size_t depth, depth_max;
-    uint64_t calls, errors, out; /* of this track */
+    uint64_t calls, errors, out;   /* of this track */
+    struct lode_call_names *names; /* NULL: every function by itself */
+    uint32_t *groups;              /* by index of function: the one that stands for it, plus 1; 0: ask */
+    uint32_t group_count;
 };
 
-lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error);
+/* `names` may be NULL. */
+lode_status lode_tallies_open(struct lode_tallies *tallies, struct lode_call_names *names, lode_error *error);
 void lode_tallies_close(struct lode_tallies *tallies);
 /* Implement take and end of struct lode_pass, for one worker. */
 lode_status lode_tallies_take(struct lode_tallies *tallies, const lode_event *events, size_t count,

@@ -5,8 +5,10 @@
  * the stack handles enter and leave alike and keeps ended calls, two more process those.
  */
 #include "analysis/calls.h"
+#include "analysis/calls_names.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "model/functions.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,9 +88,9 @@ static bool grow_functions(struct lode_tallies *self, uint32_t index)
     return true;
 }
 
-lode_status lode_tallies_open(struct lode_tallies *tallies, lode_error *error)
+lode_status lode_tallies_open(struct lode_tallies *tallies, struct lode_call_names *names, lode_error *error)
 {
-    *tallies = (struct lode_tallies){0};
+    *tallies = (struct lode_tallies){.names = names};
     lode_sketches_init(&tallies->sketches);
     if (!grow_stack(tallies) || !grow_functions(tallies, 0))
         return lode_fail_memory(error);
@@ -104,7 +106,29 @@ void lode_tallies_close(struct lode_tallies *tallies)
     free(tallies->active);
     free(tallies->begins);
     free(tallies->functions);
+    free(tallies->groups);
     *tallies = (struct lode_tallies){0};
+}
+
+/* Asks for the function that stands for a name; LODE_FUNCTIONS_MAX if out of memory. */
+static uint32_t ask_group(struct lode_tallies *self, const lode_function *function)
+{
+    uint32_t count = self->group_count ? self->group_count : FUNCTIONS_FIRST;
+    while (count <= function->index)
+        count *= 2;
+    if (count > self->group_count && !resize(&self->groups, self->group_count, count, sizeof *self->groups))
+        return LODE_FUNCTIONS_MAX;
+    self->group_count = count;
+    self->groups[function->index] = lode_call_names_group(self->names, function);
+    return self->groups[function->index] ? self->groups[function->index] - 1 : LODE_FUNCTIONS_MAX;
+}
+
+static inline uint32_t group_of(struct lode_tallies *self, const lode_function *function)
+{
+    uint32_t index = function->index;
+    if (UNLIKELY(index >= self->group_count || self->groups[index] == 0))
+        return ask_group(self, function);
+    return self->groups[index] - 1;
 }
 
 /* ---- the loops ---- */
@@ -128,15 +152,16 @@ static bool match(struct lode_tallies *self, const lode_event *events, size_t co
     uint64_t *const begins = self->begins;
     uint32_t *const functions = self->functions, *active = self->active, capacity = self->capacity;
     size_t depth = self->depth, n = 0;
+    const bool has_names = self->names != NULL;
     for (const lode_event *event = events; event < events + count; event++) {
         size_t end = event->kind;
         if (UNLIKELY(end > LODE_EVENT_LEAVE) && !note_other(self, event, depth, &end))
             continue;
         if (UNLIKELY(depth == end))
             continue; /* nothing is open: OUTSIDE is 1 */
-        uint32_t function = event->function->index;
+        uint32_t function = has_names ? group_of(self, event->function) : event->function->index;
         if (UNLIKELY(function >= capacity)) {
-            if (!grow_functions(self, function))
+            if (function == LODE_FUNCTIONS_MAX || !grow_functions(self, function))
                 return false;
             active = self->active;
             capacity = self->capacity;

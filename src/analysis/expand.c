@@ -25,6 +25,11 @@ void lode_view_node_free(struct lode_view_node *node)
 
 /* ---- grouping ---- */
 
+static bool is_by_callers(const struct lode_expander *self)
+{
+    return self->options.mode == LODE_VIEW_CALLERS || self->options.mode == LODE_VIEW_CALLERS_OF;
+}
+
 /* Whether a context has its own row; other costs go to the row above. Flat views omit calls. */
 static bool is_shown(const struct lode_expander *self, const lode_context *context)
 {
@@ -166,6 +171,23 @@ static void count_outermost(const struct lode_expander *self, struct lode_view_n
         node->row.context = &self->tree->nodes[members[0].context];
 }
 
+/* Drops contexts inside others of the node, so that a recursive function counts once. */
+static void keep_outermost(const struct lode_expander *self, struct lode_view_node *node)
+{
+    struct member *members = node->members.items;
+    size_t count = 0;
+    uint32_t end = 0;
+    count_outermost(self, node);
+    for (size_t i = 0; i < node->members.count; i++) {
+        if (members[i].context < end)
+            continue;
+        end = members[i].context + self->tree->nodes[members[i].context].subtree_size;
+        members[count++] = members[i];
+    }
+    node->members.count = count;
+    node->row.contexts = (uint32_t)count;
+}
+
 /* A context that calls several contexts of the node is one caller. */
 static void merge_callers(struct lode_expander *self, struct lode_view_node *node)
 {
@@ -223,7 +245,7 @@ static void merge_members(struct lode_expander *self)
 {
     for (size_t i = 0; i < self->children.count; i++) {
         struct lode_view_node *node = LODE_ARRAY_AT(&self->children, struct lode_view_node, i);
-        if (self->options.mode == LODE_VIEW_CALLERS)
+        if (is_by_callers(self))
             merge_callers(self, node);
         else if (self->options.mode == LODE_VIEW_FLAT)
             count_outermost(self, node);
@@ -258,7 +280,8 @@ static void choose_children(struct lode_expander *self, lode_view_row *parent, u
 static void complete_root(const struct lode_expander *self, lode_view_row *row,
                           const struct lode_array *members)
 {
-    if (row->depth > 0 || self->options.mode == LODE_VIEW_TOP_DOWN)
+    if (row->depth > 0 || self->options.mode == LODE_VIEW_TOP_DOWN ||
+        self->options.mode == LODE_VIEW_CALLERS_OF)
         return;
     row->exclusive = self->options.mode == LODE_VIEW_CALLERS ? row->inclusive : 0.0;
     for (size_t i = 0; self->options.mode == LODE_VIEW_FLAT && i < members->count; i++)
@@ -267,7 +290,7 @@ static void complete_root(const struct lode_expander *self, lode_view_row *row,
 
 static lode_status expand(struct lode_expander *self, struct lode_view_node *node)
 {
-    bool callers = self->options.mode == LODE_VIEW_CALLERS;
+    bool callers = is_by_callers(self);
     begin_children(self);
     for (size_t i = 0; i < node->members.count; i++) {
         const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
@@ -314,7 +337,7 @@ bool lode_view_node_complete(const struct lode_expander *self, struct lode_view_
     for (size_t i = 0; i < node->members.count; i++) {
         const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
         const lode_context *context = &self->tree->nodes[member->context];
-        if (self->options.mode != LODE_VIEW_CALLERS)
+        if (!is_by_callers(self))
             has_more |= add_body(self, context, &node->row);
         else
             has_more |= caller_of(self, context) != NULL;
@@ -352,6 +375,22 @@ static lode_status add_caller_roots(struct lode_expander *self)
             LODE_TRY(add_member(self, child_of(self, context), context, self->body[i],
                                 part_size(self, self->body[i])));
     }
+    return LODE_OK;
+}
+
+/* Functions of the focus with their inclusive costs. */
+static lode_status add_callers_of_roots(struct lode_expander *self)
+{
+    for (uint32_t i = 1; i < self->tree->count; i++) {
+        const lode_context *context = &self->tree->nodes[i];
+        if (!matches_focus(self, context))
+            continue;
+        struct lode_view_node *node = child_of(self, context);
+        LODE_TRY(add_member(self, node, context, self->cost->inclusive[i], self->sizes[i]));
+        node->row.exclusive += self->body[i];
+    }
+    for (size_t i = 0; i < self->children.count; i++)
+        keep_outermost(self, LODE_ARRAY_AT(&self->children, struct lode_view_node, i));
     return LODE_OK;
 }
 
@@ -428,6 +467,8 @@ static lode_status add_roots(struct lode_expander *self)
         LODE_TRY(find_functions(self));
     if (self->options.mode == LODE_VIEW_CALLERS)
         return add_caller_roots(self);
+    if (self->options.mode == LODE_VIEW_CALLERS_OF)
+        return add_callers_of_roots(self);
     if (self->options.mode == LODE_VIEW_FLAT)
         return add_flat_roots(self);
     return self->options.focus ? add_focused_roots(self) : add_top_roots(self);

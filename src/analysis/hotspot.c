@@ -5,7 +5,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/getter.h"
+#include "base/hash.h"
 #include "base/label.h"
+#include "base/options.h"
 #include "model/database.h"
 #include <inttypes.h>
 #include <lode/hotspot.h>
@@ -15,9 +17,12 @@
 
 #define NO_ROW UINT32_MAX
 
+/* Labels of this length are not compared: the function has a row of its own. */
+#define LABEL_SIZE 8192
+
 struct lode_hotspots {
     lode_hotspot *rows;
-    size_t count;
+    size_t count, hidden;
 };
 
 /* A row being computed, and how often its key is on the path from the root. */
@@ -27,6 +32,7 @@ struct row {
     /* For lines and loops: their function, if it is unique. */
     const lode_function *inside;
     bool shared;
+    bool is_hidden; /* by the filter */
 };
 
 /* A context on the path from the root. */
@@ -39,9 +45,13 @@ struct step {
 
 struct grouping {
     const lode_cost *cost;
+    lode_hotspot_options options;
     lode_group_by by;
     struct lode_array rows;
-    struct lode_keys keys; /* of the rows, in row order */
+    struct lode_keys keys;
+    struct lode_array row_of; /* by key: uint32_t */
+    struct lode_index names;  /* of rows, by hash of their name */
+    char *label, *other;      /* of LABEL_SIZE bytes */
     struct lode_array path;
 };
 
@@ -131,6 +141,7 @@ static enum place find_place(lode_group_by by, const lode_context *context, stru
     case LODE_BY_FILE:
         return file_place(context, key, names);
     case LODE_BY_FUNCTION:
+    case LODE_BY_SYMBOL:
     default:
         return function_place(context, key, names);
     }
@@ -138,19 +149,87 @@ static enum place find_place(lode_group_by by, const lode_context *context, stru
 
 /* ---- rows ---- */
 
+static bool is_by_function(const struct grouping *self)
+{
+    return self->by == LODE_BY_FUNCTION || self->by == LODE_BY_SYMBOL;
+}
+
+/* The name of a context that begins a function; false if it is too long to compare. */
+static bool name_context(const struct grouping *self, const lode_context *context, char *label)
+{
+    const lode_function *function = lode_context_function(context);
+    const char *name = context->lexical == LODE_LEXICAL_ENTRY ? context->entry_name
+                       : function                             ? function->name
+                                                              : NULL;
+    if (name && strnlen(name, LABEL_SIZE) == LABEL_SIZE)
+        return false;
+    return lode_context_label_as(context, self->options.names, label, LABEL_SIZE) < LABEL_SIZE;
+}
+
+/* A row of the same name; NO_ROW if there is none. Leaves the hash of the name. */
+static uint32_t find_name(const struct grouping *self, const lode_context *context, uint64_t *hash)
+{
+    *hash = lode_hash_text(self->label);
+    struct lode_index_probe probe = lode_index_begin(&self->names, *hash);
+    for (uint32_t number; lode_index_next(&probe, &number);) {
+        const struct row *row = LODE_ARRAY_AT(&self->rows, struct row, number);
+        if (row->hotspot.sample != context && name_context(self, row->hotspot.sample, self->other) &&
+            strcmp(self->label, self->other) == 0)
+            return number;
+    }
+    return NO_ROW;
+}
+
+/* Another function of the row: what is known of it must hold for all. */
+static void join_row(lode_hotspot *row, const lode_hotspot *names)
+{
+    row->functions++;
+    if (row->module != names->module)
+        row->module = NULL;
+    if (row->file != names->file || row->line != names->line) {
+        row->file = row->file == names->file ? row->file : NULL;
+        row->line = 0;
+    }
+}
+
+static lode_status add_row(struct grouping *self, const lode_hotspot *names, const lode_context *context,
+                           uint32_t *out, lode_error *error)
+{
+    uint64_t hash = 0;
+    bool is_hidden = is_by_function(self) && !lode_filter_shows_context(self->options.filter, context);
+    bool merges = self->by == LODE_BY_FUNCTION && !is_hidden && name_context(self, context, self->label);
+    *out = merges ? find_name(self, context, &hash) : NO_ROW;
+    if (*out != NO_ROW) {
+        join_row(&LODE_ARRAY_AT(&self->rows, struct row, *out)->hotspot, names);
+        return LODE_OK;
+    }
+    *out = (uint32_t)self->rows.count;
+    struct row *row = lode_array_push(&self->rows);
+    LODE_TRY_ALLOC(row && (!merges || lode_index_reserve(&self->names)), error);
+    if (merges)
+        lode_index_put(&self->names, hash, *out);
+    row->hotspot = *names;
+    row->hotspot.sample = context;
+    row->hotspot.functions = is_by_function(self);
+    row->is_hidden = is_hidden;
+    return LODE_OK;
+}
+
 static lode_status find_row(struct grouping *self, const struct lode_key *key, const lode_hotspot *names,
                             const lode_context *context, uint32_t *out, lode_error *error)
 {
     bool added;
-    *out = lode_keys_add(&self->keys, key, &added);
-    if (*out == LODE_NO_INDEX)
+    uint32_t number = lode_keys_add(&self->keys, key, &added);
+    if (number == LODE_NO_INDEX)
         return lode_fail_memory(error);
-    if (!added)
+    if (!added) {
+        *out = *LODE_ARRAY_AT(&self->row_of, uint32_t, number);
         return LODE_OK;
-    struct row *row = lode_array_push(&self->rows);
-    LODE_TRY_ALLOC(row, error);
-    row->hotspot = *names;
-    row->hotspot.sample = context;
+    }
+    LODE_TRY(add_row(self, names, context, out, error));
+    uint32_t *slot = lode_array_push(&self->row_of);
+    LODE_TRY_ALLOC(slot, error);
+    *slot = *out;
     return LODE_OK;
 }
 
@@ -220,13 +299,22 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
 struct order {
     lode_hotspot_sort sort;
     lode_group_by by;
+    lode_name_form names;
 };
 
-static int compare_names(const lode_hotspot *a, const lode_hotspot *b, lode_group_by by)
+static void name_row(const lode_hotspot *row, const struct order *order, char *label, size_t capacity)
+{
+    if (order->by == LODE_BY_FUNCTION || order->by == LODE_BY_SYMBOL)
+        lode_context_label_as(row->sample, order->names, label, capacity);
+    else
+        lode_hotspot_label(row, order->by, label, capacity);
+}
+
+static int compare_names(const lode_hotspot *a, const lode_hotspot *b, const struct order *order)
 {
     char left[512], right[512];
-    lode_hotspot_label(a, by, left, sizeof left);
-    lode_hotspot_label(b, by, right, sizeof right);
+    name_row(a, order, left, sizeof left);
+    name_row(b, order, right, sizeof right);
     int result = strcmp(left, right);
     if (result != 0)
         return result;
@@ -245,14 +333,13 @@ static int compare_rows(const void *left, const void *right, void *argument)
         double p = order->sort == LODE_SORT_INCLUSIVE ? a->exclusive : a->inclusive;
         double q = order->sort == LODE_SORT_INCLUSIVE ? b->exclusive : b->inclusive;
         if (order->sort == LODE_SORT_NAME || p == q)
-            return compare_names(a, b, order->by);
+            return compare_names(a, b, order);
         return p > q ? -1 : 1;
     }
     return x > y ? -1 : 1;
 }
 
-static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, lode_hotspots **out,
-                           lode_error *error)
+static lode_status collect(const struct grouping *self, lode_hotspots **out, lode_error *error)
 {
     lode_hotspots *result = calloc(1, sizeof *result);
     LODE_TRY_ALLOC(result, error);
@@ -265,35 +352,61 @@ static lode_status collect(const struct grouping *self, lode_hotspot_sort sort, 
         const struct row *row = LODE_ARRAY_AT(&self->rows, struct row, i);
         if (row->hotspot.inclusive == 0.0 && row->hotspot.exclusive == 0.0)
             continue;
+        result->hidden += row->is_hidden;
+        if (row->is_hidden)
+            continue;
         lode_hotspot *kept = &result->rows[result->count++];
         *kept = row->hotspot;
         if (is_by_line(self->by) || self->by == LODE_BY_LOOP)
             kept->function = row->inside;
     }
-    struct order order = {sort, self->by};
+    struct order order = {self->options.sort, self->by, self->options.names};
     qsort_r(result->rows, result->count, sizeof *result->rows, compare_rows, &order);
     *out = result;
     return LODE_OK;
 }
 
+static lode_status group(struct grouping *self, lode_hotspots **out, lode_error *error)
+{
+    const struct lode_context_tree *tree = self->cost->tree;
+    self->label = malloc(LABEL_SIZE);
+    self->other = malloc(LABEL_SIZE);
+    LODE_TRY_ALLOC(self->label && self->other, error);
+    for (uint32_t i = 0; i < tree->count; i++)
+        LODE_TRY(visit(self, &tree->nodes[i], error));
+    LODE_TRY(lode_filter_status(self->options.filter, error));
+    return collect(self, out, error);
+}
+
+lode_status lode_hotspots_select(lode_hotspots **out, const lode_cost *cost,
+                                 const lode_hotspot_options *options, lode_error *error)
+{
+    struct grouping self = {.cost = cost, .options = LODE_HOTSPOT_OPTIONS_INIT};
+    *out = NULL;
+    LODE_TRY(lode_options_take(&self.options, options, error));
+    self.by = self.options.by;
+    lode_array_init(&self.rows, sizeof(struct row), cost->tree->count);
+    lode_array_init(&self.row_of, sizeof(uint32_t), cost->tree->count);
+    lode_array_init(&self.path, sizeof(struct step), cost->tree->count);
+    lode_keys_init(&self.keys);
+    lode_status status = group(&self, out, error);
+    lode_array_free(&self.rows);
+    lode_array_free(&self.row_of);
+    lode_array_free(&self.path);
+    lode_keys_free(&self.keys);
+    lode_index_free(&self.names);
+    free(self.label);
+    free(self.other);
+    return status;
+}
+
 lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost, lode_group_by by,
                                   lode_hotspot_sort sort, lode_error *error)
 {
-    const struct lode_context_tree *tree = cost->tree;
-    struct grouping self = {.cost = cost, .by = by};
-    lode_status status = LODE_OK;
-    *out = NULL;
-    lode_array_init(&self.rows, sizeof(struct row), tree->count);
-    lode_array_init(&self.path, sizeof(struct step), tree->count);
-    lode_keys_init(&self.keys);
-    for (uint32_t i = 0; i < tree->count && status == LODE_OK; i++)
-        status = visit(&self, &tree->nodes[i], error);
-    if (status == LODE_OK)
-        status = collect(&self, sort, out, error);
-    lode_array_free(&self.rows);
-    lode_array_free(&self.path);
-    lode_keys_free(&self.keys);
-    return status;
+    lode_hotspot_options options = LODE_HOTSPOT_OPTIONS_INIT;
+    options.by = by;
+    options.sort = sort;
+    return lode_hotspots_select(out, cost, &options, error);
 }
 
 void lode_hotspots_free(lode_hotspots *hotspots)
@@ -305,6 +418,7 @@ void lode_hotspots_free(lode_hotspots *hotspots)
 }
 
 LODE_GETTER(size_t, lode_hotspots_count, lode_hotspots, count);
+LODE_GETTER(size_t, lode_hotspots_hidden, lode_hotspots, hidden);
 
 const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index)
 {
@@ -331,6 +445,7 @@ size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *b
             lode_label_format(&label, ":%" PRIu32, hotspot->line);
         break;
     case LODE_BY_FUNCTION:
+    case LODE_BY_SYMBOL:
     case LODE_BY_LOOP:
     default:
         return lode_context_label(hotspot->sample, buffer, capacity);

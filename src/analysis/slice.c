@@ -31,9 +31,10 @@ void lode_slicer_init(struct lode_slicer *slicer, const lode_slice *slice)
         slicer->to = slice->to ? slice->to : UINT64_MAX;
         slicer->depth = slice->depth ? slice->depth : UINT32_MAX;
         slicer->min_time = slice->min_time;
+        slicer->no_sched = slice->no_sched != 0;
     }
-    slicer->asks =
-        slicer->from > 0 || slicer->to != UINT64_MAX || slicer->depth != UINT32_MAX || slicer->min_time > 0;
+    slicer->asks = slicer->from > 0 || slicer->to != UINT64_MAX || slicer->depth != UINT32_MAX ||
+                   slicer->min_time > 0 || slicer->no_sched;
     lode_array_init(&slicer->frames, sizeof(struct frame), SIZE_MAX);
     lode_array_init(&slicer->queue, sizeof(struct waiting), SIZE_MAX);
     lode_array_init(&slicer->stored, sizeof(struct stored), SIZE_MAX);
@@ -250,6 +251,8 @@ static bool is_end(const lode_event *event)
 
 static bool take(struct lode_slicer *self, const lode_event *event)
 {
+    if (self->no_sched && (event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN))
+        return true;
     /* A call that ends when the window begins is outside. */
     if (!self->begun && (event->time > self->from || (event->time == self->from && !is_end(event))))
         if (!begin_window(self))

@@ -16,6 +16,7 @@ struct lode_slicer {
     uint64_t from, to; /* `to` is UINT64_MAX for the end */
     uint64_t min_time;
     uint32_t depth;
+    bool no_sched;
     bool asks;  /* false: passes everything */
     bool begun; /* an event at or after `from` occurred */
     bool ended; /* one at or after `to` */

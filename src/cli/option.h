@@ -81,6 +81,8 @@ typedef struct shared_options {
     uint64_t min_time;
     int names;
     int strict;
+    text_list include, exclude; /* patterns of functions */
+    int no_sched;
 } shared_options;
 
 enum {
@@ -94,6 +96,8 @@ enum {
     SHARED_DEPTH = 1u << 7,
     SHARED_NAMES = 1u << 8,
     SHARED_STRICT = 1u << 9,
+    SHARED_FILTER = 1u << 20,                       /* --include, --exclude */
+    SHARED_NO_SCHED = 1u << 21,                     /* without off-CPU time */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */
     SHARED_TRACKS = 1u << 12,                       /* --task and --id */
@@ -120,7 +124,8 @@ enum {
 enum {
     NAMES_SIMPLE,
     NAMES_FULL,
-    NAMES_RAW
+    NAMES_RAW,
+    NAMES_BY_STORE /* not given: full for databases, simple for recordings */
 };
 
 /* Own and shared options of a command, and --help. Tables end with a NULL name; may be NULL. */

@@ -118,6 +118,7 @@ int rec_open_slice(rec_session *s, const char *path, const shared_options *share
         return status;
     s->slice.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : 0);
     s->slice.min_time = shared->min_time;
+    s->slice.no_sched = shared->no_sched;
     return EXIT_DONE;
 }
 

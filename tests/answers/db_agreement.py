@@ -10,7 +10,7 @@ import db_source
 import db_window
 import lodejson
 
-BY = ("function", "line", "loop", "module", "file")
+BY = ("function", "symbol", "line", "loop", "module", "file")
 HOT_SHARE = 0.5
 HISTOGRAM_BINS = 12
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -184,7 +184,7 @@ class Agreement:
         for by in BY:
             self.attempt(f"top --by {by} in {what}", self.top, cost, by, selection=selection)
         self.attempt(f"tree in {what}", self.tree, cost, selection=selection)
-        self.attempt(f"tree --callers in {what}", self.tree, cost, mode="callers", selection=selection)
+        self.attempt(f"tree --bottom-up in {what}", self.tree, cost, mode="bottom-up", selection=selection)
         if exact:  # of a small database
             self.attempt(f"source in {what}", self.source, cost, selection=selection)
         self.attempt(f"threads in {what}", self._any_number_of_threads, cost, selection)
@@ -199,10 +199,11 @@ class Agreement:
 
     def tree(self, cost, mode="top-down", focus=None, lines=False, depth=0, min_percent=0, selection=None):
         options = ["--limit", 0, "--min-percent", min_percent, "--depth", depth, *self.options(cost, selection)]
-        options += ["--callers"] if mode == "callers" else []
+        options += ["--bottom-up"] if mode == "bottom-up" else []
         options += ["--lines"] if lines else []
-        options += ["--focus", focus] if focus else []
-        wanted = reference.callers(cost, focus) if mode == "callers" else reference.tree(cost, focus, lines)
+        options += ["--callers" if mode == "callers" else "--focus", focus] if focus else []
+        wanted = (reference.bottom_up(cost, focus) if mode == "bottom-up" else reference.callers(cost, focus) if mode == "callers"
+                  else reference.tree(cost, focus, lines))
         answer = self.run("tree", *options)
         self.heading(answer, cost)
         self.expect((answer["mode"], answer["focus"], answer["is_truncated"]), (mode, focus, False), "facts")

@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
 import db_drafts  # noqa: E402
 import db_window  # noqa: E402
+import db_reference as reference  # noqa: E402
 from db_agreement import BY, Agreement, Wrong, interesting_functions  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -41,7 +42,7 @@ def ask_about_metric(answers, metric):
     for by in BY if cost.total else BY[:1]:
         answers.attempt(f"top --by {by} '{name}'", answers.top, cost, by)
     answers.attempt(f"tree '{name}'", answers.tree, cost)
-    answers.attempt(f"tree --callers '{name}'", answers.tree, cost, mode="callers")
+    answers.attempt(f"tree --bottom-up '{name}'", answers.tree, cost, mode="bottom-up")
     answers.attempt(f"profiles '{name}'", answers.profiles, metric)
 
 
@@ -50,11 +51,13 @@ def ask_more(answers, metric):
     name, cost = metric["name"], answers.cost(metric)
     for sort in ("inclusive", "name"):
         answers.attempt(f"top --sort {sort} '{name}'", answers.top, cost, "function", sort)
-    for mode in ("top-down", "callers"):
+    for mode in ("top-down", "bottom-up"):
         answers.attempt(f"tree {mode} 1 % '{name}'", answers.tree, cost, mode=mode, min_percent=1)
         answers.attempt(f"tree {mode} --depth 3 '{name}'", answers.tree, cost, mode=mode, depth=3)
         answers.attempt(f"tree {mode} --focus main '{name}'", _focus, answers, cost, mode, "main")
         answers.attempt(f"tree {mode} --focus mp '{name}'", _focus, answers, cost, mode, "mp")
+    for focus in ("main", "mp", "MPI_*"):
+        answers.attempt(f"tree --callers {focus} '{name}'", _focus, answers, cost, "callers", focus)
     answers.attempt(f"tree --lines '{name}'", answers.tree, cost, lines=True)
     answers.attempt(f"source '{name}'", answers.source, cost)
     ordinary = answers.db.ordinary_profiles()
@@ -88,7 +91,7 @@ def ask_about_groups(answers, metric):
 
 
 def _focus(answers, cost, mode, focus):
-    if any(c.begins_function() and c.index and focus in answers.db.label(c).lower() for c in answers.db.contexts):
+    if reference.resolved(answers.db, focus):
         answers.tree(cost, mode=mode, focus=focus)
 
 

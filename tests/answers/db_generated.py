@@ -35,7 +35,7 @@ def ask(answers):
         for by in BY:
             answers.attempt(f"top --by {by} '{name}'", answers.top, cost, by)
         answers.attempt(f"tree '{name}'", answers.tree, cost)
-        answers.attempt(f"tree --callers '{name}'", answers.tree, cost, mode="callers")
+        answers.attempt(f"tree --bottom-up '{name}'", answers.tree, cost, mode="bottom-up")
         answers.attempt(f"profiles '{name}'", answers.profiles, metric)
     metric = answers.db.metrics[0]
     cost, focus = answers.cost(metric), "main"
@@ -48,11 +48,12 @@ def ask(answers):
     answers.attempt("top --sort inclusive", answers.top, cost, "function", "inclusive")
     answers.attempt("tree --lines", answers.tree, cost, lines=True)
     answers.attempt("source", answers.source, cost)
-    for mode in ("top-down", "callers"):
+    for mode in ("top-down", "bottom-up"):
         answers.attempt(f"tree {mode} 5 %", answers.tree, cost, mode=mode, min_percent=5)
         answers.attempt(f"tree {mode} --depth 2", answers.tree, cost, mode=mode, depth=2)
         if any(focus in answers.db.label(c).lower() for c in answers.db.contexts if c.begins_function()):
             answers.attempt(f"tree {mode} --focus", answers.tree, cost, mode=mode, focus=focus)
+            answers.attempt("tree --callers", answers.tree, cost, mode="callers", focus=focus)
     for context in answers.db.contexts[::max(1, len(answers.db.contexts) // 3)]:
         answers.attempt(f"context {context.id}", answers.context, metric, context.id)
     if answers.db.traces:
@@ -75,8 +76,8 @@ def _check(good, text):
 
 
 def _first_level_of_callers_is_top(answers, metric):
-    top = answers.run("top", "--limit", 0, "--metric", metric)["rows"]
-    callers = answers.run("tree", "--callers", "--min-percent", 0, "--limit", 0, "--metric", metric)["rows"]
+    top = answers.run("top", "--by", "symbol", "--limit", 0, "--metric", metric)["rows"]
+    callers = answers.run("tree", "--bottom-up", "--min-percent", 0, "--limit", 0, "--metric", metric)["rows"]
     left = Counter((row["name"], row["exclusive"]) for row in top if row["exclusive"] > 0)
     right = Counter((row["name"], row["inclusive"]) for row in callers if row["depth"] == 0)
     _check(left == right, f"only in top: {left - right}, only in the tree by callers: {right - left}")
@@ -93,9 +94,9 @@ def _rows_add_up(answers, metric):
                 wanted = row["inclusive"] - row["exclusive"]
             _check(below == wanted, f"rows below {row['name']}: {below}, not {wanted}")
             walk(children, is_callers)
-    for flags in ([], ["--lines"], ["--callers"]):
+    for flags in ([], ["--lines"], ["--bottom-up"]):
         rows = answers.run("tree", *flags, "--min-percent", 0, "--limit", 0, "--metric", metric)["rows"]
-        walk(nested(rows), "--callers" in flags)
+        walk(nested(rows), "--bottom-up" in flags)
 
 
 def _exclusive_rows_add_up_to_the_total(answers, metric):
@@ -142,7 +143,7 @@ def _converted_answers_the_same(answers, metric, target):
         top = {by: sorted(json.dumps(row) for row in at.run("top", "--by", by, "--limit", 0, "--metric", metric)["rows"])
                for by in BY}
         trees = [shape(nested(at.run("tree", *flags, "--limit", 0, "--min-percent", 0, "--metric", metric)["rows"]))
-                 for flags in ([], ["--lines"], ["--callers"])]
+                 for flags in ([], ["--lines"], ["--bottom-up"])]
         profiles = at.run("profiles", "--limit", 0, "--metric", metric)
         rows = sorted((row["name"], row["value"]) for row in profiles["rows"])
         trace = at.run("trace", "--limit", 0) if answers.db.traces else {"rows": []}
@@ -205,7 +206,7 @@ def check_total_of_nearly_nothing(tap, lode):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "odd"
         db_write.write(path, data)
-        for options in (["tree"], ["tree", "--callers"], ["top"], ["profiles"]):
+        for options in (["tree"], ["tree", "--bottom-up"], ["top"], ["profiles"]):
             for form in ([], ["--json"], ["--csv"]):
                 more = ["--min-percent", "0"] if options[0] == "tree" else []
                 done = subprocess.run([lode, *options, *more, *form, "--limit", "0", path], capture_output=True, text=True)

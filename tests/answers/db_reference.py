@@ -15,7 +15,8 @@ costs       Of a metric: the inclusive cost of a context is its value under the 
             children that the metadata lists. What is left of rounding (below 1e-11 of the inclusive cost) is zero.
 top         exclusive: own costs of all contexts that belong to a key; inclusive: inclusive costs of the contexts of a key that have no
             context of the same key above them. A context belongs to the key of the nearest context, from itself up, that has one:
-              function  contexts that begin a function: their function
+              symbol    contexts that begin a function: their function
+              function  the same, but functions with one name are one key
               line      contexts with a source file: file and line; others that begin a function: their function
               loop      loops: file, line and module; without a file, module and offset. Contexts that begin a function: none at all
               module    the module of the function, else that of the context; contexts that begin a function and have none: "unknown"
@@ -269,8 +270,10 @@ NO_KEY = ("none",)  # begins something that belongs to no row
 def _key(db, by, context):
     """The key that a context has itself: None if it belongs to that of its parent."""
     begins, function = context.begins_function(), context.function
-    if by == "function":
+    if by == "symbol":
         return db.function_key(context) if begins else None
+    if by == "function":
+        return ("name", db.label(context)) if begins else None
     if by == "line":
         if context.file is not None:
             return ("line", context.file, context.line)
@@ -293,8 +296,22 @@ def _stands_in(by, context):
     return context.lexical in ("entry", "global") or (by == "line" and context.lexical != "line")
 
 
+def _merged_names(db, name, contexts, counted):
+    """The same for functions of one name: what holds for all of them."""
+    groups = _grouped(contexts, db.function_key)
+    rows = [_top_names(db, "symbol", db.function_key(group[0]), group, group) for group in groups]
+    if len(rows) == 1:
+        return rows[0]
+    modules, files, lines = ({row[i] for row in rows} for i in (4, 2, 3))
+    file = files.pop() if len(files) == 1 else None
+    same_line = lines.pop() if len(lines) == 1 and len({row[2] for row in rows}) == 1 else None
+    return (name, name, file, same_line, modules.pop() if len(modules) == 1 else None)
+
+
 def _top_names(db, by, key, contexts, counted):
     """name, function, file, line and module of a row."""
+    if key[0] == "name":
+        return _merged_names(db, key[1], contexts, counted)
     first = contexts[0]
     inside = {db.function_identity(f.function) if f.function is not None else None
               for f in map(db.function_of, counted)}
@@ -475,7 +492,22 @@ def _callers_row(db, members, is_first):
     return Row(db, [c for c, _ in members], weight, weight if is_first else 0.0, children)
 
 
-def callers(cost, focus=None):
+def callers(cost, focus):
+    """The first rows of the callers of some functions: inclusive costs of their outermost contexts."""
+    db, own, rows = cost.db, defaultdict(list), []
+    wanted = resolved(db, focus)
+    for context in db.contexts:
+        own[db.function_of(context).index].append(cost.own[context.index])
+    for group in _grouped([db.contexts[i] for i in sorted(wanted)], db.function_key):
+        inside = {c.index for c in group}
+        outermost = [c for c in group if not any(a.index in inside for a in c.above() if a is not c)]
+        row = _callers_row(db, [(c, cost.inclusive[c.index]) for c in outermost], True)
+        row.exclusive = math.fsum(value for c in group for value in own[c.index])
+        rows.append(row)
+    return rows
+
+
+def bottom_up(cost, focus=None):
     """The first rows of a tree by callers."""
     db, own = cost.db, defaultdict(list)
     for context in db.contexts:
@@ -525,9 +557,9 @@ def profiles(db, metric):
 
 
 def named_contexts(db, name):
-    """Contexts of all functions of this linker name, or with this label."""
-    return [c for c in db.contexts if c.begins_function() and c.function is not None
-            and name in (db.functions[c.function]["name"], db.function_label(c.function))]
+    """The contexts of the functions that a name means."""
+    wanted = resolved(db, name)
+    return [context for context in db.contexts if context.index in wanted]
 
 
 def spread(db, cost_of, contexts, profiles):

@@ -26,8 +26,35 @@ def _identity(function):
 
 
 def top(answer, tracks, names="raw"):
+    """Rows by symbol."""
     wanted = {(getattr(function, names), *_identity(function)): row for function, row in reference.top(tracks).items()}
     found = {(row["name"], row["module"], row["offset"]): row for row in answer["rows"]}
+    return _top(answer, tracks, found, wanted)
+
+
+def top_names(answer, tracks, names="raw", shows=lambda function: True):
+    """Rows by name: functions with one name are one row, and functions that are hidden add nothing to it."""
+    def row_of(function):
+        return getattr(function, names) if shows(function) else (function,)
+
+    everything = reference.top(tracks, row_of)
+    wanted = {name: row for name, row in everything.items() if isinstance(name, str)}
+    functions = {}
+    for call, _ in reference.all_calls(tracks):
+        functions.setdefault(row_of(call.function), set()).add(call.function)
+    found = {row["name"]: row for row in answer["rows"]}
+    count, wrong = _top(answer, tracks, found, wanted)
+    for name in found.keys() & wanted.keys():
+        modules = {function.module or None for function in functions[name]}
+        merged = len(functions[name]), modules.pop() if len(modules) == 1 else None
+        if (found[name]["functions"], found[name]["module"]) != merged:
+            wrong.append(f"top: {name}: {merged} is right, found {found[name]['functions']}, {found[name]['module']}")
+    if answer["hidden_count"] != len(everything) - len(wanted):
+        wrong.append(f"top: {answer['hidden_count']} rows are hidden, not {len(everything) - len(wanted)}")
+    return count, wrong
+
+
+def _top(answer, tracks, found, wanted):
     wrong = [] if len(found) == len(answer["rows"]) else ["a function has two rows"]
     wrong += [f"top: {key}: only in the {'answer' if key in found else 'reference'}" for key in found.keys() ^ wanted.keys()]
     for key in found.keys() & wanted.keys():
@@ -112,7 +139,7 @@ def _order(nested, everything):
 def tree(answer, tracks, **options):
     wanted = reference.tree(tracks, **options)
     everything = reference.total(tracks)
-    has_calls = not options.get("callers")
+    has_calls = not (options.get("callers") or options.get("bottom_up"))
     nested = _nested(answer["rows"])
     left, right = _count(_flat_found(nested, has_calls)), _count(_flat_wanted(wanted))
     wrong = [f"tree: {' / '.join(path[-4:])}: {numbers} {left.get((path, numbers), 0)} times, not {right.get((path, numbers), 0)}"

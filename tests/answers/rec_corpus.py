@@ -8,6 +8,7 @@ Needs the corpus.
 import sys
 
 import rec_compare as compare
+import rec_reference as reference
 import rec_uftrace as uftrace
 
 import cli
@@ -63,12 +64,34 @@ def report(program, recording, words, results):
 
 def functions(program):
     for recording in recordings(program):
-        results = [compare.top(ask(program, "top", recording, "--sort", "self"), recording.tracks)]
+        results = [compare.top(ask(program, "top", recording, "--sort", "self", "--by", "symbol"), recording.tracks)]
+        for names in ("raw", "simple", "full"):
+            answer = ask(program, "top", recording, "--sort", "self", "--names", names)
+            results.append(compare.top_names(answer, recording.tracks, names))
+        results += filtered(program, recording)
         for function in chosen_functions(recording):
             for option in ("--callers", "--callees"):
                 answer = ask(program, "top", recording, option, function.raw)
                 results.append(compare.neighbours(answer, recording.tracks, function.raw, option == "--callers"))
         report(program, recording, "top, callers and callees", results)
+
+
+def filtered(program, recording):
+    """Rows that --include and --exclude leave, by name and by module."""
+    for function in chosen_functions(recording, 2):
+        part = function.simple[:max(1, len(function.simple) // 2)]
+        tail = function.module.rsplit("/", 1)[-1]
+        choices = [(["--exclude", function.simple], lambda other: function.simple not in reference.names_of(other)),
+                   (["--include", f"{part}*"], lambda other: any(name.startswith(part) for name in reference.names_of(other)))]
+        if tail:
+            choices.append((["--include", f"module:{tail}", "--exclude", "/^m/"],
+                            lambda other: other.module.rsplit("/", 1)[-1] == tail
+                            and not any(name.startswith("m") for name in reference.names_of(other))))
+        for words, shows in choices:
+            if any(letter in words[1] for letter in "?\\") or "*" in part or "..." in part:
+                continue
+            answer = ask(program, "top", recording, "--sort", "self", *words)
+            yield compare.top_names(answer, recording.tracks, "raw", shows)
 
 
 def chosen_functions(recording, count=4):
@@ -86,12 +109,14 @@ def trees(program):
     for recording in recordings(program):
         results = []
         focus = [function.full for function in chosen_functions(recording, 2)]
-        choices = [{}, {"callers": True}, {"depth": 3}, {"callers": True, "depth": 2}, {"min_percent": 5}, {"callers": True, "min_percent": 5}]
-        choices += [{"focus": name} for name in focus] + [{"focus": name, "callers": True, "depth": 4} for name in focus[:1]]
+        choices = [{}, {"bottom_up": True}, {"depth": 3}, {"bottom_up": True, "depth": 2}, {"min_percent": 5},
+                   {"bottom_up": True, "min_percent": 5}]
+        choices += [{"focus": name} for name in focus] + [{"focus": name, "bottom_up": True, "depth": 4} for name in focus[:1]]
+        choices += [{"callers": name} for name in focus]
         for options in choices:
             words = ["--min-percent", options.get("min_percent", 0)]
-            words += ["--callers"] * bool(options.get("callers"))
-            for name in ("focus", "depth"):
+            words += ["--bottom-up"] * bool(options.get("bottom_up"))
+            for name in ("focus", "callers", "depth"):
                 words += [f"--{name}", options[name]] if name in options else []
             results.append(compare.tree(ask(program, "tree", recording, *words), recording.tracks, **options))
         report(program, recording, f"tree in {len(choices)} ways", results)
@@ -114,14 +139,14 @@ def windows(program):
         for begin, end in spans:
             words = (["--from", f"@{begin}"] if begin else []) + (["--to", f"@{end}"] if end else [])
             part = uftrace.reference.cut(recording.tracks, begin, end)
-            results.append(compare.top(ask(program, "top", recording, "--sort", "self", *words), part))
+            results.append(compare.top_names(ask(program, "top", recording, "--sort", "self", *words), part))
             results.append(compare.tree(ask(program, "tree", recording, "--min-percent", "0", *words), part))
         for least in (100, 20_000):
             part = uftrace.reference.cut(recording.tracks, min_time=least)
-            results.append(compare.top(ask(program, "top", recording, "--sort", "self", "--min-time", f"{least}ns"), part))
+            results.append(compare.top(ask(program, "top", recording, "--sort", "self", "--min-time", f"{least}ns", "--by", "symbol"), part))
         for track in recording.tracks[:3]:
             answer = ask(program, "top", recording, "--sort", "self", "--task", track.facts["tid"])
-            results.append(compare.top(answer, [track]))
+            results.append(compare.top_names(answer, [track]))
         report(program, recording, f"{len(results)} windows", results)
 
 
@@ -132,7 +157,7 @@ def what_is_left_out(program):
         path = corpus_files.folder("handmade") / name
         try:
             recording = Recording(name, path)
-            has_reference = not compare.top(ask(program, "top", recording), recording.tracks)[1]
+            has_reference = not compare.top(ask(program, "top", recording, "--by", "symbol"), recording.tracks)[1]
         except reader.Damaged:
             has_reference = False
         program.check(not has_reference, f"{name} has no reference: {why}")

@@ -29,7 +29,7 @@ class Recording:
         self.tracks = uftrace.tracks(path)
         self.top = self.ask("top", "--sort", "self")
         self.tree = self.ask("tree", "--min-percent", "0")
-        self.callers = self.ask("tree", "--min-percent", "0", "--callers")
+        self.callers = self.ask("tree", "--min-percent", "0", "--bottom-up")
         self.profiles = self.ask("profiles")
 
     def ask(self, command, *options, path=None):
@@ -43,15 +43,18 @@ class Recording:
 # ---- what must hold ----
 
 def reference_rows(one):
-    for count, wrong in (compare.top(one.top, one.tracks), compare.tree(one.tree, one.tracks),
-                         compare.tree(one.callers, one.tracks, callers=True), compare.profiles(one.profiles, one.tracks)):
+    for count, wrong in (compare.top_names(one.top, one.tracks), compare.tree(one.tree, one.tracks),
+                         compare.tree(one.callers, one.tracks, bottom_up=True), compare.profiles(one.profiles, one.tracks)):
         one.program.rows += count
         yield from wrong
 
 
 def roots_are_self_times(one):
-    roots = Counter((row["name"], row["total_ns"]) for row in one.callers["rows"] if row["depth"] == 0)
-    rows = Counter((row["name"], row["self_ns"]) for row in one.top["rows"] if row["self_ns"])
+    roots, rows = Counter(), Counter()
+    for row in one.callers["rows"]:
+        roots[row["name"]] += row["total_ns"] if row["depth"] == 0 else 0
+    for row in one.top["rows"]:
+        rows[row["name"]] += row["self_ns"]
     if roots != rows:
         yield f"roots {roots - rows}, self times {rows - roots}"
 
@@ -82,7 +85,7 @@ def _sums(rows, result=None):
     result = defaultdict(Counter) if result is None else result
     for row in rows:
         for column in ("calls", "self_ns", "total_ns"):
-            result[row["name"], row["module"], row["offset"]][column] += row[column]
+            result[row["name"]][column] += row[column]
     return result
 
 
@@ -103,7 +106,7 @@ def conversion_changes_nothing(one):
         yield f"convert: {done.err}"
         return
     for command, answer, options in (("top", one.top, ("--sort", "self")), ("tree", one.tree, ("--min-percent", "0")),
-                                     ("tree", one.callers, ("--min-percent", "0", "--callers"))):
+                                     ("tree", one.callers, ("--min-percent", "0", "--bottom-up"))):
         other = one.ask(command, *options, path=path)
         for left, right in zip(answer["rows"] + [None], other["rows"] + [None]):
             if left != right:

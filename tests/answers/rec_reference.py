@@ -88,15 +88,15 @@ def quantile(ordered, share):
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def top(tracks):
-    """{function: row}; a row has the columns of `lode top`."""
+def top(tracks, row_of=lambda function: function):
+    """{function: row}; a row has the columns of `lode top`. `row_of` says which functions are one row."""
     found = defaultdict(lambda: {"times": [], "self_ns": 0, "total_ns": 0, "errors": 0})
     for call, path in all_calls(tracks):
-        row = found[call.function]
+        row = found[row_of(call.function)]
         row["times"].append(call.time)
         row["self_ns"] += call.own
         row["errors"] += call.failed
-        if all(outer.function != call.function for outer in path):
+        if all(row_of(outer.function) != row_of(call.function) for outer in path):
             row["total_ns"] += call.time
     everything = sum(row["self_ns"] for row in found.values())
     for row in found.values():
@@ -202,30 +202,38 @@ class Row:
         self.folded, self.below = False, []
 
 
-def tree(tracks, callers=False, focus=None, depth=0, min_percent=0):
-    """The outermost rows; None if no function matches the focus."""
+def tree(tracks, bottom_up=False, callers=None, focus=None, depth=0, min_percent=0):
+    """The outermost rows; None if no function matches the focus, or the name whose callers are asked for."""
     root = contexts(tracks)
     everything = sum(context.total for context in root.below.values())
-    asked = None if focus is None else resolved(tracks, focus)
-    matches = (lambda function: True) if focus is None else lambda function: function in asked
+    name, is_up = callers or focus, bool(callers or bottom_up)
+    asked = None if name is None else resolved(tracks, name)
+    matches = (lambda function: True) if name is None else lambda function: function in asked
     if callers:
+        # Of each function its outermost contexts.
+        members = [(context, context.total) for context in _all_contexts(root)
+                   if matches(context.function) and all(above.function != context.function for above in _above(context))]
+    elif bottom_up:
         members = [(context, context.own) for context in _all_contexts(root) if context.own and matches(context.function)]
     elif focus is None:
         members = [(context, context.total) for context in root.below.values()]
     else:
         members = [(context, context.total) for context in _all_contexts(root)
                    if matches(context.function) and not any(matches(above.function) for above in _above(context))]
-    if not members and focus is not None:
+    if not members and name is not None:
         return None
     outermost = Row(None, -1)
     pending = [(outermost, members)]
     while pending:
         row, inside = pending.pop()
-        rows = _rows(inside, row.depth + 1, callers)
+        rows = _rows(inside, row.depth + 1, is_up)
         row.below = [below for below in rows if not (depth and below.depth >= depth) and below.total >= min_percent / 100 * everything]
         row.folded = len(row.below) < len(rows)
         for below in row.below:
-            pending.append((below, _callers(below) if callers else _callees(below)))
+            pending.append((below, _callers(below) if is_up else _callees(below)))
+    if callers:
+        for row in outermost.below:
+            row.own = sum(context.own for context in _all_contexts(root) if context.function == row.function)
     return outermost.below
 
 

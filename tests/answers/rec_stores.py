@@ -35,7 +35,8 @@ def ask(program, command, given, *options):
 
 
 def functions(program, given):
-    yield compare.top(ask(program, "top", given, "--sort", "self"), given.tracks)
+    yield compare.top(ask(program, "top", given, "--sort", "self", "--by", "symbol"), given.tracks)
+    yield compare.top_names(ask(program, "top", given, "--sort", "self"), given.tracks)
     names = sorted({call.function.raw for call, _ in reference.all_calls(given.tracks)})
     for name in names[:2]:
         for option in ("--callers", "--callees"):
@@ -43,8 +44,8 @@ def functions(program, given):
 
 
 def trees(program, given):
-    for options in ({}, {"callers": True}, {"depth": 2}, {"callers": True, "depth": 3}, {"min_percent": 2}):
-        words = ["--min-percent", options.get("min_percent", 0)] + ["--callers"] * bool(options.get("callers"))
+    for options in ({}, {"bottom_up": True}, {"depth": 2}, {"bottom_up": True, "depth": 3}, {"min_percent": 2}):
+        words = ["--min-percent", options.get("min_percent", 0)] + ["--bottom-up"] * bool(options.get("bottom_up"))
         words += ["--depth", options["depth"]] if "depth" in options else []
         yield compare.tree(ask(program, "tree", given, *words), given.tracks, **options)
 
@@ -107,7 +108,7 @@ def stores_of_the_corpus(program):
     look_at(program, Given("master-fmi", root / "master-fmi", root / "master"))
 
 
-QUESTIONS = (("top", "--sort", "self"), ("tree", "--min-percent", "0"), ("tree", "--min-percent", "0", "--callers"), ("profiles",), ("search",))
+QUESTIONS = (("top", "--sort", "self"), ("tree", "--min-percent", "0"), ("tree", "--min-percent", "0", "--bottom-up"), ("profiles",), ("search",))
 LAYOUTS = ("page", "zico")
 
 

@@ -38,7 +38,7 @@ def commands(folder):
     yield "top database", ("top", database)
     yield "top half of the profiles", ("top", "--profiles", "RANK=0-499", *THREADS, database)
     yield "tree database", ("tree", database)
-    yield "callers database", ("tree", "--callers", "--min-percent", "0", "--limit", "0", database)
+    yield "callers database", ("tree", "--bottom-up", "--min-percent", "0", "--limit", "0", database)
     yield "trace database", ("trace", *THREADS, database)
     yield "dump database", ("dump", database)
     yield "convert database", ("convert", *THREADS, "--memory", "64M", "-o", out, database)

@@ -94,7 +94,7 @@ def check_quantities(tap, lode, database):
     wanted = [(0, "main thread", 0, 0), (1, "main [prog]", 0, 0), (2, "parent [prog]", 0, -GROWN), (3, "child [prog]", GROWN, GROWN)]
     tap.check(rows == wanted, "vmsize: the tree shows what cancels out", [rows])
     rows = [(row["depth"], row["name"], row["inclusive"])
-            for row in lode.json("tree", database, "--callers", "--metric", "vmsize", "--depth", 1, "--limit", 0)["rows"]]
+            for row in lode.json("tree", database, "--bottom-up", "--metric", "vmsize", "--depth", 1, "--limit", 0)["rows"]]
     tap.check(sorted(rows) == [(0, "child [prog]", GROWN), (0, "parent [prog]", -GROWN)], "vmsize: callers of what cancels out", [rows])
 
 

@@ -28,7 +28,7 @@ def functions_of_recordings(lode, paths):
     """(self, total, calls) by function, added up over recordings."""
     result = defaultdict(lambda: [0, 0, 0])
     for path in paths:
-        for row in lode.json("top", path, "--limit", 0, "--names", "full")["rows"]:
+        for row in lode.json("top", path, "--by", "symbol", "--limit", 0, "--names", "full")["rows"]:
             sums = result[key(row, stored_name(row))]
             for i, column in enumerate(("self_ns", "total_ns")):
                 sums[i] += row[column]
@@ -38,11 +38,11 @@ def functions_of_recordings(lode, paths):
 
 def functions_of_database(lode, path):
     result = defaultdict(lambda: [0, 0, 0])
-    for row in lode.json("top", path, "--limit", 0)["rows"]:
+    for row in lode.json("top", path, "--by", "symbol", "--limit", 0)["rows"]:
         sums = result[key(row, row["name"])]
         sums[0] += row["exclusive"]
         sums[1] += row["inclusive"]
-    for row in lode.json("top", path, "--limit", 0, "--metric", "calls")["rows"]:
+    for row in lode.json("top", path, "--by", "symbol", "--limit", 0, "--metric", "calls")["rows"]:
         result[key(row, row["name"])][2] += row["exclusive"]
     return result
 

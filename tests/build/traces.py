@@ -16,7 +16,7 @@ NANOSECONDS = 1e9
 def by_function(lode, database, metric):
     """{name: (exclusive, inclusive)}, whole numbers."""
     scale = NANOSECONDS if metric.startswith("time") else 1
-    rows = lode.json("top", database, "--limit", 0, "--metric", metric)["rows"]
+    rows = lode.json("top", database, "--by", "symbol", "--limit", 0, "--metric", metric)["rows"]
     return {row["function"]: (round(row["exclusive"] * scale), round(row["inclusive"] * scale)) for row in rows}
 
 
@@ -27,7 +27,7 @@ def by_profile(lode, database):
 
 
 def functions(tap, lode, name, path, database):
-    rows = lode.json("top", path, "--limit", 0, "--names", "full")["rows"]
+    rows = lode.json("top", path, "--by", "symbol", "--limit", 0, "--names", "full")["rows"]
     times, calls = by_function(lode, database, "time (sec)"), by_function(lode, database, "calls")
     wrong = [row for row in rows
              if times[row["name"]] != (row["self_ns"], row["total_ns"]) or calls[row["name"]][0] != row["calls"]]

@@ -77,7 +77,7 @@ def top_is_what_replay_shows(program):
                 times[row["symbol"], row["module"]].append(row["duration_ns"])
         wanted = {key: (len(all_times), min(all_times), max(all_times)) for key, all_times in times.items()}
         found = defaultdict(lambda: (0, 1 << 64, 0))
-        for row in rows(program, "top", name):  # functions of one name and module are one here
+        for row in rows(program, "top", name, "--by", "symbol"):  # functions of one name and module are one here
             calls, least, most = found[row["symbol"], row["module"]]
             found[row["symbol"], row["module"]] = (calls + row["calls"], min(least, row["min_ns"]), max(most, row["max_ns"]))
         program.check(dict(found) == wanted, f"{name}: lode top counts what lode replay shows",
@@ -184,7 +184,7 @@ def orders_of_rows(program):
 
 
 def names_of_functions(program):
-    simple, full, raw = ({row["offset"]: row["name"] for row in rows(program, "top", EXCEPTIONS, "--names", names)}
+    simple, full, raw = ({row["offset"]: row["name"] for row in rows(program, "top", EXCEPTIONS, "--by", "symbol", "--names", names)}
                          for names in ("simple", "full", "raw"))
     by_raw = {raw[offset]: (simple[offset], full[offset]) for offset in raw}
     program.equal(by_raw["_ZN3app7throwerEi"], ("app::thrower", "app::thrower(int)"), "simple and full names")

@@ -12,7 +12,7 @@ LARGE = "viewer-issue-233"
 # Every kind of table that people see.
 VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LARGE], ["top", "--by", "line", LARGE],
          ["top", "--by", "loop", LARGE], ["top", "--by", "module", LARGE], ["top", "--by", "file", LARGE],
-         ["tree", "--limit", "0", LARGE], ["tree", "--lines", LARGE], ["tree", "--callers", LARGE],
+         ["tree", "--limit", "0", LARGE], ["tree", "--lines", LARGE], ["tree", "--bottom-up", LARGE],
          ["tree", "--min-percent", "0", "viewer-issue-328"], ["profiles", LARGE],
          ["profiles", "made-loops-cputime-t-mpi3ranks"], ["context", LARGE, "main"], ["context", LARGE, "__brk"],
          ["trace", LARGE], ["trace", "viewer-issue-328"], ["trace", "made-merged-5-measurements"],
@@ -22,7 +22,7 @@ RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftra
                    ["top", "--names", "full", "exc/uftrace.data"], ["top", "--callees", "main", "exc/uftrace.data"],
                    ["top", "autoargs/uftrace.data"], ["tree", "exc/uftrace.data"],
                    ["tree", "--min-percent", "0", "--limit", "0", "deep4k/uftrace.data"],
-                   ["tree", "--callers", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
+                   ["tree", "--bottom-up", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
                    ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"], ["search", "mt/uftrace.data"])
 
 

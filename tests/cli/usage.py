@@ -106,7 +106,7 @@ WRONG_QUESTIONS_ABOUT_RECORDINGS = {
     "trace {0}": r"{0} is a recording; 'lode trace' is for databases \(see 'lode help'\)",
     "dump {0}": r"{0} is a recording; 'lode dump' is for databases \(see 'lode help'\)",
     "top --metric CPUTIME {0}": r"{0} is a recording; --metric is for databases \(see 'lode help top'\)",
-    "top -b line {0}": r"{0} is a recording; --by is for databases \(see 'lode help top'\)",
+    "top -b line {0}": r"{0} is a recording; --by line is for databases \(see 'lode help top'\)",
     "tree --lines {0}": r"{0} is a recording; --lines is for databases \(see 'lode help tree'\)",
     "profiles -p rank=0 {0}": r"{0} is a recording; --profiles is for databases \(see 'lode help profiles'\)",
     "convert --memory 1G {0} -o x": r"{0} is a recording; --memory is for databases \(see 'lode help convert'\)",

@@ -47,7 +47,7 @@ def printed_name(row):
 
 def rows_of_functions(program):
     for name, data, _, tracks in recordings(program):
-        rows = ask(program, "top", data, "--limit", "0")["rows"]
+        rows = ask(program, "top", data, "--by", "symbol", "--limit", "0")["rows"]
         wanted = happened.rows(tracks)
         problems = comparison.exact_rows(rows, wanted)
         program.check(not problems, f"{name}: top: {len(wanted)} functions are what happened, to the nanosecond", problems)

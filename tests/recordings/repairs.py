@@ -29,7 +29,8 @@ def problems_of(program, folder):
     """What the program and happened.py say differently of a recording."""
     recording = reader.Recording(folder)
     tracks = happened.tracks(recording)
-    answers = {command: program.run(command, folder, "--json", "--limit", "0", cwd=folder) for command in ("replay", "top")}
+    answers = {command: program.run(command, folder, "--json", "--limit", "0", *(["--by", "symbol"] if command == "top" else []), cwd=folder)
+               for command in ("replay", "top")}
     for command, answer in answers.items():
         if answer.status not in (0, 1):
             return [f"lode {command}: exit status {answer.status}: {answer.err}"]
@@ -79,7 +80,7 @@ def values_of_another_length(program):
         records += [made.record("entry", exit_time + 1000 * i + 100, 0, g), made.record("exit", exit_time + 1000 * i + 200, 0, g)]
     with tempfile.TemporaryDirectory(prefix="lode-repairs-") as name:
         made.write(Path(name), {100: records}, [], FUNCTIONS, ("argspec:f@arg1",))
-        answer = lodejson.loads(program.run("top", name, "--json", "--limit", "0", cwd=name).out)
+        answer = lodejson.loads(program.run("top", name, "--by", "symbol", "--json", "--limit", "0", cwd=name).out)
         rows = {row["name"]: (row["calls"], row["total_ns"]) for row in answer["rows"]}
         rules = [finding["rule"] for finding in answer["findings"]]
     program.equal(rows, {"f": (1, exit_time - made.TIME - 100), "g": (6, 600)}, "values that are longer than specified: rows")

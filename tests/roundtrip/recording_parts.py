@@ -80,7 +80,7 @@ def written(lode, recording, *options):
     """The same sums, from `lode top`."""
     bases = addresses(recording)
     return {bases[row["module"]] + row["offset"]: [row["calls"], row["total_ns"], row["self_ns"]]
-            for row in rows(lode, "top", recording, "--limit", "0", *options)}
+            for row in rows(lode, "top", recording, "--by", "symbol", "--limit", "0", *options)}
 
 
 def check_slices(tap, lode, folder):
@@ -134,7 +134,7 @@ def check_slices(tap, lode, folder):
 
 def sums(lode, recording, with_module=True):
     return {(row["module"] if with_module else "", row["name"]): (row["calls"], row["total_ns"], row["self_ns"])
-            for row in rows(lode, "top", recording, "--limit", "0")}
+            for row in rows(lode, "top", recording, "--by", "symbol", "--limit", "0")}
 
 
 def merged_sums(lode, *recordings):

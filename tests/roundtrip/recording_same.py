@@ -56,7 +56,7 @@ def same_events(name, before, after):
 
 def differences(lode, name, source, target):
     """Complaints by kind."""
-    top = [rows(lode, "top", path, "--limit", "0") for path in (source, target)]
+    top = [rows(lode, "top", path, "--by", "symbol", "--limit", "0") for path in (source, target)]
     yield "functions", [] if top[0] == top[1] else [f"{x} became {y}" for x, y in zip(*top) if x != y] + [list(map(len, top))]
     replays = [rows(lode, "replay", path, "--limit", "0") for path in (source, target)]
     yield "events", same_events(name, *replays)
@@ -103,7 +103,7 @@ def judged(lode, target, listed=()):
     status, text = Uftrace.run("report", target)
     if status != 0:
         return [f"uftrace ends with {status}: {text[-300:]}"]
-    top = rows(lode, "top", target, "--limit", "0")
+    top = rows(lode, "top", target, "--by", "symbol", "--limit", "0")
     ours = by_name((row["name"], (row["calls"], row["total_ns"], row["self_ns"])) for row in top)
     theirs = by_name((name, (calls, *total, *own)) for name, (calls, total, own) in printed(text).items())
     problems = []

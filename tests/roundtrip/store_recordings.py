@@ -48,7 +48,7 @@ def means(stored, module, name):
 
 def compare(lode, source, store):
     """Complaints."""
-    wanted, found = (rows(lode, "top", side, "--limit", "0") for side in (source, store))
+    wanted, found = (rows(lode, "top", side, "--by", "symbol", "--limit", "0") for side in (source, store))
     names = demangled({row["symbol"] or row["name"] for row in wanted})
     if len(wanted) != len(found):
         yield f"{len(found)} functions, not {len(wanted)}"
@@ -64,7 +64,7 @@ def compare(lode, source, store):
 def costs(lode, recording, target):
     """{(module, symbol): (calls, seconds)} of a database that is built from a recording."""
     lode.must("build", "--trace", "none", recording, "-o", target)
-    calls, seconds = (rows(lode, "top", target, "--metric", metric, "--limit", "0") for metric in ("calls", "time (sec)"))
+    calls, seconds = (rows(lode, "top", target, "--by", "symbol", "--metric", metric, "--limit", "0") for metric in ("calls", "time (sec)"))
     times = {(row["module"], row["function"]): row["inclusive"] for row in seconds}
     found = {(row["module"], row["function"]): (row["exclusive"], times.get((row["module"], row["function"]), 0)) for row in calls}
     # A built database has the module behind a name. Off-CPU time is a call in a trace store, and none in a recording.

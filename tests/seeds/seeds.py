@@ -22,9 +22,9 @@ MADE = {
     "store": ("recording", "--format", "zorka", "--records", 60000),
 }
 QUESTIONS = {
-    "database": (("top",), ("top", "--by", "line"), ("tree",), ("tree", "--callers"), ("profiles",), ("trace",), ("dump",),
+    "database": (("top",), ("top", "--by", "line"), ("tree",), ("tree", "--bottom-up"), ("profiles",), ("trace",), ("dump",),
                  ("check", "--level", "full")),
-    "recording": (("top",), ("tree",), ("tree", "--callers"), ("profiles",), ("search",), ("replay", "--limit", 2000), ("check", "--level", "full")),
+    "recording": (("top",), ("tree",), ("tree", "--bottom-up"), ("profiles",), ("search",), ("replay", "--limit", 2000), ("check", "--level", "full")),
     "store": (("top",), ("tree",), ("profiles",), ("search",), ("replay", "--limit", 2000), ("check", "--level", "full")),
 }
 WRITES = {

@@ -110,7 +110,8 @@ static int print_database(const invocation *call, session *s, const lode_cost *c
     label l = {0};
     int status = list_functions(s, cost, &functions);
     if (status == EXIT_DONE)
-        status = source_find(&target, &functions, wanted(call), s->path, call->shared->names);
+        status =
+            source_find(&target, &functions, wanted(call), s->path, names_of_databases(call->shared->names));
     if (status == EXIT_DONE && target.function)
         find_lines(s->db, &target);
     if (status == EXIT_DONE && !target.file)
@@ -184,7 +185,8 @@ static int print_recording(const invocation *call, rec_session *s, const lode_ca
     source_target target = {0};
     label l = {0};
     list_calls(calls, &functions);
-    int status = source_find(&target, &functions, wanted(call), s->path, call->shared->names);
+    int status =
+        source_find(&target, &functions, wanted(call), s->path, names_of_recordings(call->shared->names));
     if (status == EXIT_DONE && !target.file)
         status =
             report("%s: the source file of %s is not known", s->path, label_function(&l, target.function));
@@ -237,7 +239,7 @@ static const option_spec source_own[] = {
     {0},
 };
 
-static const source_settings source_defaults = {.around = 3};
+static const source_settings source_defaults = {.shared = {.names = NAMES_BY_STORE}, .around = 3};
 
 const command_spec command_source = {
     .name = "source",

@@ -3,6 +3,7 @@
 #include "commands/costs.h"
 #include "commands/groups.h"
 #include "commands/recording.h"
+#include "filter.h"
 #include "output/report.h"
 #include "session.h"
 #include "text/label.h"
@@ -16,8 +17,17 @@ typedef struct top_options {
     const char *callers, *callees;
 } top_options;
 
-/* In the order of lode_group_by. */
-static const char *const by_choices[] = {"function", "line", "loop", "module", "file", NULL};
+static const char *const by_choices[] = {"function", "line", "loop", "module", "file", "symbol", NULL};
+static const lode_group_by by_values[] = {LODE_BY_FUNCTION, LODE_BY_LINE, LODE_BY_LOOP,
+                                          LODE_BY_MODULE,   LODE_BY_FILE, LODE_BY_SYMBOL};
+
+static const char *name_of_by(lode_group_by by)
+{
+    size_t i = 0;
+    while (by_values[i] != by && by_choices[i + 1])
+        i++;
+    return by_choices[i];
+}
 
 /* Whether rows are groups of contexts. The others are groups of profiles. */
 static int find_by(const top_options *options, lode_group_by *by)
@@ -25,7 +35,7 @@ static int find_by(const top_options *options, lode_group_by *by)
     for (int i = 0; by_choices[i]; i++) {
         if (options->by && strcasecmp(options->by, by_choices[i]) != 0)
             continue;
-        *by = (lode_group_by)i;
+        *by = by_values[i];
         return 1;
     }
     return 0;
@@ -51,7 +61,7 @@ enum {
     COLUMN_MODULE = 5,
     COLUMN_NAME = 6,
     COLUMN_INSIDE = 7, /* text: in which function a line or a loop is */
-    COLUMN_COUNT = 13
+    COLUMN_COUNT = 14
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -68,9 +78,23 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"module", "", OUT_STRING, OUT_DATA_ONLY},
     {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
 };
 
-static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double total, label *l)
+static int is_by_function(lode_group_by by)
+{
+    return by == LODE_BY_FUNCTION || by == LODE_BY_SYMBOL;
+}
+
+/* Several functions of one name have that name only. */
+static const char *function_of_row(label *l, const lode_hotspot *row, int names)
+{
+    if (row->functions > 1)
+        return label_context_as(l, row->sample, names);
+    return row->function ? label_name(l, row->function, names) : NULL;
+}
+
+static void write_row(out *o, const lode_hotspot *row, lode_group_by by, int names, double total, label *l)
 {
     out_row(o, STYLE_PLAIN);
     out_cell_real(o, row->exclusive);
@@ -79,13 +103,15 @@ static void write_row(out *o, const lode_hotspot *row, lode_group_by by, double 
     out_cell_share(o, row->inclusive, total);
     out_cell_text(o, label_place(l, row->file, row->line));
     out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
-    out_cell_text(o, label_hotspot(l, row, by));
-    out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
-    out_cell_text(o, row->function ? label_function(l, row->function) : NULL);
+    out_cell_text(o,
+                  is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row, by));
+    out_cell_text(o, function_of_row(l, row, names));
+    out_cell_text(o, function_of_row(l, row, names));
     out_cell_text(o, path_of_file(row->file));
     out_cell_u64_if(o, row->line != 0, row->line);
     out_cell_text(o, path_of_module(row->module));
     out_cell_u64(o, row->contexts);
+    out_cell_u64_if(o, is_by_function(by), row->functions);
     out_row_end(o);
 }
 
@@ -94,47 +120,54 @@ static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
     static const char *const titles[] = {"Function", "Line", "Loop", "Module", "File"};
     for (int i = 0; i < COLUMN_COUNT; i++)
         columns[i] = all_columns[i];
-    columns[COLUMN_NAME].title = titles[by];
-    if (by == LODE_BY_FUNCTION)
+    columns[COLUMN_NAME].title = is_by_function(by) ? titles[0] : titles[by];
+    if (is_by_function(by))
         columns[COLUMN_LOCATION].visibility = columns[COLUMN_MODULE].visibility = OUT_TEXT_IF_WIDE;
     if (by == LODE_BY_LINE || by == LODE_BY_LOOP)
         columns[COLUMN_INSIDE].visibility = OUT_TEXT_IF_WIDE;
 }
 
 static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, const lode_cost *cost,
-                       uint64_t limit)
+                       const shared_options *shared)
 {
+    uint64_t limit = shared->limit;
     out_column columns[COLUMN_COUNT];
     label l = {0};
     size_t count = lode_hotspots_count(rows);
     size_t shown = limit && limit < count ? (size_t)limit : count;
     set_columns(columns, by);
-    out_fact_text(o, "by", by_choices[by]);
+    out_fact_text(o, "by", name_of_by(by));
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
     for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_hotspots_at(rows, i), by, lode_cost_total(cost), &l);
+        write_row(o, lode_hotspots_at(rows, i), by, names_of_databases(shared->names), lode_cost_total(cost),
+                  &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
-    if (count == 0)
-        out_say(o, "No %s has a cost.", by_choices[by]);
+    filter_say_hidden(o, lode_hotspots_hidden(rows));
+    if (count == 0 && lode_hotspots_hidden(rows) == 0)
+        out_say(o, "No %s has a cost.", name_of_by(by));
     label_free(&l);
 }
 
-static int print_top(const invocation *call, session *s, const lode_cost *cost)
+static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
 {
     const top_options *options = call->options;
+    lode_hotspot_options asked = LODE_HOTSPOT_OPTIONS_INIT;
     lode_hotspots *rows = NULL;
     lode_error error = {0};
     lode_group_by by = LODE_BY_FUNCTION;
     find_by(options, &by);
-    lode_hotspot_sort sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
-    if (lode_hotspots_compute(&rows, cost, by, sort, &error) != LODE_OK)
+    asked.by = by;
+    asked.sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
+    asked.names = name_form(names_of_databases(call->shared->names));
+    asked.filter = filter;
+    if (lode_hotspots_select(&rows, cost, &asked, &error) != LODE_OK)
         return session_error(s, &error);
     out_begin(call->out, SCHEMA_TOP_DATABASE, s->path);
     costs_heading(call->out, s, cost);
-    print_rows(call->out, rows, by, cost, call->shared->limit);
+    print_rows(call->out, rows, by, cost, call->shared);
     costs_footing(call->out, s, cost);
     out_end(call->out);
     lode_hotspots_free(rows);
@@ -145,6 +178,7 @@ static int top_database(const invocation *call)
 {
     session s;
     lode_cost *cost = NULL;
+    lode_filter *filter = NULL;
     if (sort_orders[call->shared->sort].database == NOT_OF_DATABASES)
         return report("%s is a database; --sort %s is for recordings (see 'lode help top')",
                       call->operands[0], sort_choices[call->shared->sort]);
@@ -152,7 +186,10 @@ static int top_database(const invocation *call)
     if (status == EXIT_DONE)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)
-        status = print_top(call, &s, cost);
+        status = filter_open(&filter, call->shared);
+    if (status == EXIT_DONE)
+        status = print_top(call, &s, cost, filter);
+    lode_filter_close(filter);
     lode_cost_free(cost);
     session_close(&s);
     return status;
@@ -164,12 +201,15 @@ static int top_usage(const invocation *call)
     if (options->callers && options->callees)
         return report("--callers and --callees cannot be used together (see 'lode help top')");
     lode_group_by by;
+    if ((call->shared->include.count || call->shared->exclude.count) &&
+        !(find_by(options, &by) && is_by_function(by)))
+        return report("--include and --exclude are for --by function and --by symbol (see 'lode help top')");
     const char *meant = find_by(options, &by)
                             ? NULL
                             : suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
     if (meant)
         return report(
-            "--by is function, line, loop, module or file, or a kind of id, not '%.40s'; did you mean "
+            "--by is function, symbol, line, loop, module or file, or a kind of id, not '%.40s'; did you mean "
             "%s? (see 'lode help top')",
             options->by, meant);
     return EXIT_DONE;
@@ -178,22 +218,30 @@ static int top_usage(const invocation *call)
 static int run_top(const invocation *call)
 {
     const top_options *options = call->options;
-    top_settings settings = {sort_orders[call->shared->sort].recording, options->callers, options->callees};
+    lode_filter *filter = NULL;
     groups_question question = {.by = options->by,
                                 .sort = sort_orders[call->shared->sort].database == LODE_SORT_NAME};
-    lode_group_by by;
+    lode_group_by by = LODE_BY_FUNCTION;
     if (call->kind == LODE_STORE_DATABASE)
         return find_by(options, &by) ? top_database(call) : groups_database(call, &question);
-    return top_recording(call, &settings);
+    int status = find_by(options, &by) && is_by_function(by)
+                     ? filter_open(&filter, call->shared)
+                     : report("%s is a recording; --by %s is for databases (see 'lode help top')",
+                              call->operands[0], options->by);
+    top_settings settings = {.sort = sort_orders[call->shared->sort].recording,
+                             .callers = options->callers,
+                             .callees = options->callees,
+                             .is_by_symbol = status == EXIT_DONE && by == LODE_BY_SYMBOL,
+                             .filter = filter};
+    if (status == EXIT_DONE)
+        status = top_recording(call, &settings);
+    lode_filter_close(filter);
+    return status;
 }
 
 static const option_spec top_own[] = {
     {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
-    {0},
-};
-
-static const option_spec top_of_databases[] = {
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(top_options, by)},
     {0},
 };
@@ -204,7 +252,7 @@ static const option_spec top_of_recordings[] = {
     {0},
 };
 
-static const top_options top_defaults = {.shared = {.limit = 20}};
+static const top_options top_defaults = {.shared = {.limit = 20, .names = NAMES_BY_STORE}};
 
 const command_spec command_top = {
     .name = "top",
@@ -213,10 +261,10 @@ const command_spec command_top = {
     .max_operands = 1,
     .stores = FOR_ALL,
     .options = {.own = top_own,
-                .of_databases = top_of_databases,
                 .of_recordings = top_of_recordings,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
-                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                          SHARED_FILTER | SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
+                          SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,
     .usage = top_usage,

@@ -14,12 +14,18 @@
 
 typedef struct tree_options {
     shared_options shared;
-    int callers;
+    int bottom_up;
     int lines;
     uint64_t depth;
     double min_fraction;
-    const char *focus;
+    const char *focus, *callers;
 } tree_options;
+
+/* Rows below a row are its callers. */
+static int is_by_callers(const tree_options *options)
+{
+    return options->bottom_up || options->callers;
+}
 
 enum {
     COLUMN_SHARE = 0,
@@ -88,10 +94,7 @@ static void tree_cell(tree_writer *w, const lode_view *view, size_t index, const
 /* Contexts of a database have more to their names than a function. */
 static const char *name_of(tree_writer *w, const lode_context *context)
 {
-    const lode_function *function = lode_context_function(context);
-    if (w->names == NAMES_FULL || !function)
-        return label_context(&w->name, context);
-    return label_name(&w->name, function, w->names);
+    return label_context_as(&w->name, context, w->names);
 }
 
 static void write_row(tree_writer *w, const lode_view *view, size_t index)
@@ -152,8 +155,8 @@ static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *op
     if (!has_sites)
         columns[COLUMN_SITE].visibility = OUT_NEVER;
     if (has_calls)
-        set_calls(columns, !options->callers);
-    if (options->callers) {
+        set_calls(columns, !is_by_callers(options));
+    if (is_by_callers(options)) {
         columns[COLUMN_SHARE].title = "%";
         columns[COLUMN_COST].title = has_calls ? "Time" : "Cost";
         columns[COLUMN_EXCLUSIVE].visibility = OUT_DATA_ONLY;
@@ -171,10 +174,12 @@ static metric_unit unit_of(const lode_cost *cost)
 static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
 {
     int has_calls = !lode_cost_metric(cost);
-    tree_writer w = {
-        .out = o, .total = lode_cost_total(cost), .names = has_calls ? options->shared.names : NAMES_FULL};
+    tree_writer w = {.out = o,
+                     .total = lode_cost_total(cost),
+                     .names = has_calls ? names_of_recordings(options->shared.names)
+                                        : names_of_databases(options->shared.names)};
     out_column columns[COLUMN_COUNT];
-    int has_sites = !has_calls && !options->lines && !options->callers &&
+    int has_sites = !has_calls && !options->lines && !is_by_callers(options) &&
                     branches_deepest(view) <= level_bound(o, SITE_WIDTH);
     set_columns(columns, options, has_sites, has_calls);
     branches_init(&w.branches, view,
@@ -207,10 +212,12 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
     lode_view_options settings = LODE_VIEW_OPTIONS_INIT;
     lode_view *view = NULL;
     lode_error error = {0};
-    settings.mode = options->callers ? LODE_VIEW_CALLERS : LODE_VIEW_TOP_DOWN;
+    settings.mode = options->callers     ? LODE_VIEW_CALLERS_OF
+                    : options->bottom_up ? LODE_VIEW_CALLERS
+                                         : LODE_VIEW_TOP_DOWN;
     settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
     settings.min_fraction = options->min_fraction;
-    settings.focus = options->focus;
+    settings.focus = options->callers ? options->callers : options->focus;
     settings.lines = options->lines;
     settings.max_rows = (size_t)options->shared.limit;
     lode_status status = lode_view_build(&view, cost, &settings, &error);
@@ -221,8 +228,8 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
 
 static void print_view(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
 {
-    out_fact_text(o, "mode", options->callers ? "callers" : "top-down");
-    out_fact_text(o, "focus", options->focus);
+    out_fact_text(o, "mode", options->callers ? "callers" : options->bottom_up ? "bottom-up" : "top-down");
+    out_fact_text(o, "focus", options->callers ? options->callers : options->focus);
     out_fact_real(o, "min_percent", options->min_fraction * 100);
     if (options->depth)
         out_fact_u64(o, "depth", options->depth);
@@ -296,13 +303,23 @@ static int tree_recording(const invocation *call)
     return status;
 }
 
+static int tree_usage(const invocation *call)
+{
+    const tree_options *options = call->options;
+    if (options->callers && (options->focus || options->bottom_up))
+        return report("--callers and %s cannot be used together (see 'lode help tree')",
+                      options->focus ? "--focus" : "--bottom-up");
+    return EXIT_DONE;
+}
+
 static int run_tree(const invocation *call)
 {
     return call->kind == LODE_STORE_RECORDING ? tree_recording(call) : tree_database(call);
 }
 
 static const option_spec tree_own[] = {
-    {"callers", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, callers)},
+    {"bottom-up", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, bottom_up)},
+    {"callers", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, callers)},
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth)},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction)},
@@ -315,7 +332,8 @@ static const option_spec tree_of_databases[] = {
     {0},
 };
 
-static const tree_options tree_defaults = {.shared = {.limit = 100}, .min_fraction = 0.01};
+static const tree_options tree_defaults = {.shared = {.limit = 100, .names = NAMES_BY_STORE},
+                                           .min_fraction = 0.01};
 
 const command_spec command_tree = {
     .name = "tree",
@@ -329,5 +347,6 @@ const command_spec command_tree = {
                           SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,
+    .usage = tree_usage,
     .run = run_tree,
 };

@@ -26,6 +26,8 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
 typedef struct top_settings {
     lode_calls_sort sort;
     const char *callers, *callees; /* of a function; NULL: not asked for */
+    int is_by_symbol;              /* functions of one name have rows of their own */
+    const lode_filter *filter;
 } top_settings;
 
 int top_recording(const invocation *call, const top_settings *settings);

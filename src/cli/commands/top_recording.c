@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/recording.h"
 
+#include "filter.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "text/label.h"
@@ -9,7 +10,7 @@
 
 enum {
     COLUMN_ERRORS = 4, /* text: only if there are some */
-    COLUMN_COUNT = 20,
+    COLUMN_COUNT = 21,
     NEIGHBOUR_COLUMN_COUNT = 8
 };
 
@@ -34,6 +35,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},
     {"file", "", OUT_STRING, OUT_DATA_ONLY},
     {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
 };
 
 static const char *tail_of(const lode_module *module)
@@ -53,7 +55,6 @@ static void identity_cells(out *o, const lode_function *function)
 static void write_row(out *o, const lode_call_row *row, double whole, int names, label *l)
 {
     const lode_function *function = row->function;
-    uint32_t line = lode_function_line(function);
     out_row(o, STYLE_PLAIN);
     out_cell_u64(o, row->self);
     out_cell_share(o, (double)row->self, whole);
@@ -67,25 +68,30 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
     out_cell_u64(o, row->p99);
     out_cell_u64(o, row->max);
     out_cell_real(o, row->deviation);
-    out_cell_text(o, label_place(l, lode_function_file(function), line));
-    out_cell_text(o, tail_of(lode_function_module(function)));
+    out_cell_text(o, label_place(l, row->file, row->line));
+    out_cell_text(o, tail_of(row->module));
     out_cell_text(o, label_name(l, function, names));
-    identity_cells(o, function);
-    out_cell_text(o, path_of_file(lode_function_file(function)));
-    out_cell_u64_if(o, line != 0, line);
+    if (row->functions == 1) {
+        identity_cells(o, function);
+    } else {
+        out_cell_none(o);
+        out_cell_text(o, path_of_module(row->module));
+        out_cell_none(o);
+    }
+    out_cell_text(o, path_of_file(row->file));
+    out_cell_u64_if(o, row->line != 0, row->line);
+    out_cell_u64(o, row->functions);
     out_row_end(o);
 }
 
 /* What the calls of all tracks add up to. */
 typedef struct top_sum {
-    uint64_t self, calls, errors, total;
+    uint64_t calls, errors, total; /* the total is also that of all self times */
 } top_sum;
 
 static top_sum add_up(const lode_calls *calls)
 {
     top_sum sum = {0};
-    for (size_t i = 0; i < lode_calls_count(calls); i++)
-        sum.self += lode_calls_at(calls, i)->self;
     for (uint32_t i = 0; i < lode_calls_track_count(calls); i++) {
         sum.calls += lode_calls_track(calls, i)->calls;
         sum.errors += lode_calls_track(calls, i)->errors;
@@ -127,9 +133,10 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls)
     out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_calls_at(calls, i), (double)sum.self, s->shared->names, &l);
+        write_row(o, lode_calls_at(calls, i), (double)sum.total, names_of_recordings(s->shared->names), &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    filter_say_hidden(o, lode_calls_hidden(calls));
     if (count == 0)
         out_say(o, "No calls.");
     rec_say_findings(o, s, 0);
@@ -137,12 +144,15 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls)
     label_free(&l);
 }
 
-static int print_top(out *o, rec_session *s, lode_calls_sort sort)
+static int print_top(out *o, rec_session *s, const top_settings *settings)
 {
     lode_calls *calls = NULL;
     lode_error error = {0};
     lode_calls_options options = rec_calls_options(s);
-    options.sort = sort;
+    options.sort = settings->sort;
+    options.merge = !settings->is_by_symbol;
+    options.names = name_form(names_of_recordings(s->shared->names));
+    options.filter = settings->filter;
     lode_status status = lode_calls_compute(&calls, s->recording, &s->slice, &options, &error);
     progress_clear(&s->progress);
     if (status != LODE_OK)
@@ -194,7 +204,7 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
         out_say(o, "Callees of '%s'\n", name);
     out_table(o, OUT_MAIN, "rows", neighbour_columns, NEIGHBOUR_COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
-        write_neighbour(o, lode_neighbours_at(rows, i), s->shared->names, &l);
+        write_neighbour(o, lode_neighbours_at(rows, i), names_of_recordings(s->shared->names), &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     if (count == 0)
@@ -233,7 +243,7 @@ int top_recording(const invocation *call, const top_settings *settings)
     else if (status == EXIT_DONE && settings->callees)
         status = find_neighbours(call->out, &s, settings->callees, LODE_CALLEES);
     else if (status == EXIT_DONE)
-        status = print_top(call->out, &s, settings->sort);
+        status = print_top(call->out, &s, settings);
     rec_close(&s);
     return status;
 }

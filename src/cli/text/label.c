@@ -45,14 +45,34 @@ const char *label_symbol(label *l, const char *symbol, int names)
 const char *label_name(label *l, const lode_function *function, int names)
 {
     const char *symbol = lode_function_name(function);
-    if (names == NAMES_FULL || !symbol || !symbol[0])
-        return label_function(l, function);
-    return label_symbol(l, symbol, names);
+    if (names == NAMES_RAW && symbol && symbol[0])
+        return symbol;
+    FILL(l, lode_function_label_as(function, name_form(names), l->text, l->capacity));
+}
+
+int names_of_databases(int names)
+{
+    return names == NAMES_BY_STORE ? NAMES_FULL : names;
+}
+
+int names_of_recordings(int names)
+{
+    return names == NAMES_BY_STORE ? NAMES_SIMPLE : names;
+}
+
+lode_name_form name_form(int names)
+{
+    return names == NAMES_RAW ? LODE_NAME_RAW : names == NAMES_FULL ? LODE_NAME_FULL : LODE_NAME_SIMPLE;
 }
 
 const char *label_context(label *l, const lode_context *context)
 {
     FILL(l, lode_context_label(context, l->text, l->capacity));
+}
+
+const char *label_context_as(label *l, const lode_context *context, int names)
+{
+    FILL(l, lode_context_label_as(context, name_form(names), l->text, l->capacity));
 }
 
 const char *label_profile(label *l, const lode_database *db, uint32_t profile)

@@ -17,11 +17,17 @@ const char *label_function(label *l, const lode_function *function);
 const char *label_name(label *l, const lode_function *function, int names);
 const char *label_symbol(label *l, const char *symbol, int names);
 const char *label_context(label *l, const lode_context *context);
+const char *label_context_as(label *l, const lode_context *context, int names);
 const char *label_profile(label *l, const lode_database *db, uint32_t profile);
 const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by);
 /* "file.c:12", "file.c", or NULL without a file. */
 const char *label_place(label *l, const lode_file *file, uint32_t line);
 void label_free(label *l);
+
+/* What NAMES_BY_STORE means. */
+int names_of_databases(int names);
+int names_of_recordings(int names);
+lode_name_form name_form(int names);
 
 /* Names of what a function may not know. NULL where it does not. */
 const char *path_of_file(const lode_file *file);
