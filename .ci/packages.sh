@@ -11,6 +11,7 @@ packages=(
     tmux procps util-linux
     zsh fish                                                       # completions, with bash
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
+    slurmctld slurmd slurm-client munge                            # jobs under a scheduler
     uftrace                                                        # recordings are made and read by it
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
     abigail-tools                                                  # the public interface against its baseline

@@ -400,3 +400,9 @@ lode_status lode_comm_poll(struct lode_comm *comm, lode_error *error)
 {
     return comm->ops->poll(comm->self, error);
 }
+
+void lode_comm_watch(struct lode_comm *comm, int (*is_cancelled)(void *user), void *user)
+{
+    if (comm->ops->watch)
+        comm->ops->watch(comm->self, is_cancelled, user);
+}

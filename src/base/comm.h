@@ -26,7 +26,7 @@ enum lode_comm_op {
 };
 
 enum {
-    LODE_COMM_VERSION = 2,
+    LODE_COMM_VERSION = 3,
     LODE_COMM_PIECE = 1 << 30 /* limit of bytes per call: MPI counts have 31 bits */
 };
 
@@ -80,6 +80,12 @@ struct lode_comm_ops {
     void (*raise)(void *self, const lode_error *error);
     /* LODE_ERR_CANCELLED and `error` if this rank knows of a raised error. Not collective. */
     lode_status (*poll)(void *self, lode_error *error);
+    /*
+     * Calls `is_cancelled` now and then while this rank waits long for others; nonzero raises
+     * LODE_ERR_CANCELLED. Ranks that were killed are waited for in vain. NULL: no more, or, of an
+     * implementation, ranks cannot be killed one by one. Not collective.
+     */
+    void (*watch)(void *self, int (*is_cancelled)(void *user), void *user);
 
     /*
      * Collective file output. The file exists before it is opened. A rank without bytes still takes
@@ -174,5 +180,7 @@ lode_status lode_comm_close_file(struct lode_comm *comm, void *file, lode_error 
 void lode_comm_raise(struct lode_comm *comm, lode_status status, const lode_error *error);
 /* Not collective. Whether a rank is known to have failed: polled by long-running work. */
 lode_status lode_comm_poll(struct lode_comm *comm, lode_error *error);
+/* Not collective. See `watch` above. */
+void lode_comm_watch(struct lode_comm *comm, int (*is_cancelled)(void *user), void *user);
 
 #endif

@@ -33,15 +33,21 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* The handler is for one signal of each kind: the next one has its usual effect. */
+/*
+ * Who presses Ctrl-C twice does not want to wait. Schedulers send SIGTERM more than once, and
+ * SIGKILL to those who take too long.
+ */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
     struct sigaction before;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < ENDING_COUNT; i++)
+    for (size_t i = 0; i < ENDING_COUNT; i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        if (ending[i] == SIGINT)
+            action.sa_flags |= (int)SA_RESETHAND;
+        sigemptyset(&action.sa_mask);
         if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(ending[i], &action, NULL);
+    }
 }
 
 void interrupt_init(void)

@@ -9,7 +9,7 @@
 /* Call this first. Opens /dev/null for closed standard streams: no file takes their numbers. */
 void interrupt_init(void);
 
-/* Signals are only recorded from now on: poll interrupt_is_due. A second one ends the program. */
+/* Signals are only recorded from now on: poll interrupt_is_due. A second SIGINT ends it all. */
 void interrupt_hold(void);
 /* Whether work that is held should end. */
 int interrupt_is_due(void);

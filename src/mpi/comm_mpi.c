@@ -14,6 +14,7 @@
 
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,12 @@ enum {
     LOOKS_A_SLEEP = 4,         /* some transports progress a little per poll */
     SHORTEST_SLEEP = 5 * 1000, /* nanoseconds; doubles up to the longest */
     LONGEST_SLEEP = 100 * 1000,
+    LOOKS_A_QUESTION = 1024, /* polls before a waiting rank asks whether to go on */
     /* Milliseconds. */
     ABORT_WAIT = 10 * 1000, /* for rank 0 to abort the job, by other ranks */
-    SAYING_TIME = 200       /* MPICH's launcher may lose output just before an abort */
+    SAYING_TIME = 200,      /* MPICH's launcher may lose output just before an abort */
+    /* Seconds. */
+    ABORT_LIMIT = 2 /* MPICH waits for an answer that Slurm's PMI-2 does not give */
 };
 
 struct mpi_comm {
@@ -37,9 +41,11 @@ struct mpi_comm {
     int rank, size;
     bool finalize; /* we initialised MPI */
     bool raised;
-    lode_error error;    /* first raised, as far as this rank knows */
-    MPI_Request sending; /* of `error` to rank 0 */
-    int *counts;         /* by rank: send counts and offsets, receive counts and offsets */
+    lode_error error;                /* first raised, as far as this rank knows */
+    MPI_Request sending;             /* of `error` to rank 0 */
+    int (*is_cancelled)(void *user); /* NULL: nobody can */
+    void *user;
+    int *counts; /* by rank: send counts and offsets, receive counts and offsets */
 };
 
 /* ---- errors ---- */
@@ -106,7 +112,28 @@ static lode_status mpi_poll(void *self, lode_error *error)
     return look_for_alarm(mpi) ? cancelled(mpi, error) : LODE_OK;
 }
 
+static void mpi_watch(void *self, int (*is_cancelled)(void *user), void *user)
+{
+    struct mpi_comm *mpi = self;
+    mpi->is_cancelled = is_cancelled;
+    mpi->user = user;
+}
+
 /* ---- waiting ---- */
+
+/* Whether to give up: an error is known, or the caller does not want to wait any more. */
+static bool must_stop(struct mpi_comm *mpi, unsigned looks)
+{
+    lode_error error;
+    if (look_for_alarm(mpi))
+        return true;
+    if (mpi->is_cancelled == NULL || looks % LOOKS_A_QUESTION != LOOKS_A_QUESTION - 1 ||
+        mpi->is_cancelled(mpi->user) == 0)
+        return false;
+    fail(&error, LODE_ERR_CANCELLED, "", "cancelled", "while it waited for other ranks");
+    mpi_raise(mpi, &error);
+    return true;
+}
 
 static void rest(unsigned looks, long *sleep)
 {
@@ -129,7 +156,7 @@ static lode_status finish(struct mpi_comm *mpi, int code, MPI_Request *request, 
         LODE_TRY(result(MPI_Test(request, &done, status), "", what, error));
         if (done)
             return LODE_OK;
-        if (look_for_alarm(mpi))
+        if (must_stop(mpi, looks))
             return cancelled(mpi, error);
         rest(looks, &sleep);
     }
@@ -243,10 +270,21 @@ static void linger(struct mpi_comm *mpi, int milliseconds)
     }
 }
 
+static volatile sig_atomic_t abort_status;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    _exit(abort_status);
+}
+
 static void mpi_abort(void *self, int status)
 {
     struct mpi_comm *mpi = self;
     linger(mpi, mpi->rank > 0 ? ABORT_WAIT : SAYING_TIME);
+    abort_status = status;
+    signal(SIGALRM, on_alarm);
+    alarm(ABORT_LIMIT);
     /* With any other communicator MPICH contacts its ranks one by one, and waits. */
     MPI_Abort(MPI_COMM_WORLD, status);
     _exit(status);
@@ -454,6 +492,7 @@ const struct lode_comm_ops lode_comm_plugin = {
     .receive = mpi_receive,
     .raise = mpi_raise,
     .poll = mpi_poll,
+    .watch = mpi_watch,
     .open_file = mpi_open_file,
     .write_file = mpi_write_file,
     .close_file = mpi_close_file,

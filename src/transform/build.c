@@ -130,6 +130,19 @@ static lode_status work(void *context, struct lode_comm *comm, lode_error *error
     return status;
 }
 
+/* The callback of rank 0, which may wait for a rank that was killed. */
+static int is_cancelled(void *user)
+{
+    const struct order *order = user;
+    return order->options->on_progress(order->options->user, "waiting for other ranks", 0, 0);
+}
+
+static void watch(struct lode_comm *comm, struct order *order)
+{
+    if (comm->place.rank == 0 && order->options->on_progress)
+        lode_comm_watch(comm, is_cancelled, order);
+}
+
 static lode_status build_with(struct order *order, lode_error *error)
 {
     struct lode_comm alone = LODE_COMM_SELF;
@@ -137,7 +150,9 @@ static lode_status build_with(struct order *order, lode_error *error)
     lode_error own = {0};
     if (order->options->comm == NULL && order->options->local_ranks > 1)
         return lode_comm_run(order->options->local_ranks, work, order, error);
+    watch(comm, order);
     lode_status status = work(order, comm, &own);
+    lode_comm_watch(comm, NULL, NULL);
     /* What ended the job is what some rank has raised. */
     if (status != LODE_OK && error && lode_comm_poll(comm, error) == LODE_OK)
         *error = own;

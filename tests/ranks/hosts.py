@@ -160,17 +160,18 @@ def inside(tap, options):
         lost_ranks(tap, options, network, folder)
 
 
-def outside(tap):
+def outside(tap, title="pretend hosts", tools=(), apart=()):
     """Starts this script again, apart from the machine; says why not, if that cannot be."""
-    absent = [tool for tool in ("setpriv", "unshare", "ip") if shutil.which(tool) is None]
+    absent = [tool for tool in ("setpriv", "unshare", "ip", *tools) if shutil.which(tool) is None]
     reason = f"there is no {', '.join(absent)}" if absent else None
+    command = [*APART, *apart]
     if not reason:
-        tried = run([*APART, "true"], dict(os.environ), 20)
+        tried = run([*command, "true"], dict(os.environ), 20)
         reason = f"namespaces cannot be made: {tried.err.strip()}" if tried.status != 0 else None
     if reason:
-        tap.skip("pretend hosts", reason)
+        tap.skip(title, reason)
         return tap.finish()
-    with Job([*APART, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"}, SECONDS) as job:
+    with Job([*command, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"}, SECONDS) as job:
         ended = job.wait()
     print(ended.out, end="")
     print(ended.err, end="", file=sys.stderr)

@@ -23,6 +23,7 @@ SECONDS = 300
 GRACE = 3  # that a launcher has to end its job when it is told to
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MEMORY_DISK = "/dev/shm"
+LAUNCHERS = ("OMPI_", "PMI_", "PMIX_", "SLURM_", "FLUX_", "PALS_", "JSM_")  # how their variables begin
 
 
 # Whoever ends a test ends its jobs, and clears its folders.
@@ -70,7 +71,7 @@ def missing(mpi, lode):
 
 def environment(lode, **more):
     # What a launcher told this process is not for the jobs that it starts.
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI_", "PMIX_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
     return {**kept, **AS_ROOT, "LC_ALL": "C", "LODE_PLUGINS": str(plugins(lode)), **more}
 
 
