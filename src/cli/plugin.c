@@ -143,6 +143,19 @@ static const char *relative_directory(const char *program_directory)
     return is_build ? "../mpi" : PLUGIN_RELATIVE;
 }
 
+/* 0 if the system does not say where the program is. */
+static int find_beside_program(char directory[PATH_MAX])
+{
+    char program[PATH_MAX], joined[2 * PATH_MAX];
+    if (!plugin_program(program) || !to_parent(program))
+        return 0;
+    snprintf(joined, sizeof joined, "%s/%s", program, relative_directory(program));
+    /* A directory that does not exist yet keeps its dots. */
+    if (!realpath(joined, directory))
+        snprintf(directory, PATH_MAX, "%.*s", PATH_MAX - 1, joined);
+    return 1;
+}
+
 int plugin_directory(size_t index, char directory[PATH_MAX])
 {
     if (!plugin_is_possible())
@@ -152,21 +165,13 @@ int plugin_directory(size_t index, char directory[PATH_MAX])
         snprintf(directory, PATH_MAX, "%s", named);
         return index == 0;
     }
-    char program[PATH_MAX], joined[2 * PATH_MAX];
-    int is_relative = plugin_program(program) && to_parent(program);
-    if (index == 0 && is_relative) {
-        snprintf(joined, sizeof joined, "%s/%s", program, relative_directory(program));
-        /* A directory that does not exist yet keeps its dots. */
-        if (!realpath(joined, directory))
-            snprintf(directory, PATH_MAX, "%.*s", PATH_MAX - 1, joined);
+    int is_beside = find_beside_program(directory);
+    if (is_beside && index == 0)
         return 1;
-    }
-    snprintf(directory, PATH_MAX, "%s", PLUGIN_DIRECTORY);
-    if (index > (size_t)is_relative)
-        return 0;
     /* The same directory once. */
-    char first[PATH_MAX];
-    return !is_relative || !plugin_directory(0, first) || strcmp(first, directory) != 0;
+    int is_same = is_beside && strcmp(directory, PLUGIN_DIRECTORY) == 0;
+    snprintf(directory, PATH_MAX, "%s", PLUGIN_DIRECTORY);
+    return index == (size_t)is_beside && !is_same;
 }
 
 void plugin_find(const char *name, plugin *found)
