@@ -3,6 +3,7 @@
 #ifndef LODE_SEARCH_H
 #define LODE_SEARCH_H
 
+#include <lode/event.h>
 #include <lode/pool.h>
 #include <lode/recording.h>
 
@@ -57,6 +58,8 @@ typedef struct lode_search_options {
 /* An attribute as text, truncated after LODE_SEARCH_TEXT bytes. */
 typedef struct lode_search_value {
     const char *key, *value;
+    lode_value_kind kind; /* of the value as recorded; SIGNED: a number in the text */
+    double real;          /* REAL: the value, which the text rounds */
 } lode_search_value;
 
 /* A track that was found. */

@@ -76,6 +76,8 @@ struct lode_scan {
     bool has_ended;
     struct {
         struct lode_blob key, value;
+        lode_value_kind kind;
+        double real;
     } pairs[LODE_SEARCH_VALUES];
     size_t pair_count;
     /* The outermost exception so far. */

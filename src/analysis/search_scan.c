@@ -211,6 +211,8 @@ static bool put_argument(struct lode_blob *blob, const lode_argument *argument)
 struct value {
     const char *bytes;
     size_t length;
+    lode_value_kind kind; /* TEXT: also several values */
+    double real;
     bool is_read;
 };
 
@@ -223,14 +225,16 @@ static bool read_value(struct lode_scan *scan, const lode_event *event, struct v
         return false;
     const lode_argument *first = scan->arguments;
     if (count == 1 && first->kind == LODE_VALUE_TEXT && first->bytes) {
-        *value = (struct value){first->bytes, first->length, true};
+        *value = (struct value){first->bytes, first->length, LODE_VALUE_TEXT, 0, true};
         return true;
     }
     scan->text.size = 0;
     for (size_t i = 0; i < count; i++)
         if (!put_text(&scan->text, i > 0 ? ", " : "") || !put_argument(&scan->text, &scan->arguments[i]))
             return false;
-    *value = (struct value){text_of(&scan->text), scan->text.size, true};
+    lode_value_kind kind = count == 1 ? first->kind : LODE_VALUE_TEXT;
+    *value = (struct value){text_of(&scan->text), scan->text.size, kind,
+                            kind == LODE_VALUE_REAL ? first->real : 0, true};
     return true;
 }
 
@@ -284,6 +288,8 @@ static bool keep_pair(struct lode_scan *scan, const lode_event *event, const cha
     if (!read_value(scan, event, value) || !keep(&scan->pairs[i].key, key, strlen(key)) ||
         !keep(&scan->pairs[i].value, value->bytes, value->length))
         return false;
+    scan->pairs[i].kind = value->kind;
+    scan->pairs[i].real = value->real;
     if (i == scan->pair_count)
         scan->pair_count++;
     return true;
@@ -413,6 +419,8 @@ struct lode_hit *lode_scan_hit(const struct lode_scan *scan, uint64_t begin, uin
     for (size_t i = 0; i < scan->pair_count; i++) {
         hit->values[i].key = copy_text(&at, &scan->pairs[i].key);
         hit->values[i].value = copy_text(&at, &scan->pairs[i].value);
+        hit->values[i].kind = scan->pairs[i].kind;
+        hit->values[i].real = scan->pairs[i].real;
     }
     hit->row = (lode_search_row){.track = scan->track,
                                  .begin = begin,

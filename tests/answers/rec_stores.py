@@ -55,7 +55,8 @@ def profiles(program, given):
 
 
 def shown(value):
-    return value if isinstance(value, str) else {True: "true", False: "false", None: "null"}.get(value, str(value))
+    """Lists and maps as text; the others with their types."""
+    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
 
 
 def search_rows(given):

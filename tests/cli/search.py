@@ -7,6 +7,7 @@ asked of the program and of a plain list of the calls. And --id, which chooses w
 
 import csv
 import io
+import json
 import re
 import sys
 from typing import NamedTuple
@@ -54,10 +55,18 @@ def unescape(text):
     return re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), text).encode("latin-1").decode()
 
 
+class Plain(str):
+    """A number, a Boolean or null, as text."""
+
+
+def typed(pairs):
+    return {key: json.loads(value) if isinstance(value, Plain) else value for key, value in pairs.items()}
+
+
 def attributes(text, names):
     """Numbers and texts; lists and maps are searched for elsewhere."""
     pairs = re.findall(r"ref\[(\d+)\]=(?:ref\[(\d+)\]|(-?\d+|true|false|null))(?=[,}])", text)
-    return {names[key]: names[ref] if ref else plain for key, ref, plain in pairs}
+    return {names[key]: names[ref] if ref else Plain(plain) for key, ref, plain in pairs}
 
 
 def traces(program):
@@ -94,7 +103,7 @@ def rows_say_what_the_original_says(program):
     program.equal(len(rows), 5, "five traces")
     for row, trace in zip(rows, listed):
         outer = min(trace.exceptions, default=(0, None))[1]
-        wanted = (trace.number, trace.number - 1, trace.begin, trace.duration, len(trace.calls), trace.errors(), trace.calls[0].attributes, outer)
+        wanted = (trace.number, trace.number - 1, trace.begin, trace.duration, len(trace.calls), trace.errors(), typed(trace.calls[0].attributes), outer)
         found = tuple(row[key] for key in ("number", "track", "time_ns", "duration_ns", "calls", "errors", "attributes", "exception"))
         program.equal(found, wanted, f"trace {trace.number}: numbers, attributes and exception")
         program.equal(row["name"].partition("(")[0], trace.calls[0].name, f"trace {trace.number}: method")

@@ -73,6 +73,8 @@ static void write_row(void *user, const replay_event *shown)
     out_cell_u64_if(o, shown->has_duration, shown->duration);
     out_cell_text(o, replay_name(&job->words, event));
     out_cell_text(o, event->data ? replay_values(&job->words, shown) : NULL);
+    if (out_format_of(o) == OUT_JSON)
+        replay_write_arguments(o, &job->words, shown);
     function_cells(o, event);
     out_cell_u64(o, (event->flags & LODE_EVENT_FAILED) != 0);
     out_cell_u64(o, (event->flags & LODE_EVENT_PREEMPTED) != 0);

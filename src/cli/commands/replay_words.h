@@ -33,6 +33,8 @@ const char *replay_values(replay_words *w, const replay_event *shown);
 lode_argument *replay_arguments(replay_words *w, const replay_event *shown, size_t *count);
 /* One of them as text. Valid until the next call. */
 const char *replay_value(replay_words *w, lode_argument *argument);
+/* A member "arguments" of the row that is under way, for JSON: values with names and types. */
+void replay_write_arguments(out *o, replay_words *w, const replay_event *shown);
 /* The same, of a text without quotes. */
 const char *replay_plain(replay_words *w, lode_argument *argument);
 

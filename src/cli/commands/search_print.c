@@ -217,11 +217,48 @@ static void list_values(sentence *to, const lode_search_row *row)
         add(to, "%s%s=%s", joint(to, "; "), row->values[i].key, row->values[i].value);
 }
 
+/* Numbers, Booleans and null are what the recording says they are; lists and maps are text. */
+static void write_value(out *o, const lode_search_value *pair)
+{
+    const char *key = pair->key, *value = pair->value;
+    switch (pair->kind) {
+    case LODE_VALUE_SIGNED:
+        json_i64(o, key, strtoll(value, NULL, 10));
+        return;
+    case LODE_VALUE_REAL:
+        json_real(o, key, pair->real);
+        return;
+    case LODE_VALUE_ENUM:
+        if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
+            json_bool(o, key, value[0] == 't');
+            return;
+        }
+        break;
+    case LODE_VALUE_STRUCTURE:
+        if (strcmp(value, "null") == 0) {
+            json_null(o, key);
+            return;
+        }
+        break;
+    case LODE_VALUE_UNSIGNED: /* above 2^63, shown in hexadecimal */
+    case LODE_VALUE_HEX:
+    case LODE_VALUE_OCTAL:
+    case LODE_VALUE_AUTO:
+    case LODE_VALUE_CHARACTER:
+    case LODE_VALUE_TEXT:
+    case LODE_VALUE_POINTER:
+    case LODE_VALUE_BYTES:
+    case LODE_VALUE_CHANGE:
+        break;
+    }
+    json_text(o, key, value);
+}
+
 static void write_values(out *o, const lode_search_row *row)
 {
     json_object(o, "attributes");
     for (size_t i = 0; i < row->value_count; i++)
-        json_text(o, row->values[i].key, row->values[i].value);
+        write_value(o, &row->values[i]);
     json_object_end(o);
 }
 
