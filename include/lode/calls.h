@@ -17,7 +17,10 @@ typedef enum lode_calls_sort {
     LODE_CALLS_BY_MIN,
     LODE_CALLS_BY_MAX,
     LODE_CALLS_BY_NAME,
-    LODE_CALLS_BY_ERRORS
+    LODE_CALLS_BY_ERRORS,
+    LODE_CALLS_BY_P50,
+    LODE_CALLS_BY_P95,
+    LODE_CALLS_BY_P99
 } lode_calls_sort;
 
 typedef struct lode_calls_options {

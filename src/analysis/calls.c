@@ -254,6 +254,12 @@ static uint64_t sort_key(const lode_call_row *row, lode_calls_sort sort)
         return row->max;
     case LODE_CALLS_BY_ERRORS:
         return row->errors;
+    case LODE_CALLS_BY_P50:
+        return row->p50;
+    case LODE_CALLS_BY_P95:
+        return row->p95;
+    case LODE_CALLS_BY_P99:
+        return row->p99;
     case LODE_CALLS_BY_MEAN:
     case LODE_CALLS_BY_NAME:
         return 0;

@@ -171,13 +171,16 @@ def tasks_by_what_people_call_them(program):
 
 def orders_of_rows(program):
     keys = {"self": "self_ns", "exclusive": "self_ns", "total": "total_ns", "inclusive": "total_ns", "calls": "calls",
-            "mean": "mean_ns", "min": "min_ns", "max": "max_ns"}
+            "mean": "mean_ns", "min": "min_ns", "max": "max_ns", "errors": "errors", "p50": "p50_ns", "p95": "p95_ns", "p99": "p99_ns"}
     default = rows(program, "top", EXCEPTIONS)
     for word, key in keys.items():
         found = rows(program, "top", EXCEPTIONS, "--sort", word)
         values = [row[key] for row in found]
         program.check(values == sorted(values, reverse=True) and len(found) == len(default),
                       f"lode top --sort {word}: by {key}", values)
+    for word in ("p50", "p95", "p99", "min", "mean", "max"):
+        heading = run(program, "top", EXCEPTIONS, "--sort", word, "--limit", 1).out.split("\n")[2]
+        program.check(word in heading.lower().split(), f"lode top --sort {word}: the column is shown", [heading])
     program.equal(rows(program, "top", EXCEPTIONS, "--sort", "self"), default, "lode top is by self")
     found = [row["name"] for row in rows(program, "top", EXCEPTIONS, "--sort", "name", "--names", "full")]
     program.equal(found, sorted(found), "lode top --sort name")

@@ -124,7 +124,7 @@ static const option_spec search_own[] = {
     {"attribute", 0, OPTION_TEXTS, "KEY[=VALUE|~PART]", NULL, offsetof(search_options, attributes)},
     {"method", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
-    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort)},
+    {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };

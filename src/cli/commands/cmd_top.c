@@ -42,8 +42,9 @@ static int find_by(const top_options *options, lode_group_by *by)
 }
 
 /* Time in a function itself has two usual names, and so has time with what it calls. */
-static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total",  "name", "calls",
-                                           "mean",      "min",       "max",  "errors", NULL};
+static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total", "name",
+                                           "calls",     "mean",      "min",  "max",   "errors",
+                                           "p50",       "p95",       "p99",  NULL};
 #define NOT_OF_DATABASES (-1)
 static const struct sort_order {
     int database; /* lode_hotspot_sort */
@@ -54,6 +55,8 @@ static const struct sort_order {
     {LODE_SORT_NAME, LODE_CALLS_BY_NAME},      {NOT_OF_DATABASES, LODE_CALLS_BY_CALLS},
     {NOT_OF_DATABASES, LODE_CALLS_BY_MEAN},    {NOT_OF_DATABASES, LODE_CALLS_BY_MIN},
     {NOT_OF_DATABASES, LODE_CALLS_BY_MAX},     {NOT_OF_DATABASES, LODE_CALLS_BY_ERRORS},
+    {NOT_OF_DATABASES, LODE_CALLS_BY_P50},     {NOT_OF_DATABASES, LODE_CALLS_BY_P95},
+    {NOT_OF_DATABASES, LODE_CALLS_BY_P99},
 };
 
 enum {
@@ -240,7 +243,7 @@ static int run_top(const invocation *call)
 }
 
 static const option_spec top_own[] = {
-    {"sort", 's', OPTION_CHOICE, NULL, sort_choices, offsetof(shared_options, sort)},
+    {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(top_options, by)},
     {0},

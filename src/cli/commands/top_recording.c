@@ -118,13 +118,32 @@ static void say_heading(out *o, const rec_session *s, const top_sum *sum)
         out_say(o, "%s call%s in %s took %s\n", calls, sum->calls == 1 ? "" : "s", tracks, time);
 }
 
-static void print_calls(out *o, rec_session *s, const lode_calls *calls)
+/* The column that the rows are sorted by is shown. */
+static void show_sorted(out_column columns[COLUMN_COUNT], lode_calls_sort sort)
+{
+    static const struct {
+        lode_calls_sort sort;
+        const char *key, *title;
+    } sorted[] = {{LODE_CALLS_BY_MEAN, "mean_ns", "Mean"}, {LODE_CALLS_BY_MIN, "min_ns", "Min"},
+                  {LODE_CALLS_BY_P50, "p50_ns", "p50"},    {LODE_CALLS_BY_P95, "p95_ns", "p95"},
+                  {LODE_CALLS_BY_P99, "p99_ns", "p99"},    {LODE_CALLS_BY_MAX, "max_ns", "Max"}};
+    for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++)
+        for (int k = 0; k < COLUMN_COUNT; k++) {
+            if (sorted[i].sort != sort || strcmp(columns[k].key, sorted[i].key) != 0)
+                continue;
+            columns[k].title = sorted[i].title;
+            columns[k].visibility = OUT_ALWAYS;
+        }
+}
+
+static void print_calls(out *o, rec_session *s, const lode_calls *calls, lode_calls_sort sort)
 {
     top_sum sum = add_up(calls);
     label l = {0};
     out_column columns[COLUMN_COUNT];
     memcpy(columns, all_columns, sizeof columns);
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
+    show_sorted(columns, sort);
     size_t count = lode_calls_count(calls);
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
     out_begin(o, SCHEMA_TOP_RECORDING, s->path);
@@ -157,7 +176,7 @@ static int print_top(out *o, rec_session *s, const top_settings *settings)
     progress_clear(&s->progress);
     if (status != LODE_OK)
         return rec_error(s, &error);
-    print_calls(o, s, calls);
+    print_calls(o, s, calls, settings->sort);
     lode_calls_free(calls);
     return EXIT_DONE;
 }

@@ -30,9 +30,10 @@ int calendar_is_meant(const char *text);
 int calendar_parse(const char *text, calendar_time *out);
 
 /*
- * Nanoseconds since the epoch. A time without a date is that of the first day on which it is in the
- * interval or, if there is none, of the day on which it is nearest to it. Of two times with the same
- * name, at the end of daylight saving time, the same rule takes one. Returns 0 outside of 1970-2500.
+ * Nanoseconds since the epoch. A time without a date is that of the first day on which it is in
+ * the interval or, if there is none, of the day on which it is nearest to it. Of two times with the
+ * same name, at the end of daylight saving time, the same rule takes one. Returns 0 if there is
+ * none in 1970-2500.
  */
 int calendar_resolve(const calendar_time *time, uint64_t begin, uint64_t end, uint64_t *nanoseconds);
 
