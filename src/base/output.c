@@ -161,6 +161,33 @@ lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode
     return lode_fail_errno(error, name, "cannot create the directory");
 }
 
+lode_status lode_output_scratch(struct lode_output *scratch, const struct lode_output *output,
+                                lode_error *error)
+{
+    static const char name[] = LODE_STAGED_SCRATCH "/" LODE_STAGED_NEW;
+    *scratch = (struct lode_output)LODE_OUTPUT_INIT;
+    scratch->path = strdup(output->path);
+    if (scratch->path == NULL ||
+        asprintf(&scratch->partial, "%s/%s", output->partial, LODE_STAGED_SCRATCH) < 0) {
+        scratch->partial = NULL;
+        return lode_fail_memory(error);
+    }
+    if (lode_mkdir_beneath(output->staging, name) != 0)
+        return lode_fail_errno(error, output->path, "cannot create a staging directory");
+    scratch->directory = openat(output->staging, name, OPEN_DIRECTORY);
+    if (scratch->directory < 0)
+        return lode_fail_errno(error, output->path, "cannot open the staging directory");
+    return LODE_OK;
+}
+
+lode_status lode_output_adopt(struct lode_output *output, const struct lode_output *scratch, const char *name,
+                              lode_error *error)
+{
+    if (renameat(scratch->directory, name, output->directory, name) == 0)
+        return LODE_OK;
+    return lode_fail_errno(error, name, "cannot rename");
+}
+
 bool lode_output_has(const struct lode_output *output, const char *name)
 {
     int fd = lode_open_beneath(output->directory, name, O_PATH, 0);

@@ -9,6 +9,7 @@
  *   new   the new directory; after an exchange, the replaced one
  *   old   the replaced one, if the file system cannot exchange names; restored after a kill
  *   part  a file that gets its name only when it is complete
+ *   scratch  outputs that become a part of this one
  */
 #ifndef LODE_BASE_OUTPUT_H
 #define LODE_BASE_OUTPUT_H
@@ -55,6 +56,15 @@ lode_status lode_output_join(struct lode_output *output, const char *path, uint6
                              lode_error *error);
 /* Like mkdir -p below the output. */
 lode_status lode_output_mkdir(struct lode_output *output, const char *name, lode_error *error);
+/*
+ * A directory in the staging directory in which other outputs can be written, in an output of its
+ * own that can only be closed. What is left there is removed with the staging directory.
+ */
+lode_status lode_output_scratch(struct lode_output *scratch, const struct lode_output *output,
+                                lode_error *error);
+/* Moves a directory from there to the output. */
+lode_status lode_output_adopt(struct lode_output *output, const struct lode_output *scratch, const char *name,
+                              lode_error *error);
 /* Whether a file or directory of this name exists below the output. */
 bool lode_output_has(const struct lode_output *output, const char *name);
 /*

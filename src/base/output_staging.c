@@ -161,8 +161,8 @@ static lode_status check_ours(const struct lode_output *output, lode_error *erro
 /* Names that a killed process may have left. */
 static bool is_staged_name(const char *name)
 {
-    static const char *const names[] = {LODE_STAGED_LOCK, LODE_STAGED_NEW, LODE_STAGED_OLD, LODE_STAGED_PART,
-                                        probe_name};
+    static const char *const names[] = {LODE_STAGED_LOCK, LODE_STAGED_NEW,     LODE_STAGED_OLD,
+                                        LODE_STAGED_PART, LODE_STAGED_SCRATCH, probe_name};
     static const char *const spools[] = {"rows-", "samples-"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)

@@ -7,10 +7,11 @@
 #include <dirent.h>
 
 /* Its entries. */
-#define LODE_STAGED_LOCK "lock"
-#define LODE_STAGED_NEW  "new"
-#define LODE_STAGED_OLD  "old"
-#define LODE_STAGED_PART "part"
+#define LODE_STAGED_LOCK    "lock"
+#define LODE_STAGED_NEW     "new"
+#define LODE_STAGED_OLD     "old"
+#define LODE_STAGED_PART    "part"
+#define LODE_STAGED_SCRATCH "scratch"
 
 enum {
     LODE_OUTPUT_MAX_DEPTH = 64 /* of directories below the output */

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "format/format.h"
 #include "format/replace.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <lode/synth.h>
 #include <stdlib.h>
@@ -40,8 +41,10 @@ static lode_status check_store(int directory, const char *path, const char *name
 {
     const struct lode_replace *store = find_store(name);
     int fd = store ? openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    if (fd < 0)
+    if (store == NULL || (fd < 0 && (errno == ENOTDIR || errno == ELOOP)))
         return refuse(path, name, error);
+    if (fd < 0)
+        return lode_fail_errno(error, path, "cannot read the existing directory");
     lode_status status = store->check(fd, path, error);
     close(fd);
     return status;
@@ -86,11 +89,11 @@ static const struct lode_replace replace_empty = {"directory", check_empty};
 
 /* ---- writing ---- */
 
-static lode_status write_source(struct lode_output *output, const struct lode_example_source *source,
+static lode_status write_source(struct lode_output *scratch, const struct lode_example_source *source,
                                 lode_error *error)
 {
     struct lode_output_file file;
-    LODE_TRY(lode_output_file_create(&file, output, source->name, error));
+    LODE_TRY(lode_output_file_create(&file, scratch, source->name, error));
     lode_status status = lode_output_write(&file, source->text, strlen(source->text), error);
     if (status == LODE_OK)
         return lode_output_file_close(&file, error);
@@ -98,53 +101,54 @@ static lode_status write_source(struct lode_output *output, const struct lode_ex
     return status;
 }
 
-/* Its source files are beside it until it has its copies. */
-static lode_status write_solver(struct lode_output *output, const char *path, unsigned threads,
+/* Its source files are beside it, to be copied into it. */
+static lode_status write_solver(struct lode_output *scratch, const char *path, unsigned threads,
                                 lode_error *error)
 {
-    char *sources = strdup(path);
+    char *sources = lode_output_file_path(scratch, ".");
     LODE_TRY_ALLOC(sources, error);
-    *strrchr(sources, '/') = 0;
     lode_status status = LODE_OK;
     for (const struct lode_example_source *i = lode_example_sources; i->name && status == LODE_OK; i++)
-        status = write_source(output, i, error);
+        status = write_source(scratch, i, error);
     if (status == LODE_OK)
         status = lode_example_solver(path, sources, threads, error);
-    for (const struct lode_example_source *i = lode_example_sources; i->name; i++)
-        lode_output_file_remove(output, i->name);
     free(sources);
     return status;
 }
 
-static lode_status write_store(struct lode_output *output, const struct lode_target_example *example,
-                               unsigned threads, lode_error *error)
+static lode_status write_store(struct lode_output *output, struct lode_output *scratch,
+                               const struct lode_target_example *example, unsigned threads, lode_error *error)
 {
-    char *path = lode_output_file_path(output, example ? example->name : solver_name);
+    const char *name = example ? example->name : solver_name;
+    char *path = lode_output_file_path(scratch, name);
     LODE_TRY_ALLOC(path, error);
-    lode_status status = example ? example->write(path, error) : write_solver(output, path, threads, error);
+    lode_status status = example ? example->write(path, error) : write_solver(scratch, path, threads, error);
     free(path);
-    return status;
+    return status == LODE_OK ? lode_output_adopt(output, scratch, name, error) : status;
 }
 
-static lode_status write_all(struct lode_output *output, unsigned threads, lode_error *error)
+static lode_status write_all(struct lode_output *output, struct lode_output *scratch, unsigned threads,
+                             lode_error *error)
 {
-    LODE_TRY(write_store(output, NULL, threads, error));
+    LODE_TRY(lode_output_scratch(scratch, output, error));
+    LODE_TRY(write_store(output, scratch, NULL, threads, error));
     for (size_t i = 0; i < lode_formats_count; i++)
         for (size_t k = 0; k < lode_formats[i]->target_count; k++)
             if (lode_formats[i]->targets[k].example)
-                LODE_TRY(write_store(output, lode_formats[i]->targets[k].example, threads, error));
+                LODE_TRY(write_store(output, scratch, lode_formats[i]->targets[k].example, threads, error));
     return lode_output_commit(output, error);
 }
 
 lode_status lode_synth_examples(const char *path, const lode_synth_example_options *given, lode_error *error)
 {
     lode_synth_example_options options = LODE_SYNTH_EXAMPLE_OPTIONS_INIT;
-    struct lode_output output = LODE_OUTPUT_INIT;
+    struct lode_output output = LODE_OUTPUT_INIT, scratch = LODE_OUTPUT_INIT;
     LODE_TRY(lode_options_take(&options, given, error));
     lode_status status =
         lode_output_create(&output, path, options.force ? &replace_examples : &replace_empty, error);
     if (status == LODE_OK)
-        status = write_all(&output, options.threads, error);
+        status = write_all(&output, &scratch, options.threads, error);
+    lode_output_close(&scratch);
     lode_output_close(&output);
     return status;
 }

@@ -36,7 +36,7 @@ OLD_RECORDING = ["--records", "100", "--tasks", "3", "--functions", "10", "--see
 # Chunks that fill buffers, of traces that have several.
 NEW_STORE = ["--format", "zorka", "--records", "150000", "--calls-per-request", "50000", "--functions", "40", "--seed", "7"]
 OLD_STORE = ["--format", "zorka", "--records", "100", "--seed", "8"]
-DATABASE, RECORDING, STORE = "database", "recording", "store"
+DATABASE, RECORDING, STORE, EXAMPLES = "database", "recording", "store", "examples"
 SOURCE = "source"
 JOBS = 2
 
@@ -78,6 +78,8 @@ def scenarios():
                  leftover=20, kind=RECORDING),
         Scenario("convert of a recording over itself", ["convert", NAME, "--threads", "1", "--force"], in_place=True,
                  kind=RECORDING),
+        Scenario("example over examples after a killed run", ["example", NAME, "--threads", "1", "--force"], previous=True, leftover=90,
+                 kind=EXAMPLES),
     ]
 
 
@@ -134,9 +136,12 @@ class Bench:
         self.program, self.root = program, root
         self.made = {}
         for kind, name, parameters in ((DATABASE, "new", NEW), (DATABASE, "old", OLD), (RECORDING, "new", NEW_RECORDING),
-                                       (RECORDING, "old", OLD_RECORDING), (STORE, "new", NEW_STORE), (STORE, "old", OLD_STORE)):
+                                       (RECORDING, "old", OLD_RECORDING), (STORE, "new", NEW_STORE), (STORE, "old", OLD_STORE),
+                                       (EXAMPLES, "new", []), (EXAMPLES, "old", [])):
             path = os.path.join(root, name if kind == DATABASE else f"{name}-{kind}")
-            run = program.run(["synth", DATABASE if kind == DATABASE else RECORDING, *parameters, "-o", path])
+            made = ["example", path] if kind == EXAMPLES else [
+                "synth", DATABASE if kind == DATABASE else RECORDING, *parameters, "-o", path]
+            run = program.run(made)
             if run.status != 0:
                 raise SystemExit(f"cannot make a {kind}: {run.message}")
             self.made[kind, name] = path
@@ -159,7 +164,8 @@ class Bench:
     def arguments(self, scenario, parent):
         target = os.path.join(parent, NAME)
         places = {SOURCE: self.source(scenario), NAME: target}
-        return [*(places.get(word, word) for word in scenario.arguments), "-o", target]
+        output = [] if scenario.kind == EXAMPLES else ["-o", target]
+        return [*(places.get(word, word) for word in scenario.arguments), *output]
 
     def situation(self, scenario, parent, expected):
         previous = self.prints[scenario.kind, "new" if scenario.in_place else "old"] if scenario.previous else None
