@@ -41,7 +41,7 @@ static const char *describe(const launch *started, char *text, size_t size)
 static int refuse(const launch *started, int status)
 {
     if (started->rank > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 300L * 1000 * 1000}, NULL);
+        nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
     return status;
 }
 
