@@ -52,6 +52,7 @@ static const struct shared_spec {
     {SHARED_NAMES,
      FOR_ALL,
      {"names", 0, OPTION_CHOICE, NULL, names_choices, offsetof(shared_options, names)}},
+    {SHARED_VERBOSE, FOR_ALL, {"verbose", 'v', OPTION_FLAG, NULL, NULL, offsetof(shared_options, verbose)}},
     {SHARED_STRICT, FOR_RECORDINGS, {"strict", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, strict)}},
     {SHARED_THREADS, FOR_ALL, {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads)}},
     {SHARED_JSON, FOR_ALL, {"json", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, json)}},

@@ -81,6 +81,7 @@ typedef struct shared_options {
     uint64_t min_time;
     int names;
     int strict;
+    int verbose;
     text_list include, exclude; /* patterns of functions */
     int no_sched;
 } shared_options;
@@ -96,7 +97,8 @@ enum {
     SHARED_DEPTH = 1u << 7,
     SHARED_NAMES = 1u << 8,
     SHARED_STRICT = 1u << 9,
-    SHARED_FILTER = 1u << 20,                       /* --include, --exclude */
+    SHARED_FILTER = 1u << 20, /* --include, --exclude */
+    SHARED_VERBOSE = 1u << 22,
     SHARED_NO_SCHED = 1u << 21,                     /* without off-CPU time */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */

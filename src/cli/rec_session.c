@@ -183,31 +183,39 @@ void rec_write_slice(out *o, const rec_session *s)
 }
 
 /* 'lode info' shows notes of opening; findings while reading affect the numbers. */
-static void gather_findings(tally *all, const rec_session *s)
+static void gather_findings(tally *all, const rec_session *s, lode_severity least)
 {
     *all = (tally){.cap = s->reading.cap};
     tally_merge(all, &s->opening, LODE_WARNING);
-    tally_merge(all, &s->reading, LODE_NOTE);
+    tally_merge(all, &s->reading, least);
+}
+
+/* Notes are not damage; data always has them. */
+static lode_severity least_shown(const rec_session *s)
+{
+    return s->shared->verbose || s->shows_notes ? LODE_NOTE : LODE_WARNING;
 }
 
 void rec_say_findings(out *o, rec_session *s, int has_gap)
 {
-    tally all;
-    gather_findings(&all, s);
-    char *text = tally_text(&all);
+    tally all, shown;
+    gather_findings(&all, s, LODE_NOTE);
+    gather_findings(&shown, s, least_shown(s));
+    char *text = tally_text(&shown);
     if (text[0] && has_gap)
         out_gap(o);
     if (text[0])
         out_say(o, "%s (details: 'lode check --verbose %s')", text, s->path);
     tally_write(o, &all);
     free(text);
+    tally_free(&shown);
     tally_free(&all);
 }
 
 void rec_say_merged_findings(out *o, rec_session *s)
 {
     tally all;
-    gather_findings(&all, s);
+    gather_findings(&all, s, LODE_NOTE);
     char *text = tally_text(&all);
     if (text[0])
         out_say(o, "%s (details: 'lode check --verbose' on each recording)", text);

@@ -13,6 +13,7 @@
 typedef struct rec_session {
     const char *path;
     const shared_options *shared;
+    int shows_notes; /* whatever the options are */
     lode_recording *recording;
     lode_slice slice;
     uint32_t *tracks; /* of the slice; NULL: all */

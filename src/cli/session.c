@@ -67,7 +67,7 @@ int session_need_metric(session *s)
 void session_say_default(out *o, const session *s)
 {
     unsigned count = 0;
-    if (s->shared->metric)
+    if (s->shared->metric || !s->shared->verbose)
         return;
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
         count += session_metric_total(s, lode_database_metric(s->db, i)) != 0;

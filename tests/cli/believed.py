@@ -137,11 +137,13 @@ def default_metric(program):
             operands = ["0"] if command == ["context"] else []
             metric = program.json(*command, name, *operands)["metric"]
             program.check(metric == wanted, f"{command[0]} {name}: the default metric is {wanted}", [metric])
-            text = program.run(*command, program.databases() / name, *operands).out
-            asked = program.run(*command, "-m", wanted, program.databases() / name, *operands).out
+            text = program.run(*command, "--verbose", program.databases() / name, *operands).out
+            plain = program.run(*command, program.databases() / name, *operands).out
+            asked = program.run(*command, "--verbose", "-m", wanted, program.databases() / name, *operands).out
             several = sum(m["total"] != 0 for m in program.json("info", name)["metrics"]) > 1
-            program.check(("--metric selects another" in text) == several and "selects another" not in asked,
-                          f"{command[0]} {name}: that it is the default is said if there are others", [text])
+            program.check(("--metric selects another" in text) == several and "selects another" not in asked + plain,
+                          f"{command[0]} {name}: --verbose says that it is the default if there are others", [text])
+            program.check("does not list" not in plain, f"{command[0]} {name}: notes are for --verbose", [plain])
 
 
 if __name__ == "__main__":

@@ -243,9 +243,11 @@ def findings_are_counted(program):
             found = answer(program, command, name)["findings"]
             program.check(found and all(listed[item["rule"]] == item["count"] for item in found),
                           f"{name}: lode {command} counts findings as lode check does", [found, dict(listed)])
-            text = run(program, command, name).out.replace("\n", " ")
-            program.check(re.search(r"\d findings?: \d.*\(details: .*\) $", text), f"{name}: lode {command} says so",
-                          [text[-200:]])
+            verbose, plain = (run(program, command, name, *options).out.replace("\n", " ") for options in (["--verbose"], []))
+            says = re.compile(r"\d findings?: \d.*\(details: .*\) $")
+            program.check(says.search(verbose), f"{name}: lode {command} --verbose says so", [verbose[-200:]])
+            is_damaged = any(item["severity"] != "note" for item in found)
+            program.check(bool(says.search(plain)) == is_damaged, f"{name}: lode {command} says so if it is more than a note", [plain[-200:]])
 
 
 def damage_is_repaired_or_refused(program):

@@ -27,7 +27,6 @@ static const struct {
 } exceptions[] = {
     {"synth", "profiles", "synth has no store to select from: it takes the numbers of what it makes"},
     {"synth", "depth", "the same: how deep the calls are that it makes"},
-    {"tree", "callers", "it is the view of all functions, not the callers of one"},
 };
 #define EXCEPTION_COUNT (sizeof exceptions / sizeof *exceptions)
 

@@ -344,7 +344,7 @@ const command_spec command_context = {
     .stores = FOR_DATABASES,
     .options = {.own = context_own,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
-                          SHARED_COLOR},
+                          SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(context_options),
     .defaults = &context_defaults,
     .run = run_context,

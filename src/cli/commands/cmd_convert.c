@@ -230,6 +230,7 @@ static int open_recording(merger *m, const invocation *call, size_t index)
     const char *path = call->operands[index];
     int status = index == 0 ? rec_open_slice(s, path, call->shared) : rec_open(s, path, call->shared);
     m->count++;
+    s->shows_notes = 1;
     m->recordings[index] = s->recording;
     return status;
 }

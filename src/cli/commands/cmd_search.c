@@ -139,7 +139,7 @@ const command_spec command_search = {
     .stores = FOR_RECORDINGS,
     .options = {.own = search_own,
                 .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
-                          SHARED_CSV | SHARED_COLOR},
+                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(search_options),
     .defaults = &search_defaults,
     .usage = search_usage,

@@ -249,7 +249,7 @@ const command_spec command_source = {
     .stores = FOR_ALL,
     .options = {.own = source_own,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_STRICT |
-                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(source_settings),
     .defaults = &source_defaults,
     .run = run_source,

@@ -267,7 +267,7 @@ const command_spec command_top = {
                 .of_recordings = top_of_recordings,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
                           SHARED_FILTER | SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
-                          SHARED_CSV | SHARED_COLOR},
+                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,
     .usage = top_usage,

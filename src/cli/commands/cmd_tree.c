@@ -344,7 +344,7 @@ const command_spec command_tree = {
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_STRICT |
-                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,
     .usage = tree_usage,

@@ -45,7 +45,7 @@ void costs_heading(out *o, const session *s, const lode_cost *cost)
 void costs_footing(out *o, const session *s, const lode_cost *cost)
 {
     char contexts[NUMBER_SIZE], values[NUMBER_SIZE];
-    if (lode_cost_unlisted_contexts(cost) == 0)
+    if (lode_cost_unlisted_contexts(cost) == 0 || !s->shared->verbose)
         return;
     if (session_has_window(s)) {
         format_count(values, lode_cost_unlisted_values(cost));
