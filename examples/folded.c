@@ -6,6 +6,7 @@
  */
 #include <lode/lode.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TRY(call)                                                                                            \
@@ -69,12 +70,11 @@ static lode_status call(lode_writer *writer, const char *name, uint32_t *at, lod
 
 static lode_status read_rows(lode_writer *writer, uint32_t root, lode_error *error)
 {
-    char path[1024];
-    struct row row;
-    while (row_count < MOST && scanf("%u %1023s %lf", &row.rank, path, &row.seconds) == 3 &&
-           row.rank < MOST) {
-        row.context = root;
-        for (char *name = strtok(path, ";"); name; name = strtok(NULL, ";"))
+    char line[1024], *path, *seconds;
+    while (row_count < MOST && fgets(line, sizeof line, stdin) && (seconds = strrchr(line, ' '))) {
+        struct row row = {(uint32_t)strtoul(line, &path, 10) % MOST, root, strtod(seconds, NULL)};
+        *seconds = 0;
+        for (char *name = strtok(path, " ;"); name; name = strtok(NULL, " ;"))
             TRY(call(writer, name, &row.context, error));
         rows[row_count++] = row;
         rank_count = row.rank < rank_count ? rank_count : row.rank + 1;

@@ -64,9 +64,9 @@ static const char *tail(const char *path)
 /* The number of the first line from `first` on that has this text; 0: there is none. */
 static uint32_t find_line(const struct location *at, uint32_t first)
 {
-    const char *line = at->text ? source_text(tail(files[at->file])) : NULL;
-    if (at->text == NULL)
+    if (at->text == NULL || at->file == NO_FILE)
         return at->line;
+    const char *line = source_text(tail(files[at->file]));
     for (uint32_t number = 1; line && *line; number++) {
         const char *end = strchr(line, '\n'), *found = strstr(line, at->text);
         if (number >= first && found && found < end)

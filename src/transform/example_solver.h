@@ -147,11 +147,11 @@ enum kind {
 
 /* A context. Children follow their parents. */
 struct node {
+    struct location at;
+    enum function function;
+    uint16_t leaf; /* enum leaf: samples are taken here; 0: none are */
     uint8_t depth;
     uint8_t kind;
-    enum function function;
-    struct location at;
-    uint16_t leaf; /* enum leaf: samples are taken here; 0: none are */
 };
 
 /* Where samples are taken: what the processor achieves there. */
@@ -188,56 +188,38 @@ static const struct {
     [IN_AXPY_2] = {0.75, 20},   [IN_REDUCE_2] = {2.0, 0},
 };
 
-#define CALLS(depth, function)                                                                               \
+#define NODE(at_depth, of_kind, of_function, of_file, with_text, of_line, in_leaf)                           \
     {                                                                                                        \
-        depth, CALL, function, {NO_FILE, NULL, 0}, 0                                                         \
+        .at = {(of_file), (with_text), (of_line)}, .function = (of_function), .leaf = (in_leaf),             \
+        .depth = (at_depth), .kind = (of_kind)                                                               \
     }
-#define AT(depth, file, text)                                                                                \
-    {                                                                                                        \
-        depth, LINE, 0, {file, text, 0}, 0                                                                   \
-    }
-#define AT_LINE(depth, file, line)                                                                           \
-    {                                                                                                        \
-        depth, LINE, 0, {file, NULL, line}, 0                                                                \
-    }
-#define IN_LOOP(depth, file, text)                                                                           \
-    {                                                                                                        \
-        depth, LOOP, 0, {file, text, 0}, 0                                                                   \
-    }
-#define IN_LINE(depth, function)                                                                             \
-    {                                                                                                        \
-        depth, INLINED, function, {NO_FILE, NULL, 0}, 0                                                      \
-    }
-#define SPENT(depth, file, text, leaf)                                                                       \
-    {                                                                                                        \
-        depth, LINE, 0, {file, text, 0}, leaf                                                                \
-    }
-#define SPENT_LINE(depth, file, line, leaf)                                                                  \
-    {                                                                                                        \
-        depth, LINE, 0, {file, NULL, line}, leaf                                                             \
-    }
-#define WAITS(depth, function, leaf)                                                                         \
-    {                                                                                                        \
-        depth, CALL, function, {NO_FILE, NULL, 0}, leaf                                                      \
-    }
+#define ENTERS(depth, type, name)           NODE(depth, ENTRY, 0, NO_FILE, name, type, 0)
+#define CALLS(depth, function)              NODE(depth, CALL, function, NO_FILE, NULL, 0, 0)
+#define AT(depth, file, text)               NODE(depth, LINE, 0, file, text, 0, 0)
+#define AT_LINE(depth, file, line)          NODE(depth, LINE, 0, file, NULL, line, 0)
+#define IN_LOOP(depth, file, text)          NODE(depth, LOOP, 0, file, text, 0, 0)
+#define IN_LINE(depth, function)            NODE(depth, INLINED, function, NO_FILE, NULL, 0, 0)
+#define SPENT(depth, file, text, leaf)      NODE(depth, LINE, 0, file, text, 0, leaf)
+#define SPENT_LINE(depth, file, line, leaf) NODE(depth, LINE, 0, file, NULL, line, leaf)
+#define WAITS(depth, function, leaf)        NODE(depth, CALL, function, NO_FILE, NULL, 0, leaf)
 
 /* A scalar product, called from a line at `depth`. */
 #define DOT_BELOW(depth, local, reduce)                                                                      \
-    CALLS(depth + 1, F_DOT), AT(depth + 2, CG_C, "#pragma omp"), CALLS(depth + 3, F_DOT_OMP),                \
-        IN_LOOP(depth + 4, CG_C, "for (long i"), SPENT(depth + 5, CG_C, "local +=", local),                  \
-        AT(depth + 2, CG_C, "MPI_Allreduce("), CALLS(depth + 3, F_ALLREDUCE),                                \
-        AT_LINE(depth + 4, ALLREDUCE_C, 113), CALLS(depth + 5, F_RECURSIVE),                                 \
-        AT_LINE(depth + 6, COLL_C, 219), CALLS(depth + 7, F_PROGRESS),                                       \
-        SPENT_LINE(depth + 8, PROGRESS_C, 231, reduce)
+    CALLS((depth) + 1, F_DOT), AT((depth) + 2, CG_C, "#pragma omp"), CALLS((depth) + 3, F_DOT_OMP),          \
+        IN_LOOP((depth) + 4, CG_C, "for (long i"), SPENT((depth) + 5, CG_C, "local +=", local),              \
+        AT((depth) + 2, CG_C, "MPI_Allreduce("), CALLS((depth) + 3, F_ALLREDUCE),                            \
+        AT_LINE((depth) + 4, ALLREDUCE_C, 113), CALLS((depth) + 5, F_RECURSIVE),                             \
+        AT_LINE((depth) + 6, COLL_C, 219), CALLS((depth) + 7, F_PROGRESS),                                   \
+        SPENT_LINE((depth) + 8, PROGRESS_C, 231, reduce)
 
 /* y += a x, called from a line at `depth`. */
 #define AXPY_BELOW(depth, leaf)                                                                              \
-    IN_LINE(depth + 1, F_AXPY), AT(depth + 2, CG_C, "#pragma omp"), CALLS(depth + 3, F_AXPY_OMP),            \
-        IN_LOOP(depth + 4, CG_C, "for (long i"), SPENT(depth + 5, CG_C, "y[i] +=", leaf)
+    IN_LINE((depth) + 1, F_AXPY), AT((depth) + 2, CG_C, "#pragma omp"), CALLS((depth) + 3, F_AXPY_OMP),      \
+        IN_LOOP((depth) + 4, CG_C, "for (long i"), SPENT((depth) + 5, CG_C, "y[i] +=", leaf)
 
 /* clang-format off */
 static const struct node nodes[] = {
-    {0, ENTRY, 0, {NO_FILE, "main thread", LODE_ENTRY_MAIN_THREAD}, 0},
+    ENTERS(0, LODE_ENTRY_MAIN_THREAD, "main thread"),
     CALLS(1, F_MAIN),
       AT(2, MAIN_C, "MPI_Init("),
         CALLS(3, F_INIT),
@@ -297,7 +279,7 @@ static const struct node nodes[] = {
                 AT_LINE(7, IOFWRITE_C, 39),
                   CALLS(8, F_WRITE),
                     SPENT_LINE(9, WRITE_C, 26, IN_CHECKPOINT),
-    {0, ENTRY, 0, {NO_FILE, "application thread", LODE_ENTRY_APPLICATION_THREAD}, 0},
+    ENTERS(0, LODE_ENTRY_APPLICATION_THREAD, "application thread"),
       WAITS(1, F_IDLE, IN_IDLE),
 };
 /* clang-format on */
