@@ -5,6 +5,7 @@
 
 #include <lode/context.h>
 #include <lode/pool.h>
+#include <lode/recording.h>
 #include <lode/selection.h>
 #include <lode/trace.h>
 
@@ -33,6 +34,9 @@ typedef struct lode_timeline_share {
     const lode_context *context;
     uint64_t nanoseconds;
     uint64_t samples; /* that begin in the time window */
+    /* the function, if it is known; for recordings, NULL is outside of all calls */
+    const lode_function *function;
+    int is_idle; /* the thread did not run */
 } lode_timeline_share;
 
 typedef struct lode_timeline lode_timeline;
@@ -45,6 +49,20 @@ typedef struct lode_timeline lode_timeline;
 LODE_API LODE_CHECKED lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
                                                         const lode_timeline_options *options,
                                                         lode_error *error);
+/*
+ * The same for the tracks of a slice of a recording, of which only the tracks count: what
+ * lode_timeline_compute finds in the database that lode_build makes with LODE_TRACE_FULL. Each
+ * event of a call begins a sample. `selection` does not apply; times are those of events, and the
+ * time window begins with the first event of the tracks if both are 0. Off-CPU time is idle, and
+ * so is time outside of all calls. Of functions with equal time in a bin, the first one shows. A
+ * track is read from its beginning to the end of the time window; memory grows with functions,
+ * rows and columns. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_timeline_compute_recording(lode_timeline **out,
+                                                                  const lode_recording *recording,
+                                                                  const lode_slice *slice,
+                                                                  const lode_timeline_options *options,
+                                                                  lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_timeline_free(lode_timeline *timeline);
 
@@ -54,7 +72,7 @@ LODE_API uint64_t lode_timeline_samples(const lode_timeline *timeline);
 /* Shares, longest first. */
 LODE_API size_t lode_timeline_share_count(const lode_timeline *timeline);
 LODE_API const lode_timeline_share *lode_timeline_share_at(const lode_timeline *timeline, size_t index);
-/* Rows: one per selected trace line, in the order of the file. */
+/* Rows: one per selected trace line or track, in the order of the file; its profile or track. */
 LODE_API uint32_t lode_timeline_row_count(const lode_timeline *timeline);
 LODE_API uint32_t lode_timeline_row_profile(const lode_timeline *timeline, uint32_t row);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The activity of each thread in a time window. */
+#include "analysis/timeline.h"
 #include "analysis/key.h"
-#include "analysis/window.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "base/options.h"
@@ -9,38 +9,16 @@
 #include "base/progress.h"
 #include "model/database.h"
 #include "model/trace.h"
-#include <lode/timeline.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Functions have keys; key 0 is a context that is not in the metadata. */
-struct lode_timeline {
-    struct lode_window window; /* its lines are the rows */
-    uint64_t samples;
-    lode_timeline_share *shares;
-    size_t share_count;
-    unsigned columns;
-    int32_t *cells; /* [row][column]: key + 1 while computing, then the share or -1 */
-};
-
-/* Two cache lines, which CPUs prefetch together: avoids false sharing. */
-#define TALLY_ALIGN 128
-
-/* Sums of a worker: by key, and in the current bin. */
-struct tally {
-    _Alignas(TALLY_ALIGN) uint64_t *nanoseconds, *samples, *in_bin;
-    uint32_t *touched; /* keys in the current bin */
-    uint32_t touched_count;
-    uint64_t sample_count;
-};
-
 struct drawing {
     const lode_database *db;
     lode_timeline *timeline;
     uint32_t *key_of;                /* by index of context */
     const lode_context **context_of; /* by key */
     uint32_t keys;
-    struct tally *tallies;
+    struct lode_timeline_tally *tallies;
     struct lode_progress progress;
 };
 
@@ -96,86 +74,20 @@ static uint32_t sample_key(const struct drawing *self, uint32_t context_id)
     return index == LODE_NO_INDEX ? 0 : self->key_of[index];
 }
 
-/* ---- drawing one line ---- */
-
-static uint64_t column_end(const lode_timeline *timeline, unsigned column)
-{
-    long double span = (long double)(timeline->window.to - timeline->window.from);
-    if (column + 1 >= timeline->columns)
-        return timeline->window.to;
-    return timeline->window.from + (uint64_t)(span * (column + 1) / timeline->columns);
-}
-
-static void bin_add(struct tally *tally, uint32_t key, uint64_t nanoseconds)
-{
-    if (tally->in_bin[key] == 0)
-        tally->touched[tally->touched_count++] = key;
-    tally->in_bin[key] += nanoseconds;
-}
-
-/* The key with the largest part of the bin, plus 1; 0 if none. Clears the bin. */
-static int32_t bin_take(struct tally *tally)
-{
-    uint32_t best = 0;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < tally->touched_count; i++) {
-        uint32_t key = tally->touched[i];
-        if (tally->in_bin[key] > most || (tally->in_bin[key] == most && key < best)) {
-            best = key;
-            most = tally->in_bin[key];
-        }
-        tally->in_bin[key] = 0;
-    }
-    tally->touched_count = 0;
-    return most > 0 ? (int32_t)best + 1 : 0;
-}
-
-/* A line being drawn, and its current bin. */
-struct pen {
-    const lode_timeline *timeline;
-    struct tally *tally;
-    int32_t *cells;
-    unsigned column;
-    uint64_t edge; /* where the column ends */
-};
-
-static void draw_span(struct pen *pen, uint32_t key, uint64_t from, uint64_t to)
-{
-    while (from < to) {
-        while (from >= pen->edge && pen->column + 1 < pen->timeline->columns) {
-            pen->cells[pen->column++] = bin_take(pen->tally);
-            pen->edge = column_end(pen->timeline, pen->column);
-        }
-        uint64_t stop = to < pen->edge ? to : pen->edge;
-        bin_add(pen->tally, key, stop - from);
-        from = stop;
-    }
-}
-
-static void draw_line(const struct drawing *self, const lode_trace_line *line, struct tally *tally,
-                      int32_t *cells)
-{
-    const lode_timeline *timeline = self->timeline;
-    struct pen pen = {.timeline = timeline, .tally = tally, .cells = cells, .edge = column_end(timeline, 0)};
-    struct lode_window_walk walk = window_walk(&timeline->window, line);
-    for (struct lode_window_sample sample; window_next(&walk, &sample);) {
-        uint32_t key = sample_key(self, sample.context_id);
-        tally->samples[key] += sample.begins;
-        tally->sample_count += sample.begins;
-        if (sample.from < sample.to) {
-            tally->nanoseconds[key] += sample.to - sample.from;
-            draw_span(&pen, key, sample.from, sample.to);
-        }
-    }
-    cells[pen.column] = bin_take(tally);
-}
+/* ---- rows ---- */
 
 static lode_status draw_row(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct drawing *self = context;
     lode_trace_line line;
+    struct lode_window_sample sample;
     LODE_TRY(lode_database_trace_line(self->db, self->timeline->window.lines[item], &line, error));
-    draw_line(self, &line, &self->tallies[worker], self->timeline->cells + item * self->timeline->columns);
+    struct lode_pen pen = lode_pen_begin(self->timeline, &self->tallies[worker], (uint32_t)item);
+    pen.is_by_key = true;
+    for (struct lode_window_walk walk = window_walk(&self->timeline->window, &line);
+         window_next(&walk, &sample);)
+        lode_pen_draw(&pen, sample_key(self, sample.context_id), &sample);
+    lode_pen_end(&pen);
     return LODE_OK;
 }
 
@@ -188,63 +100,19 @@ static lode_status finish_row(void *context, uint64_t item, lode_error *error)
 
 /* ---- shares ---- */
 
-static int compare_shares(const void *left, const void *right)
+static lode_timeline_share share_of(void *user, uint32_t key)
 {
-    const lode_timeline_share *a = left, *b = right;
-    if (a->nanoseconds != b->nanoseconds)
-        return a->nanoseconds > b->nanoseconds ? -1 : 1;
-    if (a->samples != b->samples)
-        return a->samples > b->samples ? -1 : 1;
-    uint32_t i = a->context ? a->context->index : 0, k = b->context ? b->context->index : 0;
-    return i < k ? -1 : i > k;
+    const struct drawing *self = user;
+    const lode_context *context = self->context_of[key];
+    return (lode_timeline_share){.context = context,
+                                 .function = context ? lode_context_function(context) : NULL,
+                                 .is_idle = context && context->index == 0};
 }
 
-static lode_status make_shares(struct drawing *self, unsigned workers, lode_error *error)
+static uint32_t rank_of(void *user, uint32_t key)
 {
-    lode_timeline *timeline = self->timeline;
-    timeline->shares = calloc(self->keys, sizeof *timeline->shares);
-    int32_t *share_of = calloc(self->keys, sizeof *share_of);
-    if (timeline->shares == NULL || share_of == NULL) {
-        free(share_of);
-        return lode_fail_memory(error);
-    }
-    for (uint32_t key = 0; key < self->keys; key++) {
-        lode_timeline_share share = {.context = self->context_of[key]};
-        for (unsigned w = 0; w < workers; w++) {
-            share.nanoseconds += self->tallies[w].nanoseconds[key];
-            share.samples += self->tallies[w].samples[key];
-        }
-        if (share.nanoseconds > 0 || share.samples > 0)
-            timeline->shares[timeline->share_count++] = share;
-    }
-    qsort(timeline->shares, timeline->share_count, sizeof *timeline->shares, compare_shares);
-    for (size_t i = 0; i < timeline->share_count; i++) {
-        const lode_context *context = timeline->shares[i].context;
-        share_of[context ? self->key_of[context->index] : 0] = (int32_t)i;
-    }
-    for (size_t i = 0; i < (size_t)timeline->window.count * timeline->columns; i++)
-        timeline->cells[i] = timeline->cells[i] ? share_of[timeline->cells[i] - 1] : -1;
-    for (unsigned w = 0; w < workers; w++)
-        timeline->samples += self->tallies[w].sample_count;
-    free(share_of);
-    return LODE_OK;
-}
-
-static lode_status allocate_tallies(struct drawing *self, unsigned workers, lode_error *error)
-{
-    self->tallies = aligned_alloc(TALLY_ALIGN, workers * sizeof *self->tallies);
-    if (self->tallies)
-        memset(self->tallies, 0, workers * sizeof *self->tallies);
-    for (unsigned w = 0; self->tallies && w < workers; w++) {
-        struct tally *tally = &self->tallies[w];
-        tally->nanoseconds = calloc(self->keys, sizeof *tally->nanoseconds);
-        tally->samples = calloc(self->keys, sizeof *tally->samples);
-        tally->in_bin = calloc(self->keys, sizeof *tally->in_bin);
-        tally->touched = calloc(self->keys, sizeof *tally->touched);
-        if (!tally->nanoseconds || !tally->samples || !tally->in_bin || !tally->touched)
-            return lode_fail_memory(error);
-    }
-    return self->tallies ? LODE_OK : lode_fail_memory(error);
+    const struct drawing *self = user;
+    return self->context_of[key] ? self->context_of[key]->index : 0;
 }
 
 static lode_status draw(struct drawing *self, const lode_timeline_options *options, lode_error *error)
@@ -253,28 +121,22 @@ static lode_status draw(struct drawing *self, const lode_timeline_options *optio
     struct lode_window *window = &timeline->window;
     LODE_TRY(lode_window_init(window, self->db, options->selection, options->from, options->to, error));
     LODE_TRY(number_functions(self, options->depth, error));
-    unsigned threads =
-        lode_pool_threads(lode_pool_asked(options->threads, options->pool), timeline->window.count);
-    timeline->columns = options->columns ? options->columns : 1;
-    timeline->cells = calloc((size_t)timeline->window.count * timeline->columns + 1, sizeof *timeline->cells);
-    LODE_TRY_ALLOC(timeline->cells, error);
-    lode_status status = allocate_tallies(self, threads, error);
-    struct lode_job job = {.items = timeline->window.count,
+    unsigned threads = lode_pool_threads(lode_pool_asked(options->threads, options->pool), window->count);
+    lode_status status = lode_timeline_prepare(timeline, options->columns, threads, &self->tallies, error);
+    for (unsigned w = 0; w < threads && status == LODE_OK; w++)
+        if (!lode_timeline_reserve(&self->tallies[w], self->keys))
+            status = lode_fail_memory(error);
+    struct lode_job job = {.items = window->count,
                            .work = draw_row,
                            .finish = finish_row,
                            .context = self,
                            .pool = options->pool};
-    self->progress.total = timeline->window.count;
+    self->progress.total = window->count;
     if (status == LODE_OK)
         status = lode_pool_run(threads, &job, error);
     if (status == LODE_OK)
-        status = make_shares(self, threads, error);
-    for (unsigned w = 0; self->tallies && w < threads; w++) {
-        free(self->tallies[w].nanoseconds);
-        free(self->tallies[w].samples);
-        free(self->tallies[w].in_bin);
-        free(self->tallies[w].touched);
-    }
+        status = lode_timeline_finish(timeline, self->tallies, threads, share_of, rank_of, self, error);
+    lode_timeline_tallies_free(self->tallies, threads);
     return status;
 }
 
@@ -293,7 +155,6 @@ lode_status lode_timeline_compute(lode_timeline **out, const lode_database *db,
     lode_status status = draw(&self, &options, error);
     free(self.key_of);
     free(self.context_of);
-    free(self.tallies);
     if (status == LODE_OK)
         *out = timeline;
     else

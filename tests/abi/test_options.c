@@ -193,6 +193,22 @@ CALL(timeline)
     return status;
 }
 
+CALL(timeline_recording)
+{
+    lode_timeline *timeline;
+    lode_status status = lode_timeline_compute_recording(&timeline, recording, NULL, options, error);
+    lode_timeline_free(timeline);
+    return status;
+}
+
+CALL(timeline_slice)
+{
+    lode_timeline *timeline;
+    lode_status status = lode_timeline_compute_recording(&timeline, recording, options, NULL, error);
+    lode_timeline_free(timeline);
+    return status;
+}
+
 CALL(outline)
 {
     lode_outline *outline;
@@ -340,6 +356,9 @@ static const struct entry {
     {"lode_synth_recording", call_synth_recording, &synth_recording_options,
      FIRST(lode_synth_recording_options)},
     {"lode_timeline_compute", call_timeline, &timeline_options, FIRST(lode_timeline_options)},
+    {"lode_timeline_compute_recording", call_timeline_recording, &timeline_options,
+     FIRST(lode_timeline_options)},
+    {"lode_timeline_compute_recording (slice)", call_timeline_slice, &slice, FIRST(lode_slice)},
     {"lode_values_open", call_values, &values_options, sizeof values_options},
     {"lode_view_build", call_view, &view_options, FIRST(lode_view_options)},
     {"lode_writer_create", call_writer, &writer_options, FIRST(lode_writer_options)},

@@ -103,7 +103,6 @@ WRONG_QUESTIONS = {
 RECORDING = "mt/uftrace.data"
 WRONG_QUESTIONS_ABOUT_RECORDINGS = {
     "context {0} main": r"{0} is a recording; 'lode context' is for databases \(see 'lode help'\)",
-    "trace {0}": r"{0} is a recording; 'lode trace' is for databases \(see 'lode help'\)",
     "dump {0}": r"{0} is a recording; 'lode dump' is for databases \(see 'lode help'\)",
     "top --metric CPUTIME {0}": r"{0} is a recording; --metric is for databases \(see 'lode help top'\)",
     "top -b line {0}": r"{0} is a recording; --by line is for databases \(see 'lode help top'\)",

@@ -69,7 +69,7 @@ static int list_functions(session *s, const lode_cost *cost, source_functions *f
 {
     lode_hotspots *rows = NULL;
     lode_error error = {0};
-    if (lode_hotspots_compute(&rows, cost, LODE_BY_FUNCTION, LODE_SORT_EXCLUSIVE, &error) != LODE_OK)
+    if (lode_hotspots_compute(&rows, cost, LODE_BY_SYMBOL, LODE_SORT_EXCLUSIVE, &error) != LODE_OK)
         return session_error(s, &error);
     for (size_t i = 0; i < lode_hotspots_count(rows); i++) {
         const lode_hotspot *row = lode_hotspots_at(rows, i);

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "commands/trace_draw.h"
 #include "output/report.h"
+#include "rec_session.h"
 #include "session.h"
 #include "text/label.h"
 
@@ -37,9 +38,20 @@ static void write_share(out *o, char letter, const lode_timeline_share *share, d
     out_row_end(o);
 }
 
-/* With a limit, the functions without a letter are one row. */
-static void print_shares(out *o, const lode_timeline *timeline, const trace_key *key, uint64_t limit)
+static const char *name_of(label *l, const lode_timeline_share *share, int names)
 {
+    if (trace_is_idle(share) && (share->context || !share->function))
+        return "(not running)";
+    if (share->context)
+        return label_context(l, share->context);
+    return share->function ? label_name(l, share->function, names) : "(not listed)";
+}
+
+/* With a limit, the functions without a letter are one row. */
+static void print_shares(out *o, const lode_timeline *timeline, const trace_key *key,
+                         const shared_options *shared)
+{
+    uint64_t limit = shared->limit;
     label l = {0};
     double total = 0;
     lode_timeline_share others = {0};
@@ -55,10 +67,7 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
             other_count++;
             continue;
         }
-        write_share(o, key->letters[i], share, total,
-                    trace_is_idle(share) ? "(not running)"
-                    : share->context     ? label_context(&l, share->context)
-                                         : "(not listed)");
+        write_share(o, key->letters[i], share, total, name_of(&l, share, shared->names));
     }
     if (other_count) {
         char name[64];
@@ -111,57 +120,122 @@ static int compute(session *s, const trace_options *options, unsigned columns, u
     return status == LODE_OK ? EXIT_DONE : session_error(s, &error);
 }
 
-static void print_trace(out *o, const session *s, const trace_options *options, const lode_timeline *timeline,
-                        const trace_lines *lines, uint64_t start, unsigned columns)
+/* What is drawn, and where it comes from: one of `db` and `recording` is NULL. */
+typedef struct drawing {
+    const lode_database *db;
+    const lode_recording *recording;
+    lode_timeline *timeline;
+    trace_lines lines;
+    uint64_t start;
+    unsigned columns;
+} drawing;
+
+static void print_trace(const invocation *call, const drawing *d)
 {
+    const trace_options *options = call->options;
     trace_key key;
-    trace_key_init(&key, timeline, options->shared.limit);
-    out_begin(o, SCHEMA_TRACE, s->path);
-    out_fact_text(o, "selection", s->shared->profiles);
-    print_window(o, timeline, start, columns);
+    out *o = call->out;
+    trace_key_init(&key, d->timeline, options->shared.limit);
+    print_window(o, d->timeline, d->start, d->columns);
     out_fact_u64(o, "function_count", key.count);
-    out_fact_u64(o, "line_count", lines->count);
-    out_fact_u64(o, "lines_without_samples", trace_empty_lines(timeline, lines, columns));
+    out_fact_u64(o, "line_count", d->lines.count);
+    out_fact_u64(o, "lines_without_samples", trace_empty_lines(d->timeline, &d->lines, d->columns));
     if (out_format_of(o) == OUT_JSON)
-        trace_write(o, timeline, lines, &key, columns, options->rows, s->db);
+        trace_write(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->db, d->recording);
     else if (out_format_of(o) == OUT_TEXT)
-        trace_draw(o, timeline, lines, &key, columns, options->rows, start);
+        trace_draw(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->start);
     out_gap(o);
-    print_shares(o, timeline, &key, options->shared.limit);
-    out_end(o);
+    print_shares(o, d->timeline, &key, &options->shared);
     trace_key_free(&key);
 }
 
-static int draw(const invocation *call, session *s)
+static unsigned choose_columns(const invocation *call, const trace_lines *lines)
 {
     const trace_options *options = call->options;
-    lode_timeline *timeline = NULL;
-    trace_lines lines;
-    lode_error error = {0};
-    uint64_t start = 0;
-    int status = EXIT_DONE;
-    if (trace_lines_init(&lines, s, &error) < 0)
-        status = session_error(s, &error);
-    unsigned columns = trace_columns(call->out, &lines);
     if (options->columns)
-        columns = (unsigned)(options->columns < COLUMNS_BOUND ? options->columns : COLUMNS_BOUND);
+        return (unsigned)(options->columns < COLUMNS_BOUND ? options->columns : COLUMNS_BOUND);
+    return trace_columns(call->out, lines);
+}
+
+static void drawing_free(drawing *d)
+{
+    lode_timeline_free(d->timeline);
+    trace_lines_free(&d->lines);
+}
+
+static int trace_database(const invocation *call)
+{
+    session s;
+    drawing d = {0};
+    lode_error error = {0};
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE && trace_lines_init(&d.lines, &s, &error) < 0)
+        status = session_error(&s, &error);
+    d.columns = choose_columns(call, &d.lines);
+    d.db = s.db;
     if (status == EXIT_DONE)
-        status = compute(s, options, columns, &start, &timeline);
-    if (status == EXIT_DONE)
-        print_trace(call->out, s, options, timeline, &lines, start, columns);
-    lode_timeline_free(timeline);
-    trace_lines_free(&lines);
+        status = compute(&s, call->options, d.columns, &d.start, &d.timeline);
+    if (status == EXIT_DONE) {
+        out_begin(call->out, SCHEMA_TRACE, s.path);
+        out_fact_text(call->out, "selection", s.shared->profiles);
+        print_trace(call, &d);
+        out_end(call->out);
+    }
+    drawing_free(&d);
+    session_close(&s);
+    return status;
+}
+
+/* ---- recordings ---- */
+
+static int compute_recording(rec_session *s, const trace_options *options, drawing *d)
+{
+    lode_timeline_options settings = LODE_TIMELINE_OPTIONS_INIT;
+    lode_error error = {0};
+    int status = rec_find_interval(s);
+    if (status != EXIT_DONE)
+        return status;
+    d->start = s->begin;
+    if (s->slice.from || s->slice.to) {
+        settings.from = s->slice.from ? s->slice.from : s->begin;
+        settings.to = s->slice.to ? s->slice.to : s->end < UINT64_MAX ? s->end + 1 : s->end;
+    }
+    settings.columns = d->columns;
+    settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : UINT32_MAX);
+    settings.threads = rec_threads(s);
+    settings.on_progress = rec_on_progress;
+    settings.user = s;
+    lode_status done =
+        lode_timeline_compute_recording(&d->timeline, s->recording, &s->slice, &settings, &error);
+    progress_clear(&s->progress);
+    return done == LODE_OK ? EXIT_DONE : rec_error(s, &error);
+}
+
+static int trace_recording(const invocation *call)
+{
+    rec_session s;
+    drawing d = {0};
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE) {
+        trace_lines_of_recording(&d.lines, s.recording, &s.slice);
+        d.recording = s.recording;
+        d.columns = choose_columns(call, &d.lines);
+        status = compute_recording(&s, call->options, &d);
+    }
+    if (status == EXIT_DONE) {
+        out_begin(call->out, SCHEMA_TRACE_RECORDING, s.path);
+        print_trace(call, &d);
+        rec_say_findings(call->out, &s, 0);
+        out_end(call->out);
+    }
+    drawing_free(&d);
+    rec_close(&s);
     return status;
 }
 
 static int run_trace(const invocation *call)
 {
-    session s;
-    int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE)
-        status = draw(call, &s);
-    session_close(&s);
-    return status;
+    return call->kind == LODE_STORE_RECORDING ? trace_recording(call) : trace_database(call);
 }
 
 static const option_spec trace_own[] = {
@@ -176,13 +250,13 @@ static const trace_options trace_defaults = {.shared = {.limit = 15}, .rows = 40
 
 const command_spec command_trace = {
     .name = "trace",
-    .operands = "[DB]",
+    .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
-    .stores = FOR_DATABASES,
+    .stores = FOR_ALL,
     .options = {.own = trace_own,
-                .shared = SHARED_PROFILES | SHARED_TIMES | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
-                          SHARED_COLOR},
+                .shared = SHARED_PROFILES | SHARED_TIMES | SHARED_TRACKS | SHARED_NAMES | SHARED_THREADS |
+                          SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(trace_options),
     .defaults = &trace_defaults,
     .run = run_trace,

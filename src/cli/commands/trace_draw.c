@@ -21,7 +21,7 @@
 
 int trace_is_idle(const lode_timeline_share *share)
 {
-    return share->context && lode_context_parent(share->context) == NULL;
+    return share->is_idle;
 }
 
 /* Not running has its own sign and takes no letter away. */
@@ -118,6 +118,28 @@ lode_status trace_lines_init(trace_lines *lines, const session *s, lode_error *e
     if (lines->count)
         qsort(lines->items, lines->count, sizeof *lines->items, compare_lines);
     return status;
+}
+
+void trace_lines_of_recording(trace_lines *lines, const lode_recording *recording, const lode_slice *slice)
+{
+    uint32_t count = slice->tracks ? slice->track_count : lode_recording_track_count(recording);
+    int has_requests = lode_recording_has_requests(recording);
+    *lines = (trace_lines){0};
+    for (uint32_t i = 0; i < count; i++) {
+        const lode_track *track = lode_recording_track(recording, slice->tracks ? slice->tracks[i] : i);
+        char name[NAME_WIDTH * 4 + NUMBER_SIZE];
+        snprintf(name, sizeof name, "%s%u %s", has_requests ? "#" : "",
+                 has_requests ? track->index : (unsigned)track->tid, track->name);
+        lines->items = alloc_grow(lines->items, &lines->capacity, lines->count, sizeof *lines->items);
+        lines->items[lines->count++] =
+            (trace_line_name){track->index, i, escape_text(name, escape_has_utf8())};
+        size_t width = utf8_width(lines->items[i].name);
+        if (width > lines->width)
+            lines->width = (unsigned)(width < NAME_WIDTH ? width : NAME_WIDTH);
+    }
+    /* Tasks by number, as databases have threads by name; requests as they are in the store. */
+    if (lines->count && !has_requests)
+        qsort(lines->items, lines->count, sizeof *lines->items, compare_lines);
 }
 
 void trace_lines_free(trace_lines *lines)
@@ -223,16 +245,23 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
     if (drawn)
         draw_axis(o, timeline, lines->width, columns, start);
     if (left_out)
-        out_say(o, "%llu more trace line%s not shown (see --rows and --profiles)",
-                (unsigned long long)left_out, left_out == 1 ? " is" : "s are");
+        out_say(o, "%llu more row%s not shown (see --rows)", (unsigned long long)left_out,
+                left_out == 1 ? " is" : "s are");
     if (empty)
-        out_say(o, "%llu trace line%s no samples in this time window", (unsigned long long)empty,
+        out_say(o, "%llu row%s no samples in this time window", (unsigned long long)empty,
                 empty == 1 ? " has" : "s have");
     free(cells);
 }
 
+static void write_track(out *o, const lode_track *track)
+{
+    json_u64(o, "tid", (uint64_t)track->tid);
+    json_text(o, "name", track->name);
+    json_text(o, "id", track->id[0] ? track->id : NULL);
+}
+
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
-                 unsigned columns, uint64_t limit, const lode_database *db)
+                 unsigned columns, uint64_t limit, const lode_database *db, const lode_recording *recording)
 {
     char *cells = alloc_array((size_t)columns + 1, 1);
     uint64_t written = 0;
@@ -244,9 +273,13 @@ void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines
             continue;
         json_line(o);
         json_object(o, NULL);
-        json_u64(o, "profile", lines->items[i].profile);
-        json_text(o, "name", label_profile(&l, db, lines->items[i].profile));
-        id_tuple_of_profile(o, db, lines->items[i].profile);
+        json_u64(o, db ? "profile" : "track", lines->items[i].profile);
+        if (db) {
+            json_text(o, "name", label_profile(&l, db, lines->items[i].profile));
+            id_tuple_of_profile(o, db, lines->items[i].profile);
+        } else {
+            write_track(o, lode_recording_track(recording, lines->items[i].profile));
+        }
         json_text(o, "cells", cells);
         json_object_end(o);
         written++;

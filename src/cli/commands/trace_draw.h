@@ -37,6 +37,8 @@ typedef struct trace_lines {
 } trace_lines;
 
 lode_status trace_lines_init(trace_lines *lines, const session *s, lode_error *error);
+/* The tracks of a slice, named by thread id or, of requests, by number. */
+void trace_lines_of_recording(trace_lines *lines, const lode_recording *recording, const lode_slice *slice);
 void trace_lines_free(trace_lines *lines);
 
 /* How many intervals fit into a line of the output. */
@@ -44,10 +46,13 @@ unsigned trace_columns(const out *o, const trace_lines *lines);
 
 /* How many lines have no sample in the window; these are not drawn. */
 uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lines, unsigned columns);
-/* Up to `limit` lines by name; 0: all. Text: with a time axis from `start`. JSON: an array. */
+/*
+ * Up to `limit` lines by name; 0: all. Text: with a time axis from `start`. JSON: an array; of `db`
+ * and `recording` one is NULL.
+ */
 void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                 unsigned columns, uint64_t limit, uint64_t start);
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
-                 unsigned columns, uint64_t limit, const lode_database *db);
+                 unsigned columns, uint64_t limit, const lode_database *db, const lode_recording *recording);
 
 #endif
