@@ -77,7 +77,6 @@ test "$(readelf -d "$root/usr/bin/lode" "$root"/usr/lib/*/lode/*.so | grep -c -E
 
 in_root "$root" sh -ec 'dpkg -L lode liblode0 liblode-dev lode-mpi-openmpi lode-mpi-mpich' | sort -u >installed
 in_root "$root" apt-get purge -y lode liblode0 liblode-dev lode-mpi-openmpi lode-mpi-mpich
-in_root "$root" apt-get autoremove --purge -y
 left=0
 while read -r path; do
     if { [ -e "$root$path" ] || [ -L "$root$path" ]; } && [ ! -d "$root$path" ]; then

@@ -35,6 +35,8 @@ make_root() { # FOLDER RELEASE VARIANT [OPTION...]
     mmdebstrap --mode=root --variant="$variant" --aptopt="$folder.proxy" --aptopt='APT::Install-Recommends "false"' \
         --aptopt='Acquire::Languages "none"' --dpkgopt=force-unsafe-io "$@" "$release" "$folder" "$folder.sources" ||
         skip "a Debian $release could not be made"
+    # Processes of a job find each other by the name of this machine.
+    cp /etc/hosts "$folder/etc/hosts"
 }
 
 # Runs a command in a root; its processes and mounts end with it.
@@ -43,6 +45,7 @@ in_root() { # FOLDER COMMAND...
     shift
     unshare --mount --pid --fork --kill-child sh -ec '
         mount -t proc proc "$0/proc"
+        mkdir -p "$0/dev/shm"
         mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm"
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive TMPDIR=/tmp "$@"
     ' "$folder" "$@"
