@@ -37,6 +37,7 @@ lap "lintian has no errors"
 # A new user has the program alone.
 make_root "$root" bookworm apt
 lap "there is a clean Debian 12"
+in_root "$root" apt-get update
 mkdir "$root/packages"
 cp ./*_*.deb "$root/packages/"
 rm "$root"/packages/*-dbgsym_*
@@ -58,7 +59,7 @@ depends_of() { # NAME
 }
 
 # Every line of the documents, with nothing but the program and what runs the commands.
-in_root "$root" apt-get install -y python3-minimal jq
+in_root "$root" apt-get install -y python3 jq
 run_test documents
 
 mapfile -t names < <(sed -n 's/^Tests: //p' lode/debian/tests/control)

@@ -24,7 +24,7 @@ test "$(find "$here" -name '*.so*' | wc -l)" = 0
 test "$(PATH="$here/bin:$PATH" man -w lode)" -ef "$here/share/man/man1/lode.1"
 PKG_CONFIG_PATH=$here/lib/pkgconfig pkg-config --static --libs lode | grep -F "$here"
 
-make_root "$root" bullseye apt --include=python3-minimal,jq
+make_root "$root" bullseye apt --include=python3,jq
 in_root "$root" ldd --version | head -n 1
 mv "$here" "$root/opt/lode"
 mkdir -p "$root/documents/tests"
