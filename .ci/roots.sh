@@ -45,6 +45,7 @@ in_root() { # FOLDER COMMAND...
     shift
     unshare --mount --pid --fork --kill-child sh -ec '
         mount -t proc proc "$0/proc"
+        mount -t sysfs sysfs "$0/sys"
         mkdir -p "$0/dev/shm"
         mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm"
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive TMPDIR=/tmp "$@"
