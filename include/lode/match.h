@@ -18,7 +18,8 @@ typedef enum lode_match {
     LODE_MATCH_PART_ANY_CASE,  /* it contains the text (case-insensitive) */
     LODE_MATCH_PART,           /* it contains the text */
     LODE_MATCH_WHOLE_ANY_CASE, /* it is the text (case-insensitive) */
-    LODE_MATCH_WHOLE           /* it is the text */
+    LODE_MATCH_WHOLE,          /* it is the text */
+    LODE_MATCH_SHOWN           /* it is the text, in the form in which names are shown */
 } lode_match;
 
 /*
@@ -30,8 +31,12 @@ typedef enum lode_match {
  */
 typedef struct lode_matcher lode_matcher;
 
-/* LODE_ERR_ARGUMENT for an empty text and for what is no regular expression. MT: any thread. */
-LODE_API LODE_CHECKED lode_status lode_matcher_open(lode_matcher **out, const char *text, lode_error *error);
+/*
+ * `shown` is the form of the names that the person sees. LODE_ERR_ARGUMENT for an empty text and
+ * for what is no regular expression. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_matcher_open(lode_matcher **out, const char *text,
+                                                    lode_name_form shown, lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_matcher_close(lode_matcher *matcher);
 /* Names of more than 8 KiB are compared as they are in the files. MT: any thread. */
@@ -46,8 +51,8 @@ LODE_API LODE_CHECKED lode_status lode_matcher_status(const lode_matcher *matche
 
 /*
  * The functions of a tree that a name means: those that match best. All functions that have the
- * typed text as a name; if there are none, those that have it in another case; and so on down to
- * those that match the pattern.
+ * typed text as a name, first in the form that is shown, then in others; if there are none,
+ * those that have it in another case; and so on down to those that match the pattern.
  */
 typedef struct lode_matches lode_matches;
 
@@ -56,7 +61,8 @@ typedef struct lode_matches lode_matches;
  * of. LODE_NOT_FOUND if there is none; the error has names that are similar. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_matches_find(lode_matches **out, const lode_cost *cost,
-                                                    const char *text, lode_error *error);
+                                                    const char *text, lode_name_form shown,
+                                                    lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_matches_free(lode_matches *matches);
 /* All of these: MT: any thread. How well all of them match. */

@@ -4,6 +4,7 @@
 #define LODE_SEARCH_H
 
 #include <lode/event.h>
+#include <lode/match.h>
 #include <lode/pool.h>
 #include <lode/recording.h>
 
@@ -33,7 +34,10 @@ typedef struct lode_search_options {
     int errors_only;                         /* some call of the track ended with an error */
     const lode_search_attribute *attributes; /* all of these; at most 64 */
     size_t attribute_count;
-    /* a part of the name of a called function (case-insensitive); NULL: any */
+    /*
+     * A function that is called (lode/match.h): of the tracks that meet the other conditions, those
+     * that call the functions that match best; NULL: any.
+     */
     const char *method;
     /*
      * A part of a function name, an attribute key or value, or the class or message of an exception
@@ -47,12 +51,13 @@ typedef struct lode_search_options {
     lode_finding_fn on_finding; /* in the order of tracks; may be NULL */
     lode_progress_fn on_progress;
     void *user;
-    lode_pool *pool; /* NULL: threads are started for this call */
+    lode_pool *pool;      /* NULL: threads are started for this call */
+    lode_name_form names; /* in which the method is compared first */
 } lode_search_options;
 #define LODE_SEARCH_OPTIONS_INIT                                                                             \
     {                                                                                                        \
         sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
-            0, NULL, NULL, NULL, NULL                                                                        \
+            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL                                                        \
     }
 
 /* An attribute as text, truncated after LODE_SEARCH_TEXT bytes. */

@@ -3,7 +3,7 @@
 #ifndef LODE_VIEW_H
 #define LODE_VIEW_H
 
-#include <lode/cost.h>
+#include <lode/match.h>
 
 LODE_BEGIN_DECLS
 
@@ -18,24 +18,28 @@ typedef enum lode_view_mode {
 typedef struct lode_view_options {
     size_t size;
     lode_view_mode mode;
-    unsigned depth;      /* deeper rows are omitted; 0: no limit */
-    double min_fraction; /* rows below this share of the total are omitted; 0.01 is 1 % */
-    const char *focus;   /* start at the functions that this name means (lode/match.h); NULL: all */
-    int lines;           /* show source lines as nodes of their own */
-    size_t max_rows;     /* 0: no bound */
+    unsigned depth;       /* deeper rows are omitted; 0: no limit */
+    double min_fraction;  /* rows below this share of the total are omitted; 0.01 is 1 % */
+    const char *focus;    /* start at the functions that this name means (match.h); NULL: all */
+    int lines;            /* show source lines as nodes of their own */
+    size_t max_rows;      /* 0: no bound */
+    lode_name_form names; /* in which the focus is compared first */
+    /* Call paths to show: through functions to include, and not through functions to exclude. */
+    const lode_filter *filter; /* NULL: all */
 } lode_view_options;
 #define LODE_VIEW_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0                                   \
+        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0, LODE_NAME_FULL, NULL             \
     }
 
 /*
- * A row, in depth-first order, siblings by falling inclusive cost. Contexts under the same parent
- * row with the same meaning (function, loop, line) are one row; top-down, calls and inlined copies
- * of a function are two. In a view by callers, `inclusive` of a row is the part of the first row's
- * exclusive cost that came through this caller, and `exclusive` is the same at depth 0 and 0 below.
- * In a view by callers of the focus, it is the part of the inclusive cost, and `exclusive` at depth
- * 0 is that of the function. In a flat view, `exclusive` of a function includes its loops and lines.
+ * A row, in depth-first order, siblings by falling inclusive cost. Contexts under the same
+ * parent row with the same meaning (function, loop, line) are one row; top-down, calls and
+ * inlined copies of a function are two. In a view by callers, `inclusive` of a row is the part
+ * of the first row's exclusive cost that came through this caller, and `exclusive` is the same
+ * at depth 0 and 0 below. In a view by callers of the focus, it is the part of the inclusive
+ * cost, and `exclusive` at depth 0 is that of the function. In a flat view, `exclusive` of a
+ * function includes its loops and lines.
  */
 typedef struct lode_view_row {
     unsigned depth;

@@ -70,7 +70,7 @@ struct lode_tallies {
     size_t depth, depth_max;
     uint64_t calls, errors, out;   /* of this track */
     struct lode_call_names *names; /* NULL: every function by itself */
-    uint32_t *groups;              /* by index of function: the one that stands for it, plus 1; 0: ask */
+    uint32_t *groups;              /* by function: the one that stands for it, plus 1; 0: ask */
     uint32_t group_count;
 };
 

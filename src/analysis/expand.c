@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/view.h"
 
+#include "analysis/view_filter.h"
+
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -233,11 +235,27 @@ static void begin_children(struct lode_expander *self)
     lode_keys_clear(&self->keys);
 }
 
+/* Whether the filter shows a child: its path, as far as it goes, includes and excludes nothing. */
+static bool is_on_path(const struct lode_expander *self, struct lode_view_node *node)
+{
+    if (self->paths == NULL)
+        return true;
+    unsigned char flags = self->paths[node->row.context->index];
+    node->passes = self->passes || flags & LODE_PATH_INCLUDED;
+    if (flags & LODE_PATH_EXCLUDED)
+        return false;
+    unsigned char wanted = LODE_PATH_ABOVE | (is_by_callers(self) ? 0 : LODE_PATH_BELOW);
+    bool shown = node->passes || flags & wanted;
+    for (size_t i = 0; i < node->members.count && !shown; i++)
+        shown = self->paths[LODE_ARRAY_AT(&node->members, struct member, i)->context] & wanted;
+    return shown;
+}
+
 /* Whether a child gets a row. */
-static bool is_kept(const struct lode_expander *self, const struct lode_view_node *node, unsigned depth)
+static bool is_kept(const struct lode_expander *self, struct lode_view_node *node, unsigned depth)
 {
     bool too_deep = self->options.depth > 0 && depth > self->options.depth;
-    return !too_deep && node->size >= self->least && !is_empty(node);
+    return !too_deep && node->size >= self->least && !is_empty(node) && is_on_path(self, node);
 }
 
 /* The costs of children, where they are not simply sums over their contexts. */
@@ -301,6 +319,7 @@ static lode_status expand(struct lode_expander *self, struct lode_view_node *nod
     }
     complete_root(self, &node->row, &node->members);
     merge_members(self);
+    self->passes = node->passes;
     choose_children(self, &node->row, node->row.depth + 2);
     return LODE_OK;
 }
@@ -460,7 +479,10 @@ static lode_status add_roots(struct lode_expander *self)
 {
     begin_children(self);
     if (self->options.focus)
-        LODE_TRY(lode_matches_of(&self->matches, self->tree, self->options.focus, self->error));
+        LODE_TRY(lode_matches_of(&self->matches, self->tree, self->options.focus, self->options.names,
+                                 self->error));
+    if (self->options.filter)
+        LODE_TRY(lode_path_flags(&self->paths, self->tree, self->options.filter, self->error));
     LODE_TRY(find_sizes(self));
     self->least = self->options.min_fraction * self->sizes[0];
     if (self->options.mode != LODE_VIEW_TOP_DOWN)
@@ -505,6 +527,7 @@ void lode_expander_close(struct lode_expander *self)
     lode_array_free(&self->children);
     lode_keys_free(&self->keys);
     lode_matches_free(self->matches);
+    free(self->paths);
     free(self->function_of);
     free(self->body);
     free(self->unsigned_costs);

@@ -94,14 +94,14 @@ static lode_status find(struct search *self, const char *text)
 }
 
 lode_status lode_matches_of(lode_matches **out, const struct lode_context_tree *tree, const char *text,
-                            lode_error *error)
+                            lode_name_form shown, lode_error *error)
 {
     *out = NULL;
     struct search self = {.tree = tree, .result = calloc(1, sizeof *self.result), .error = error};
     LODE_TRY_ALLOC(self.result, error);
     self.result->tree = tree;
     lode_keys_init(&self.keys);
-    lode_status status = lode_matcher_open(&self.matcher, text, error);
+    lode_status status = lode_matcher_open(&self.matcher, text, shown, error);
     if (status == LODE_OK)
         status = find(&self, text);
     lode_matcher_close(self.matcher);
@@ -114,9 +114,10 @@ lode_status lode_matches_of(lode_matches **out, const struct lode_context_tree *
     return status;
 }
 
-lode_status lode_matches_find(lode_matches **out, const lode_cost *cost, const char *text, lode_error *error)
+lode_status lode_matches_find(lode_matches **out, const lode_cost *cost, const char *text,
+                              lode_name_form shown, lode_error *error)
 {
-    return lode_matches_of(out, cost->tree, text, error);
+    return lode_matches_of(out, cost->tree, text, shown, error);
 }
 
 void lode_matches_free(lode_matches *matches)

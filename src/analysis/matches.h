@@ -16,6 +16,6 @@ struct lode_matches {
 
 /* The same for a tree without costs. */
 lode_status lode_matches_of(lode_matches **out, const struct lode_context_tree *tree, const char *text,
-                            lode_error *error);
+                            lode_name_form shown, lode_error *error);
 
 #endif

@@ -30,7 +30,7 @@ struct lode_neighbours {
 struct search {
     const lode_calltree *tree;
     lode_neighbour which;
-    lode_matches *matches;
+    const lode_matches *matches;
     struct lode_map index; /* from function to row */
     struct lode_array path;
     lode_neighbours *result;
@@ -153,28 +153,37 @@ static lode_status sort_rows(struct search *self)
 
 /* ---- public API ---- */
 
-lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree, const char *name,
-                                    lode_neighbour which, lode_error *error)
+lode_status lode_neighbours_of(lode_neighbours **out, const lode_calltree *tree, const lode_matches *matches,
+                               lode_neighbour which, lode_error *error)
 {
     *out = NULL;
     lode_neighbours *result = calloc(1, sizeof *result);
     LODE_TRY_ALLOC(result, error);
     lode_array_init(&result->rows, sizeof(struct row), SIZE_MAX);
-    struct search self = {.tree = tree, .which = which, .result = result, .error = error};
+    struct search self = {.tree = tree, .which = which, .matches = matches, .result = result, .error = error};
     lode_map_init(&self.index);
     lode_array_init(&self.path, sizeof(struct step), SIZE_MAX);
-    lode_status status = lode_matches_of(&self.matches, &tree->contexts, name, error);
-    if (status == LODE_OK)
-        status = walk(&self);
+    lode_status status = walk(&self);
     if (status == LODE_OK)
         status = sort_rows(&self);
-    lode_matches_free(self.matches);
     lode_map_free(&self.index);
     lode_array_free(&self.path);
     if (status == LODE_OK)
         *out = result;
     else
         lode_neighbours_free(result);
+    return status;
+}
+
+lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree, const char *name,
+                                    lode_neighbour which, lode_error *error)
+{
+    lode_matches *matches = NULL;
+    *out = NULL;
+    lode_status status = lode_matches_of(&matches, &tree->contexts, name, LODE_NAME_FULL, error);
+    if (status == LODE_OK)
+        status = lode_neighbours_of(out, tree, matches, which, error);
+    lode_matches_free(matches);
     return status;
 }
 

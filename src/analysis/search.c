@@ -16,6 +16,7 @@ enum {
 struct lode_search {
     struct lode_best best;
     uint64_t found;
+    uint64_t found_by[LODE_MATCH_SHOWN + 1]; /* by the match of the method */
 };
 
 struct run {
@@ -112,6 +113,7 @@ static lode_status add_hit(struct run *run, const struct lode_scan *scan, struct
 {
     struct lode_best *best = &run->search->best;
     run->search->found += lode_wanted_asks_events(&run->wanted);
+    run->search->found_by[found->method]++;
     if (!lode_best_admits(best, found))
         return LODE_OK;
     found->hit = lode_scan_hit(scan, found->begin, duration);
@@ -131,6 +133,7 @@ static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_er
         return LODE_OK;
     LODE_TRY(read_interval(run, row->track, &found, &duration, error));
     found.rank = rank_of(run->options.sort, scan, duration);
+    found.method = scan->method;
     pthread_mutex_lock(&run->lock);
     lode_status status = add_hit(run, scan, &found, duration, error);
     pthread_mutex_unlock(&run->lock);
@@ -256,8 +259,22 @@ static lode_status run_search(struct run *run, lode_error *error)
     LODE_TRY(lode_slice_tracks(&asked, run->recording, &count, error));
     LODE_TRY(lode_wanted_init(&run->wanted, run->recording, &run->options, error));
     if (lode_wanted_asks_events(&run->wanted))
-        return search_events(run, &asked, count, error);
+        LODE_TRY(search_events(run, &asked, count, error));
+    if (run->wanted.method)
+        return lode_matcher_status(run->wanted.method, error);
+    if (lode_wanted_asks_events(&run->wanted))
+        return LODE_OK;
     return search_and_describe(run, &asked, count, error);
+}
+
+/* Of functions that match, the best ones count. */
+static void keep_methods(lode_search *search)
+{
+    lode_match best = LODE_MATCH_SHOWN;
+    while (best > LODE_MATCH_NONE && search->found_by[best] == 0)
+        best--;
+    lode_best_keep_methods(&search->best);
+    search->found = search->found_by[best];
 }
 
 lode_status lode_search_run(lode_search **out, const lode_recording *recording,
@@ -277,6 +294,8 @@ lode_status lode_search_run(lode_search **out, const lode_recording *recording,
         lode_search_free(run.search);
         return status;
     }
+    if (run.options.method)
+        keep_methods(run.search);
     lode_best_sort(&run.search->best);
     *out = run.search;
     return LODE_OK;

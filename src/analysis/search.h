@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/blob.h"
 #include "base/substring.h"
+#include <lode/match.h>
 #include <lode/search.h>
 
 /* ---- best hits ---- */
@@ -18,7 +19,8 @@ struct lode_hit {
 };
 
 struct lode_found {
-    uint64_t rank; /* highest first */
+    lode_match method; /* best first */
+    uint64_t rank;     /* highest first */
     uint64_t begin;
     uint32_t track;
     struct lode_hit *hit; /* NULL: events not read yet */
@@ -36,6 +38,8 @@ void lode_best_free(struct lode_best *best);
 bool lode_best_admits(const struct lode_best *best, const struct lode_found *found);
 /* Adds an admitted hit; drops the last if full. False if out of memory: the caller keeps it. */
 bool lode_best_add(struct lode_best *best, const struct lode_found *found);
+/* Drops hits whose method does not match as well as that of others. Before sorting. */
+void lode_best_keep_methods(struct lode_best *best);
 /* Sorts them. Nothing can be added after that. */
 void lode_best_sort(struct lode_best *best);
 
@@ -47,7 +51,8 @@ void lode_best_sort(struct lode_best *best);
 struct lode_wanted {
     const lode_recording *recording;
     const lode_search_options *options;
-    struct lode_substring method, text;
+    lode_matcher *method; /* NULL: not asked for */
+    struct lode_substring text;
     struct lode_substring *values; /* by attribute, for substring conditions */
     uint64_t attributes;           /* one bit each */
 };
@@ -68,9 +73,10 @@ struct lode_scan {
     struct lode_blob text; /* a value converted to text */
     uint32_t track;
     uint64_t calls, errors;
-    uint64_t level; /* open calls */
-    uint64_t met;   /* matched attributes */
-    bool has_method, has_text;
+    uint64_t level;    /* open calls */
+    uint64_t met;      /* matched attributes */
+    lode_match method; /* the best one */
+    bool has_text;
     /* The first outermost call. */
     const lode_function *function;
     bool has_ended;

@@ -6,6 +6,8 @@
 /* Below 0: `a` comes first. No two are equal, so the order of addition does not matter. */
 static int compare(const struct lode_found *a, const struct lode_found *b)
 {
+    if (a->method != b->method)
+        return a->method > b->method ? -1 : 1;
     if (a->rank != b->rank)
         return a->rank > b->rank ? -1 : 1;
     if (a->begin != b->begin)
@@ -89,6 +91,21 @@ bool lode_best_add(struct lode_best *best, const struct lode_found *found)
     if (best->limit > 0)
         sift_up(best, best->items.count - 1);
     return true;
+}
+
+void lode_best_keep_methods(struct lode_best *best)
+{
+    lode_match most = LODE_MATCH_NONE;
+    size_t kept = 0;
+    for (size_t i = 0; i < best->items.count; i++)
+        most = at(best, i)->method > most ? at(best, i)->method : most;
+    for (size_t i = 0; i < best->items.count; i++) {
+        if (at(best, i)->method == most)
+            *at(best, kept++) = *at(best, i);
+        else
+            free(at(best, i)->hit);
+    }
+    best->items.count = kept;
 }
 
 void lode_best_sort(struct lode_best *best)

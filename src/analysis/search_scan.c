@@ -15,8 +15,8 @@ enum {
 
 enum verdict {
     IS_KNOWN = 1,
-    HAS_METHOD = 2,
-    HAS_TEXT = 4
+    HAS_TEXT = 2,
+    METHOD_SHIFT = 2 /* the match of the method, in the bits above */
 };
 
 /* ---- conditions ---- */
@@ -25,8 +25,7 @@ static bool init_parts(struct lode_wanted *wanted)
 {
     const lode_search_options *options = wanted->options;
     wanted->values = calloc(options->attribute_count + 1, sizeof *wanted->values);
-    bool done = wanted->values && lode_substring_init(&wanted->method, options->method) &&
-                lode_substring_init(&wanted->text, options->text);
+    bool done = wanted->values && lode_substring_init(&wanted->text, options->text);
     for (size_t i = 0; done && i < options->attribute_count; i++) {
         wanted->attributes |= UINT64_C(1) << i;
         if (options->attributes[i].is_part)
@@ -43,6 +42,8 @@ lode_status lode_wanted_init(struct lode_wanted *wanted, const lode_recording *r
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "%zu attributes to search for; there can be %d", options->attribute_count,
                          LODE_WANTED_ATTRIBUTES);
+    if (options->method)
+        LODE_TRY(lode_matcher_open(&wanted->method, options->method, options->names, error));
     return init_parts(wanted) ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -51,7 +52,7 @@ void lode_wanted_free(struct lode_wanted *wanted)
     for (size_t i = 0; wanted->values && i < wanted->options->attribute_count; i++)
         lode_substring_free(&wanted->values[i]);
     free(wanted->values);
-    lode_substring_free(&wanted->method);
+    lode_matcher_close(wanted->method);
     lode_substring_free(&wanted->text);
 }
 
@@ -63,7 +64,7 @@ static bool is_asked(const struct lode_substring *part)
 bool lode_wanted_asks_events(const struct lode_wanted *wanted)
 {
     const lode_search_options *options = wanted->options;
-    return options->errors_only || options->attribute_count > 0 || is_asked(&wanted->method) ||
+    return options->errors_only || options->attribute_count > 0 || wanted->method ||
            is_asked(&wanted->text) || options->sort == LODE_SEARCH_BY_CALLS ||
            options->sort == LODE_SEARCH_BY_ERRORS;
 }
@@ -101,6 +102,13 @@ static bool make_room(struct lode_scan *scan, uint32_t index)
     return true;
 }
 
+static unsigned char judge(const struct lode_wanted *wanted, const lode_function *function)
+{
+    lode_match method = wanted->method ? lode_matcher_function(wanted->method, function) : LODE_MATCH_NONE;
+    return (unsigned char)(IS_KNOWN | (is_in_name(&wanted->text, function) ? HAS_TEXT : 0) |
+                           (unsigned)method << METHOD_SHIFT);
+}
+
 static bool meet_function(struct lode_scan *scan, const lode_function *function)
 {
     const struct lode_wanted *wanted = scan->wanted;
@@ -108,9 +116,9 @@ static bool meet_function(struct lode_scan *scan, const lode_function *function)
         return false;
     unsigned char *verdict = &scan->verdicts[function->index];
     if (*verdict == 0)
-        *verdict = (unsigned char)(IS_KNOWN | (is_in_name(&wanted->method, function) ? HAS_METHOD : 0) |
-                                   (is_in_name(&wanted->text, function) ? HAS_TEXT : 0));
-    scan->has_method |= (*verdict & HAS_METHOD) != 0;
+        *verdict = judge(wanted, function);
+    lode_match method = (lode_match)(*verdict >> METHOD_SHIFT);
+    scan->method = method > scan->method ? method : scan->method;
     scan->has_text |= (*verdict & HAS_TEXT) != 0;
     return true;
 }
@@ -120,7 +128,7 @@ static bool enter(struct lode_scan *scan, const lode_function *function)
     scan->calls++;
     if (scan->level++ == 0 && scan->function == NULL)
         scan->function = function;
-    if (scan->has_method && scan->has_text)
+    if (scan->method == LODE_MATCH_SHOWN && scan->has_text)
         return true;
     return meet_function(scan, function);
 }
@@ -354,7 +362,7 @@ void lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, u
     scan->track = track;
     scan->calls = scan->errors = scan->level = scan->met = 0;
     /* Skip what was not requested. */
-    scan->has_method = !is_asked(&wanted->method);
+    scan->method = wanted->method ? LODE_MATCH_NONE : LODE_MATCH_SHOWN;
     scan->has_text = !is_asked(&wanted->text);
     scan->function = NULL;
     scan->has_ended = false;
@@ -393,7 +401,7 @@ lode_status lode_scan_take(struct lode_scan *scan, const lode_event *events, siz
 
 bool lode_scan_matches(const struct lode_scan *scan)
 {
-    return scan->has_method && scan->has_text && scan->met == scan->wanted->attributes &&
+    return scan->method != LODE_MATCH_NONE && scan->has_text && scan->met == scan->wanted->attributes &&
            (scan->errors > 0 || !scan->wanted->options->errors_only);
 }
 

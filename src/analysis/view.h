@@ -17,6 +17,7 @@ struct lode_view_node {
     double size;       /* for pruning: inclusive cost, or sum of absolute costs */
     struct lode_array members;
     bool call_seen; /* call_file and call_line are set */
+    bool passes;    /* its path from a root goes through a function to include */
 };
 
 struct lode_expander {
@@ -27,6 +28,8 @@ struct lode_expander {
     const double *sizes;        /* by context: inclusive costs, unless one is negative */
     double *unsigned_costs;     /* by context otherwise: sums of absolute values */
     double least;               /* rows of smaller size are dropped */
+    unsigned char *paths;       /* by context: flags of the filter; NULL without one */
+    bool passes;                /* of the node that is expanded */
     struct lode_array children; /* struct lode_view_node: of the last expansion, by cost */
     struct lode_keys keys;      /* of the children, in their order */
     uint32_t *function_of;      /* by context: the context that begins its function */

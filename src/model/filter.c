@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions to show and to hide. */
+#include "model/filter.h"
+
 #include "base/error.h"
 #include "base/pattern.h"
 #include "model/context.h"
-#include <lode/match.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,31 @@ static bool any_matches(const struct term *terms, size_t count, const struct des
     return false;
 }
 
+bool lode_filter_has_include(const lode_filter *filter)
+{
+    return filter->include_count > 0;
+}
+
+static struct described describe(const lode_context *context)
+{
+    const lode_function *function = lode_context_function(context);
+    if (function)
+        return (struct described){function, NULL, function->module, function->file};
+    return (struct described){NULL, context, context->module, context->file};
+}
+
+bool lode_filter_includes(const lode_filter *filter, const lode_context *context)
+{
+    struct described what = describe(context);
+    return any_matches(filter->include, filter->include_count, &what);
+}
+
+bool lode_filter_excludes(const lode_filter *filter, const lode_context *context)
+{
+    struct described what = describe(context);
+    return any_matches(filter->exclude, filter->exclude_count, &what);
+}
+
 static bool shows(const lode_filter *filter, const struct described *what)
 {
     return (filter->include_count == 0 || any_matches(filter->include, filter->include_count, what)) &&
@@ -219,9 +245,6 @@ int lode_filter_shows_function(const lode_filter *filter, const lode_function *f
 
 int lode_filter_shows_context(const lode_filter *filter, const lode_context *context)
 {
-    const lode_function *function = lode_context_function(context);
-    if (function)
-        return lode_filter_shows_function(filter, function);
-    struct described what = {NULL, context, context->module, context->file};
+    struct described what = describe(context);
     return filter == NULL || shows(filter, &what);
 }

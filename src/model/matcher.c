@@ -31,6 +31,7 @@ struct lode_matcher {
     /* "NAME [WHERE]", which may be a name as it is, too. */
     struct needle inside;
     char *where; /* NULL: none */
+    lode_name_form shown;
 };
 
 /* Where a function is. */
@@ -72,7 +73,7 @@ static lode_status find_where(struct lode_matcher *matcher, const char *text, lo
     return needle_init(&matcher->inside, text, start - 2, error);
 }
 
-lode_status lode_matcher_open(lode_matcher **out, const char *text, lode_error *error)
+lode_status lode_matcher_open(lode_matcher **out, const char *text, lode_name_form shown, lode_error *error)
 {
     *out = NULL;
     if (text[0] == '\0')
@@ -82,6 +83,7 @@ lode_status lode_matcher_open(lode_matcher **out, const char *text, lode_error *
                          TEXT_MAX);
     lode_matcher *matcher = calloc(1, sizeof *matcher);
     LODE_TRY_ALLOC(matcher, error);
+    matcher->shown = shown;
     lode_status status = needle_init(&matcher->name, text, strlen(text), error);
     if (status == LODE_OK)
         status = find_where(matcher, text, error);
@@ -181,9 +183,11 @@ static struct comparison begin(const lode_matcher *matcher, const struct place *
     return (struct comparison){matcher, is_inside, LODE_MATCH_NONE};
 }
 
-static void compare(struct comparison *self, const char *name)
+static void compare(struct comparison *self, const char *name, bool is_shown)
 {
-    self->best = better(self->best, match_name(&self->matcher->name, name));
+    lode_match found = match_name(&self->matcher->name, name);
+    self->best = better(self->best, is_shown && found == LODE_MATCH_WHOLE ? LODE_MATCH_SHOWN : found);
+    /* Names can end with brackets themselves: those come first. */
     if (self->is_inside)
         self->best = better(self->best, match_name(&self->matcher->inside, name));
 }
@@ -193,13 +197,13 @@ static void compare_function(struct comparison *self, const lode_function *funct
     char label[NAME_MAX_BYTES + 1];
     bool has_name = function->name && function->name[0];
     if (has_name)
-        compare(self, function->name);
+        compare(self, function->name, self->matcher->shown == LODE_NAME_RAW);
     if (is_long(function->name) || (function->module && is_long(function->module->path)) ||
         (function->file && is_long(function->file->path)))
         return;
-    for (int form = LODE_NAME_FULL; form <= LODE_NAME_RAW && self->best < LODE_MATCH_WHOLE; form++) {
+    for (int form = LODE_NAME_FULL; form <= LODE_NAME_RAW && self->best < LODE_MATCH_SHOWN; form++) {
         lode_function_label_as(function, (lode_name_form)form, label, sizeof label);
-        compare(self, label);
+        compare(self, label, !has_name || form == (int)self->matcher->shown);
         if (!has_name)
             return;
     }
@@ -232,7 +236,7 @@ lode_match lode_matcher_context(const lode_matcher *matcher, const lode_context 
     if (has_long_label(context))
         return LODE_MATCH_NONE;
     lode_context_label(context, label, sizeof label);
-    compare(&self, label);
+    compare(&self, label, true);
     if (function)
         self.best = better(self.best, lode_matcher_function(matcher, function));
     return self.best;

@@ -211,6 +211,24 @@ class Agreement:
         pruning = {"depth": depth, "least": min_percent / 100 * cost.total}
         self._siblings(roots, wanted, None, 0, cost, pruning, "")
 
+    def filtered_tree(self, cost, focus):
+        """Rows that --include and --exclude leave of the whole tree."""
+        for direction in ([], ["--bottom-up"]):
+            options = ["--limit", 0, "--min-percent", 0, *direction, *self.options(cost, None)]
+            whole = self.run("tree", *options)["rows"]
+            names = [row["name"] for row in whole if row["kind"] == "function"
+                     and not any(mark in row["name"] for mark in ("*", "?", "..."))]
+            for name in {names[len(names) // 3], names[-1], focus} & set(names):
+                is_it = {self.db.function_label(f) for f in range(len(self.db.functions))
+                         if name in reference.all_names(self.db, f)} | {name}
+                for words, include, exclude in ((["--include", name], is_it.__contains__, lambda other: False),
+                                                (["--exclude", name], None, is_it.__contains__)):
+                    wanted = reference.resolve.filter_rows(whole, include, exclude)
+                    found = self.run("tree", *options, *words)["rows"]
+                    keys = [sorted((r["depth"], r["name"], r["inclusive"], r["context"]) for r in rows) for rows in (found, wanted)]
+                    self.counts["rows"] += len(found)
+                    self.expect(keys[0], keys[1], f"tree {' '.join(words)}")
+
     def _siblings(self, found, wanted, parent, depth, cost, pruning, path):
         """Rows below one row: `found` as JSON with their children, `wanted` as the reference has them."""
         keys = [(-row["inclusive"], self.db.by_id[row["context"]].index) for row, _ in found]

@@ -58,6 +58,7 @@ def ask_more(answers, metric):
         answers.attempt(f"tree {mode} --focus mp '{name}'", _focus, answers, cost, mode, "mp")
     for focus in ("main", "mp", "MPI_*"):
         answers.attempt(f"tree --callers {focus} '{name}'", _focus, answers, cost, "callers", focus)
+    answers.attempt(f"tree --include, --exclude '{name}'", answers.filtered_tree, cost, "main")
     answers.attempt(f"tree --lines '{name}'", answers.tree, cost, lines=True)
     answers.attempt(f"source '{name}'", answers.source, cost)
     ordinary = answers.db.ordinary_profiles()

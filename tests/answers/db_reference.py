@@ -451,6 +451,11 @@ def names_of(db, context):
     return {raw, db.label(context), simple_name(raw)}
 
 
+def all_names(db, function):
+    raw = db.functions[function]["name"]
+    return {db.function_label(function)} | ({raw, simple_name(raw)} if raw else set())
+
+
 def places_of(db, context):
     record = {} if context.function is None else db.functions[context.function]
     module = db.module_path(record.get("module") if record else context.module)
@@ -464,7 +469,7 @@ def places_of(db, context):
 def resolved(db, text):
     """The indices of contexts that begin functions of a name."""
     begins = [c for c in db.contexts[1:] if c.begins_function()]
-    found = resolve.resolve(text, begins, lambda c: names_of(db, c), lambda c: places_of(db, c))
+    found = resolve.resolve(text, begins, lambda c: names_of(db, c), lambda c: places_of(db, c), db.label)
     return {c.index for c in found}
 
 

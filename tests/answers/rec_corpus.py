@@ -9,6 +9,7 @@ import sys
 
 import rec_compare as compare
 import rec_reference as reference
+import resolve
 import rec_uftrace as uftrace
 
 import cli
@@ -122,6 +123,32 @@ def trees(program):
         report(program, recording, f"tree in {len(choices)} ways", results)
 
 
+def filtered_trees(program):
+    """Rows of trees that --include and --exclude leave, and rows without off-CPU time."""
+    off = 0
+    for recording in recordings(program):
+        problems, rows = [], 0
+        names = [function.raw for function in chosen_functions(recording, 3)]
+        for direction in ([], ["--bottom-up"]):
+            whole = ask(program, "tree", recording, "--min-percent", "0", *direction)["rows"]
+            for name in names:
+                for words, include, exclude in ((["--include", name], name.__eq__, lambda other: False),
+                                                (["--exclude", name], None, name.__eq__),
+                                                (["--include", names[0], "--exclude", name], names[0].__eq__, name.__eq__)):
+                    wanted = resolve.filter_rows(whole, include, exclude)
+                    found = ask(program, "tree", recording, "--min-percent", "0", *direction, *words)["rows"]
+                    rows += len(found)
+                    keys = [[(row["depth"], row["name"], row["total_ns"], row["self_ns"]) for row in answer] for answer in (found, wanted)]
+                    if sorted(keys[0]) != sorted(keys[1]):
+                        problems.append(f"tree {' '.join(direction + words)}: {len(keys[0])} rows, not {len(keys[1])}")
+        part = reference.without_off_cpu(recording.tracks)
+        off += sum(call.is_off for call, _ in reference.all_calls(recording.tracks))
+        results = [(rows, problems), compare.top_names(ask(program, "top", recording, "--sort", "self", "--no-sched"), part),
+                   compare.tree(ask(program, "tree", recording, "--min-percent", "0", "--no-sched"), part)]
+        report(program, recording, "filtered trees, and no off-CPU time", results)
+    program.check(off > 0, f"the recordings have off-CPU time: {off} times")
+
+
 def tasks(program):
     for recording in recordings(program):
         report(program, recording, "profiles", [compare.profiles(ask(program, "profiles", recording), recording.tracks)])
@@ -165,4 +192,4 @@ def what_is_left_out(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, functions, trees, tasks, windows, what_is_left_out))
+    sys.exit(cli.main(__doc__, functions, trees, filtered_trees, tasks, windows, what_is_left_out))

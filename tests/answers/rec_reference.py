@@ -150,7 +150,7 @@ def places_of(function):
 def resolved(tracks, text):
     """The called functions that a typed name means."""
     functions = {call.function for call, _ in all_calls(tracks)}
-    return set(resolve.resolve(text, functions, names_of, places_of))
+    return set(resolve.resolve(text, functions, names_of, places_of, lambda function: function.raw))
 
 
 # ---- tree ----
@@ -287,6 +287,24 @@ def cut(tracks, begin=None, end=None, min_time=0):
     the window, are left out with all that they call, unless records were lost in them. The ends must be moments at which nothing happens.
     """
     return [Track(_cut(track.calls, begin, end, min_time), **track.facts) for track in tracks]
+
+
+def without_off_cpu(tracks):
+    """As if off-CPU time had not been recorded: what is inside it is inside what waits."""
+    def lift(calls):
+        result = []
+        for call in calls:
+            inside = lift(call.inside)
+            if call.is_off:
+                result += inside
+                continue
+            part = Call(call.function, call.begin)
+            part.end, part.failed, part.inside, part.has_loss = call.end, call.failed, inside, call.has_loss
+            result.append(part)
+        return result
+
+    sys.setrecursionlimit(20000)
+    return [Track(lift(track.calls), **track.facts) for track in tracks]
 
 
 def _cut(calls, begin, end, min_time):

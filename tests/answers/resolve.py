@@ -33,12 +33,15 @@ def rules(text):
             lambda name: _small(text) in _small(name), lambda name: bool(expression and expression.search(name))]
 
 
-def resolve(text, candidates, names_of, places_of=lambda candidate: ()):
+def resolve(text, candidates, names_of, places_of, shown_of):
     """
     The candidates that match best. `names_of` gives the names of one; `places_of` what may be in brackets after a name: paths, their last
-    components, "file:line".
+    components, "file:line"; `shown_of` the name that people see, which comes first.
     """
     inside = re.fullmatch(r"(.+) \[([^\[\]]+)\]", text, re.DOTALL)
+    shown = [candidate for candidate in candidates if shown_of(candidate) == text]
+    if shown:
+        return shown
     plain = rules(text)
     bracketed = rules(inside.group(1)) if inside else [lambda name: False] * len(plain)
     for rule, inner in zip(plain, bracketed):
@@ -48,3 +51,23 @@ def resolve(text, candidates, names_of, places_of=lambda candidate: ()):
         if found:
             return found
     return []
+
+
+def filter_rows(rows, include, exclude):
+    """
+    What --include and --exclude leave of the rows of a whole tree: without rows below and at functions to exclude, and only those on a path
+    (above, at or below) of a function to include. Both are conditions on a name; `include` may be None.
+    """
+    above, kept = [], []
+    for i, row in enumerate(rows):
+        del above[row["depth"]:]
+        above.append(row["name"])
+        below = []
+        for other in rows[i + 1:]:
+            if other["depth"] <= row["depth"]:
+                break
+            below.append(other["name"])
+        is_wanted = include is None or any(map(include, above)) or any(map(include, below))
+        if is_wanted and not any(map(exclude, above)):
+            kept.append(row)
+    return kept

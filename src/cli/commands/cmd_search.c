@@ -4,6 +4,7 @@
 #include "commands/recording.h"
 #include "output/report.h"
 #include "rec_session.h"
+#include "text/label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,7 @@ static lode_search_options settings_of(rec_session *s, const search_options *opt
     settings.errors_only = options->errors;
     settings.method = options->method;
     settings.text = options->text;
+    settings.names = name_form(options->shared.names);
     settings.sort = (lode_search_sort)options->shared.sort;
     settings.limit = options->shared.limit;
     settings.threads = common.threads;
@@ -122,7 +124,7 @@ static const option_spec search_own[] = {
     {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration)},
     {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors)},
     {"attribute", 0, OPTION_TEXTS, "KEY[=VALUE|~PART]", NULL, offsetof(search_options, attributes)},
-    {"method", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, method)},
+    {"method", 0, OPTION_TEXT, "NAME", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},

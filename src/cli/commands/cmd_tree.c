@@ -3,6 +3,7 @@
 #include "command.h"
 #include "commands/branches.h"
 #include "commands/costs.h"
+#include "filter.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
@@ -206,9 +207,28 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
         out_say(o, "showing %zu rows; there are more (--limit 0 shows all)", count);
 }
 
+static lode_name_form form_of(const lode_cost *cost, const tree_options *options)
+{
+    int names = options->shared.names;
+    return name_form(lode_cost_metric(cost) ? names_of_databases(names) : names_of_recordings(names));
+}
+
+/* Several functions can have a name, or match a part of one. */
+static void say_matches(out *o, const lode_cost *cost, const tree_options *options)
+{
+    lode_matches *matches = NULL;
+    const char *name = options->callers ? options->callers : options->focus;
+    if (!name || lode_matches_find(&matches, cost, name, form_of(cost, options), NULL) != LODE_OK)
+        return;
+    if (lode_matches_count(matches) > 1)
+        out_say(o, "%zu functions match '%s'", lode_matches_count(matches), name);
+    lode_matches_free(matches);
+}
+
 /* NULL after a message. */
 static lode_view *build_view(const char *path, const lode_cost *cost, const tree_options *options)
 {
+    lode_filter *filter = NULL;
     lode_view_options settings = LODE_VIEW_OPTIONS_INIT;
     lode_view *view = NULL;
     lode_error error = {0};
@@ -219,8 +239,13 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
     settings.min_fraction = options->min_fraction;
     settings.focus = options->callers ? options->callers : options->focus;
     settings.lines = options->lines;
+    settings.names = form_of(cost, options);
     settings.max_rows = (size_t)options->shared.limit;
+    if (filter_open(&filter, &options->shared) != EXIT_DONE)
+        return NULL;
+    settings.filter = filter;
     lode_status status = lode_view_build(&view, cost, &settings, &error);
+    lode_filter_close(filter);
     if (status != LODE_OK)
         report_error(path, &error);
     return view;
@@ -235,6 +260,7 @@ static void print_view(out *o, const lode_view *view, const lode_cost *cost, con
         out_fact_u64(o, "depth", options->depth);
     out_fact_bool(o, "is_truncated", lode_view_is_cut(view));
     write_rows(o, view, cost, options);
+    say_matches(o, cost, options);
     say_what_is_left_out(o, view, options);
 }
 
@@ -343,8 +369,9 @@ const command_spec command_tree = {
     .stores = FOR_ALL,
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
-                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_STRICT |
-                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
+                          SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
+                          SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,
     .usage = tree_usage,

@@ -61,7 +61,7 @@ static int compare_matches(const void *left, const void *right)
 lode_status context_find(context_matches *matches, const lode_cost *cost, const char *text, lode_error *error)
 {
     lode_matches *found = NULL;
-    lode_status status = lode_matches_find(&found, cost, text, error);
+    lode_status status = lode_matches_find(&found, cost, text, LODE_NAME_FULL, error);
     if (status == LODE_OK)
         add_functions(matches, cost, found);
     else if (status == LODE_NOT_FOUND)

@@ -206,7 +206,13 @@ static void write_neighbour(out *o, const lode_neighbour_row *row, int names, la
     out_row_end(o);
 }
 
-static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows, const char *name,
+/* What was typed, and how many functions it means. */
+typedef struct asked_name {
+    const char *text;
+    size_t functions;
+} asked_name;
+
+static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows, const asked_name *name,
                              lode_neighbour which)
 {
     label l = {0};
@@ -215,17 +221,19 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
     const char *word = which == LODE_CALLERS ? "callers" : "callees";
     out_begin(o, SCHEMA_TOP_NEIGHBOURS, s->path);
     rec_write_slice(o, s);
-    out_fact_text(o, word, name);
+    out_fact_text(o, word, name->text);
     out_fact_rows(o, shown, count);
     if (which == LODE_CALLERS)
-        out_say(o, "Callers of '%s'\n", name);
+        out_say(o, "Callers of '%s'\n", name->text);
     else
-        out_say(o, "Callees of '%s'\n", name);
+        out_say(o, "Callees of '%s'\n", name->text);
     out_table(o, OUT_MAIN, "rows", neighbour_columns, NEIGHBOUR_COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
         write_neighbour(o, lode_neighbours_at(rows, i), names_of_recordings(s->shared->names), &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    if (name->functions > 1)
+        out_say(o, "%zu functions match '%s'", name->functions, name->text);
     if (count == 0)
         out_say(o, "No recorded callees.");
     rec_say_findings(o, s, 0);
@@ -236,6 +244,7 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
 static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighbour which)
 {
     lode_calltree *tree = NULL;
+    lode_matches *matches = NULL;
     lode_neighbours *rows = NULL;
     lode_error error = {0};
     lode_calls_options options = rec_calls_options(s);
@@ -243,12 +252,16 @@ static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighb
     lode_status status = lode_calltree_compute(&tree, s->recording, &s->slice, &options, &error);
     progress_clear(&s->progress);
     if (status == LODE_OK)
-        status = lode_neighbours_compute(&rows, tree, name, which, &error);
+        status = lode_matches_find(&matches, lode_calltree_cost(tree), name,
+                                   name_form(names_of_recordings(s->shared->names)), &error);
+    if (status == LODE_OK)
+        status = lode_neighbours_of(&rows, tree, matches, which, &error);
     if (status != LODE_OK)
         result = rec_error(s, &error);
     else
-        print_neighbours(o, s, rows, name, which);
+        print_neighbours(o, s, rows, &(asked_name){name, lode_matches_count(matches)}, which);
     lode_neighbours_free(rows);
+    lode_matches_free(matches);
     lode_calltree_free(tree);
     return result;
 }
