@@ -29,6 +29,24 @@ static void the_version_of_the_headers_is_that_of_the_library(void **state)
                      LODE_VERSION_MAJOR * 10000 + LODE_VERSION_MINOR * 100 + LODE_VERSION_PATCH);
 }
 
+static void versions_of_libraries_are_cut_at_the_capacity(void **state)
+{
+    char whole[64], cut[3] = "..";
+    uint32_t count = 0;
+    (void)state;
+    for (; lode_library_name(count); count++) {
+        size_t length = lode_library_version(count, whole, sizeof whole);
+        assert_true(length > 2 && length == strlen(whole) && whole[0] >= '0' && whole[0] <= '9');
+        assert_int_equal(lode_library_version(count, cut, sizeof cut), length);
+        assert_true(strncmp(whole, cut, 2) == 0 && cut[2] == '\0');
+        assert_int_equal(lode_library_version(count, NULL, 0), length);
+    }
+    assert_true(count >= 4);
+    assert_int_equal(lode_library_version(count, whole, sizeof whole), 0);
+    assert_string_equal(whole, "");
+    assert_null(lode_library_name(UINT32_MAX));
+}
+
 /* ---- opening ---- */
 
 static void a_store_of_any_kind_is_opened_in_one_pass(void **state)
@@ -365,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_version_of_the_headers_is_that_of_the_library),
+        cmocka_unit_test(versions_of_libraries_are_cut_at_the_capacity),
         cmocka_unit_test(a_store_of_any_kind_is_opened_in_one_pass),
         cmocka_unit_test(a_store_of_a_kind_that_is_not_wanted_is_refused),
         cmocka_unit_test(what_is_not_found_in_a_database_is_said),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Which plug-ins for MPI the program finds, and which it refuses. The program of the build finds those of the build; a copy of it
-those beside it, wherever it is. A plug-in that somebody can change who cannot change the program is never loaded. A file of text
+What 'lode version' lists: libraries with their versions, and which plug-ins for MPI the program finds, and which it refuses. The
+program of the build finds those of the build; a copy of it those beside it, wherever it is. A plug-in that somebody can change who cannot change the program is never loaded. A file of text
 stands in for a plug-in: where it would be loaded, the program says that it cannot be.
 """
 
@@ -17,6 +17,8 @@ import cli
 
 NAME = "openmpi"
 LOADED = f".*lode-mpi-{NAME}.so: cannot load the plug-in: .*"
+# The libraries, as pkg-config calls them.
+PACKAGES = {"expat": "expat", "zlib": "zlib", "lz4": "liblz4", "pcre2": "libpcre2-8", "libdeflate": "libdeflate"}
 SOMEBODY = 12345  # a user who is neither root nor the one who tests
 
 
@@ -85,6 +87,16 @@ def a_build_finds_its_plugins(program):
                           f"the program of the build finds {path.name}")
         else:
             program.skip(f"the program of the build finds {path.name}", "it was not built")
+
+
+def libraries_have_their_versions(program):
+    found = {library["name"]: library["version"] for library in program.json("version", cwd="/")["libraries"]}
+    program.equal(set(found) - {"libdeflate"}, set(PACKAGES) - {"libdeflate"}, "the libraries that are always used")
+    shown = program.run("version", cwd="/").out
+    for name, version in found.items():
+        asked = program.run_any("pkg-config", "--modversion", PACKAGES[name], cwd="/")
+        program.equal(version, asked.out.strip(), f"the version of {name}, as pkg-config has it")
+        program.check(f"{name} {version}" in shown, f"lode version shows {name}", [shown])
 
 
 def a_tree_can_be_moved(program):
@@ -159,5 +171,5 @@ def the_named_directory_is_the_only_one(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, a_build_finds_its_plugins, a_tree_can_be_moved, plugins_that_others_can_change_are_refused,
+    sys.exit(cli.main(__doc__, a_build_finds_its_plugins, libraries_have_their_versions, a_tree_can_be_moved, plugins_that_others_can_change_are_refused,
                       plugins_of_other_users_are_refused, the_named_directory_is_the_only_one))
