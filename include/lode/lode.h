@@ -27,6 +27,7 @@
 #include <lode/convert.h>
 #include <lode/cost.h>
 #include <lode/database.h>
+#include <lode/derived.h>
 #include <lode/distribution.h>
 #include <lode/event.h>
 #include <lode/format.h>

@@ -22,7 +22,7 @@ static const struct shared_spec {
 } shared_specs[] = {
     {SHARED_METRIC,
      FOR_DATABASES,
-     {"metric", 'm', OPTION_TEXT, "METRIC", NULL, offsetof(shared_options, metric)}},
+     {"metric", 'm', OPTION_TEXTS, "METRIC[,METRIC]...", NULL, offsetof(shared_options, metrics)}},
     {SHARED_PROFILES,
      FOR_DATABASES,
      {"profiles", 'p', OPTION_TEXT, "SELECTION", NULL, offsetof(shared_options, profiles)}},

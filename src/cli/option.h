@@ -67,7 +67,7 @@ typedef struct shared_options {
     int csv;
     int csv_raw;
     int color;
-    const char *metric;
+    text_list metrics;
     const char *profiles;
     const char *output;
     uint64_t threads;

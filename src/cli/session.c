@@ -22,22 +22,35 @@ lode_status session_shared(const lode_database *db, lode_part part, lode_error *
     return LODE_ERR_CORRUPT;
 }
 
-int session_open(session *s, const char *path, const shared_options *shared)
+int session_open_metrics(session *s, const char *path, const shared_options *shared)
 {
     lode_error error = {0};
     *s = (session){.path = path, .shared = shared};
     progress_init(&s->progress);
     if (lode_database_open(&s->db, path, &error) != LODE_OK)
         return store_unopened(path, &error);
-    if (shared->metric && lode_database_find_metric(s->db, shared->metric, &s->metric, &error) != LODE_OK)
+    if (metric_list_parse(&s->metrics, s->db, path, &shared->metrics, &error) != LODE_OK)
         return session_error(s, &error);
+    s->metric = metric_list_single(&s->metrics);
     if (shared->profiles && lode_selection_parse(&s->selection, s->db, shared->profiles, &error) != LODE_OK)
         return session_error(s, &error);
     return EXIT_DONE;
 }
 
+int session_open(session *s, const char *path, const shared_options *shared)
+{
+    int status = session_open_metrics(s, path, shared);
+    /* An accumulator is a metric like others here: there is no mean of a call path. */
+    if (status == EXIT_DONE && s->metrics.count == 1 && !s->metric)
+        s->metric = s->metrics.items[0].accumulator;
+    if (status == EXIT_DONE && s->metrics.count > 0 && !s->metric)
+        return report("%s: several metrics and formulas are for 'lode top'", path);
+    return status;
+}
+
 void session_close(session *s)
 {
+    metric_list_free(&s->metrics);
     progress_clear(&s->progress);
     lode_selection_free(s->selection);
     report_look(s->path);
@@ -67,7 +80,7 @@ int session_need_metric(session *s)
 void session_say_default(out *o, const session *s)
 {
     unsigned count = 0;
-    if (s->shared->metric || !s->shared->verbose)
+    if (s->shared->metrics.count || !s->shared->verbose)
         return;
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
         count += session_metric_total(s, lode_database_metric(s->db, i)) != 0;
@@ -106,7 +119,7 @@ static int window_cost(session *s, lode_cost **cost)
     lode_error error = {0};
     lode_window_cost_options options = LODE_WINDOW_COST_OPTIONS_INIT;
     uint64_t start;
-    if (s->shared->metric)
+    if (s->shared->metrics.count)
         return report("%s: --metric cannot be used with --from and --to: trace lines have times only",
                       s->path);
     int status = session_window(s, &start, &options.from, &options.to);

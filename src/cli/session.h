@@ -3,6 +3,7 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include "metric_list.h"
 #include "option.h"
 #include "output/out.h"
 #include "output/progress.h"
@@ -14,12 +15,17 @@ typedef struct session {
     const shared_options *shared;
     lode_database *db;
     lode_selection *selection; /* NULL: all profiles */
-    const lode_metric *metric; /* NULL: none was asked for */
+    const lode_metric *metric; /* NULL: none was asked for, or no single one */
+    metric_list metrics;       /* all that were asked for */
     progress progress;
 } session;
 
-/* Returns EXIT_DONE, or EXIT_TROUBLE after a message; session_close is due in both cases. */
+/*
+ * Returns EXIT_DONE, or EXIT_TROUBLE after a message; session_close is due in both cases. More than
+ * one metric, and formulas, are for commands that use session_open_metrics.
+ */
 int session_open(session *s, const char *path, const shared_options *shared);
+int session_open_metrics(session *s, const char *path, const shared_options *shared);
 void session_close(session *s);
 
 /* Sets the error for records that share content and exceed the file of their part in total. */

@@ -92,11 +92,15 @@ class Agreement:
             self.expect((answer["is_sampled"], answer["samples"]), (True, cost.samples), "samples")
             self.expect(float(answer["idle"]), cost.idle, "idle time")
 
+    def metric_text(self, metric):
+        """An accumulator is shown as its mean unless it is asked for by number."""
+        return f"${self.db.metrics.index(metric)}" if "_ACUMU" in metric["name"] else metric["name"]
+
     def options(self, cost, selection):
         if isinstance(cost, db_window.WindowCost):
             window = ["--from", f"@{cost.window[0]}", "--to", f"@{cost.window[1]}"]
             return [*window, *(["--profiles", selection] if selection else [])]
-        return ["--metric", cost.metric["name"], *(["--profiles", selection] if selection else [])]
+        return ["--metric", self.metric_text(cost.metric), *(["--profiles", selection] if selection else [])]
 
     # -- top --
 
@@ -113,6 +117,61 @@ class Agreement:
         self._same_keys(found, wanted)
         for key, rows in wanted.items():
             self._top_rows(key, sorted(found[key], key=_amounts), sorted(rows, key=_amounts), cost)
+
+    def top_metrics(self, texts, formulas, metrics, by="function", sort="exclusive"):
+        """top --metric A,B,...; `formulas` are functions of {metric name: sum}, and `metrics` all that they need."""
+        metric_options = [x for text in texts for x in ("--metric", text)]
+        answer = self.run("top", "--limit", 0, "--by", by, "--sort", sort, *metric_options)
+        sums, repeated = defaultdict(lambda: ({}, {})), set()
+        for metric in metrics:
+            seen = set()
+            for row in reference.top(self.cost(metric), by):
+                key = tuple(row[k] for k in ("name", "function", "file", "line", "module"))
+                repeated |= {key} & seen
+                seen.add(key)
+                for kind, into in zip(("exclusive", "inclusive"), sums[key]):
+                    into[metric["name"]] = row[kind]
+        self.expect(len(answer["metrics"]), len(formulas), "metrics")
+        found = {tuple(row[k] for k in ("name", "function", "file", "line", "module")): row for row in answer["rows"]}
+        if self.exact:
+            self.expect(sorted(map(str, found)), sorted(map(str, sums)), "rows")
+        totals = {m["name"]: self.cost(m).total for m in metrics}
+        for key in set(found) & set(sums) - repeated:
+            self.counts["rows"] += 1
+            for kind, values in zip(("exclusive", "inclusive"), sums[key]):
+                self._formulas(found[key], kind, formulas, {**dict.fromkeys(totals, 0.0), **values}, totals, key)
+        self._order_of_formula([row[f"{sort}_1"] for row in answer["rows"]])
+
+    def _formulas(self, row, kind, formulas, values, totals, key):
+        for number, formula in enumerate(formulas, 1):
+            wanted, found = formula(values), row[f"{kind}_{number}"]
+            # A sum that is only rounding in one answer is nothing in the other, and a quotient of it anything.
+            if any(0 < abs(v) <= 1e-9 * abs(totals[m]) for m, v in values.items()):
+                continue
+            scale = 0.0 if wanted is None else max(1.0, *map(abs, totals.values()))
+            self.expect(found, None if wanted is None else float(wanted), f"{kind} of formula {number}, {key}", scale * 1e-3)
+
+    def _order_of_formula(self, values):
+        keys = [(value is None, -(value or 0.0)) for value in values]
+        self.expect(keys == sorted(keys), True, "rows are in the order of the first metric, without a value last")
+
+    def derived(self, taxonomy):
+        """The derived metrics of metrics/default.yaml, as 'lode info' lists them."""
+        answer = self.run("info")
+        totals = {m["name"]: self.cost(m).total for m in self.db.metrics}
+        found = {d["name"]: d["value"] for d in answer["derived_metrics"]}
+        for name, (formula, _) in taxonomy.items():
+            self.counts["formulas"] += 1
+            if name not in found:
+                raise Wrong(f"derived metric {name} is missing")
+            wanted = formula(totals)
+            self.expect(found[name], None if wanted is None else float(wanted), f"derived metric {name}")
+        means = {n for n, v in found.items()} - set(taxonomy)
+        for name in means:
+            base, _, unit = name.partition(" (")
+            sum_name = f"{base}_ACUMU" + (f" ({unit}" if unit else "")
+            wanted = reference.quotient(totals[sum_name], totals[name.split(":")[0] + ":COUNT"])
+            self.expect(found[name], wanted, f"mean {name}")
 
     def _is_rounding(self, row, cost):
         """Rows that only rounding made are in one answer and not in the other."""

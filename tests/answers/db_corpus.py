@@ -75,6 +75,27 @@ def ask_more(answers, metric):
             answers.attempt(f"context {context.id} {kind} '{name}'", answers.context, metric, context.id, kind)
 
 
+def ask_about_formulas(answers, metrics):
+    """Several metrics and formulas of them, and what the database defines."""
+    a, b = (metrics * 2)[:2]
+    x, y = a["name"], b["name"]
+    texts = [f"'{x}' - 0 ,'{y}'", f"'{x}'/'{y}'", f"100 * \"{y}\" / ('{x}' + 1)", f"min('{x}', '{y}') - max(2, -3)"]
+    formulas = [lambda v: v[x], lambda v: v[y], lambda v: reference.quotient(v[x], v[y]),
+                lambda v: reference.quotient(100 * v[y], v[x] + 1), lambda v: min(v[x], v[y]) - 2]
+    for by, sort in (("function", "exclusive"), ("line", "inclusive"), ("module", "exclusive")):
+        answers.attempt(f"top --by {by} of formulas", answers.top_metrics, texts, formulas, [a, b], by, sort)
+    file = answers.path / "metrics" / "default.yaml"
+    known = reference.taxonomy(expected.yaml.load(file.read_text(), expected.yaml.CSafeLoader)) if file.exists() else {}
+    answers.attempt("info: derived metrics", answers.derived, known)
+    by_name = {m["name"]: m for m in answers.db.metrics}
+    for name, (formula, names) in list(known.items())[:4]:
+        answers.attempt(f"top --metric {name}", answers.top_metrics, [name], [formula], [by_name[n] for n in names])
+    sums = [m for m in answers.db.metrics if "_ACUMU" in m["name"] and answers.cost(m).total and "GKER:COUNT" in by_name]
+    for metric in sums[:2]:
+        mean = [lambda v: reference.quotient(v[metric["name"]], v["GKER:COUNT"])]
+        answers.attempt(f"top --metric {metric['name']}", answers.top_metrics, [metric["name"]], mean, [metric, by_name["GKER:COUNT"]])
+
+
 def ask_about_groups(answers, metric):
     """One function by profile, and all profiles by each kind of their ids."""
     name, cost = metric["name"], answers.cost(metric)
@@ -127,6 +148,9 @@ def ask(answers, share):
             ask_about_metric(answers, metric)
         ask_more(answers, metric)
         ask_about_groups(answers, metric)
+    sums = [m for m in with_costs if "_ACUMU" not in m["name"]]
+    if sums:
+        ask_about_formulas(answers, sums)
     ask_about_traces(answers, share)
 
 

@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from random import Random
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
@@ -22,13 +23,44 @@ import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
 import db_window  # noqa: E402
 from db_agreement import BY, Agreement, Wrong, interesting_functions, nested  # noqa: E402
+from db_reference import OPERATORS  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SHOWN = 20
 DEEP = 20000
 
 
-def ask(answers):
+def _formula(random, names, depth):
+    """A formula at random: its text, and a function of {metric: sum}."""
+    kind = random.choice("nm" if depth == 0 else "nmm+-*/(u<>")
+    if kind == "n":
+        number = random.choice((0, 1, 2, 3, 10, 0.5))
+        # Digits alone are the number of a metric.
+        return f"({number})", lambda v: float(number)
+    if kind == "m":
+        name = random.choice(names)
+        quote = random.choice("'\"")
+        return f"{quote}{name}{quote}", lambda v: v[name]
+    (left, f), (right, g) = (_formula(random, names, depth - 1) for _ in range(2))
+    if kind == "(":
+        return f"({left})", f
+    if kind == "u":
+        return f"-({left})", lambda v: None if f(v) is None else -f(v)
+    operator = {"<": "min", ">": "max"}.get(kind, kind)
+    text = f"{operator}({left}, {right})" if kind in "<>" else f"({left}) {operator} ({right})"
+    return text, lambda v: OPERATORS[operator]([f(v), g(v)])
+
+
+def ask_about_formulas(answers, random):
+    names = [m["name"] for m in answers.db.metrics]
+    for _ in range(3):
+        parts = [_formula(random, names, 4) for _ in range(3)]
+        texts, formulas = [p[0] for p in parts], [p[1] for p in parts]
+        texts, formulas = [f"'{names[0]}'*1", *texts], [lambda v: v[names[0]], *formulas]
+        answers.attempt(f"top of {texts}", answers.top_metrics, texts, formulas, answers.db.metrics)
+
+
+def ask(answers, random):
     """Every question about one database."""
     for metric in answers.db.metrics:
         name, cost = metric["name"], answers.cost(metric)
@@ -40,6 +72,7 @@ def ask(answers):
     metric = answers.db.metrics[0]
     cost, focus = answers.cost(metric), "main"
     kinds = sorted({i["kind"] for p in answers.db.ordinary_profiles() for i in answers.db.profiles[p]["ids"]})
+    ask_about_formulas(answers, random)
     for function in interesting_functions(answers.db, cost):
         answers.attempt(f"profiles --function {function}", answers.function_profiles, metric, function)
         answers.attempt(f"profiles --by {kinds[0]} --function {function}", answers.groups, metric, kinds[:1], function)
@@ -193,7 +226,7 @@ def compare(lode, seed):
         check = subprocess.run([lode, "check", "--level", "full", path], capture_output=True, text=True)
         if check.returncode:
             answers.wrong.append(f"it is not sound: {check.stdout[-500:]}")
-        ask(answers)
+        ask(answers, Random(seed))
         check_properties(answers, Path(folder))
     return seed, shape, answers.counts, answers.wrong
 

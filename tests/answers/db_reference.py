@@ -23,6 +23,8 @@ top         exclusive: own costs of all contexts that belong to a key; inclusive
               file      the file of the context, else that of the function; contexts that begin a function and have none: "unknown"
             What only stands in for a key counts as a context of it only if it has an own cost: entry points and the global context, and by line
             whatever is no source line. Rows without any cost are left out.
+            A formula is applied to the exclusive and the inclusive sums of a row; one that divides by zero has no value. The metric
+            "X:Y_ACUMU" is shown as its mean, the quotient with "X:COUNT".
 tree        A row stands for contexts of one meaning below the same row. Contexts that begin a function and loops have rows, lines if asked
             for; own costs of what has none belong to the row above. Top-down, inlined and called functions are different, and what was
             measured at the global context itself has a row of its own beside the entry points. By callers: the first
@@ -369,6 +371,68 @@ def top(cost, by):
         rows.append(dict(zip(("name", "function", "file", "line", "module"), names), exclusive=sums[0], inclusive=sums[1],
                          contexts=len(counted[key])))
     return rows
+
+
+# ---- derived metrics ----
+
+def quotient(a, b):
+    return None if a is None or b is None or b == 0 else a / b
+
+
+def taxonomy(data):
+    """
+    {name: (formula, metrics)} of a loaded metrics/default.yaml: formulas that are more than one metric, of sums under one scope. A formula
+    is a function of {metric: sum}. Nothing is a value that cannot be computed.
+    """
+    found, work = {}, list(data.get("roots") or [])
+    while work:
+        metric = work.pop(0)
+        work[:0] = metric.get("children") or []
+        for name, variant in (metric.get("variants") or {}).items():
+            formula = variant.get("formula")
+            for kind in ("inclusive", "exclusive"):
+                standard = formula.get(kind, {}).get("standard") if isinstance(formula, dict) else None
+                inputs = _inputs(standard)
+                if not isinstance(standard, dict) or "metric" in standard or inputs is None or len({i["scope"] for i in inputs}) > 1:
+                    continue
+                if any(i["formula"] != "$$" or i["combine"] != "sum" for i in inputs):
+                    continue
+                full = metric["name"] + (f" {name}" if name and name != "Sum" else "")
+                found.setdefault(full, (lambda values, node=standard: _evaluated(node, values), {i["metric"] for i in inputs}))
+    return found
+
+
+def _inputs(node):
+    """All inputs of a formula; None if it has operators that are not known."""
+    if isinstance(node, dict) and "metric" in node:
+        return [node]
+    if not isinstance(node, dict):
+        return []
+    (operator, arguments), *_ = node.items()
+    inside = [_inputs(a) for a in arguments]
+    return None if operator not in OPERATORS or None in inside else sum(inside, [])
+
+
+def _folded(step):
+    def fold(values):
+        result = values[0]
+        for value in values[1:]:
+            result = None if result is None or value is None else step(result, value)
+        return result
+    return fold
+
+
+OPERATORS = {"+": _folded(lambda a, b: a + b), "-": _folded(lambda a, b: a - b), "*": _folded(lambda a, b: a * b),
+             "/": _folded(quotient), "min": _folded(min), "max": _folded(max)}
+
+
+def _evaluated(node, values):
+    if isinstance(node, dict) and "metric" in node:
+        return values.get(node["metric"], 0.0)
+    if not isinstance(node, dict):
+        return float(node)
+    (operator, arguments), *_ = node.items()
+    return OPERATORS[operator]([_evaluated(a, values) for a in arguments])
 
 
 # ---- tree ----

@@ -167,7 +167,7 @@ def golden_outputs_validate(program, judge):
 DATABASE_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
                   ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["tree"], ["tree", "--bottom-up", "--limit", 9],
                   ["tree", "--lines"], ["tree", "--depth", 2], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
-                  ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["context", "main"], ["context", "0", "--all"],
+                  ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"],
                   ["source"], ["source", "--all"], *([command, "--from", "0", "--to", "1s"] for command in ("top", "tree", "source")), ["trace"], ["trace", "--rows", 1, "--limit", 1], ["dump", "--only", "meta,traces"], ["dump", "--only", "profiles,contexts"])
 RECORDING_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"],

@@ -159,6 +159,9 @@ static void say_metrics(out *o, const session *s, int is_verbose)
         const char *name = lode_metric_name(metric);
         char scopes[256], statistics[256];
         double value = session_metric_total(s, metric);
+        /* The sum of an accumulator says nothing: its mean is among the derived metrics. */
+        if (!is_verbose && lode_metric_counted_by(s->db, metric))
+            continue;
         hidden += value <= 0 && !is_verbose;
         if (value <= 0 && !is_verbose)
             continue;
@@ -178,7 +181,8 @@ static void say_metrics(out *o, const session *s, int is_verbose)
 }
 
 /* Text, or CSV, which is all metrics and nothing else. */
-static void print_text(out *o, const session *s, const info_facts *facts, int is_verbose)
+static void print_text(out *o, const session *s, const info_facts *facts, const lode_derived_list *derived,
+                       int is_verbose)
 {
     const char *title = lode_database_title(s->db), *description = lode_database_description(s->db);
     out_entry(o, "Title", "%s", title[0] ? title : "(none)");
@@ -192,6 +196,7 @@ static void print_text(out *o, const session *s, const info_facts *facts, int is
     say_traces(o, s->db, facts);
     out_gap(o);
     say_metrics(o, s, is_verbose || out_format_of(o) == OUT_CSV);
+    info_say_derived(o, s, derived, is_verbose);
 }
 
 static void json_files(out *o, const lode_database *db)
@@ -297,7 +302,7 @@ static void json_metric(out *o, const session *s, const lode_metric *metric)
     json_object_end(o);
 }
 
-static void print_json(out *o, const session *s, const info_facts *facts)
+static void print_json(out *o, const session *s, const info_facts *facts, const lode_derived_list *derived)
 {
     json_text(o, "title", lode_database_title(s->db));
     json_text(o, "description", lode_database_description(s->db));
@@ -311,26 +316,31 @@ static void print_json(out *o, const session *s, const info_facts *facts)
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
         json_metric(o, s, lode_database_metric(s->db, i));
     json_array_end(o);
+    info_json_derived(o, s, derived);
 }
 
 static int info_database(const invocation *call)
 {
     const info_options *options = call->options;
     session s;
+    lode_derived_list *derived = NULL;
     info_facts facts = {0};
     lode_error error = {0};
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE && info_gather(&facts, s.db, &error) != LODE_OK)
         status = session_error(&s, &error);
+    if (status == EXIT_DONE)
+        status = info_open_derived(&s, &derived);
     if (status == EXIT_DONE) {
         out_begin(call->out, SCHEMA_INFO_DATABASE, s.path);
         if (out_format_of(call->out) == OUT_JSON)
-            print_json(call->out, &s, &facts);
+            print_json(call->out, &s, &facts, derived);
         else
-            print_text(call->out, &s, &facts, options->verbose);
+            print_text(call->out, &s, &facts, derived, options->verbose);
         out_end(call->out);
     }
     info_free(&facts);
+    lode_derived_list_close(derived);
     session_close(&s);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "commands/costs.h"
 #include "commands/groups.h"
 #include "commands/recording.h"
+#include "commands/top_metrics.h"
 #include "filter.h"
 #include "output/report.h"
 #include "session.h"
@@ -154,18 +155,30 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     label_free(&l);
 }
 
-static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
+static lode_hotspot_options hotspot_options(const invocation *call, const lode_filter *filter)
 {
-    const top_options *options = call->options;
     lode_hotspot_options asked = LODE_HOTSPOT_OPTIONS_INIT;
-    lode_hotspots *rows = NULL;
-    lode_error error = {0};
     lode_group_by by = LODE_BY_FUNCTION;
-    find_by(options, &by);
+    find_by(call->options, &by);
     asked.by = by;
     asked.sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
     asked.names = name_form(names_of_databases(call->shared->names));
     asked.filter = filter;
+    return asked;
+}
+
+static int print_metrics(const invocation *call, session *s, const lode_filter *filter)
+{
+    lode_hotspot_options asked = hotspot_options(call, filter);
+    return top_metrics(call, s, &asked, name_of_by((lode_group_by)asked.by));
+}
+
+static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
+{
+    lode_hotspot_options asked = hotspot_options(call, filter);
+    lode_group_by by = (lode_group_by)asked.by;
+    lode_hotspots *rows = NULL;
+    lode_error error = {0};
     if (lode_hotspots_select(&rows, cost, &asked, &error) != LODE_OK)
         return session_error(s, &error);
     out_begin(call->out, SCHEMA_TOP_DATABASE, s->path);
@@ -185,12 +198,15 @@ static int top_database(const invocation *call)
     if (sort_orders[call->shared->sort].database == NOT_OF_DATABASES)
         return report("%s is a database; --sort %s is for recordings (see 'lode help top')",
                       call->operands[0], sort_choices[call->shared->sort]);
-    int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE)
+    int status = session_open_metrics(&s, call->operands[0], call->shared);
+    int is_one = s.metrics.count == 0 || s.metric;
+    if (status == EXIT_DONE && is_one)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)
         status = filter_open(&filter, call->shared);
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE && !is_one)
+        status = print_metrics(call, &s, filter);
+    if (status == EXIT_DONE && is_one)
         status = print_top(call, &s, cost, filter);
     lode_filter_close(filter);
     lode_cost_free(cost);

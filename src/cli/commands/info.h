@@ -3,6 +3,8 @@
 #ifndef CLI_INFO_H
 #define CLI_INFO_H
 
+#include "session.h"
+
 #include <lode/lode.h>
 
 enum {
@@ -40,5 +42,11 @@ void info_free(info_facts *facts);
 
 /* Whether a list "a, b, c" has an item. */
 int info_list_has(const char *list, const char *item);
+
+/* Derived metrics. EXIT_DONE, or EXIT_TROUBLE after a message. */
+int info_open_derived(session *s, lode_derived_list **list);
+/* Text: those with a value, or all. */
+void info_say_derived(out *o, const session *s, const lode_derived_list *list, int is_verbose);
+void info_json_derived(out *o, const session *s, const lode_derived_list *list);
 
 #endif
