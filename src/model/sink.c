@@ -2,13 +2,12 @@
 /* The common part of all sinks: an output that is committed atomically. */
 #include "model/sink.h"
 
+#include "base/machine.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 static uint64_t default_memory(const struct lode_comm *comm)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    uint64_t memory = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : UINT64_C(1) << 30;
+    uint64_t all = lode_machine_memory(), memory = all ? all / 4 : UINT64_C(1) << 30;
     return memory / (comm ? comm->place.local : 1);
 }
 

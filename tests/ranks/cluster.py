@@ -137,6 +137,6 @@ class Cluster:
         """What no job may leave: processes, shared memory, temporary files."""
         processes = [f"process {pid}" for pid, (name, _, _) in running().items() if name == "lode"]
         daemons = [(ROOM / f"slurmd-n{i + 1}.pid").read_text(encoding="ascii").strip() for i in range(NODES)]
-        folders = [ROOM / "tmp", *(Path(f"/proc/{pid}/root/dev/shm") for pid in daemons)]
+        folders = [ROOM / "tmp", *(Path("/proc", pid, "root", "dev", "shm") for pid in daemons)]
         files = [str(path) for folder in folders for path in folder.iterdir()]
         return processes + files
