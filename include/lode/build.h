@@ -20,7 +20,7 @@ typedef struct lode_build_options {
     int strict; /* fail at the first error in a recording, instead of repairing it */
     /* of each rank; 0: one per processor, shared with other ranks on this machine */
     unsigned threads;
-    /* memory budget of each rank in bytes; 0: its share of a quarter of the machine's memory */
+    /* memory budget of each rank in bytes; 0: its share of a quarter of what the job may use */
     uint64_t memory;
     /*
      * LODE_TRACE_FULL, LODE_TRACE_NONE, or nanoseconds: one sample per interval of that length, the

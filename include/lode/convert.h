@@ -13,7 +13,7 @@ typedef struct lode_convert_options {
     int force;         /* replace what is there */
     int drop_unlisted; /* omit values at contexts that the metadata does not list */
     unsigned threads;  /* 0: one per processor */
-    uint64_t memory;   /* memory budget in bytes; 0: a quarter of the machine's memory */
+    uint64_t memory;   /* memory budget in bytes; 0: a quarter of what the job may use */
     /* the directory of the database, for source files and metrics/default.yaml; NULL: none */
     const char *sources;
     lode_progress_fn on_progress;

@@ -20,7 +20,7 @@ typedef struct lode_synth_options {
     uint64_t seed;
     int force;        /* replace what is there */
     unsigned threads; /* 0: one per processor */
-    uint64_t memory;  /* memory budget in bytes; 0: a quarter of the machine's memory */
+    uint64_t memory;  /* memory budget in bytes; 0: a quarter of what the job may use */
     lode_progress_fn on_progress;
     void *user;
 } lode_synth_options;

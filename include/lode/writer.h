@@ -26,7 +26,7 @@ typedef struct lode_writer_options {
     int force;         /* replace an existing database or an empty directory */
     int traces;        /* write trace.db, with a line for every profile */
     unsigned threads;  /* 0: one per processor */
-    uint64_t memory;   /* memory budget in bytes; 0: a quarter of the machine's memory */
+    uint64_t memory;   /* memory budget in bytes; 0: a quarter of what the job may use */
     const char *title; /* NULL: the name of the directory */
     const char *description;
     lode_progress_fn on_progress;
