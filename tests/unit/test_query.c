@@ -152,7 +152,7 @@ static void compare_flat(const lode_cost *cost)
     options.min_fraction = 0.0;
     options.depth = 1;
     assert_int_equal(lode_view_build(&view, cost, &options, NULL), LODE_OK);
-    assert_int_equal(lode_hotspots_compute(&hotspots, cost, LODE_BY_FUNCTION, LODE_SORT_INCLUSIVE, NULL),
+    assert_int_equal(lode_hotspots_compute(&hotspots, cost, LODE_BY_SYMBOL, LODE_SORT_INCLUSIVE, NULL),
                      LODE_OK);
     for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
         const lode_hotspot *spot = lode_hotspots_at(hotspots, i);
