@@ -22,6 +22,8 @@ static int check_usage(invocation *call, operand_list *operands)
     size_t most = is_storeless ? 0 : command->max_operands;
     if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
         return report("--json and --csv cannot be used together (see 'lode help %s')", name);
+    if (call->shared->table && !call->shared->csv && !call->shared->csv_raw)
+        return report("--table is for --csv (see 'lode help %s')", name);
     if (call->operand_count > most)
         return report("unexpected argument '%s' (see 'lode help %s')", call->operands[most], name);
     if (!is_storeless && operands_complete(call, operands) != EXIT_DONE)
@@ -69,6 +71,7 @@ static int run_with_output(invocation *call)
     int is_json = shared->json || (call->command->is_json && !shared->help);
     settings.format = is_json ? OUT_JSON : shared->csv || shared->csv_raw ? OUT_CSV : OUT_TEXT;
     settings.is_raw = shared->csv_raw;
+    settings.table = shared->table;
     settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";
     call->out = out_open(&settings);
     if (!call->out)

@@ -57,6 +57,7 @@ static const struct shared_spec {
     {SHARED_THREADS, FOR_ALL, {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads)}},
     {SHARED_JSON, FOR_ALL, {"json", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, json)}},
     {SHARED_CSV, FOR_ALL, {"csv", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv)}},
+    {SHARED_CSV, FOR_ALL, {"table", 0, OPTION_TEXT, "NAME", NULL, offsetof(shared_options, table)}},
     {SHARED_CSV, FOR_ALL, {"csv-raw", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv_raw)}},
     {SHARED_COLOR,
      FOR_ALL,

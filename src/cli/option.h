@@ -66,6 +66,7 @@ typedef struct shared_options {
     int json;
     int csv;
     int csv_raw;
+    const char *table; /* of several in CSV */
     int color;
     text_list metrics;
     const char *profiles;

@@ -36,7 +36,7 @@ enum {
     COLUMN_CALLS = 4,
     COLUMN_SITE = 5,
     COLUMN_TREE = 7,
-    COLUMN_COUNT = 18
+    COLUMN_COUNT = 20
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -48,6 +48,8 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"call_site", "Called at", OUT_STRING, OUT_TEXT_IF_WIDE},
     {"mark", "", OUT_STRING, OUT_TEXT_ONLY},
     {"tree", "Call tree", OUT_STRING, OUT_TEXT_ONLY},
+    {"row", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"parent_row", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"hot", "", OUT_BOOL, OUT_DATA_ONLY},
     {"folded", "", OUT_BOOL, OUT_DATA_ONLY},
@@ -70,6 +72,7 @@ typedef struct tree_writer {
     out *out;
     branches branches;
     label name, place;
+    size_t *above; /* by depth, the last row */
     char *line;
     size_t line_capacity;
     double total;
@@ -112,6 +115,9 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
     out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
     tree_cell(w, view, index, name);
+    out_cell_u64(o, index);
+    out_cell_u64_if(o, row->depth > 0, row->depth > 0 ? w->above[row->depth - 1] : 0);
+    w->above[row->depth] = index;
     out_cell_u64(o, row->depth);
     out_cell_u64(o, row->hot != 0);
     out_cell_u64(o, row->folded != 0);
@@ -188,6 +194,7 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
                                  : has_calls ? CALLS_WIDTH
                                              : 0),
                   out_is_utf8(o));
+    w.above = alloc_array((size_t)branches_deepest(view) + 1, sizeof *w.above);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, unit_of(cost));
     for (size_t i = 0; i < lode_view_count(view); i++)
         write_row(&w, view, i);
@@ -195,6 +202,7 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
     branches_free(&w.branches);
     label_free(&w.name);
     label_free(&w.place);
+    free(w.above);
     free(w.line);
 }
 

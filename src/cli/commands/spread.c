@@ -59,10 +59,35 @@ static void print_text(out *o, const lode_distribution *d, metric_unit unit)
     out_table_end(o);
 }
 
+/* The fields of JSON, as a table of one row. */
+static void print_csv(out *o, const char *key, const lode_distribution *d)
+{
+    static const out_column fields[] = {
+        {"count", "", OUT_INTEGER, OUT_DATA_ONLY},  {"sum", "", OUT_REAL, OUT_DATA_ONLY},
+        {"min", "", OUT_REAL, OUT_DATA_ONLY},       {"p5", "", OUT_REAL, OUT_DATA_ONLY},
+        {"p25", "", OUT_REAL, OUT_DATA_ONLY},       {"median", "", OUT_REAL, OUT_DATA_ONLY},
+        {"mean", "", OUT_REAL, OUT_DATA_ONLY},      {"p75", "", OUT_REAL, OUT_DATA_ONLY},
+        {"p95", "", OUT_REAL, OUT_DATA_ONLY},       {"p99", "", OUT_REAL, OUT_DATA_ONLY},
+        {"max", "", OUT_REAL, OUT_DATA_ONLY},       {"stddev", "", OUT_REAL, OUT_DATA_ONLY},
+        {"imbalance", "", OUT_REAL, OUT_DATA_ONLY},
+    };
+    const double reals[] = {d->sum, d->min, d->p5,  d->p25, d->p50,    d->mean,
+                            d->p75, d->p95, d->p99, d->max, d->stddev, d->imbalance};
+    out_table(o, OUT_SIDE, key, fields, sizeof fields / sizeof *fields, UNIT_COUNT);
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, d->count);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        out_cell_real(o, reals[i]);
+    out_row_end(o);
+    out_table_end(o);
+}
+
 void spread_print(out *o, const char *key, const lode_distribution *d, metric_unit unit)
 {
     if (out_format_of(o) == OUT_JSON)
         print_json(o, key, d);
+    else if (out_format_of(o) == OUT_CSV)
+        print_csv(o, key, d);
     else if (out_format_of(o) == OUT_TEXT && d->count > 0)
         print_text(o, d, unit);
 }

@@ -50,6 +50,7 @@ out *out_open(const out_settings *settings)
     out *o = alloc_array(1, sizeof *o);
     o->format = settings->format;
     o->is_raw = settings->is_raw;
+    o->table = settings->table;
     o->backend = backends[settings->format];
     o->file = settings->file;
     o->store_key = settings->store;
@@ -74,6 +75,8 @@ static int finish_file(out *o, int status)
 
 int out_close(out *o, int status)
 {
+    if (o->format == OUT_CSV && o->table && !o->has_table && status != EXIT_TROUBLE)
+        status = report("the answer has no table '%s'; there are: %s", o->table, o->tables);
     out_flush(o);
     int error = finish_file(o, status);
     if (error) {
@@ -332,14 +335,31 @@ void out_fact_bool(out *o, const char *key, int value)
         json_bool(o, key, value);
 }
 
+int out_has_table(const out *o, out_rank rank, const char *key)
+{
+    if (o->format != OUT_CSV)
+        return 1;
+    return o->table ? strcmp(o->table, key) == 0 : rank == OUT_MAIN;
+}
+
+/* For the message that there is no table of a name. */
+static void note_table(out *o, const char *key)
+{
+    size_t used = strlen(o->tables);
+    snprintf(o->tables + used, sizeof o->tables - used, "%s%s", used ? ", " : "", key);
+}
+
 void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
                metric_unit unit)
 {
     o->columns = columns;
     o->column_count = column_count;
     o->unit = unit;
-    o->is_table_hidden = o->format == OUT_CSV && rank != OUT_MAIN;
-    if (!o->is_table_hidden)
+    o->is_table_hidden = !out_has_table(o, rank, key);
+    o->has_table |= !o->is_table_hidden;
+    if (o->is_table_hidden)
+        note_table(o, key);
+    else
         o->backend->table(o, key);
 }
 

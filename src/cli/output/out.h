@@ -26,6 +26,7 @@ typedef enum out_format {
 typedef struct out_settings {
     out_format format;
     int is_raw;        /* CSV: unescaped text, even if dangerous */
+    const char *table; /* CSV: which one; NULL: the main one */
     int color;         /* COLOR_... */
     const char *file;  /* NULL: standard output */
     const char *store; /* what JSON calls the store: "database", "recording" */
@@ -143,7 +144,7 @@ typedef struct out_column {
     out_visibility visibility;
 } out_column;
 
-/* CSV has room for one table. */
+/* CSV has room for one table: the main one, unless another is asked for. */
 typedef enum out_rank {
     OUT_MAIN,
     OUT_SIDE
@@ -156,6 +157,8 @@ typedef enum out_rank {
 void out_table(out *o, out_rank rank, const char *key, const out_column *columns, size_t column_count,
                metric_unit unit);
 void out_table_end(out *o);
+/* Whether a table would be in the output. Preparing one that is not can be left out. */
+int out_has_table(const out *o, out_rank rank, const char *key);
 /* Another unit, from the next cell on. */
 void out_unit(out *o, metric_unit unit);
 void out_row(out *o, out_style style);

@@ -51,6 +51,8 @@ extern const out_backend out_backend_text, out_backend_json, out_backend_csv;
 
 typedef struct text_table text_table;
 
+#define TABLES_SIZE 256
+
 struct out {
     const out_backend *backend;
     out_format format;
@@ -69,6 +71,9 @@ struct out {
     int breaks;    /* a line break is due */
 
     int is_table_hidden;
+    const char *table;        /* of several, the one that CSV has; NULL: the main one */
+    int has_table;            /* it was written */
+    char tables[TABLES_SIZE]; /* names of those that were not */
     const out_column *columns;
     size_t column_count, column;
     metric_unit unit;
