@@ -453,7 +453,7 @@ class Agreement:
         if trace.lines and rows:
             self.expect((answer["from_ns"], answer["to_ns"]), (trace.start, trace.end), "window")
         self.expect(answer["samples"], sum(samples for _, samples in rows.values()), "samples")
-        self.expect(answer["function_count"], len(rows), "functions")
+        self.expect(answer["row_count"], len(rows), "functions")
         total = sum(time for time, _ in rows.values())
         order = sorted(rows, key=lambda k: (-rows[k][0], -rows[k][1], trace.contexts[k].index if k else 0))
         letters = self._letters(order)

@@ -130,6 +130,34 @@ typedef struct drawing {
     unsigned columns;
 } drawing;
 
+static void write_timeline(out *o, const drawing *d, const trace_key *key, const trace_options *options)
+{
+    trace_table table = {.out = o,
+                         .timeline = d->timeline,
+                         .lines = &d->lines,
+                         .key = key,
+                         .columns = d->columns,
+                         .db = d->db,
+                         .names = options->shared.names,
+                         .name = name_of};
+    if (out_has_table(o, OUT_SIDE, "timeline"))
+        trace_table_write(&table, options->rows);
+}
+
+/* Rows are functions; lines that have samples are drawn, up to --rows. */
+static void write_counts(out *o, const drawing *d, const trace_key *key, uint64_t rows)
+{
+    size_t others = 0;
+    uint64_t empty = trace_empty_lines(d->timeline, &d->lines, d->columns);
+    for (size_t i = 0; i < key->count; i++)
+        others += key->letters[i] == LETTER_OTHER;
+    out_fact_u64(o, "row_count", key->count);
+    out_fact_bool(o, "is_truncated", others > 0);
+    out_fact_u64(o, "line_count", d->lines.count);
+    out_fact_u64(o, "lines_without_samples", empty);
+    out_fact_bool(o, "is_timeline_truncated", rows && rows < d->lines.count - empty);
+}
+
 static void print_trace(const invocation *call, const drawing *d)
 {
     const trace_options *options = call->options;
@@ -137,13 +165,13 @@ static void print_trace(const invocation *call, const drawing *d)
     out *o = call->out;
     trace_key_init(&key, d->timeline, options->shared.limit);
     print_window(o, d->timeline, d->start, d->columns);
-    out_fact_u64(o, "function_count", key.count);
-    out_fact_u64(o, "line_count", d->lines.count);
-    out_fact_u64(o, "lines_without_samples", trace_empty_lines(d->timeline, &d->lines, d->columns));
+    write_counts(o, d, &key, options->rows);
     if (out_format_of(o) == OUT_JSON)
         trace_write(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->db, d->recording);
     else if (out_format_of(o) == OUT_TEXT)
         trace_draw(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->start);
+    else
+        write_timeline(o, d, &key, options);
     out_gap(o);
     print_shares(o, d->timeline, &key, &options->shared);
     trace_key_free(&key);

@@ -5,6 +5,7 @@
 
 #include "output/json.h"
 #include "session.h"
+#include "text/label.h"
 
 #define LETTER_IDLE    '.'
 #define LETTER_OTHER   '~'
@@ -54,5 +55,20 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
                 unsigned columns, uint64_t limit, uint64_t start);
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                  unsigned columns, uint64_t limit, const lode_database *db, const lode_recording *recording);
+
+/* The timeline as a table for CSV: a row for each interval in which a line shows one function. */
+typedef struct trace_table {
+    out *out;
+    const lode_timeline *timeline;
+    const trace_lines *lines;
+    const trace_key *key;
+    unsigned columns;
+    const lode_database *db; /* NULL: lines are tracks */
+    int names;               /* NAMES_... */
+    const char *(*name)(label *l, const lode_timeline_share *share, int names);
+} trace_table;
+
+/* Up to `limit` lines; 0: all. */
+void trace_table_write(const trace_table *t, uint64_t limit);
 
 #endif

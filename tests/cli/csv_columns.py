@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The columns of CSV are those of doc/csv.md. There, DB is a database, REC a recording and STORE a trace store; the test has one
+of each kind in mind. A table has the columns in this order, and the fields of the same name in JSON have the same values.
+"""
+
+import re
+import sys
+
+import cli
+
+DOCUMENT = cli.ROOT / "doc" / "csv.md"
+ROW = re.compile(r"^\| `lode ([^`]+)` \| ([\w, ]+) \|$", re.M)
+SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+# In CSV these are text; in JSON they are arrays or objects.
+STRUCTURES = {"id_tuple", "rank", "rank_physical", "attributes", "statistics", "scopes"}
+
+
+def documented():
+    return [(words.split(), columns.split(", ")) for words, columns in ROW.findall(DOCUMENT.read_text(encoding="utf-8"))]
+
+
+def run(program, words, *more):
+    stores = {"DB": program.databases() / "viewer-issue-233", "REC": program.recordings() / "n_autoargs" / "uftrace.data",
+              "STORE": program.stores() / "master"}
+    return program.run(*[str(stores.get(word, word)) for word in words], *more, cwd="/")
+
+
+def header_lines_are_as_documented(program):
+    rows = documented()
+    program.check(len(rows) > 25, "doc/csv.md lists the tables", [len(rows)])
+    for words, columns in rows:
+        result = run(program, words, "--csv")
+        header = result.out.split("\r\n")[0].split(",")
+        program.equal((result.status in (0, 1), header), (True, columns), f"lode {' '.join(words)} --csv: the columns")
+        bad = [column for column in columns if not SNAKE.fullmatch(column)]
+        program.check(not bad, f"lode {' '.join(words)}: names of columns are in snake case", bad)
+
+
+def columns_are_fields_of_json(program):
+    """Of the main table, and of those that --table names."""
+    for words, columns in documented():
+        name = words[words.index("--table") + 1] if "--table" in words else None
+        if name == "timeline":  # JSON has letters instead of rows
+            continue
+        plain = words[:words.index("--table")] if name else words
+        answer = cli.parse_json(run(program, plain, "--json").out)
+        table = answer[name] if name else next(answer[key] for key in ("rows", "metrics", "tasks", "findings", "rules") if key in answer)
+        fields = list(table if isinstance(table, dict) else table[0]) if table else columns
+        program.check(set(columns) - STRUCTURES <= set(fields), f"lode {' '.join(words)}: columns are fields of JSON", [columns, fields])
+        program.check(set(fields) - STRUCTURES - {"arguments"} <= set(columns), f"lode {' '.join(words)}: fields of JSON are columns",
+                      sorted(set(fields) - set(columns)))
+
+
+def unknown_tables_are_refused(program):
+    program.says(program.run("profiles", "made-small", "--csv", "--table", "nothing"), 2,
+                 "the answer has no table 'nothing'; there are: rows, distribution", "--table with an unknown name")
+    program.says(program.run("top", "made-small", "--table", "rows"), 2, r"--table is for --csv \(see 'lode help top'\)",
+                 "--table without --csv")
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, header_lines_are_as_documented, columns_are_fields_of_json, unknown_tables_are_refused))
