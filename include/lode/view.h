@@ -65,8 +65,16 @@ LODE_API void lode_view_free(lode_view *view);
 LODE_API size_t lode_view_count(const lode_view *view);
 /* NULL if the index is out of range. */
 LODE_API const lode_view_row *lode_view_at(const lode_view *view, size_t index);
-/* Whether there are more rows than max_rows. */
+/* Whether there are more rows than max_rows. MT: any thread. */
 LODE_API int lode_view_is_cut(const lode_view *view);
+/* How many rows there are without max_rows; at least so many if lode_view_has_more. MT: any thread. */
+LODE_API uint64_t lode_view_total(const lode_view *view);
+/* Whether so many rows were left out that they were not counted to the end. MT: any thread. */
+LODE_API int lode_view_has_more(const lode_view *view);
+/* Rows that min_fraction left out, not counting those below them. MT: any thread. */
+LODE_API uint64_t lode_view_omitted_by_share(const lode_view *view);
+/* Rows that only the depth left out, not counting those below them. MT: any thread. */
+LODE_API uint64_t lode_view_omitted_by_depth(const lode_view *view);
 
 /*
  * Outlines: views that are expanded one node at a time. Rows are those that lode_view_build has,

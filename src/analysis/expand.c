@@ -251,11 +251,16 @@ static bool is_on_path(const struct lode_expander *self, struct lode_view_node *
     return shown;
 }
 
-/* Whether a child gets a row. */
-static bool is_kept(const struct lode_expander *self, struct lode_view_node *node, unsigned depth)
+/* Whether a child gets a row; one that has something to show is counted otherwise. */
+static bool is_kept(struct lode_expander *self, struct lode_view_node *node, unsigned depth)
 {
     bool too_deep = self->options.depth > 0 && depth > self->options.depth;
-    return !too_deep && node->size >= self->least && !is_empty(node) && is_on_path(self, node);
+    bool is_small = !(node->size >= self->least);
+    if (is_empty(node) || !is_on_path(self, node))
+        return false;
+    self->small += is_small;
+    self->deep += too_deep && !is_small;
+    return !too_deep && !is_small;
 }
 
 /* The costs of children, where they are not simply sums over their contexts. */

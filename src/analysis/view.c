@@ -8,8 +8,13 @@
 
 struct lode_view {
     struct lode_array rows;
-    bool is_cut;
+    uint64_t total; /* rows with those that max_rows leaves out */
+    uint64_t small, deep;
+    bool is_cut, has_more;
 };
+
+/* How many rows beyond max_rows are counted. */
+#define COUNTED_MAX 100000
 
 struct builder {
     struct lode_expander expander;
@@ -39,11 +44,14 @@ static lode_status show_next(struct builder *self, lode_error *error)
     lode_status status = lode_expander_expand(&self->expander, &node, error);
     if (status == LODE_OK)
         status = keep_children(self, error);
-    lode_view_row *row = status == LODE_OK ? lode_array_push(&self->view->rows) : NULL;
+    size_t most = self->expander.options.max_rows;
+    bool is_shown = most == 0 || self->view->rows.count < most;
+    lode_view_row *row = status == LODE_OK && is_shown ? lode_array_push(&self->view->rows) : NULL;
     if (row)
         *row = node.row;
-    else if (status == LODE_OK)
+    else if (status == LODE_OK && is_shown)
         status = lode_fail_memory(error);
+    self->view->total++;
     lode_view_node_free(&node);
     return status;
 }
@@ -53,9 +61,12 @@ static lode_status show_all(struct builder *self, lode_error *error)
     size_t most = self->expander.options.max_rows;
     LODE_TRY(lode_expander_roots(&self->expander, error));
     LODE_TRY(keep_children(self, error));
-    while (self->pending.count > 0 && (most == 0 || self->view->rows.count < most))
+    while (self->pending.count > 0 && (most == 0 || self->view->total < most + COUNTED_MAX))
         LODE_TRY(show_next(self, error));
-    self->view->is_cut = self->pending.count > 0;
+    self->view->has_more = self->pending.count > 0;
+    self->view->is_cut = self->view->total > self->view->rows.count;
+    self->view->small = self->expander.small;
+    self->view->deep = self->expander.deep;
     return LODE_OK;
 }
 
@@ -97,3 +108,7 @@ const lode_view_row *lode_view_at(const lode_view *view, size_t index)
 }
 
 LODE_GETTER(int, lode_view_is_cut, lode_view, is_cut);
+LODE_GETTER(uint64_t, lode_view_total, lode_view, total);
+LODE_GETTER(int, lode_view_has_more, lode_view, has_more);
+LODE_GETTER(uint64_t, lode_view_omitted_by_share, lode_view, small);
+LODE_GETTER(uint64_t, lode_view_omitted_by_depth, lode_view, deep);

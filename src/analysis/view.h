@@ -30,6 +30,7 @@ struct lode_expander {
     double least;               /* rows of smaller size are dropped */
     unsigned char *paths;       /* by context: flags of the filter; NULL without one */
     bool passes;                /* of the node that is expanded */
+    uint64_t small, deep;       /* rows that were dropped: of smaller size, or below the depth */
     struct lode_array children; /* struct lode_view_node: of the last expansion, by cost */
     struct lode_keys keys;      /* of the children, in their order */
     uint32_t *function_of;      /* by context: the context that begins its function */

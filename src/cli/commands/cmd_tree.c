@@ -208,11 +208,23 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
 
 static void say_what_is_left_out(out *o, const lode_view *view, const tree_options *options)
 {
-    size_t count = lode_view_count(view);
-    if (count == 0)
+    uint64_t small = lode_view_omitted_by_share(view), deep = lode_view_omitted_by_depth(view);
+    char rows[NUMBER_SIZE], total[NUMBER_SIZE], omitted[NUMBER_SIZE];
+    format_count(rows, lode_view_count(view));
+    format_count(total, lode_view_total(view));
+    if (lode_view_count(view) == 0)
         out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
     else if (lode_view_is_cut(view))
-        out_say(o, "showing %zu rows; there are more (--limit 0 shows all)", count);
+        out_say(o, "showing %s of %s%s rows (--limit 0 shows all)", rows,
+                lode_view_has_more(view) ? "more than " : "", total);
+    format_count(omitted, small);
+    if (small)
+        out_say(o, "omitted: %s row%s below %g %% of the total (--min-percent 0 shows all)", omitted,
+                small == 1 ? "" : "s", options->min_fraction * 100);
+    format_count(omitted, deep);
+    if (deep)
+        out_say(o, "omitted: %s row%s deeper than %llu level%s (--depth 0 shows all)", omitted,
+                deep == 1 ? "" : "s", (unsigned long long)options->depth, options->depth == 1 ? "" : "s");
 }
 
 static lode_name_form form_of(const lode_cost *cost, const tree_options *options)
@@ -266,7 +278,13 @@ static void print_view(out *o, const lode_view *view, const lode_cost *cost, con
     out_fact_real(o, "min_percent", options->min_fraction * 100);
     if (options->depth)
         out_fact_u64(o, "depth", options->depth);
+    if (lode_view_has_more(view))
+        out_fact_text(o, "row_count", NULL);
+    else
+        out_fact_u64(o, "row_count", lode_view_total(view));
     out_fact_bool(o, "is_truncated", lode_view_is_cut(view));
+    out_fact_u64(o, "omitted_by_share", lode_view_omitted_by_share(view));
+    out_fact_u64(o, "omitted_by_depth", lode_view_omitted_by_depth(view));
     write_rows(o, view, cost, options);
     say_matches(o, cost, options);
     say_what_is_left_out(o, view, options);
