@@ -17,11 +17,26 @@ typedef enum lode_search_sort {
     LODE_SEARCH_BY_ERRORS
 } lode_search_sort;
 
-/* An attribute that some call of the track must have. Numbers are compared as text. */
+/*
+ * How the value of an attribute is compared: as text, or as a number. A value that is not a number
+ * (decimal, with a fraction and an exponent if any) is neither below nor above any number, and
+ * differs from every number; LODE_ATTRIBUTE_IS_NOT compares other values as text.
+ */
+typedef enum lode_attribute_relation {
+    LODE_ATTRIBUTE_IS,       /* the same text */
+    LODE_ATTRIBUTE_CONTAINS, /* contains the text (case-insensitive) */
+    LODE_ATTRIBUTE_IS_NOT,
+    LODE_ATTRIBUTE_BELOW,
+    LODE_ATTRIBUTE_AT_MOST,
+    LODE_ATTRIBUTE_ABOVE,
+    LODE_ATTRIBUTE_AT_LEAST
+} lode_attribute_relation;
+
+/* An attribute that some call of the track must have. */
 typedef struct lode_search_attribute {
     const char *key;
     const char *value; /* NULL: any */
-    int is_part;       /* it must contain the value (case-insensitive) instead of being equal */
+    int is_part;       /* lode_attribute_relation; once only whether it must contain the value */
 } lode_search_attribute;
 
 typedef struct lode_search_options {

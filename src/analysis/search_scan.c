@@ -3,14 +3,17 @@
 #include "analysis/search.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include <errno.h>
 #include <lode/name.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     LABEL_MAX = 4096,
     FIRST_TEXT = 256,
-    EXCEPTION_HEAD = 2 /* arguments: class and message */
+    EXCEPTION_HEAD = 2, /* arguments: class and message */
+    NUMBER_MAX = 63     /* bytes of a number */
 };
 
 enum verdict {
@@ -28,7 +31,7 @@ static bool init_parts(struct lode_wanted *wanted)
     bool done = wanted->values && lode_substring_init(&wanted->text, options->text);
     for (size_t i = 0; done && i < options->attribute_count; i++) {
         wanted->attributes |= UINT64_C(1) << i;
-        if (options->attributes[i].is_part)
+        if (options->attributes[i].is_part == LODE_ATTRIBUTE_CONTAINS)
             done = lode_substring_init(&wanted->values[i], options->attributes[i].value);
     }
     return done;
@@ -248,13 +251,70 @@ static bool read_value(struct lode_scan *scan, const lode_event *event, struct v
 
 /* ---- attributes ---- */
 
+/* A decimal number, exact if it is an integer of 64 bits. */
+struct number {
+    bool is_number, is_integer;
+    int64_t integer;
+    double real;
+};
+
+static struct number number_of(const char *bytes, size_t length)
+{
+    char text[NUMBER_MAX + 1], *end;
+    struct number number = {0};
+    if (length == 0 || length > NUMBER_MAX)
+        return number;
+    memcpy(text, bytes, length);
+    text[length] = '\0';
+    if (strspn(text, "0123456789+-.eE") != length)
+        return number;
+    errno = 0;
+    number.integer = strtoll(text, &end, 10);
+    number.is_integer = *end == '\0' && errno == 0;
+    number.real = strtod(text, &end);
+    number.is_number = *end == '\0' && isfinite(number.real);
+    return number;
+}
+
+static int compare_numbers(const struct number *a, const struct number *b)
+{
+    if (a->is_integer && b->is_integer)
+        return a->integer < b->integer ? -1 : a->integer > b->integer;
+    return a->real < b->real ? -1 : a->real > b->real;
+}
+
+static bool fits_relation(const lode_search_attribute *attribute, const struct value *value)
+{
+    size_t length = strlen(attribute->value);
+    struct number left = number_of(value->bytes, value->length);
+    struct number right = number_of(attribute->value, length);
+    bool are_numbers = left.is_number && right.is_number;
+    int order = are_numbers ? compare_numbers(&left, &right) : 0;
+    bool is_same = length == value->length && memcmp(attribute->value, value->bytes, length) == 0;
+    switch (attribute->is_part) {
+    case LODE_ATTRIBUTE_IS:
+        return is_same;
+    case LODE_ATTRIBUTE_IS_NOT:
+        return are_numbers ? order != 0 : !is_same;
+    case LODE_ATTRIBUTE_BELOW:
+        return are_numbers && order < 0;
+    case LODE_ATTRIBUTE_AT_MOST:
+        return are_numbers && order <= 0;
+    case LODE_ATTRIBUTE_ABOVE:
+        return are_numbers && order > 0;
+    case LODE_ATTRIBUTE_AT_LEAST:
+        return are_numbers && order >= 0;
+    default:
+        return false;
+    }
+}
+
 static bool fits(const struct lode_wanted *wanted, size_t index, const struct value *value)
 {
     const lode_search_attribute *attribute = &wanted->options->attributes[index];
-    if (attribute->is_part)
+    if (attribute->is_part == LODE_ATTRIBUTE_CONTAINS)
         return lode_substring_is_in(&wanted->values[index], value->bytes, value->length);
-    return strlen(attribute->value) == value->length &&
-           memcmp(attribute->value, value->bytes, value->length) == 0;
+    return fits_relation(attribute, value);
 }
 
 static bool meet_attributes(struct lode_scan *scan, const lode_event *event, const char *key,

@@ -137,6 +137,10 @@ def errors_and_methods(program):
              lambda trace: any(part.lower() in call.name.lower() for call in trace.calls))
 
 
+def is_number(text):
+    return bool(re.fullmatch(r"[-+]?\d+(\.\d+)?(e\d+)?", text))
+
+
 def attributes_of_any_call(program):
     listed = traces(program)
 
@@ -150,6 +154,15 @@ def attributes_of_any_call(program):
         same(program, listed, ["--attribute", f"{key}={value}"], has(key, lambda found: found == value))
     for key, part in (("http.url", "SHOP"), ("component", "h"), ("db.statement", "from t WHERE"), ("part", "e")):
         same(program, listed, ["--attribute", f"{key}~{part}"], has(key, lambda found: part.lower() in found.lower()))
+    compared = {"<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b}
+    for key, numbers in (("http.status_code", ("200", "502", "499.5", "1e3")), ("rows", ("4", "3.99", "-1")), ("neg", ("-5", "-4", "-5.5")),
+                         ("big", ("5000000000", "4999999999")), ("component", ("0",)), ("nobody", ("0",))):
+        for number in numbers:
+            for sign, compare in compared.items():
+                same(program, listed, ["--attribute", f"{key}{sign}{number}"],
+                     has(key, lambda found: is_number(found) and compare(float(found), float(number))))
+            same(program, listed, ["--attribute", f"{key}!={number}"],
+                 has(key, lambda found: float(found) != float(number) if is_number(found) else found != number))
     both = ["--attribute", "component=http", "--attribute", "component=db"]
     same(program, listed, both, lambda trace: has("component", lambda value: value == "http")(trace)
          and has("component", lambda value: value == "db")(trace))

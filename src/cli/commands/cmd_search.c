@@ -6,6 +6,7 @@
 #include "rec_session.h"
 #include "text/label.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +23,59 @@ static const char *const sort_choices[] = {"time", "duration", "calls", "errors"
 
 /* ---- attributes ---- */
 
-#define RELATIONS "=~"
+/* Longer ones first. */
+static const struct relation {
+    const char *sign;
+    lode_attribute_relation relation;
+} relations[] = {
+    {"!=", LODE_ATTRIBUTE_IS_NOT},  {"<=", LODE_ATTRIBUTE_AT_MOST}, {">=", LODE_ATTRIBUTE_AT_LEAST},
+    {"<", LODE_ATTRIBUTE_BELOW},    {">", LODE_ATTRIBUTE_ABOVE},    {"=", LODE_ATTRIBUTE_IS},
+    {"~", LODE_ATTRIBUTE_CONTAINS},
+};
+#define RELATION_COUNT (sizeof relations / sizeof relations[0])
 
-/* KEY, KEY=VALUE or KEY~PART. The key is a copy. */
+/* The first relation in a text, and the length of the key before it; NULL if there is none. */
+static const struct relation *find_relation(const char *text, size_t *length)
+{
+    for (*length = 0; text[*length]; ++*length)
+        for (size_t i = 0; i < RELATION_COUNT; i++)
+            if (strncmp(text + *length, relations[i].sign, strlen(relations[i].sign)) == 0)
+                return &relations[i];
+    return NULL;
+}
+
+/* KEY, KEY=VALUE, KEY~PART, KEY<NUMBER and so on. The key is a copy. */
 static lode_search_attribute parse_attribute(const char *text)
 {
-    size_t length = strcspn(text, RELATIONS);
+    size_t length;
+    const struct relation *relation = find_relation(text, &length);
     char *key = alloc_array(length + 1, 1);
     memcpy(key, text, length);
-    return (lode_search_attribute){key, text[length] ? text + length + 1 : NULL, text[length] == '~'};
+    lode_search_attribute attribute = {.key = key};
+    if (relation) {
+        attribute.value = text + length + strlen(relation->sign);
+        attribute.is_part = (int)relation->relation;
+    }
+    return attribute;
+}
+
+/* Reports what is no condition. */
+static int check_attribute(const char *text)
+{
+    size_t length;
+    const struct relation *relation = find_relation(text, &length);
+    if (length == 0)
+        return report("--attribute takes KEY, KEY=VALUE, KEY!=VALUE, KEY~PART or a comparison such as "
+                      "KEY>=NUMBER, not '%s'",
+                      text);
+    if (!relation || relation->relation < LODE_ATTRIBUTE_BELOW)
+        return EXIT_DONE;
+    const char *number = text + length + strlen(relation->sign);
+    char *end;
+    double value = strtod(number, &end);
+    if (number[strspn(number, "0123456789+-.eE")] || end == number || *end || !isfinite(value))
+        return report("--attribute '%s': '%s' is not a number", text, number);
+    return EXIT_DONE;
 }
 
 static lode_search_attribute *parse_attributes(const text_list *list)
@@ -56,9 +101,8 @@ static int search_usage(const invocation *call)
     if (options->max_duration && options->min_duration > options->max_duration)
         return report("--min-duration must not be above --max-duration (see 'lode help search')");
     for (size_t i = 0; i < options->attributes.count; i++)
-        if (strcspn(options->attributes.items[i], RELATIONS) == 0)
-            return report("--attribute takes KEY, KEY=VALUE or KEY~PART, not '%s'",
-                          options->attributes.items[i]);
+        if (check_attribute(options->attributes.items[i]) != EXIT_DONE)
+            return EXIT_TROUBLE;
     return EXIT_DONE;
 }
 
@@ -123,7 +167,7 @@ static const option_spec search_own[] = {
     {"min-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, min_duration)},
     {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration)},
     {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors)},
-    {"attribute", 0, OPTION_TEXTS, "KEY[=VALUE|~PART]", NULL, offsetof(search_options, attributes)},
+    {"attribute", 0, OPTION_TEXTS, "CONDITION", NULL, offsetof(search_options, attributes)},
     {"method", 0, OPTION_TEXT, "NAME", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},

@@ -72,7 +72,8 @@ static void add_question(sentence *to, const lode_search_options *asked)
         add(to, "%shad errors", joint(to, " and "));
     for (size_t i = 0; i < asked->attribute_count; i++) {
         const lode_search_attribute *attribute = &asked->attributes[i];
-        const char *relation = !attribute->value ? "" : attribute->is_part ? "~" : "=";
+        static const char *const signs[] = {"=", "~", "!=", "<", "<=", ">", ">="};
+        const char *relation = attribute->value ? signs[attribute->is_part] : "";
         add(to, "%shad %s%s%s", joint(to, " and "), attribute->key, relation,
             attribute->value ? attribute->value : "");
     }
