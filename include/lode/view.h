@@ -67,7 +67,7 @@ LODE_API size_t lode_view_count(const lode_view *view);
 LODE_API const lode_view_row *lode_view_at(const lode_view *view, size_t index);
 /* Whether there are more rows than max_rows. MT: any thread. */
 LODE_API int lode_view_is_cut(const lode_view *view);
-/* How many rows there are without max_rows; at least so many if lode_view_has_more. MT: any thread. */
+/* How many rows there are without max_rows, or more if lode_view_has_more. MT: any thread. */
 LODE_API uint64_t lode_view_total(const lode_view *view);
 /* Whether so many rows were left out that they were not counted to the end. MT: any thread. */
 LODE_API int lode_view_has_more(const lode_view *view);
