@@ -263,6 +263,14 @@ CALL(values)
     return status;
 }
 
+CALL(hotspots)
+{
+    lode_hotspots *hotspots;
+    lode_status status = lode_hotspots_select(&hotspots, cost, options, error);
+    lode_hotspots_free(hotspots);
+    return status;
+}
+
 CALL(view)
 {
     lode_view *view;
@@ -307,6 +315,7 @@ static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
 static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
 static const lode_values_options values_options = LODE_VALUES_OPTIONS_INIT;
+static const lode_hotspot_options hotspot_options = LODE_HOTSPOT_OPTIONS_INIT;
 static const lode_view_options view_options = LODE_VIEW_OPTIONS_INIT;
 static const lode_window_cost_options window_cost_options = LODE_WINDOW_COST_OPTIONS_INIT;
 static const lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
@@ -339,6 +348,7 @@ static const struct entry {
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},
     {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},
+    {"lode_hotspots_select", call_hotspots, &hotspot_options, sizeof hotspot_options},
     {"lode_outline_open", call_outline, &view_options, FIRST(lode_view_options)},
     {"lode_query_cost", call_query_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_query_open", call_query, &query_options, sizeof query_options},
