@@ -159,7 +159,7 @@ static lode_status find_used(const lode_database *db, bool used[KINDS_MAX], lode
     return LODE_OK;
 }
 
-static bool find_kind(const lode_database *db, const bool *used, const char *name, size_t length,
+static bool find_name(const lode_database *db, const bool *used, const char *name, size_t length,
                       unsigned *kind)
 {
     for (unsigned i = 0; i < db->id_kind_count && i < KINDS_MAX; i++) {
@@ -168,8 +168,16 @@ static bool find_kind(const lode_database *db, const bool *used, const char *nam
         *kind = i;
         return true;
     }
+    return false;
+}
+
+static bool find_kind(const lode_database *db, const bool *used, const char *name, size_t length,
+                      unsigned *kind)
+{
+    if (find_name(db, used, name, length, kind))
+        return true;
     return length == 3 && strncasecmp(name, "gpu", 3) == 0 &&
-           (find_kind(db, used, "gpudevice", 9, kind) || find_kind(db, used, "gpucontext", 10, kind));
+           (find_name(db, used, "gpudevice", 9, kind) || find_name(db, used, "gpucontext", 10, kind));
 }
 
 static lode_status no_kind(const lode_database *db, const bool *used, const char *name, size_t length,

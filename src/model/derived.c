@@ -160,6 +160,8 @@ static lode_status parse_number(struct parser *p)
     return emit(p, (struct operation){.code = CODE_NUMBER, .number = number});
 }
 
+/* Recursive descent: DEPTH_MAX bounds it. NOLINTBEGIN(misc-no-recursion) */
+
 static lode_status parse_sum(struct parser *p);
 
 static lode_status parse_inside(struct parser *p)
@@ -273,6 +275,8 @@ static lode_status parse_sum(struct parser *p)
     }
     return LODE_OK;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static lode_status parse_formula(lode_derived *derived, const lode_database *db, const char *text,
                                  lode_error *error)

@@ -242,6 +242,8 @@ static void rewrite_alias(struct flow *flow)
     put(flow, text);
 }
 
+/* FLOW_DEPTH bounds the recursion. NOLINTBEGIN(misc-no-recursion) */
+
 static void rewrite(struct flow *flow);
 
 static bool is_operator(const char *word)
@@ -312,6 +314,8 @@ static void rewrite(struct flow *flow)
         rewrite_scalar(flow);
     flow->depth--;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static lode_status add_formula(struct reader *self, const char *text, size_t length, lode_error *error)
 {
