@@ -78,7 +78,9 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
     label_free(&l);
 }
 
-static void print_window(out *o, const lode_timeline *timeline, uint64_t start, unsigned columns)
+/* `utc` is the start in UTC, where that is known. */
+static void print_window(out *o, const lode_timeline *timeline, uint64_t start, uint64_t utc,
+                         unsigned columns)
 {
     uint64_t from, to;
     char begin[NUMBER_SIZE], end[NUMBER_SIZE], bin[NUMBER_SIZE], samples[NUMBER_SIZE];
@@ -88,7 +90,7 @@ static void print_window(out *o, const lode_timeline *timeline, uint64_t start, 
     format_duration(end, to > start ? to - start : 0);
     format_duration(bin, (to - from) / columns);
     format_count(samples, lode_timeline_samples(timeline));
-    format_start(date, start);
+    format_start(date, utc);
     out_fact_moment(o, "start_ns", start);
     out_fact_bool(o, "is_utc", time_is_utc(start));
     out_fact_moment(o, "from_ns", from);
@@ -163,8 +165,10 @@ static void print_trace(const invocation *call, const drawing *d)
     const trace_options *options = call->options;
     trace_key key;
     out *o = call->out;
+    int64_t offset = d->recording ? lode_recording_utc_offset(d->recording) : 0;
+    uint64_t utc = d->start + (uint64_t)offset;
     trace_key_init(&key, d->timeline, options->shared.limit);
-    print_window(o, d->timeline, d->start, d->columns);
+    print_window(o, d->timeline, d->start, utc, d->columns);
     write_counts(o, d, &key, options->rows);
     if (out_format_of(o) == OUT_JSON)
         trace_write(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->db, d->recording);
