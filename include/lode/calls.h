@@ -91,7 +91,7 @@ LODE_API size_t lode_calls_count(const lode_calls *calls);
 LODE_API const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index);
 /* The time that a share `q` of the calls does not exceed, 0 <= q <= 1. */
 LODE_API uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q);
-/* How many rows the filter hid. */
+/* How many functions the filter hid. */
 LODE_API size_t lode_calls_hidden(const lode_calls *calls);
 LODE_API uint32_t lode_calls_track_count(const lode_calls *calls);
 LODE_API const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index);

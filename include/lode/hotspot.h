@@ -72,7 +72,7 @@ LODE_API LODE_CHECKED lode_status lode_hotspots_select(lode_hotspots **out, cons
 LODE_API void lode_hotspots_free(lode_hotspots *hotspots);
 /* MT: any thread. */
 LODE_API size_t lode_hotspots_count(const lode_hotspots *hotspots);
-/* How many rows the filter hid. MT: any thread. */
+/* How many functions the filter hid. MT: any thread. */
 LODE_API size_t lode_hotspots_hidden(const lode_hotspots *hotspots);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index);

@@ -11,7 +11,7 @@
 
 /* NULL if nothing was asked for. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int filter_open(lode_filter **filter, const shared_options *shared);
-/* Says how many rows were hidden, if any. */
+/* Says how many functions were hidden, if any. */
 void filter_say_hidden(out *o, size_t count);
 
 #endif
