@@ -172,7 +172,7 @@ DATABASE_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1
 RECORDING_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"],
                    ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["profiles"], ["profiles", "--limit", 1], ["search"],
-                   ["search", "--limit", 1], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["replay"], ["replay", "--limit", 5])
+                   ["search", "--limit", 1], ["search", "--by", "component"], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["replay"], ["replay", "--limit", 5])
 # A dump of these is large, and says what the others say.
 LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
 RECORDINGS = ("autoargs", "events", "forkexec", "exc", "killed", "mt", "pg_args", "sdt", "n_watchvar", "longjmp")

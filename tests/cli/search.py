@@ -168,6 +168,25 @@ def attributes_of_any_call(program):
          and has("component", lambda value: value == "db")(trace))
 
 
+def groups_by_attribute(program):
+    listed = traces(program)
+    for key in ("component", "http.url", "part", "http.status_code", "nobody"):
+        wanted = {}
+        for trace in listed:
+            wanted.setdefault(trace.calls[0].attributes.get(key), []).append(trace)
+        answer = program.json("search", "--by", key, "--limit", "0", STORE, cwd=program.stores())
+        found = {row["value"]: row for row in answer["rows"]}
+        program.equal(sorted(map(str, found)), sorted(map(str, wanted)), f"values of {key}")
+        program.equal([-row["total_ns"] for row in answer["rows"]], sorted(-row["total_ns"] for row in answer["rows"]), f"order by {key}")
+        for value, members in wanted.items():
+            times = sorted(trace.duration for trace in members)
+            rank = {p: times[max(1, -(-p * len(times) // 100)) - 1] for p in (50, 90, 99)}
+            row = found.get(value, {})
+            program.equal([row.get(k) for k in ("requests", "errors", "total_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns")],
+                          [len(times), sum(trace.errors() > 0 for trace in members), sum(times), sum(times) / len(times), rank[50], rank[90], rank[99],
+                           times[-1]], f"{key}={value}: durations of its requests")
+
+
 def texts(program):
     listed = traces(program)
 
@@ -248,5 +267,5 @@ def lines_fit(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, rows_say_what_the_original_says, durations, windows, errors_and_methods, attributes_of_any_call, texts, orders,
+    sys.exit(cli.main(__doc__, rows_say_what_the_original_says, durations, windows, errors_and_methods, attributes_of_any_call, groups_by_attribute, texts, orders,
                       csv_has_the_same_rows, threads_change_nothing, ids_choose_traces, wrong_ids_are_refused, lines_fit))

@@ -15,7 +15,7 @@ typedef struct search_options {
     uint64_t min_duration, max_duration;
     int errors;
     text_list attributes;
-    const char *method, *text;
+    const char *method, *text, *by;
 } search_options;
 
 /* In the order of lode_search_sort. */
@@ -140,9 +140,13 @@ static int search_recording(const invocation *call, rec_session *s)
     int result = EXIT_DONE;
     settings.attributes = attributes;
     settings.attribute_count = options->attributes.count;
+    if (options->by)
+        settings.limit = 0;
     lode_status status = lode_search_run(&search, s->recording, &settings, &error);
     progress_clear(&s->progress);
-    if (status == LODE_OK)
+    if (status == LODE_OK && options->by)
+        search_groups(call->out, s, search, options->by, options->shared.limit);
+    else if (status == LODE_OK)
         search_print(call->out, s, search, &settings);
     else
         result = rec_error(s, &error);
@@ -170,6 +174,7 @@ static const option_spec search_own[] = {
     {"attribute", 0, OPTION_TEXTS, "CONDITION", NULL, offsetof(search_options, attributes)},
     {"method", 0, OPTION_TEXT, "NAME", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
+    {"by", 'b', OPTION_TEXT, "KEY", NULL, offsetof(search_options, by)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
