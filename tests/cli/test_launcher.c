@@ -14,7 +14,7 @@ static const struct situation {
     const char *title;
     const char *variables[VARIABLES]; /* NAME=VALUE; "=PID" is replaced by this process's */
     job_kind mpi;
-    uint64_t rank, tasks;
+    unsigned rank, tasks;
     int has_others;
 } situations[] = {
     {"no launcher", {0}, JOB_OFF, 0, 0, 0},
