@@ -67,7 +67,7 @@ def the_only_store_of_a_kind_needs_no_name(program):
 def nothing_to_find(program):
     with tempfile.TemporaryDirectory() as folder:
         see = r"\(see 'lode help {}'\)"
-        for command, argument, word in (("top", "STORE", "store"), ("replay", "REC", "recording"), ("trace", "DB", "database"),
+        for command, argument, word in (("top", "STORE", "store"), ("replay", "REC", "recording"), ("dump", "DB", "database"),
                                         ("check", "STORE", "store"), ("context", "DB", "database"), ("context main", "DB", "database")):
             program.says(program.run(*command.split(), cwd=folder), 2,
                          f"missing argument: {argument}; there is no {word} in the current directory {see.format(command.split()[0])}", f"lode {command}: nothing there")

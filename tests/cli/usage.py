@@ -3,6 +3,7 @@
 """How the program takes what people type: wrong commands and options get one helpful line; help says what there is."""
 
 import re
+import shlex
 import shutil
 import string
 import subprocess
@@ -185,7 +186,7 @@ def examples_in_the_help_are_valid(program):
     for command in (name for name in cli.ALL_COMMANDS if name != "synth"):
         lines = re.findall(r"^  lode (.*)$", program.run("help", command, cwd=None).out, re.MULTILINE)
         for line in lines:
-            words = re.sub(r" [|>].*", "", line).split()
+            words = shlex.split(re.sub(r" [|>].*", "", line))
             with tempfile.TemporaryDirectory() as folder:
                 result = program.run(*words, cwd=folder)
             program.check(result.status == 0 or "no such directory" in result.err, f"example: lode {line}", [result])
