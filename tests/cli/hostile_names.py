@@ -62,7 +62,7 @@ class Stores:
         own = {"database": [["top", "--by", by] for by in ("line", "loop", "module", "file")]
                + [["tree", "--lines"], ["context"], ["trace"]],
                "recording": [["replay"], ["replay", "--names", "raw"], ["search"], ["top", "--names", "full"],
-                             ["top", "--bottom-up", "main"], ["top", "--callees", "main"]],
+                             ["top", "--callers", "main"], ["top", "--callees", "main"]],
                "traces": [["replay"], ["search"], ["top", "--names", "full"]]}
         for call in shared + own[name]:
             yield call + [name, *(["1"] if call == ["context"] else [])]
@@ -164,7 +164,7 @@ def mistakes_are_shown(program, stores):
     """What somebody typed, or pasted, comes back in messages."""
     calls = [[NASTY], ["help", NASTY], ["--" + NASTY], ["synth", NASTY, "-o", "new"], ["info", NASTY], ["dump", "database", "-o", f"{NASTY}/x/y"],
              ["context", "database", NASTY], ["convert", "database", "-o", f"no/{NASTY}"], ["build", "recording", "-o", f"no/{NASTY}"],
-             ["convert", "database", "-o", "database"], ["top", "--bottom-up", NASTY, "recording"], ["search", "traces", "--with", NASTY]]
+             ["convert", "database", "-o", "database"], ["top", "--callers", NASTY, "recording"], ["search", "traces", "--with", NASTY]]
     for command in ("info", "check", "top", "tree", "profiles", "context", "trace", "dump", "replay", "search", "convert", "build"):
         calls += [[command, name, *mistake] for name in WORDS for mistake in MISTAKES]
     for call in calls:
