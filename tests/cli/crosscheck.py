@@ -119,7 +119,7 @@ def totals(program, database):
 
 def functions(program, database):
     """Exclusive is the function scope at all contexts of a function; inclusive the execution scope of the outermost."""
-    rows = program.json("top", "--limit", 0, "--metric", database.metric["name"], database.name)["rows"]
+    rows = program.json("top", "--by", "symbol", "--limit", 0, "--metric", database.metric["name"], database.name)["rows"]
     wanted, found = costs_by_place(database), defaultdict(lambda: [0.0, 0.0])
     for row in rows:
         cost = found[row["module"], row["file"], row["line"] or 0]
