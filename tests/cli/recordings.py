@@ -38,6 +38,11 @@ def answer(program, command, name, *options):
     return cli.parse_json(result.out)
 
 
+def cells(row):
+    """What of a row fits a table: not the arguments of a call, which CSV has as text."""
+    return {key: value for key, value in row.items() if not isinstance(value, list)}
+
+
 def rows(program, command, name, *options):
     return answer(program, command, name, "--limit", "0", *options)["rows"]
 
@@ -54,7 +59,7 @@ def every_format_of_every_command(program):
             if (found["command"], found["recording"]) != (command, f"{name}/uftrace.data"):
                 wrong.append((command, list(found)))
             if text.status != comma.status or text.err or comma.err or not text.out or len(lines) != len(listed) \
-                    or (listed and header != list(listed[0])):
+                    or (listed and header != list(cells(listed[0]))):
                 wrong.append((command, text.status, text.err, comma.err, header, len(lines), len(listed)))
         program.check(not wrong, f"{name}: text, JSON and CSV of every command", wrong)
 
@@ -64,7 +69,7 @@ def csv_and_json_say_the_same(program):
         listed = answer(program, command, ARGUMENTS)[TABLES[command]]
         table = list(csv.DictReader(io.StringIO(run(program, command, ARGUMENTS, "--csv").out, newline="")))
         wanted = [{key: "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-                   for key, value in row.items()} for row in listed]
+                   for key, value in cells(row).items()} for row in listed]
         program.check(table == wanted, f"lode {command}: CSV says what JSON says", [table[:2], wanted[:2]])
 
 
