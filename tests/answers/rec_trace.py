@@ -73,7 +73,7 @@ def is_tie(lode, db, window, column, profile, options, names):
     for row in answer["rows"]:
         name = "." if row["letter"] == "." or plain(row["name"]) in OFF_CPU else plain(row["name"])
         times[name] = max(times[name], row["nanoseconds"])
-    return times[names[0]] == times[names[1]] == max(times.values())
+    return times[names[0]] == times[names[1]] == max(times.values(), default=0)
 
 
 def compare(lode, store, folder):
