@@ -486,9 +486,10 @@ static lode_status add_roots(struct lode_expander *self)
     if (self->options.focus)
         LODE_TRY(lode_matches_of(&self->matches, self->tree, self->options.focus, self->options.names,
                                  self->error));
-    if (self->options.filter)
-        LODE_TRY(lode_path_flags(&self->paths, self->tree, self->options.filter, self->error));
     LODE_TRY(find_sizes(self));
+    if (self->options.filter)
+        LODE_TRY(lode_path_flags(&self->paths, self->tree, self->options.filter, self->sizes,
+                                 self->cost->calls, self->error));
     self->least = self->options.min_fraction * self->sizes[0];
     if (self->options.mode != LODE_VIEW_TOP_DOWN)
         LODE_TRY(find_functions(self));

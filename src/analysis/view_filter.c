@@ -29,13 +29,16 @@ static unsigned char flags_of(const lode_filter *filter, const lode_context *con
     return *verdict & (LODE_PATH_INCLUDED | LODE_PATH_EXCLUDED);
 }
 
-static void spread_flags(unsigned char *flags, const struct lode_context_tree *tree)
+/* To contexts below, and to contexts above those that have costs. */
+static void spread_flags(unsigned char *flags, const struct lode_context_tree *tree, const double *sizes,
+                         const uint64_t *calls)
 {
     for (uint32_t i = 0; i < tree->count; i++)
         if ((flags[i] & LODE_PATH_INCLUDED) || (i > 0 && flags[tree->nodes[i].parent] & LODE_PATH_ABOVE))
             flags[i] |= LODE_PATH_ABOVE;
     for (uint32_t i = tree->count; i-- > 0;) {
-        if (flags[i] & LODE_PATH_INCLUDED)
+        bool has_row = sizes[i] > 0.0 || (calls && calls[i] > 0);
+        if (flags[i] & LODE_PATH_INCLUDED && has_row)
             flags[i] |= LODE_PATH_BELOW;
         if (i > 0 && flags[i] & LODE_PATH_BELOW)
             flags[tree->nodes[i].parent] |= LODE_PATH_BELOW;
@@ -43,7 +46,8 @@ static void spread_flags(unsigned char *flags, const struct lode_context_tree *t
 }
 
 lode_status lode_path_flags(unsigned char **out, const struct lode_context_tree *tree,
-                            const lode_filter *filter, lode_error *error)
+                            const lode_filter *filter, const double *sizes, const uint64_t *calls,
+                            lode_error *error)
 {
     uint32_t functions = 0;
     *out = calloc(tree->count, 1);
@@ -61,6 +65,6 @@ lode_status lode_path_flags(unsigned char **out, const struct lode_context_tree 
         if (begins_function(&tree->nodes[i]))
             (*out)[i] = flags_of(filter, &tree->nodes[i], verdicts);
     free(verdicts);
-    spread_flags(*out, tree);
+    spread_flags(*out, tree, sizes, calls);
     return lode_filter_status(filter, error);
 }

@@ -277,7 +277,7 @@ class Agreement:
             whole = self.run("tree", *options)["rows"]
             names = [row["name"] for row in whole if row["kind"] == "function"
                      and not any(mark in row["name"] for mark in ("*", "?", "..."))]
-            for name in {names[len(names) // 3], names[-1], focus} & set(names):
+            for name in {*names[len(names) // 3:][:1], *names[-1:], focus} & set(names):
                 is_it = {self.db.function_label(f) for f in range(len(self.db.functions))
                          if name in reference.all_names(self.db, f)} | {name}
                 for words, include, exclude in ((["--include", name], is_it.__contains__, lambda other: False),

@@ -133,7 +133,7 @@ def building_changes_nothing(one):
         yield f"check: {check.out}"
     found = defaultdict(Counter)
     for metric, scale in (("calls", 1), ("time (sec)", 1e9)):
-        answer = one.program.json("top", path, "--limit", "0", "--metric", metric, cwd=one.path.parent)
+        answer = one.program.json("top", path, "--by", "symbol", "--limit", "0", "--metric", metric, cwd=one.path.parent)
         for row in answer["rows"]:
             if metric == "calls":
                 found[row["name"]]["calls"] += round(row["exclusive"])
@@ -141,7 +141,7 @@ def building_changes_nothing(one):
                 found[row["name"]]["self_ns"] += round(row["exclusive"] * scale)
                 found[row["name"]]["total_ns"] += round(row["inclusive"] * scale)
     wanted = defaultdict(Counter)
-    for row in one.top["rows"]:
+    for row in one.ask("top", "--by", "symbol")["rows"]:
         is_off = row["name"].startswith("linux:schedule")
         wanted[_database_name(row)].update(calls=0 if is_off else row["calls"], self_ns=row["self_ns"], total_ns=row["total_ns"])
     for name in found.keys() | wanted.keys():
