@@ -142,10 +142,22 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const found_store *)a)->path, ((const found_store *)b)->path);
 }
 
+/* Whether it is what a killed run left, .NAME.partial: a store in it is not complete. */
+static int is_unfinished(const char *directory)
+{
+    static const char end[] = ".partial";
+    size_t length = strlen(directory), wanted = sizeof end - 1;
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    const char *slash = memrchr(directory, '/', length);
+    const char *name = slash ? slash + 1 : directory;
+    return name[0] == '.' && length > wanted && memcmp(directory + length - wanted, end, wanted) == 0;
+}
+
 static look look_into(const char *directory)
 {
     look l = {0};
-    DIR *stream = opendir(directory);
+    DIR *stream = is_unfinished(directory) ? NULL : opendir(directory);
     const struct dirent *entry;
     size_t entries = 0;
     while (stream && !l.is_cut && (entry = next_entry(stream))) {

@@ -118,7 +118,7 @@ static void compare_exclusive(const lode_database *db, const lode_cost *cost, co
             lode_block_lookup(summary, lode_context_id(context), id, &value, NULL) == LODE_OK)
             by_function[first_of_kind(db, function)] += value;
     }
-    assert_int_equal(lode_hotspots_compute(&hotspots, cost, LODE_BY_FUNCTION, LODE_SORT_EXCLUSIVE, NULL),
+    assert_int_equal(lode_hotspots_compute(&hotspots, cost, LODE_BY_SYMBOL, LODE_SORT_EXCLUSIVE, NULL),
                      LODE_OK);
     for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
         const lode_hotspot *row = lode_hotspots_at(hotspots, i);
