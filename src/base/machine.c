@@ -2,6 +2,7 @@
 #include "base/machine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 enum {
     MACHINE_LINE = 4096, /* bytes; the kernel allows no longer paths */
+    MACHINE_LIST = 4 * MACHINE_LINE,
     MACHINE_GROUPS = 64
 };
 
@@ -17,16 +19,26 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The beginning of a small file of the kernel; "" if it cannot be read. */
+static void read_text(const char *path, char *text, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t got = file < 0 ? 0 : 1;
+    while (got > 0 && used < size - 1) {
+        got = read(file, text + used, size - 1 - used);
+        used += got > 0 ? (size_t)got : 0;
+    }
+    text[used] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
 /* UINT64_MAX if there is none: "max" is one way to say so. */
 static uint64_t read_limit(const char *path)
 {
-    char text[32] = "", *end;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return UINT64_MAX;
-    if (fgets(text, sizeof text, file) == NULL)
-        text[0] = '\0';
-    fclose(file);
+    char text[32], *end;
+    read_text(path, text, sizeof text);
     errno = 0;
     unsigned long long limit = strtoull(text, &end, 10);
     return errno == 0 && end > text && text[0] != '-' && limit > 0 ? limit : UINT64_MAX;
@@ -52,7 +64,6 @@ static uint64_t limit_of_line(char *line, const char *root, uint64_t limit)
 {
     char folder[MACHINE_LINE];
     char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
-    line[strcspn(line, "\n")] = '\0';
     if (path == NULL)
         return limit;
     *controllers++ = '\0';
@@ -67,13 +78,13 @@ static uint64_t limit_of_line(char *line, const char *root, uint64_t limit)
 
 uint64_t lode_machine_limit(const char *list, const char *root, uint64_t limit)
 {
-    char line[MACHINE_LINE];
-    FILE *file = fopen(list, "re");
-    if (file == NULL)
-        return limit;
-    for (unsigned i = 0; i < MACHINE_GROUPS && fgets(line, sizeof line, file); i++)
+    char text[MACHINE_LIST], *rest = NULL;
+    read_text(list, text, sizeof text);
+    char *line = strtok_r(text, "\n", &rest);
+    for (unsigned i = 0; i < MACHINE_GROUPS && line; i++) {
         limit = limit_of_line(line, root, limit);
-    fclose(file);
+        line = strtok_r(NULL, "\n", &rest);
+    }
     return limit;
 }
 

@@ -58,10 +58,12 @@ static int find_kind(invocation *call, operand_list *operands)
     lode_error error = {0};
     if (!call->command->stores || call->operand_count == 0)
         return EXIT_DONE;
-    operands_settle(call, operands);
-    if (lode_store_probe(call->operands[0], &call->kind, &error) != LODE_OK)
-        return store_unopened(call->operands[0], &error);
-    return check_kind(call);
+    lode_status status = lode_store_probe(call->operands[0], &call->kind, &error);
+    if (status != LODE_OK) {
+        operands_settle(call, operands);
+        status = lode_store_probe(call->operands[0], &call->kind, &error);
+    }
+    return status == LODE_OK ? check_kind(call) : store_unopened(call->operands[0], &error);
 }
 
 static int run_with_output(invocation *call)

@@ -111,7 +111,7 @@ def a_tree_can_be_moved(program):
         t.root = moved
         program.equal(t.found()["path"], str(moved / t.plugin.relative_to(t.plugin.parents[len(t.plugin.parts) - len(moved.parts) - 1])),
                       "after a move of the tree")
-        program.check(f"{NAME}: {moved}" in t.run("version").out, "lode version names the file")
+        program.check(f"{NAME}: {moved}" in t.run("version", COLUMNS="1000").out, "lode version names the file")
 
 
 def plugins_that_others_can_change_are_refused(program):

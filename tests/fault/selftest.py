@@ -60,11 +60,14 @@ def test_opens(tap, place):
         damage(path)
         return path
 
+    alone = os.path.join(damaged("alone", lambda path: shutil.rmtree(path) or os.mkdir(path)), "meta.db")
+    shutil.copy(os.path.join(place.new, "meta.db"), alone)
     cases = [
         ("a complete database", True, place.new),
+        ("a file of a database", True, os.path.join(place.new, "meta.db")),
         ("one without cct.db", True, damaged("no-cct", lambda path: os.unlink(os.path.join(path, "cct.db")))),
         ("nothing", False, os.path.join(place.root, "nothing")),
-        ("a file", False, os.path.join(place.new, "meta.db")),
+        ("a file of no store", False, alone),
         ("an empty directory", False, damaged("empty", lambda path: shutil.rmtree(path) or os.mkdir(path))),
         ("no meta.db", False, damaged("no-meta", lambda path: os.unlink(os.path.join(path, "meta.db")))),
         ("no header", False, damaged("header", lambda path: overwrite(os.path.join(path, "meta.db"), 0, bytes(48)))),

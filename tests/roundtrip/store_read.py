@@ -71,7 +71,7 @@ def check_traces(tap, lode, title, store, path):
     wanted = []
     for trace, stamp in zip(store.traces, stamps):
         wanted += expected(store, trace, (stamp - min(stamps)) * 1_000_000)
-    rows = lodejson.loads(lode.must("replay", "--json", path))["rows"]
+    rows = lodejson.loads(lode.must("replay", "--json", "--names", "full", path))["rows"]
     wanted, found = sorted(wanted, key=repr), said(rows)
     different = [pair for pair in zip(wanted, found) if pair[0] != pair[1]][:5]
     tap.check(wanted == found, f"{title}: lode reads the {len(wanted)} things that are there",
