@@ -18,14 +18,16 @@ struct share {
 static inline struct share share_from_environment(void)
 {
     struct share share = {0, 1};
-    unsigned part, parts;
     const char *text = getenv("LODE_SHARE");
     if (text == NULL || text[0] == '\0')
         return share;
-    if (sscanf(text, "%u/%u", &part, &parts) != 2 || part == 0 || part > parts)
+    char *slash = NULL, *end = NULL;
+    unsigned long part = strtoul(text, &slash, 10);
+    unsigned long parts = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+    if (part == 0 || part > parts || parts > UINT32_MAX || *end != '\0')
         fail_msg("LODE_SHARE is not K/N: %s", text);
-    share = (struct share){part - 1, parts};
-    print_message("# part %u of %u of the cases\n", part, parts);
+    share = (struct share){(unsigned)part - 1, (unsigned)parts};
+    print_message("# part %lu of %lu of the cases\n", part, parts);
     return share;
 }
 
