@@ -434,7 +434,7 @@ static double apply(enum code code, double left, double right)
 
 int lode_derived_value(const lode_derived *derived, const double *values, double *out)
 {
-    double stack[STACK_MAX + 1];
+    double stack[STACK_MAX + 1] = {0};
     size_t top = 0;
     for (size_t i = 0; i < derived->operations.count; i++) {
         const struct operation *operation = LODE_ARRAY_AT(&derived->operations, struct operation, i);
