@@ -130,8 +130,8 @@ static char *name_profile(const answer *a, uint32_t profile)
 {
     label l = {0};
     const char *name = label_profile(&l, a->s.db, profile);
-    char *copy = alloc_array(strlen(name) + 1, 1);
-    strcpy(copy, name);
+    size_t size = strlen(name) + 1;
+    char *copy = memcpy(alloc_array(size, 1), name, size);
     label_free(&l);
     return copy;
 }
