@@ -68,19 +68,24 @@ typedef struct lode_search_options {
     void *user;
     lode_pool *pool;      /* NULL: threads are started for this call */
     lode_name_form names; /* in which the method is compared first */
+    const char *key;      /* rows have only this attribute; NULL: all */
 } lode_search_options;
 #define LODE_SEARCH_OPTIONS_INIT                                                                             \
     {                                                                                                        \
         sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
-            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL                                                        \
+            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL, NULL                                                  \
     }
 
 /* An attribute as text, truncated after LODE_SEARCH_TEXT bytes. */
 typedef struct lode_search_value {
     const char *key, *value;
-    lode_value_kind kind; /* of the value as recorded; SIGNED: a number in the text */
-    double real;          /* REAL: the value, which the text rounds */
 } lode_search_value;
+
+/* What the value was before it became text. */
+typedef struct lode_search_type {
+    lode_value_kind kind; /* as recorded; SIGNED: a number in the text */
+    double real;          /* REAL: the value, which the text rounds */
+} lode_search_type;
 
 /* A track that was found. */
 typedef struct lode_search_row {
@@ -96,6 +101,7 @@ typedef struct lode_search_row {
     size_t value_count;
     /* class and message of the outermost exception, "" if there is none; truncated too */
     const char *exception;
+    const lode_search_type *types; /* of the values */
 } lode_search_row;
 #define LODE_SEARCH_VALUES 16
 #define LODE_SEARCH_TEXT   4096

@@ -12,7 +12,7 @@
 
 /* ---- best hits ---- */
 
-/* A row of the result, followed by its strings. */
+/* A row of the result, followed by its values, their types, and its strings. */
 struct lode_hit {
     lode_search_row row;
     lode_search_value values[];

@@ -348,10 +348,11 @@ static bool meet_text(struct lode_scan *scan, const lode_event *event, const cha
 /* Keeps attributes of the outermost call; a repeated key replaces its value. */
 static bool keep_pair(struct lode_scan *scan, const lode_event *event, const char *key, struct value *value)
 {
+    const char *only = scan->wanted->options->key;
     size_t i = 0;
     while (i < scan->pair_count && strcmp(text_of(&scan->pairs[i].key), key) != 0)
         i++;
-    if (i == LODE_SEARCH_VALUES)
+    if (i == LODE_SEARCH_VALUES || (only && strcmp(only, key) != 0))
         return true;
     if (!read_value(scan, event, value) || !keep(&scan->pairs[i].key, key, strlen(key)) ||
         !keep(&scan->pairs[i].value, value->bytes, value->length))
@@ -476,19 +477,20 @@ static const char *copy_text(char **at, const struct lode_blob *blob)
 
 struct lode_hit *lode_scan_hit(const struct lode_scan *scan, uint64_t begin, uint64_t duration)
 {
-    size_t size = sizeof(struct lode_hit) + scan->pair_count * sizeof(lode_search_value);
+    size_t count = scan->pair_count;
+    size_t size = sizeof(struct lode_hit) + count * (sizeof(lode_search_value) + sizeof(lode_search_type));
     size_t strings = scan->exception.size + 1;
-    for (size_t i = 0; i < scan->pair_count; i++)
+    for (size_t i = 0; i < count; i++)
         strings += scan->pairs[i].key.size + scan->pairs[i].value.size;
     struct lode_hit *hit = malloc(size + strings);
     if (hit == NULL)
         return NULL;
+    lode_search_type *types = (lode_search_type *)(void *)&hit->values[count];
     char *at = (char *)hit + size;
-    for (size_t i = 0; i < scan->pair_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         hit->values[i].key = copy_text(&at, &scan->pairs[i].key);
         hit->values[i].value = copy_text(&at, &scan->pairs[i].value);
-        hit->values[i].kind = scan->pairs[i].kind;
-        hit->values[i].real = scan->pairs[i].real;
+        types[i] = (lode_search_type){scan->pairs[i].kind, scan->pairs[i].real};
     }
     hit->row = (lode_search_row){.track = scan->track,
                                  .begin = begin,
@@ -497,8 +499,9 @@ struct lode_hit *lode_scan_hit(const struct lode_scan *scan, uint64_t begin, uin
                                  .errors = scan->errors,
                                  .function = scan->function,
                                  .values = hit->values,
-                                 .value_count = scan->pair_count,
-                                 .exception = copy_text(&at, &scan->exception)};
+                                 .value_count = count,
+                                 .exception = copy_text(&at, &scan->exception),
+                                 .types = types};
     return hit;
 }
 

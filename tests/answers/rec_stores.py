@@ -5,6 +5,8 @@ Trace stores: every row of `top`, `tree`, `profiles` and `search` is that of the
 original program; made ones are read back by a reader that shares nothing with Lode.
 """
 
+import operator
+import re
 import shutil
 import sys
 import tempfile
@@ -91,8 +93,71 @@ def search(program, given):
             [f"search {words}: {len(found)} rows, not {len(wanted)}"]
 
 
+def calls_of(trace):
+    yield trace
+    for call in trace.calls:
+        yield from calls_of(call)
+
+
+def as_text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def number_of(value):
+    """None for what is no number; a text can be one."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number or (isinstance(value, str) and re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", value)) else None
+
+
+def attribute_values(given):
+    """{key: values} of all calls; keys whose values are texts, whole numbers and booleans."""
+    values = {}
+    for trace in given.store.traces:
+        for call in calls_of(trace):
+            for key, value in call.attributes:
+                values.setdefault(key, []).append(value)
+    return {key: each for key, each in values.items() if all(isinstance(value, (str, int)) for value in each)}
+
+
+def comparisons(program, given):
+    """--attribute 'KEY>=NUMBER' and the other signs, at the middle value of each key that has numbers."""
+    signs = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+    for key, values in sorted(attribute_values(given).items()):
+        numbers = sorted(number for number in map(number_of, values) if number is not None)
+        for sign, holds in signs.items() if numbers else ():
+            limit = numbers[len(numbers) // 2]
+            wanted = {number for number, trace in enumerate(given.store.traces)
+                      if any(name == key and number_of(value) is not None and holds(number_of(value), limit)
+                             for call in calls_of(trace) for name, value in call.attributes)}
+            found = {row["track"] for row in ask(program, "search", given, "--attribute", f"{key}{sign}{limit:.17g}")["rows"]}
+            yield len(wanted), [] if found == wanted else [f"{key}{sign}{limit}: {sorted(found)}, not {sorted(wanted)}"]
+
+
+def groups(program, given):
+    """search --by KEY, for every key that an outermost call has, and one that none has."""
+    known = attribute_values(given)
+    keys = {key for trace in given.store.traces for key, _ in trace.attributes if key in known} | {"no such key"}
+    for key in sorted(keys):
+        members = {}
+        for trace, track in zip(given.store.traces, given.tracks):
+            value = dict(trace.attributes).get(key)
+            members.setdefault(None if value is None else as_text(value), []).append(track)
+        wanted = {}
+        for value, tracks in members.items():
+            times = sorted(track.calls[0].time for track in tracks)
+            errors = sum(any(call.failed for call, _ in reference.walk(track.calls)) for track in tracks)
+            rank = {f"p{p}_ns": times[-(-p * len(times) // 100) - 1] for p in (50, 90, 99)}
+            wanted[value] = {"requests": len(times), "errors": errors, "total_ns": sum(times), "mean_ns": sum(times) / len(times), **rank,
+                             "max_ns": times[-1], "value": value}
+        rows = program.json("search", given.path, "--by", key, "--limit", "0", cwd=given.path)["rows"]
+        wrong = [f"by {key}: {row}, not {wanted.get(row['value'])}" for row in rows if row != wanted.get(row["value"])]
+        wrong += [f"by {key}: no row of {value}" for value in wanted.keys() - {row["value"] for row in rows}]
+        order = [-row["total_ns"] for row in rows]
+        yield len(rows), wrong + [f"by {key}: not in order"] * (order != sorted(order))
+
+
 def look_at(program, given):
-    for question in (functions, trees, profiles, search):
+    for question in (functions, trees, profiles, search, comparisons, groups):
         rows, wrong = 0, []
         for count, problems in question(program, given):
             rows += count

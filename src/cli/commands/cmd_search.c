@@ -140,8 +140,10 @@ static int search_recording(const invocation *call, rec_session *s)
     int result = EXIT_DONE;
     settings.attributes = attributes;
     settings.attribute_count = options->attributes.count;
-    if (options->by)
+    if (options->by) {
         settings.limit = 0;
+        settings.key = options->by;
+    }
     lode_status status = lode_search_run(&search, s->recording, &settings, &error);
     progress_clear(&s->progress);
     if (status == LODE_OK && options->by)

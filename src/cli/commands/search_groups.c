@@ -3,7 +3,6 @@
 #include "alloc.h"
 #include "commands/recording.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +17,7 @@ typedef struct request {
 typedef struct group {
     const request *first; /* sorted by duration */
     size_t count;
-    uint64_t errors;
-    double total;
+    uint64_t errors, total;
 } group;
 
 static const out_column columns[] = {
@@ -54,16 +52,16 @@ static int compare_groups(const void *left, const void *right)
     return compare_values(a->first->value, b->first->value);
 }
 
-static request *list_requests(const lode_search *search, const char *key)
+/* Rows have the attribute, or none. */
+static request *list_requests(const lode_search *search)
 {
     size_t count = lode_search_count(search);
     request *requests = alloc_array(count, sizeof *requests);
     for (size_t i = 0; i < count; i++) {
         const lode_search_row *row = lode_search_at(search, i);
         requests[i] = (request){NULL, row->duration, row->errors > 0};
-        for (size_t k = 0; k < row->value_count; k++)
-            if (strcmp(row->values[k].key, key) == 0)
-                requests[i].value = row->values[k].value;
+        if (row->value_count)
+            requests[i].value = row->values[0].value;
     }
     if (count)
         qsort(requests, count, sizeof *requests, compare_requests);
@@ -79,18 +77,18 @@ static size_t list_groups(const request *requests, size_t count, group *groups)
         group *last = &groups[group_count - 1];
         last->count++;
         last->errors += requests[i].has_failed != 0;
-        last->total += (double)requests[i].duration;
+        last->total += requests[i].duration;
     }
     if (group_count)
         qsort(groups, group_count, sizeof *groups, compare_groups);
     return group_count;
 }
 
-/* The duration that a share of the requests does not exceed. */
-static uint64_t percentile(const group *g, double share)
+/* The shortest duration that so many percent of the requests do not exceed. */
+static uint64_t percentile(const group *g, unsigned percent)
 {
-    size_t rank = (size_t)ceil(share * (double)g->count);
-    return g->first[rank > 0 ? rank - 1 : 0].duration;
+    size_t others = g->count / 100 * (100 - percent) + g->count % 100 * (100 - percent) / 100;
+    return g->first[g->count - 1 - others].duration;
 }
 
 static void write_group(out *o, const group *g)
@@ -98,12 +96,12 @@ static void write_group(out *o, const group *g)
     out_row(o, STYLE_PLAIN);
     out_cell_u64(o, g->count);
     out_cell_u64(o, g->errors);
-    out_cell_u64(o, (uint64_t)g->total);
-    out_cell_real(o, g->total / (double)g->count);
-    out_cell_u64(o, percentile(g, 0.5));
-    out_cell_u64(o, percentile(g, 0.9));
-    out_cell_u64(o, percentile(g, 0.99));
-    out_cell_u64(o, percentile(g, 1));
+    out_cell_u64(o, g->total);
+    out_cell_real(o, (double)g->total / (double)g->count);
+    out_cell_u64(o, percentile(g, 50));
+    out_cell_u64(o, percentile(g, 90));
+    out_cell_u64(o, percentile(g, 99));
+    out_cell_u64(o, percentile(g, 100));
     if (g->first->value || out_format_of(o) != OUT_TEXT)
         out_cell_text(o, g->first->value);
     else
@@ -114,7 +112,7 @@ static void write_group(out *o, const group *g)
 void search_groups(out *o, rec_session *s, const lode_search *search, const char *key, uint64_t limit)
 {
     size_t count = lode_search_count(search);
-    request *requests = list_requests(search, key);
+    request *requests = list_requests(search);
     group *groups = alloc_array(count, sizeof *groups);
     size_t group_count = list_groups(requests, count, groups);
     size_t shown = limit && limit < group_count ? (size_t)limit : group_count;

@@ -219,15 +219,15 @@ static void list_values(sentence *to, const lode_search_row *row)
 }
 
 /* Numbers, Booleans and null are what the recording says they are; lists and maps are text. */
-static void write_value(out *o, const lode_search_value *pair)
+static void write_value(out *o, const lode_search_value *pair, const lode_search_type *type)
 {
     const char *key = pair->key, *value = pair->value;
-    switch (pair->kind) {
+    switch (type->kind) {
     case LODE_VALUE_SIGNED:
         json_i64(o, key, strtoll(value, NULL, 10));
         return;
     case LODE_VALUE_REAL:
-        json_real(o, key, pair->real);
+        json_real(o, key, type->real);
         return;
     case LODE_VALUE_ENUM:
         if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
@@ -259,7 +259,7 @@ static void write_values(out *o, const lode_search_row *row)
 {
     json_object(o, "attributes");
     for (size_t i = 0; i < row->value_count; i++)
-        write_value(o, &row->values[i]);
+        write_value(o, &row->values[i], &row->types[i]);
     json_object_end(o);
 }
 
