@@ -159,28 +159,47 @@ static const char *after_sign(const char *at)
     return at;
 }
 
-/* The position after the matching closing bracket, or the end. */
-static const char *after_bracket(const char *at)
+/* The position after the closing parenthesis that matches, or the end. */
+static const char *after_parenthesis(const char *at)
 {
-    bool is_round = *at == '(';
     size_t depth = 0;
     while (*at) {
-        char c = *at;
-        if (!is_round && c == '(') {
-            at = after_bracket(at);
-            continue;
-        }
-        if (!is_round && take(&at, "operator")) {
-            at = after_sign(at);
-            continue;
-        }
-        at += !is_round && at[0] == '-' && at[1] == '>' ? 2 : 1;
-        if (c == (is_round ? '(' : '<'))
+        char c = *at++;
+        if (c == '(')
             depth++;
-        else if (c == (is_round ? ')' : '>') && --depth == 0)
+        else if (c == ')' && --depth == 0)
             break;
     }
     return at;
+}
+
+/* The position after the closing angle bracket that matches, or the end. */
+static const char *after_angle(const char *at)
+{
+    size_t depth = 0;
+    while (*at) {
+        if (*at == '(') {
+            at = after_parenthesis(at);
+            continue;
+        }
+        if (take(&at, "operator")) {
+            at = after_sign(at);
+            continue;
+        }
+        char c = *at;
+        at += at[0] == '-' && at[1] == '>' ? 2 : 1;
+        if (c == '<')
+            depth++;
+        else if (c == '>' && --depth == 0)
+            break;
+    }
+    return at;
+}
+
+/* The position after the closing bracket that matches the one at `at`, or the end. */
+static const char *after_bracket(const char *at)
+{
+    return *at == '(' ? after_parenthesis(at) : after_angle(at);
 }
 
 /* "operator" and its symbol; drops the type of a conversion and the suffix of a literal. */

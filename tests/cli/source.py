@@ -136,6 +136,17 @@ def names(program):
     db = str(databases / "made-small")
     answer = program.run("source", db, "no such function")
     program.check(answer.status == 2 and "no function or source file" in answer.err, "an unknown name is an error", [answer.err])
+    with tempfile.TemporaryDirectory() as folder:
+        program.run("example", f"{folder}/demo")
+        solver = f"{folder}/demo/solver"
+        for text, function in (("spmv", "spmv"), ("SPMV", "spmv"), ("spmv*0", "spmv._omp_fn.0"), ("/^axpy.*3$/", "axpy._omp_fn.3"),
+                               ("cg_solve [heat]", "cg_solve"), ("ssemble_rhs._omp", "assemble_rhs._omp_fn.1")):
+            program.equal(ask(program, solver, text)["function"], function, f"'{text}' means {function}")
+        answer = program.run("source", solver, "dot*")
+        program.check(answer.status == 2 and "several functions match 'dot*'" in answer.err and "dot._omp_fn.2" in answer.err,
+                      "candidates of a pattern are listed", [answer.err])
+        answer = program.run("source", solver, "/(/")
+        program.check(answer.status == 2 and "not a regular expression" in answer.err, "what is no regular expression is an error", [answer.err])
 
 
 if __name__ == "__main__":

@@ -119,19 +119,6 @@ static int find_file(source_target *target, const source_functions *functions, c
 
 /* ---- functions ---- */
 
-static int is_named(const lode_function *function, const char *text, int is_exact, label *l)
-{
-    const char *symbol = lode_function_name(function);
-    if (is_exact && symbol && strcmp(symbol, text) == 0)
-        return 1;
-    for (int names = NAMES_SIMPLE; names <= NAMES_FULL; names++) {
-        const char *name = label_name(l, function, names);
-        if (is_exact ? strcmp(name, text) == 0 : strcasestr(name, text) != NULL)
-            return 1;
-    }
-    return 0;
-}
-
 static int same_label(const lode_function *a, const lode_function *b)
 {
     label left = {0}, right = {0};
@@ -141,14 +128,25 @@ static int same_label(const lode_function *a, const lode_function *b)
     return result;
 }
 
-static int list_candidates(const source_functions *functions, const char *text, const char *store, int names)
+static lode_match best_match(const source_functions *functions, const lode_matcher *matcher)
+{
+    lode_match best = LODE_MATCH_NONE;
+    for (size_t i = 0; i < functions->count; i++) {
+        lode_match how = lode_matcher_function(matcher, functions->items[i].function);
+        best = how > best ? how : best;
+    }
+    return best;
+}
+
+static int list_candidates(const source_functions *functions, const lode_matcher *matcher, lode_match best,
+                           const char *heading, int names)
 {
     label l = {0};
     size_t shown = 0;
-    report("%s: several functions match '%s':", store, text);
+    report("%s:", heading);
     for (size_t i = 0; i < functions->count && shown < CANDIDATES_SHOWN; i++) {
         const lode_function *function = functions->items[i].function;
-        if (is_named(function, text, 0, &l)) {
+        if (lode_matcher_function(matcher, function) == best) {
             report("  %s", label_name(&l, function, names));
             shown++;
         }
@@ -157,29 +155,46 @@ static int list_candidates(const source_functions *functions, const char *text, 
     return EXIT_TROUBLE;
 }
 
-/* The most expensive function of that name; others must have the same name. */
-static int find_function(source_target *target, const source_functions *functions, const char *text,
-                         int is_exact, const char *store, int names)
+/* The most expensive function that matches best; by a part or a pattern, only if it is the only name. */
+static const lode_function *choose(const source_functions *functions, const lode_matcher *matcher,
+                                   lode_match best, int *is_ambiguous)
 {
-    label l = {0};
     const lode_function *found = NULL;
-    int is_ambiguous = 0;
-    for (size_t i = 0; i < functions->count && !is_ambiguous; i++) {
+    for (size_t i = 0; i < functions->count && !*is_ambiguous; i++) {
         const lode_function *function = functions->items[i].function;
-        if (!is_named(function, text, is_exact, &l))
+        if (lode_matcher_function(matcher, function) != best)
             continue;
-        is_ambiguous = found && !is_exact && !same_label(found, function);
+        *is_ambiguous = found && best < LODE_MATCH_WHOLE_ANY_CASE && !same_label(found, function);
         /* Of several with this name, one with a source file is worth more. */
         if (!found || (!lode_function_file(found) && lode_function_file(function)))
             found = function;
     }
-    label_free(&l);
-    if (is_ambiguous)
-        return list_candidates(functions, text, store, names);
-    if (found)
+    return found;
+}
+
+/* Leaves the target as it is if no function matches at least so well. */
+static int find_function(source_target *target, const source_functions *functions, const char *text,
+                         lode_match least, const char *store, int names)
+{
+    lode_matcher *matcher = NULL;
+    lode_error error = {0};
+    int is_ambiguous = 0, status = EXIT_DONE;
+    char heading[512];
+    if (lode_matcher_open(&matcher, text, name_form(names), &error) != LODE_OK)
+        return report("%s", error.text);
+    lode_match best = best_match(functions, matcher);
+    const lode_function *found = best >= least ? choose(functions, matcher, best, &is_ambiguous) : NULL;
+    if (lode_matcher_status(matcher, &error) != LODE_OK) {
+        status = report("%s", error.text);
+    } else if (is_ambiguous) {
+        snprintf(heading, sizeof heading, "%s: several functions match '%s'", store, text);
+        status = list_candidates(functions, matcher, best, heading, names);
+    } else if (found) {
         *target = (source_target){
             .function = found, .file = lode_function_file(found), .line = lode_function_line(found)};
-    return EXIT_DONE;
+    }
+    lode_matcher_close(matcher);
+    return status;
 }
 
 static int find_default(source_target *target, const source_functions *functions, const char *store)
@@ -208,11 +223,11 @@ int source_find(source_target *target, const source_functions *functions, const 
     if (line)
         status = find_file(target, functions, text, store);
     if (status == EXIT_DONE && !target->file)
-        status = find_function(target, functions, text, 1, store, names);
+        status = find_function(target, functions, text, LODE_MATCH_WHOLE_ANY_CASE, store, names);
     if (status == EXIT_DONE && !target->file && !target->function)
         status = find_file(target, functions, text, store);
     if (status == EXIT_DONE && !target->file && !target->function)
-        status = find_function(target, functions, text, 0, store, names);
+        status = find_function(target, functions, text, LODE_MATCH_PATTERN, store, names);
     if (status == EXIT_DONE && !target->file && !target->function)
         return report("%s: no function or source file with a cost matches '%s'", store, text);
     return status;
