@@ -200,8 +200,10 @@ static void join_row(struct ranked *ranked, const lode_function *function, const
         row->line = 0;
     }
     row->functions++;
-    if (ranks[function->index] < ranks[row->function->index])
+    if (ranks[function->index] < ranks[ranked->index]) {
         row->function = function;
+        ranked->index = function->index;
+    }
 }
 
 static void join_functions(struct computation *self, const uint32_t *rows, const uint32_t *ranks)
@@ -213,8 +215,6 @@ static void join_functions(struct computation *self, const uint32_t *rows, const
         join_row(&self->calls->rows[rows[group - 1] - 1],
                  lode_function_table_at(recording_functions(self->pass.recording), i), ranks);
     }
-    for (size_t i = 0; i < self->calls->count; i++)
-        self->calls->rows[i].index = self->calls->rows[i].row.function->index;
 }
 
 /* Names rows after functions that do not depend on who met them first. */

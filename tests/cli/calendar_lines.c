@@ -4,19 +4,20 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int main(void)
 {
     char line[256];
     while (fgets(line, sizeof line, stdin)) {
-        uint64_t begin, end, found;
+        uint64_t found;
         calendar_time time;
-        int used = 0;
+        char *text = line;
         line[strcspn(line, "\n")] = '\0';
-        if (sscanf(line, "%" SCNu64 " %" SCNu64 " %n", &begin, &end, &used) != 2)
-            return 1;
-        int is_time = calendar_is_meant(line + used) && calendar_parse(line + used, &time) &&
+        uint64_t begin = strtoull(text, &text, 10), end = strtoull(text, &text, 10);
+        text += strspn(text, " ");
+        int is_time = calendar_is_meant(text) && calendar_parse(text, &time) &&
                       calendar_resolve(&time, begin, end, &found);
         if (is_time)
             printf("%" PRIu64 "\n", found);
