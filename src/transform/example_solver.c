@@ -7,7 +7,7 @@
 #include "transform/example_solver.h"
 #include "base/error.h"
 #include "transform/example.h"
-#include <lode/writer.h>
+#include "transform/standard.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,28 +86,10 @@ static lode_status locate(const struct location *at, uint32_t first, uint32_t *l
 
 static lode_status describe_metrics(struct solver *self, lode_error *error)
 {
-    static const char *const kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
-    static const struct {
-        const char *name;
-        int type;
-    } scopes[] = {{"point", LODE_SCOPE_POINT},
-                  {"function", LODE_SCOPE_TRANSITIVE},
-                  {"lex_aware", LODE_SCOPE_CUSTOM},
-                  {"execution", LODE_SCOPE_EXECUTION}};
-    uint32_t numbers[4];
-    uint16_t id;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        LODE_TRY(lode_writer_add_id_kind(self->writer, kinds[i], NULL, error));
-    for (size_t i = 0; i < 4; i++)
-        LODE_TRY(lode_writer_add_scope(self->writer, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
-    for (size_t m = 0; m < METRICS; m++) {
-        LODE_TRY(lode_writer_add_metric(self->writer, metrics[m], &self->metrics[m], error));
-        for (size_t i = 0; i < 4; i++)
-            LODE_TRY(lode_writer_add_metric_scope(self->writer, self->metrics[m], numbers[i], &id, error));
-        for (size_t i = 0; i < 4; i++)
-            LODE_TRY(lode_writer_add_statistic(self->writer, self->metrics[m], numbers[i], "$$",
-                                               LODE_COMBINE_SUM, error));
-    }
+    uint32_t scopes[LODE_STANDARD_SCOPES];
+    LODE_TRY(lode_standard_begin(self->writer, scopes, error));
+    for (size_t m = 0; m < METRICS; m++)
+        LODE_TRY(lode_standard_metric(self->writer, scopes, metrics[m], &self->metrics[m], error));
     return LODE_OK;
 }
 

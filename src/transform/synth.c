@@ -5,9 +5,9 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "format/format.h"
+#include "transform/standard.h"
 #include <inttypes.h>
 #include <lode/synth.h>
-#include <lode/writer.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,30 +82,13 @@ static double amount(double value)
 
 static lode_status describe_metrics(struct synthesis *self, lode_error *error)
 {
-    static const char *const kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
-    static const struct {
-        const char *name;
-        int type;
-    } scopes[] = {{"point", LODE_SCOPE_POINT},
-                  {"function", LODE_SCOPE_TRANSITIVE},
-                  {"lex_aware", LODE_SCOPE_CUSTOM},
-                  {"execution", LODE_SCOPE_EXECUTION}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        LODE_TRY(lode_writer_add_id_kind(self->writer, kinds[i], NULL, error));
-    uint32_t numbers[4];
-    for (size_t i = 0; i < 4; i++)
-        LODE_TRY(lode_writer_add_scope(self->writer, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
+    uint32_t scopes[LODE_STANDARD_SCOPES];
+    LODE_TRY(lode_standard_begin(self->writer, scopes, error));
     for (uint32_t m = 0; m < self->options->metrics; m++) {
         char name[32];
         uint32_t metric;
-        uint16_t id;
         snprintf(name, sizeof name, m == 0 ? "CPUTIME (sec)" : "EVENT%" PRIu32, m);
-        LODE_TRY(lode_writer_add_metric(self->writer, name, &metric, error));
-        for (size_t i = 0; i < 4; i++)
-            LODE_TRY(lode_writer_add_metric_scope(self->writer, metric, numbers[i], &id, error));
-        for (size_t i = 0; i < 4; i++)
-            LODE_TRY(
-                lode_writer_add_statistic(self->writer, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
+        LODE_TRY(lode_standard_metric(self->writer, scopes, name, &metric, error));
     }
     return LODE_OK;
 }

@@ -24,6 +24,29 @@ static void set_range(source_target *target, uint64_t around)
     target->last = target->line + around < UINT32_MAX ? (uint32_t)(target->line + around) : UINT32_MAX;
 }
 
+/* What is shown, and the costs beside it. */
+typedef struct source_work {
+    source_functions functions;
+    source_costs costs;
+    source_target target;
+} source_work;
+
+static void work_free(source_work *work)
+{
+    source_functions_free(&work->functions);
+    free(work->costs.items);
+    free(work->target.lines);
+}
+
+static int no_file(const source_target *target, const char *store)
+{
+    label l = {0};
+    int status =
+        report("%s: the source file of %s is not known", store, label_function(&l, target->function));
+    label_free(&l);
+    return status;
+}
+
 /* ---- databases ---- */
 
 /* Equal records of one function are one function. */
@@ -104,33 +127,27 @@ static int add_up_lines(session *s, const lode_cost *cost, const lode_file *file
 static int print_database(const invocation *call, session *s, const lode_cost *cost)
 {
     const source_settings *settings = call->options;
-    source_functions functions = {0};
-    source_costs costs = {0};
-    source_target target = {0};
-    label l = {0};
-    int status = list_functions(s, cost, &functions);
+    source_work work = {0};
+    source_target *target = &work.target;
+    int status = list_functions(s, cost, &work.functions);
     if (status == EXIT_DONE)
-        status =
-            source_find(&target, &functions, wanted(call), s->path, names_of_databases(call->shared->names));
-    if (status == EXIT_DONE && target.function)
-        find_lines(s->db, &target);
-    if (status == EXIT_DONE && !target.file)
-        status =
-            report("%s: the source file of %s is not known", s->path, label_function(&l, target.function));
+        status = source_find(target, &work.functions, wanted(call), s->path,
+                             names_of_databases(call->shared->names));
+    if (status == EXIT_DONE && target->function)
+        find_lines(s->db, target);
+    if (status == EXIT_DONE && !target->file)
+        status = no_file(target, s->path);
     if (status == EXIT_DONE)
-        status = add_up_lines(s, cost, target.file, &costs);
+        status = add_up_lines(s, cost, target->file, &work.costs);
     if (status == EXIT_DONE) {
-        set_range(&target, settings->around);
+        set_range(target, settings->around);
         out_begin(call->out, SCHEMA_SOURCE_DATABASE, s->path);
         costs_heading(call->out, s, cost);
-        source_print(call, &target, &costs, unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
+        source_print(call, target, &work.costs, unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
         costs_footing(call->out, s, cost);
         out_end(call->out);
     }
-    source_functions_free(&functions);
-    free(costs.items);
-    free(target.lines);
-    label_free(&l);
+    work_free(&work);
     return status;
 }
 
@@ -180,32 +197,26 @@ static void add_up_calls(const lode_calls *calls, const lode_file *file, source_
 static int print_recording(const invocation *call, rec_session *s, const lode_calls *calls)
 {
     const source_settings *settings = call->options;
-    source_functions functions = {0};
-    source_costs costs = {0};
-    source_target target = {0};
-    label l = {0};
-    list_calls(calls, &functions);
+    source_work work = {0};
+    source_target *target = &work.target;
+    list_calls(calls, &work.functions);
     int status =
-        source_find(&target, &functions, wanted(call), s->path, names_of_recordings(call->shared->names));
-    if (status == EXIT_DONE && !target.file)
-        status =
-            report("%s: the source file of %s is not known", s->path, label_function(&l, target.function));
+        source_find(target, &work.functions, wanted(call), s->path, names_of_recordings(call->shared->names));
+    if (status == EXIT_DONE && !target->file)
+        status = no_file(target, s->path);
     if (status == EXIT_DONE) {
-        add_up_calls(calls, target.file, &costs);
-        target.first = target.last = target.function ? target.line : 0;
-        set_range(&target, settings->around);
+        add_up_calls(calls, target->file, &work.costs);
+        target->first = target->last = target->function ? target->line : 0;
+        set_range(target, settings->around);
         out_begin(call->out, SCHEMA_SOURCE_RECORDING, s->path);
         rec_write_slice(call->out, s);
-        out_fact_u64(call->out, "total_ns", (uint64_t)costs.total);
+        out_fact_u64(call->out, "total_ns", (uint64_t)work.costs.total);
         out_say(call->out, "Times of functions, at the lines of their definitions");
-        source_print(call, &target, &costs, UNIT_NANOSECONDS);
+        source_print(call, target, &work.costs, UNIT_NANOSECONDS);
         rec_say_findings(call->out, s, 0);
         out_end(call->out);
     }
-    source_functions_free(&functions);
-    free(costs.items);
-    free(target.lines);
-    label_free(&l);
+    work_free(&work);
     return status;
 }
 

@@ -155,7 +155,7 @@ static int list_candidates(const source_functions *functions, const lode_matcher
     return EXIT_TROUBLE;
 }
 
-/* The most expensive function that matches best; by a part or a pattern, only if it is the only name. */
+/* The most expensive function that matches best. By a part or a pattern it must be the only one. */
 static const lode_function *choose(const source_functions *functions, const lode_matcher *matcher,
                                    lode_match best, int *is_ambiguous)
 {
