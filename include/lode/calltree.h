@@ -22,6 +22,13 @@ LODE_API LODE_CHECKED lode_status lode_calltree_compute(lode_calltree **out, con
 LODE_API void lode_calltree_free(lode_calltree *tree);
 /* Time in nanoseconds by context, for views. Its metric and database are NULL. MT: any thread. */
 LODE_API const lode_cost *lode_calltree_cost(const lode_calltree *tree);
+/*
+ * The number of calls by context as a cost, which lode_cost_free frees before the tree. Inclusive
+ * counts all calls below too. Off-CPU time is not a call, as in databases that lode_build writes.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_calltree_calls(lode_cost **out, const lode_calltree *tree,
+                                                      lode_error *error);
 /* MT: any thread. */
 LODE_API uint32_t lode_calltree_context_count(const lode_calltree *tree);
 

@@ -50,13 +50,11 @@ static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tr
     return tree->nodes.bytes;
 }
 
-/* Keeps the counts only. Off-CPU time counts as a call. */
+/* Keeps the counts only. */
 static struct lode_content_tree *finish_worker(struct worker *worker)
 {
     struct lode_content_tree *tree = &worker->builder.tree;
     lode_content_tree_compact(tree, sizeof(struct lode_calltree_counts));
-    for (uint32_t i = 0; i < tree->count; i++)
-        counts_of(tree)[i].calls &= ~LODE_CALLTREE_OFF_CPU;
     return tree;
 }
 
@@ -66,7 +64,8 @@ static lode_status merge_trees(struct lode_content_tree *tree, const struct lode
     uint32_t *map = calloc(from->count, sizeof *map);
     bool done = map && lode_content_tree_merge(tree, from, NULL, map);
     for (uint32_t i = 1; i < from->count && done; i++) {
-        counts_of(tree)[map[i]].calls += counts_of(from)[i].calls;
+        uint64_t *calls = &counts_of(tree)[map[i]].calls, more = counts_of(from)[i].calls;
+        *calls = (*calls + (more & ~LODE_CALLTREE_OFF_CPU)) | (more & LODE_CALLTREE_OFF_CPU);
         counts_of(tree)[map[i]].self += counts_of(from)[i].self;
     }
     free(map);
@@ -126,6 +125,7 @@ void lode_calltree_free(lode_calltree *tree)
         return;
     lode_context_tree_free(&tree->contexts);
     free(tree->calls);
+    free(tree->is_off_cpu);
     free(tree->total);
     free(tree->self);
     free(tree->cost.inclusive);
@@ -136,6 +136,31 @@ void lode_calltree_free(lode_calltree *tree)
 const lode_cost *lode_calltree_cost(const lode_calltree *tree)
 {
     return &tree->cost;
+}
+
+lode_status lode_calltree_calls(lode_cost **out, const lode_calltree *tree, lode_error *error)
+{
+    uint32_t count = tree->contexts.count;
+    lode_cost *cost = calloc(1, sizeof *cost);
+    *out = NULL;
+    if (cost) {
+        cost->inclusive = calloc(count, sizeof *cost->inclusive);
+        cost->own = calloc(count, sizeof *cost->own);
+    }
+    if (!cost || !cost->inclusive || !cost->own) {
+        lode_cost_free(cost);
+        return lode_fail_memory(error);
+    }
+    cost->tree = &tree->contexts;
+    cost->calls = tree->calls;
+    cost->profiles = tree->cost.profiles;
+    for (uint32_t i = count; i-- > 1;) {
+        cost->own[i] = tree->is_off_cpu[i] ? 0 : (double)tree->calls[i];
+        cost->inclusive[i] += cost->own[i];
+        cost->inclusive[tree->contexts.nodes[i].parent] += cost->inclusive[i];
+    }
+    *out = cost;
+    return LODE_OK;
 }
 
 uint32_t lode_calltree_context_count(const lode_calltree *tree)

@@ -13,6 +13,7 @@ struct lode_calltree {
     struct lode_context_tree contexts;
     /* By context, exact. The global context has the sums of the outermost calls. */
     uint64_t *calls, *total, *self;
+    bool *is_off_cpu; /* by context: what is counted is no call */
 };
 
 /*

@@ -52,7 +52,8 @@ static void fill_context(const struct arranging *self, lode_calltree *tree, uint
     context->function = lode_function_table_at(recording_functions(self->recording), from->base.frame);
     context->module = context->function->module;
     context->offset = context->function->offset;
-    tree->calls[index] = from->calls;
+    tree->calls[index] = from->calls & ~LODE_CALLTREE_OFF_CPU;
+    tree->is_off_cpu[index] = (from->calls & LODE_CALLTREE_OFF_CPU) != 0;
     tree->self[index] = tree->total[index] = from->self;
 }
 
@@ -61,12 +62,13 @@ static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_
     uint32_t count = self->nodes->count;
     tree->contexts.nodes = calloc(count, sizeof *tree->contexts.nodes);
     tree->calls = calloc(count, sizeof *tree->calls);
+    tree->is_off_cpu = calloc(count, sizeof *tree->is_off_cpu);
     tree->total = calloc(count, sizeof *tree->total);
     tree->self = calloc(count, sizeof *tree->self);
     tree->cost.inclusive = calloc(count, sizeof *tree->cost.inclusive);
     tree->cost.own = calloc(count, sizeof *tree->cost.own);
-    if (!tree->contexts.nodes || !tree->calls || !tree->total || !tree->self || !tree->cost.inclusive ||
-        !tree->cost.own)
+    if (!tree->contexts.nodes || !tree->calls || !tree->is_off_cpu || !tree->total || !tree->self ||
+        !tree->cost.inclusive || !tree->cost.own)
         return lode_fail_memory(error);
     tree->contexts.count = count;
     for (uint32_t i = 0; i < count; i++)

@@ -27,6 +27,7 @@ struct command_spec {
     const char *operands; /* as in a synopsis */
     size_t min_operands, max_operands;
     unsigned stores; /* FOR_...: what the first operand may be; 0: not a store */
+    int has_sides;   /* all operands are stores; the command opens them, and checks the options */
     /* May be NULL: the command needs a store. Whether the options ask for something without one. */
     int (*needs_no_store)(const invocation *call);
     option_set options;
@@ -41,7 +42,7 @@ struct command_spec {
 
 extern const command_spec command_info, command_check, command_top, command_tree, command_profiles,
     command_search, command_replay, command_context, command_source, command_trace, command_dump,
-    command_build, command_convert, command_example, command_synth, command_help, command_version;
+    command_build, command_compare, command_convert, command_example, command_synth, command_help, command_version;
 
 /* NULL past the last. */
 const command_spec *command_at(size_t index);

@@ -210,7 +210,8 @@ static void offer_value(completion *c, const option_spec *option)
         offer_functions(c);
     else if (strcmp(word, "SCOPE") == 0)
         offer_scopes(c);
-    else if (strcmp(word, "PATH") == 0 || strcmp(word, "FILE") == 0 || strncmp(word, "DIR", 3) == 0)
+    else if (strcmp(word, "PATH") == 0 || strcmp(word, "STORE...") == 0 || strcmp(word, "FILE") == 0 ||
+             strncmp(word, "DIR", 3) == 0)
         direct(c, "files");
 }
 
@@ -290,8 +291,9 @@ static void complete_words(completion *c, char **words, size_t count)
     size_t operands = 0;
     int is_over = 0;
     for (size_t i = 1; i + 1 < count; i++) {
-        if (option) {
-            option = NULL;
+        if (option && (option->kind != OPTION_STORES || words[i][0] != '-')) {
+            /* Some take words up to the next option. */
+            option = option->kind == OPTION_STORES ? option : NULL;
         } else if (is_over || words[i][0] != '-' || !words[i][1]) {
             if (operands++ == 0)
                 c->store = words[i];
@@ -302,7 +304,7 @@ static void complete_words(completion *c, char **words, size_t count)
         }
     }
     c->typed = last;
-    if (option) {
+    if (option && (option->kind != OPTION_STORES || last[0] != '-')) {
         offer_value(c, option);
     } else if (!is_over && equals && strncmp(last, "--", 2) == 0) {
         c->lead = last;

@@ -56,7 +56,7 @@ static int check_kind(const invocation *call)
 static int find_kind(invocation *call, operand_list *operands)
 {
     lode_error error = {0};
-    if (!call->command->stores || call->operand_count == 0)
+    if (!call->command->stores || call->command->has_sides || call->operand_count == 0)
         return EXIT_DONE;
     lode_status status = lode_store_probe(call->operands[0], &call->kind, &error);
     if (status != LODE_OK) {

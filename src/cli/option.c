@@ -118,6 +118,7 @@ typedef struct parser {
     size_t count;
     const char *command;
     option_result *result;
+    const option_entry *open; /* takes what follows, up to the next option; NULL: none does */
 } parser;
 
 static int fail(parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -312,6 +313,7 @@ static int store(parser *p, const option_entry *entry, const char *text)
     void *into = (char *)p->result->values + option->offset;
     size_t index = 0;
     p->result->given |= UINT64_C(1) << (entry - p->list);
+    p->open = option->kind == OPTION_STORES ? entry : NULL;
     switch (option->kind) {
     case OPTION_FLAG:
         *(int *)into = 1;
@@ -320,6 +322,7 @@ static int store(parser *p, const option_entry *entry, const char *text)
         *(const char **)into = text;
         return 0;
     case OPTION_TEXTS:
+    case OPTION_STORES:
         return add_text(p, option, text, into);
     case OPTION_COUNT:
         return parse_count(p, option, text, into);
@@ -413,7 +416,10 @@ int option_parse(const option_set *set, const char *command, int count, char **a
     for (int i = 0; i < count;) {
         const char *text = arguments[i], *next = i + 1 < count ? arguments[i + 1] : NULL;
         int used = 1;
-        if (is_over || text[0] != '-' || text[1] == '\0')
+        int is_option = !is_over && text[0] == '-' && text[1];
+        if (!is_option && p.open && !is_over)
+            used = store(&p, p.open, text) < 0 ? -1 : 1;
+        else if (!is_option)
             result->operands[result->operand_count++] = text;
         else if (strcmp(text, "--") == 0)
             is_over = 1;

@@ -17,6 +17,7 @@ typedef enum option_kind {
     OPTION_FLAG,         /* int: set to 1 */
     OPTION_TEXT,         /* const char * */
     OPTION_TEXTS,        /* text_list: repeats add up */
+    OPTION_STORES,       /* text_list: all arguments up to the next option */
     OPTION_COUNT,        /* uint64_t */
     OPTION_SIZE,         /* uint64_t: bytes */
     OPTION_REAL,         /* double */

@@ -76,6 +76,31 @@ static void contexts_have_calls_total_and_self(void **state)
     lode_recording_close(recording);
 }
 
+/* One track for each worker, so that trees are merged. */
+static void calls_are_a_cost_without_off_cpu_time(void **state)
+{
+    static const double own[] = {0, 1, 2, 2, 1, 1, 2, 0}, inclusive[] = {9, 1, 8, 4, 1, 1, 2, 0};
+    lode_recording *recording = made_recording(3);
+    lode_cost *cost;
+    lode_error error = {0};
+    (void)state;
+    made_track(recording, 0, 0, TRACK);
+    made_track(recording, 1, 0, "f( 7 ) main( g( 2 ) [ 3 ] )");
+    for (unsigned threads = 1; threads < 4; threads++) {
+        lode_calltree *tree = compute(recording, NULL, threads);
+        assert_int_equal(lode_calltree_calls(&cost, tree, &error), LODE_OK);
+        assert_int_equal(lode_calltree_context_count(tree), 8);
+        for (uint32_t i = 0; i < 8; i++) {
+            assert_true(lode_cost_own(cost, &tree->contexts.nodes[i]) == own[i]);
+            assert_true(lode_cost_inclusive(cost, &tree->contexts.nodes[i]) == inclusive[i]);
+        }
+        assert_null(lode_cost_database(cost));
+        lode_cost_free(cost);
+        lode_calltree_free(tree);
+    }
+    lode_recording_close(recording);
+}
+
 static void the_tree_is_consistent(void **state)
 {
     lode_recording *recording = made_recording(5);
@@ -353,6 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_have_calls_total_and_self),
+        cmocka_unit_test(calls_are_a_cost_without_off_cpu_time),
         cmocka_unit_test(the_tree_is_consistent),
         cmocka_unit_test(threads_do_not_change_the_tree),
         cmocka_unit_test(the_tree_agrees_with_the_calls),

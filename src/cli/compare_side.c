@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "compare_side.h"
+
+#include "alloc.h"
+#include "output/report.h"
+#include "stores.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- stores ---- */
+
+static int run_open(side_set *set, const invocation *call, side_run *run, const char *path)
+{
+    lode_error error = {0};
+    run->path = path;
+    if (lode_store_probe(path, &run->kind, &error) != LODE_OK) {
+        run->found = store_meant(path, FOR_ALL);
+        if (!run->found || lode_store_probe(run->found, &run->kind, &error) != LODE_OK)
+            return store_unopened(path, &error);
+        run->path = run->found;
+    }
+    int is_recording = run->kind == LODE_STORE_RECORDING;
+    const option_spec *misplaced =
+        option_misplaced(&call->command->options, call->given, is_recording ? FOR_RECORDINGS : FOR_DATABASES);
+    if (misplaced)
+        return report("%s is a %s; --%s is for %s (see 'lode help %s')", run->path,
+                      is_recording ? "recording" : "database", misplaced->name,
+                      is_recording ? "databases" : "recordings", call->command->name);
+    set->opened++;
+    return is_recording ? rec_open_slice(&run->recording, run->path, &set->shared)
+                        : session_open(&run->database, run->path, &set->shared);
+}
+
+static void run_close(side_run *run)
+{
+    for (size_t i = 0; i < SIDE_METRIC_MAX; i++)
+        lode_cost_free(run->costs[i].owned);
+    lode_calltree_free(run->tree);
+    if (run->kind == LODE_STORE_RECORDING)
+        rec_close(&run->recording);
+    else
+        session_close(&run->database);
+}
+
+int side_has_only(const side_set *set, lode_store_kind kind)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->runs[i].kind != kind)
+            return 0;
+    return 1;
+}
+
+/* ---- metrics ---- */
+
+/* The first database; NULL if there are recordings only. */
+static side_run *first_database(const side_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->runs[i].kind == LODE_STORE_DATABASE)
+            return &set->runs[i];
+    return NULL;
+}
+
+static int has_recording(const side_set *set)
+{
+    return !side_has_only(set, LODE_STORE_DATABASE);
+}
+
+static int is_counted(const char *name)
+{
+    size_t length = strlen(name);
+    return strcmp(name, "calls") == 0 || strcmp(name, "errors") == 0 || unit_of_metric(name) == UNIT_BYTES ||
+           (length > 6 && strcmp(name + length - 6, ":COUNT") == 0);
+}
+
+static int add_name(side_set *set, const char *text, size_t length)
+{
+    if (set->metric_count == SIDE_METRIC_MAX)
+        return report("--metric takes at most %d metrics", SIDE_METRIC_MAX);
+    char *name = alloc_array(length + 1, 1);
+    memcpy(name, text, length);
+    set->names[set->metric_count++] = name;
+    return EXIT_DONE;
+}
+
+/* A name with a comma is one metric if a database has it. */
+static int is_one_metric(const side_set *set, const char *text)
+{
+    const side_run *run = first_database(set);
+    const lode_metric *metric;
+    return !strchr(text, ',') ||
+           (run && lode_database_find_metric(run->database.db, text, &metric, NULL) == LODE_OK);
+}
+
+static int split_names(side_set *set, const text_list *texts)
+{
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < texts->count && status == EXIT_DONE; i++) {
+        const char *text = texts->items[i];
+        if (is_one_metric(set, text)) {
+            status = add_name(set, text, strlen(text));
+            continue;
+        }
+        for (;;) {
+            size_t length = strcspn(text, ",");
+            status = add_name(set, text, length);
+            if (status != EXIT_DONE || text[length] == '\0')
+                break;
+            text += length + 1;
+        }
+    }
+    return status;
+}
+
+/* What recordings have: time and calls. */
+static int find_of_recordings(const side_set *set, side_metric *metric, const char *asked)
+{
+    const char *name = metric->name ? metric->name : asked;
+    if (!name || strcasecmp(name, "time") == 0 || unit_of_metric(name) == UNIT_SECONDS) {
+        if (!metric->name)
+            *metric = (side_metric){.name = "time", .unit = UNIT_NANOSECONDS};
+        return EXIT_DONE;
+    }
+    if (strcasecmp(name, "calls") == 0) {
+        if (!metric->name)
+            *metric = (side_metric){.name = "calls", .unit = UNIT_COUNT, .is_exact = 1};
+        return EXIT_DONE;
+    }
+    size_t i = 0;
+    while (set->runs[i].kind != LODE_STORE_RECORDING)
+        i++;
+    return report("%s: a recording has the metrics time and calls, not '%s'", set->runs[i].path, name);
+}
+
+/* Whoever names no metric means time, if one of the stores has no other. */
+static lode_status default_metric(const side_set *set, const lode_database *db, const lode_metric **found,
+                                  lode_error *error)
+{
+    lode_status status = lode_database_default_metric(db, found, error);
+    if (status != LODE_OK || !has_recording(set) || unit_of_metric(lode_metric_name(*found)) == UNIT_SECONDS)
+        return status;
+    return lode_database_find_metric(db, "time", found, error);
+}
+
+/* The metric of one database: by its name in the first one, else by what was asked for. */
+static int find_in_database(const side_set *set, side_run *run, const side_metric *metric, const char *asked)
+{
+    lode_error error = {0};
+    const lode_database *db = run->database.db;
+    const lode_metric **found = &run->database.metric;
+    lode_status status = LODE_NOT_FOUND;
+    if (metric->name)
+        status = lode_database_find_metric(db, metric->name, found, &error);
+    if (status != LODE_OK && asked)
+        status = lode_database_find_metric(db, asked, found, &error);
+    if (status != LODE_OK && !metric->name && !asked)
+        status = default_metric(set, db, found, &error);
+    return status == LODE_OK ? EXIT_DONE : session_error(&run->database, &error);
+}
+
+/* ---- costs ---- */
+
+/* The time that one sample of the traces stands for; NaN where that is not known. */
+static double sample_cost(const side_run *run, const lode_cost *cost)
+{
+    const lode_database *db = run->database.db;
+    const char *name = lode_metric_name(lode_cost_metric(cost));
+    uint64_t samples = lode_cost_samples(cost);
+    if (strcmp(name, "time (sec)") == 0 || is_counted(name))
+        return 0;
+    if (!samples && strncasecmp(name, "CPUTIME", 7) != 0 && strncasecmp(name, "REALTIME", 8) != 0)
+        return (double)NAN;
+    if (!samples && run->database.selection)
+        return (double)NAN;
+    for (uint32_t i = 0; !session_has_window(&run->database) && i < lode_database_trace_count(db); i++) {
+        lode_trace_line line;
+        if (lode_database_trace_line(db, i, &line, NULL) == LODE_OK)
+            samples += line.sample_count;
+    }
+    return samples ? lode_cost_total(cost) / (double)samples : (double)NAN;
+}
+
+static int cost_of_database(side_set *set, side_run *run, size_t index, const char *asked)
+{
+    side_metric *metric = &set->metrics[index];
+    side_cost *to = &run->costs[index];
+    int status = session_has_window(&run->database) ? EXIT_DONE : find_in_database(set, run, metric, asked);
+    if (status == EXIT_DONE)
+        status = session_cost(&run->database, &to->owned);
+    if (status != EXIT_DONE)
+        return status;
+    const char *name = lode_metric_name(lode_cost_metric(to->owned));
+    if (!metric->name)
+        *metric = (side_metric){.name = name, .unit = unit_of_metric(name), .is_exact = is_counted(name)};
+    if (unit_of_metric(name) != metric->unit)
+        return report("%s: '%s' and '%s' have different units", run->path, metric->name, name);
+    to->cost = to->owned;
+    to->scale = 1;
+    to->sample_cost = sample_cost(run, to->cost);
+    return EXIT_DONE;
+}
+
+static int build_tree(side_run *run)
+{
+    lode_error error = {0};
+    lode_calls_options options = rec_calls_options(&run->recording);
+    if (run->tree)
+        return EXIT_DONE;
+    lode_status status =
+        lode_calltree_compute(&run->tree, run->recording.recording, &run->recording.slice, &options, &error);
+    progress_clear(&run->recording.progress);
+    return status == LODE_OK ? EXIT_DONE : rec_error(&run->recording, &error);
+}
+
+static int cost_of_recording(side_set *set, side_run *run, size_t index)
+{
+    const side_metric *metric = &set->metrics[index];
+    side_cost *to = &run->costs[index];
+    lode_error error = {0};
+    int status = build_tree(run);
+    if (status != EXIT_DONE)
+        return status;
+    int is_calls = metric->unit == UNIT_COUNT;
+    if (is_calls && lode_calltree_calls(&to->owned, run->tree, &error) != LODE_OK)
+        return rec_error(&run->recording, &error);
+    to->cost = is_calls ? to->owned : lode_calltree_cost(run->tree);
+    to->scale = metric->unit == UNIT_SECONDS ? 1e-9 : 1;
+    return EXIT_DONE;
+}
+
+/* Databases come first: they know what their metrics are called. */
+static int compute_metric(side_set *set, size_t index)
+{
+    const char *asked = set->names[index];
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < set->count && status == EXIT_DONE; i++)
+        if (set->runs[i].kind == LODE_STORE_DATABASE)
+            status = cost_of_database(set, &set->runs[i], index, asked);
+    if (status == EXIT_DONE && has_recording(set))
+        status = find_of_recordings(set, &set->metrics[index], asked);
+    for (size_t i = 0; i < set->count && status == EXIT_DONE; i++)
+        if (set->runs[i].kind == LODE_STORE_RECORDING)
+            status = cost_of_recording(set, &set->runs[i], index);
+    return status;
+}
+
+int side_open(side_set *set, const invocation *call, const char *const *paths, size_t count)
+{
+    int status = EXIT_DONE;
+    *set = (side_set){.shared = *call->shared, .count = count};
+    set->shared.metrics.count = 0;
+    set->runs = alloc_array(count, sizeof *set->runs);
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++)
+        status = run_open(set, call, &set->runs[i], paths[i]);
+    if (status == EXIT_DONE)
+        status = split_names(set, &call->shared->metrics);
+    int has_window = call->shared->from.is_given || call->shared->to.is_given;
+    if (status == EXIT_DONE && has_window && set->metric_count && first_database(set))
+        status = report("--metric cannot be used with --from and --to: trace lines have times only");
+    if (status == EXIT_DONE && set->metric_count == 0)
+        set->metric_count = 1;
+    for (size_t i = 0; i < set->metric_count && status == EXIT_DONE; i++)
+        status = compute_metric(set, i);
+    return status;
+}
+
+void side_close(side_set *set)
+{
+    for (size_t i = 0; i < set->opened; i++)
+        run_close(&set->runs[i]);
+    for (size_t i = 0; i < set->count; i++)
+        free(set->runs[i].found);
+    for (size_t i = 0; i < SIDE_METRIC_MAX; i++)
+        free(set->names[i]);
+    free(set->runs);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs to compare: stores of any kind, open, with the costs of the same metrics in each of them. */
+#ifndef CLI_COMPARE_SIDE_H
+#define CLI_COMPARE_SIDE_H
+
+#include "command.h"
+#include "rec_session.h"
+#include "session.h"
+
+#include <lode/lode.h>
+
+#define SIDE_METRIC_MAX 16
+
+/* A metric that all runs have. */
+typedef struct side_metric {
+    const char *name; /* as in the first database; of recordings: "time", "calls" */
+    metric_unit unit; /* of scaled costs */
+    int is_exact;     /* it is counted: every difference is real */
+} side_metric;
+
+/* What one run has of one metric. */
+typedef struct side_cost {
+    const lode_cost *cost;
+    lode_cost *owned;   /* the same, if the run has to free it */
+    double scale;       /* from the unit of the cost to that of the metric */
+    double sample_cost; /* what one sample stands for, scaled; 0: not sampled; NaN: not known */
+} side_cost;
+
+typedef struct side_run {
+    const char *path; /* of the store */
+    char *found;      /* the same, if it is not as given */
+    lode_store_kind kind;
+    session database;
+    rec_session recording;
+    lode_calltree *tree; /* of a recording */
+    side_cost costs[SIDE_METRIC_MAX];
+} side_run;
+
+/* All runs of a question, those of base first. */
+typedef struct side_set {
+    shared_options shared; /* of the command, without metrics */
+    side_run *runs;
+    size_t count, opened;
+    side_metric metrics[SIDE_METRIC_MAX];
+    size_t metric_count;
+    char *names[SIDE_METRIC_MAX]; /* what was asked for, one metric each */
+} side_set;
+
+/*
+ * Opens the stores, finds the metrics of --metric, or the default one, in all of them and computes
+ * their costs. An option that is not for the kind of one of the stores is refused. EXIT_DONE, or
+ * EXIT_TROUBLE after a message; side_close is due in both cases.
+ */
+int side_open(side_set *set, const invocation *call, const char *const *paths, size_t count);
+void side_close(side_set *set);
+
+/* Whether all runs are of one kind. */
+int side_has_only(const side_set *set, lode_store_kind kind);
+
+#endif
