@@ -9,6 +9,7 @@ import db_reference as reference
 import db_source
 import db_window
 import lodejson
+from db_model import Database
 
 BY = ("function", "symbol", "line", "loop", "module", "file")
 HOT_SHARE = 0.5
@@ -26,7 +27,7 @@ class Agreement:
 
     def __init__(self, lode, path, data, exact=False):
         self.lode, self.path, self.exact = lode, path, exact
-        self.data, self.db = data, reference.Database(data)
+        self.data, self.db = data, Database(data)
         self.counts, self.wrong = Counter(), []
         self.costs = {}
 

@@ -11,7 +11,7 @@ NANOSECONDS = 10 ** 9
 
 
 class WindowCost:
-    """Like db_reference.Cost. `window` is a pair of times since the epoch."""
+    """Like db_model.Cost. `window` is a pair of times since the epoch."""
 
     def __init__(self, db, window, profiles=None):
         self.db, self.window = db, window
