@@ -8,6 +8,7 @@ packages=(
     libexpat1-dev zlib1g-dev liblz4-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests
+    python3-scipy                                                  # statistics are compared with it
     tmux procps util-linux
     zsh fish                                                       # completions, with bash
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them

@@ -44,6 +44,7 @@
 #include <lode/selection.h>
 #include <lode/source.h>
 #include <lode/spread.h>
+#include <lode/statistics.h>
 #include <lode/status.h>
 #include <lode/store.h>
 #include <lode/synth.h>

@@ -263,6 +263,21 @@ CALL(values)
     return status;
 }
 
+CALL(judge)
+{
+    const double base[] = {1, 2, 3}, other[] = {2, 3, 4};
+    return lode_judge(base, 3, other, 3, options, NULL, error);
+}
+
+CALL(change_points)
+{
+    const double values[] = {1, 1, 1, 1, 2, 2, 2, 2};
+    lode_change_points *points;
+    lode_status status = lode_change_points_find(&points, values, 8, options, error);
+    lode_change_points_free(points);
+    return status;
+}
+
 CALL(hotspots)
 {
     lode_hotspots *hotspots;
@@ -299,11 +314,13 @@ CALL(writer)
 
 static const lode_build_options build_options = LODE_BUILD_OPTIONS_INIT;
 static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
+static const lode_change_options change_options = LODE_CHANGE_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
+static const lode_judge_options judge_options = LODE_JUDGE_OPTIONS_INIT;
 static const lode_query_options query_options = LODE_QUERY_OPTIONS_INIT;
 static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_INIT;
 static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
@@ -338,6 +355,7 @@ static const struct entry {
     {"lode_calls_compute (slice)", call_calls_slice, &slice, FIRST(lode_slice)},
     {"lode_calltree_compute", call_calltree, &calls_options, FIRST(lode_calls_options)},
     {"lode_calltree_compute (slice)", call_calltree_slice, &slice, FIRST(lode_slice)},
+    {"lode_change_points_find", call_change_points, &change_options, sizeof change_options},
     {"lode_check", call_check, &check_options, FIRST(lode_check_options)},
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
@@ -345,6 +363,7 @@ static const struct entry {
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
     {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},
+    {"lode_judge", call_judge, &judge_options, sizeof judge_options},
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},
     {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},

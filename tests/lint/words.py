@@ -78,6 +78,7 @@ WORDS = [
 # (pattern of the text around a hit, or of the file; why it is right there)
 EXCEPTIONS = [
     (r"entry points?", "what HPCToolkit calls the start of a thread"),
+    (r"change points?|lode_change_points?|\*points\b", "where a series changes, in statistics"),
     (r"floating[- ]points?", "numbers"),
     (r"points? (to|at|exactly at)\b", "what a pointer does"),
     (r"point values?|scopes? `?point|point, (function|execution)|point\(|`point`|point +(function|execution)|point is the|\| point \||custom point|all points|the points of", "a scope of HPCToolkit and its values"),
