@@ -16,8 +16,9 @@
 enum {
     DEFAULT_LENGTH = 50,
     DEFAULT_MIN_COUNT = 3,
-    WEAKER = 10, /* times the level: the first search */
-    PENDING = 64 /* segments that wait; each is at most half of the one before it */
+    WEAKER = 10,    /* times the level: the first search */
+    STRONGER = 100, /* of the first search: values up to k, which were chosen to differ */
+    PENDING = 64    /* segments that wait; each is at most half of the one before it */
 };
 #define DEFAULT_LEVEL 0.001
 
@@ -62,9 +63,9 @@ static lode_change_point test_at(const double *values, size_t begin, size_t inde
 /*
  * Q of the division at t of the values up to k: t (k - t) / k times the energy distance of both
  * parts, which needs sums of distances across and inside. Adding value k to the right part changes
- * each by one row of distances, so all (t, k) take quadratic time and linear memory.
+ * each by one row of distances, so all (t, k) take quadratic time and linear memory. `end` is k.
  */
-static size_t best_division(const struct search *self, struct segment segment)
+static size_t best_division(const struct search *self, struct segment segment, size_t *end)
 {
     const double *values = self->values + segment.begin;
     size_t count = segment.end - segment.begin, least = self->options.min_count, best = 0;
@@ -95,13 +96,17 @@ static size_t best_division(const struct search *self, struct segment segment)
             if (q > best_q) {
                 best_q = q;
                 best = t;
+                *end = segment.begin + k + 1;
             }
         }
     }
     return best ? segment.begin + best : 0;
 }
 
-/* Divides a segment until no part has a weak change point. */
+/*
+ * Divides a segment until no part has a weak change point. Both the rest of the segment and the
+ * values up to k count, so that a change that is taken back later is found as well.
+ */
 static void search_segment(struct search *self, struct segment segment, double level)
 {
     struct segment pending[PENDING];
@@ -111,8 +116,9 @@ static void search_segment(struct search *self, struct segment segment, double l
         segment = pending[--waiting];
         if (segment.end - segment.begin < 2 * (size_t)self->options.min_count)
             continue;
-        size_t index = best_division(self, segment);
-        if (index == 0 || !(test_at(self->values, segment.begin, index, segment.end).p <= level))
+        size_t end = segment.end, index = best_division(self, segment, &end);
+        if (index == 0 || (test_at(self->values, segment.begin, index, segment.end).p > level &&
+                           test_at(self->values, segment.begin, index, end).p > level / STRONGER))
             continue;
         self->found[self->found_count++] = index;
         struct segment parts[] = {{segment.begin, index}, {index, segment.end}};

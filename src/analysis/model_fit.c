@@ -10,7 +10,7 @@
 
 /* Exponents of Extra-P's default search, the constant first, simpler ones before others. */
 static const struct exponents {
-    int8_t numerator, denominator, logarithms;
+    int numerator, denominator, logarithms;
 } hypotheses[] = {
     {0, 1, 0}, {0, 1, 1}, {0, 1, 2}, {1, 4, 0}, {1, 3, 0},  {1, 4, 1}, {1, 3, 1}, {1, 4, 2}, {1, 3, 2},
     {1, 2, 0}, {1, 2, 1}, {1, 2, 2}, {2, 3, 0}, {3, 4, 0},  {2, 3, 1}, {3, 4, 1}, {4, 5, 0}, {2, 3, 2},
@@ -174,8 +174,7 @@ lode_status lode_model_fit(lode_model *out, const double *sizes, const double *v
 
 double lode_model_value(const lode_model *model, double size)
 {
-    struct exponents exponents = {(int8_t)model->numerator, (int8_t)model->denominator,
-                                  (int8_t)model->logarithms};
+    struct exponents exponents = {model->numerator, model->denominator, model->logarithms};
     return is_constant(&exponents) ? model->c0 : model->c0 + model->c1 * term(&exponents, size);
 }
 

@@ -138,7 +138,7 @@ lode_status lode_mean_ratio(lode_estimate *out, const double *base, size_t base_
     double t = lode_student_quantile(level / 2, freedom);
     double hx = t * t * x.variance / (double)base_count, hy = t * t * y.variance / (double)new_count;
     double square = x.mean * x.mean - hx, product = x.mean * y.mean;
-    *out = (lode_estimate){y.mean / x.mean, -INFINITY, INFINITY};
+    *out = (lode_estimate){y.mean / x.mean, -HUGE_VAL, HUGE_VAL};
     if (!(square > 0))
         return LODE_OK;
     double root = sqrt(fmax(0.0, product * product - square * (y.mean * y.mean - hy)));
@@ -197,7 +197,7 @@ static size_t count_up_to(const struct pair_differences *pairs, double limit)
 /* The difference of a rank, from 1 on: bisection over all doubles, without memory for the pairs. */
 static double difference_at(const struct pair_differences *pairs, size_t rank)
 {
-    uint64_t low = ordered_bits(-INFINITY), high = ordered_bits(INFINITY);
+    uint64_t low = ordered_bits(-HUGE_VAL), high = ordered_bits(HUGE_VAL);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (count_up_to(pairs, ordered_double(middle)) >= rank)
@@ -222,7 +222,7 @@ lode_status lode_median_shift(lode_estimate *out, const double *base, size_t bas
     double low = difference_at(&pairs, (count + 1) / 2), high = low;
     if (count % 2 == 0)
         high = difference_at(&pairs, count / 2 + 1);
-    *out = (lode_estimate){low + (high - low) / 2, -INFINITY, INFINITY};
+    *out = (lode_estimate){low + (high - low) / 2, -HUGE_VAL, HUGE_VAL};
     double critical = lode_u_critical(base_count, new_count, level / 2);
     if (critical >= 0) {
         out->low = difference_at(&pairs, (size_t)critical + 1);

@@ -22,8 +22,10 @@ enum {
 static double log_gamma(double x)
 {
     double product = 1.0;
-    for (; x < 12.0; x += 1.0)
+    while (x < 12.0) {
         product *= x;
+        x += 1.0;
+    }
     double inverse = 1.0 / x, square = inverse * inverse;
     double series =
         inverse *

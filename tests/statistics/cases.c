@@ -163,13 +163,24 @@ static const struct {
     {"model", run_model},
 };
 
+static int read_number(double *out)
+{
+    char word[64], *end;
+    if (scanf("%63s", word) != 1)
+        return 0;
+    *out = strtod(word, &end);
+    return *end == '\0';
+}
+
 static int read_lists(void)
 {
     for (size_t i = 0; i < LISTS; i++) {
-        if (scanf("%zu", &counts[i]) != 1 || counts[i] > LIST_MAX)
+        double count;
+        if (!read_number(&count) || !(count >= 0 && count <= LIST_MAX))
             return 0;
+        counts[i] = (size_t)count;
         for (size_t j = 0; j < counts[i]; j++)
-            if (scanf("%lf", &lists[i][j]) != 1)
+            if (!read_number(&lists[i][j]))
                 return 0;
     }
     return 1;
