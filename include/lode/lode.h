@@ -23,6 +23,7 @@
 #include <lode/check.h>
 #include <lode/columns.h>
 #include <lode/comm.h>
+#include <lode/compare.h>
 #include <lode/context.h>
 #include <lode/convert.h>
 #include <lode/cost.h>

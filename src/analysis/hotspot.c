@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Costs by function, line, loop, module or file. */
+#include "analysis/hotspot.h"
+
 #include "analysis/cost.h"
 #include "analysis/key.h"
 #include "base/array.h"
@@ -33,6 +35,7 @@ struct row {
     const lode_function *inside;
     bool shared;
     bool is_hidden; /* by the filter */
+    uint32_t key;   /* that was given */
 };
 
 /* A context on the path from the root. */
@@ -50,8 +53,9 @@ struct grouping {
     struct lode_array rows;
     struct lode_keys keys;
     struct lode_array row_of; /* by key: uint32_t */
-    struct lode_index names;  /* of rows, by hash of their name */
-    char *label, *other;      /* of LABEL_SIZE bytes */
+    struct lode_index names;  /* of rows, by hash of their name or given key */
+    const struct lode_row_keys *given;
+    char *label, *other; /* of LABEL_SIZE bytes */
     struct lode_array path;
 };
 
@@ -192,13 +196,28 @@ static void join_row(lode_hotspot *row, const lode_hotspot *names)
     }
 }
 
+/* A row of the same given key; NO_ROW if there is none. Leaves the hash of the key. */
+static uint32_t find_given(const struct grouping *self, uint32_t key, uint64_t *hash)
+{
+    *hash = lode_hash_number(key);
+    struct lode_index_probe probe = lode_index_begin(&self->names, *hash);
+    for (uint32_t number; lode_index_next(&probe, &number);)
+        if (LODE_ARRAY_AT(&self->rows, struct row, number)->key == key)
+            return number;
+    return NO_ROW;
+}
+
 static lode_status add_row(struct grouping *self, const lode_hotspot *names, const lode_context *context,
                            uint32_t *out, lode_error *error)
 {
     uint64_t hash = 0;
+    uint32_t key = 0;
     bool is_hidden = is_by_function(self) && !lode_filter_shows_context(self->options.filter, context);
-    bool merges = self->by == LODE_BY_FUNCTION && !is_hidden && name_context(self, context, self->label);
-    *out = merges ? find_name(self, context, &hash) : NO_ROW;
+    bool merges = !is_hidden &&
+                  (self->given || (self->by == LODE_BY_FUNCTION && name_context(self, context, self->label)));
+    if (self->given)
+        LODE_TRY(self->given->find(self->given->user, context, names, &key, error));
+    *out = !merges ? NO_ROW : self->given ? find_given(self, key, &hash) : find_name(self, context, &hash);
     if (*out != NO_ROW) {
         join_row(&LODE_ARRAY_AT(&self->rows, struct row, *out)->hotspot, names);
         return LODE_OK;
@@ -212,6 +231,7 @@ static lode_status add_row(struct grouping *self, const lode_hotspot *names, con
     row->hotspot.sample = context;
     row->hotspot.functions = is_by_function(self);
     row->is_hidden = is_hidden;
+    row->key = key;
     return LODE_OK;
 }
 
@@ -378,10 +398,11 @@ static lode_status group(struct grouping *self, lode_hotspots **out, lode_error 
     return collect(self, out, error);
 }
 
-lode_status lode_hotspots_select(lode_hotspots **out, const lode_cost *cost,
-                                 const lode_hotspot_options *options, lode_error *error)
+lode_status lode_hotspots_group(lode_hotspots **out, const lode_cost *cost,
+                                const lode_hotspot_options *options, const struct lode_row_keys *keys,
+                                lode_error *error)
 {
-    struct grouping self = {.cost = cost, .options = LODE_HOTSPOT_OPTIONS_INIT};
+    struct grouping self = {.cost = cost, .options = LODE_HOTSPOT_OPTIONS_INIT, .given = keys};
     *out = NULL;
     LODE_TRY(lode_options_take(&self.options, options, error));
     self.by = self.options.by;
@@ -398,6 +419,12 @@ lode_status lode_hotspots_select(lode_hotspots **out, const lode_cost *cost,
     free(self.label);
     free(self.other);
     return status;
+}
+
+lode_status lode_hotspots_select(lode_hotspots **out, const lode_cost *cost,
+                                 const lode_hotspot_options *options, lode_error *error)
+{
+    return lode_hotspots_group(out, cost, options, NULL, error);
 }
 
 lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost, lode_group_by by,

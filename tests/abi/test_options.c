@@ -71,6 +71,15 @@ CALL(calltree_slice)
     return status;
 }
 
+CALL(compare)
+{
+    const lode_cost *costs[] = {cost};
+    lode_comparison *comparison;
+    lode_status status = lode_compare(&comparison, costs, 1, costs, 1, 1, options, error);
+    lode_comparison_free(comparison);
+    return status;
+}
+
 CALL(convert)
 {
     return lode_convert(database, scratch_path(), options, error);
@@ -316,6 +325,7 @@ static const lode_build_options build_options = LODE_BUILD_OPTIONS_INIT;
 static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
 static const lode_change_options change_options = LODE_CHANGE_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
+static const lode_compare_options compare_options = LODE_COMPARE_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
@@ -358,6 +368,7 @@ static const struct entry {
     {"lode_change_points_find", call_change_points, &change_options, sizeof change_options},
     {"lode_check", call_check, &check_options, FIRST(lode_check_options)},
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
+    {"lode_compare", call_compare, &compare_options, sizeof compare_options},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},

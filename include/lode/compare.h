@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Comparisons: what changed between two runs, or two sets of runs, of a program. */
+#ifndef LODE_COMPARE_H
+#define LODE_COMPARE_H
+
+#include <lode/hotspot.h>
+
+LODE_BEGIN_DECLS
+
+/*
+ * Rules: names of functions, load modules and files without what changes from build to build, such
+ * as clone suffixes and library versions. A rule is a pattern (a Perl-compatible regular
+ * expression) and a replacement for every match of it. In a replacement, $1 to $9 are groups of
+ * the pattern, $m is the load module as the rules leave it, #1 to #9 are a group that counts (the
+ * 3 of the third lambda of a function): it is replaced by its rank among the names of a side that
+ * are equal otherwise. A backslash takes the next character as it is.
+ */
+typedef struct lode_name_rules lode_name_rules;
+
+typedef enum lode_name_subject {
+    LODE_SUBJECT_NAME,   /* of a function, demangled */
+    LODE_SUBJECT_MODULE, /* the last component of its path */
+    LODE_SUBJECT_FILE    /* likewise */
+} lode_name_subject;
+
+typedef struct lode_name_rule {
+    const char *id; /* of a rule that was given: "line 3" */
+    lode_name_subject subject;
+    const char *pattern, *replacement;
+    const char *description; /* may be empty */
+    int is_builtin;
+} lode_name_rule;
+
+/*
+ * The built-in rules, and after them those of a text (NULL: none), one per line:
+ * "SUBJECT /PATTERN/REPLACEMENT/ DESCRIPTION", where the subject is name, module or file and any
+ * character that is no letter, digit or space may be used instead of the slash. "off ID" leaves out
+ * a built-in rule. Empty lines and lines that begin with # say nothing. At most 64 rules;
+ * LODE_ERR_ARGUMENT for what is not understood, with the line. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_name_rules_open(lode_name_rules **out, const char *text, size_t size,
+                                                       lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_name_rules_close(lode_name_rules *rules);
+/* MT: any thread. */
+LODE_API size_t lode_name_rules_count(const lode_name_rules *rules);
+/* In the order in which they apply; NULL if the index is out of range. MT: any thread. */
+LODE_API const lode_name_rule *lode_name_rules_at(const lode_name_rules *rules, size_t index);
+
+/*
+ * Applies the rules to a name, as far as `capacity` goes; `length` (may be NULL) gets the whole
+ * length. `module` is for $m and may be NULL. `changed` gets the indices of the first
+ * `changed_capacity` rules that changed the name, and `changed_count` how many there are; both may
+ * be NULL. What counts is "#". Names of more than 8 KiB stay as they are. LODE_ERR_LIMIT if a rule
+ * that was given takes too many steps. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_name_rules_apply(const lode_name_rules *rules,
+                                                        lode_name_subject subject, const char *name,
+                                                        const char *module, char *buffer, size_t capacity,
+                                                        size_t *length, uint32_t *changed,
+                                                        size_t changed_capacity, size_t *changed_count,
+                                                        lode_error *error);
+
+/*
+ * Keys: rows of different stores are the same if their keys are equal. A normalizer knows the names
+ * of one side of a comparison, which decide the rank of what counts.
+ */
+typedef struct lode_normalizer lode_normalizer;
+
+/* What is not known is an empty string. */
+typedef struct lode_normal_key {
+    const char *name; /* function, line or loop; by module or file, the same as that */
+    const char *module;
+    const char *file;
+} lode_normal_key;
+
+/*
+ * The costs are those of the stores of one side, and must outlive it, as must the rules (NULL: the
+ * built-in ones). MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_normalizer_open(lode_normalizer **out, const lode_name_rules *rules,
+                                                       const lode_cost *const *costs, size_t count,
+                                                       lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_normalizer_close(lode_normalizer *normalizer);
+/*
+ * The key of a row of one of the costs, as much of it as a struct of `key_size` bytes has. Strings
+ * are valid as long as the normalizer. MT: one thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_normalizer_key(lode_normalizer *normalizer,
+                                                      const lode_hotspot *hotspot, lode_group_by by,
+                                                      lode_normal_key *key, size_t key_size,
+                                                      lode_error *error);
+
+/* ---- flat comparison ---- */
+
+typedef enum lode_compare_side {
+    LODE_BASE,
+    LODE_NEW
+} lode_compare_side;
+
+typedef struct lode_compare_options {
+    size_t size;
+    lode_group_by by;
+    lode_name_form names;         /* simple: functions with one simple name are one row */
+    const lode_name_rules *rules; /* NULL: the built-in ones */
+    const lode_filter *filter;    /* by function or symbol: functions to compare; NULL: all */
+    const double *base_scales;    /* factors for the costs of base, in their order; NULL: all 1 */
+    const double *new_scales;     /* likewise of new */
+} lode_compare_options;
+#define LODE_COMPARE_OPTIONS_INIT                                                                            \
+    {                                                                                                        \
+        sizeof(lode_compare_options), LODE_BY_FUNCTION, LODE_NAME_FULL, NULL, NULL, NULL, NULL               \
+    }
+
+enum {
+    LODE_ONLY_IN_BASE = 1, /* in no run of the other side */
+    LODE_ONLY_IN_NEW = 2,
+    LODE_MATCHED_SIMPLE = 4,   /* template arguments or parameters differ */
+    LODE_MOVED = 8,            /* between rows of `moved_within`, whose sum hardly changed */
+    LODE_PERHAPS_RENAMED = 16, /* only on one side, and looks like `renamed` on the other */
+};
+
+typedef struct lode_compare_row {
+    lode_normal_key key;
+    /* As it is in the first run of a side that has it; NULL: in none. */
+    const lode_hotspot *base_hotspot, *new_hotspot;
+    unsigned marks;
+    const char *moved_within; /* a class, file or module; NULL without the mark */
+    size_t renamed;           /* the row of the other side, with the mark */
+} lode_compare_row;
+
+typedef struct lode_comparison lode_comparison;
+
+/*
+ * Compares costs by function, line, loop, module or file. A side has the costs of the metrics of
+ * its first run, then of its second run, and so on; all runs have the same metrics in the same
+ * order. Factors make costs of different units comparable. Rows are paired by their keys, never by
+ * their costs; what is left is paired without template arguments and parameters if only one
+ * function of either side has that name. Exchanging the sides exchanges their numbers and nothing
+ * else. Rows are in the order of the change of exclusive cost of the first metric per run, the
+ * largest first. The costs must outlive it. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_compare(lode_comparison **out, const lode_cost *const *base_costs,
+                                               size_t base_runs, const lode_cost *const *new_costs,
+                                               size_t new_runs, size_t metrics,
+                                               const lode_compare_options *options, lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_comparison_free(lode_comparison *comparison);
+/* MT: any thread. */
+LODE_API size_t lode_comparison_count(const lode_comparison *comparison);
+/* NULL if the index is out of range. MT: any thread. */
+LODE_API const lode_compare_row *lode_comparison_at(const lode_comparison *comparison, size_t index);
+/* The cost of a row in a run, scaled; 0 where there is none. MT: any thread. */
+LODE_API double lode_comparison_exclusive(const lode_comparison *comparison, size_t row,
+                                          lode_compare_side side, size_t run, size_t metric);
+LODE_API double lode_comparison_inclusive(const lode_comparison *comparison, size_t row,
+                                          lode_compare_side side, size_t run, size_t metric);
+/* The cost of everything in a run, scaled. MT: any thread. */
+LODE_API double lode_comparison_total(const lode_comparison *comparison, lode_compare_side side, size_t run,
+                                      size_t metric);
+/*
+ * The share of the exclusive costs of a side (of absolute values, of all its runs) in rows that
+ * both sides have; 1 if there are no costs. MT: any thread.
+ */
+LODE_API double lode_comparison_matched(const lode_comparison *comparison, lode_compare_side side,
+                                        size_t metric);
+/* How many functions the filter hid, on the side with more of them. MT: any thread. */
+LODE_API size_t lode_comparison_hidden(const lode_comparison *comparison);
+
+LODE_END_DECLS
+#endif
