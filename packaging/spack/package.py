@@ -14,6 +14,7 @@ class Lode(MesonPackage):
 
     variant("mpi", default=False, description="Build the plug-in for the MPI library of the environment")
     variant("libdeflate", default=True, description="Unpack trace stores with libdeflate, which is faster than zlib")
+    variant("sqlite", default=True, description="Build the catalogue of runs (lode runs)")
 
     depends_on("meson@1.0:", type="build")
     depends_on("pkgconfig", type="build")
@@ -23,6 +24,7 @@ class Lode(MesonPackage):
     depends_on("lz4")
     depends_on("pcre2@10.30:")
     depends_on("libdeflate", when="+libdeflate")
+    depends_on("sqlite@3.26:", when="+sqlite")
     depends_on("mpi", when="+mpi")
     # Plug-ins are for these two, and for what has the binary interface of one of them.
     requires("^openmpi", "^mpich", policy="one_of", when="+mpi")
@@ -31,6 +33,7 @@ class Lode(MesonPackage):
         return [
             "-Dmpi=" + ("enabled" if "+mpi" in self.spec else "disabled"),
             "-Dlibdeflate=" + ("enabled" if "+libdeflate" in self.spec else "disabled"),
+            "-Dsqlite=" + ("enabled" if "+sqlite" in self.spec else "disabled"),
         ]
 
     @run_after("install")

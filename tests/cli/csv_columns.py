@@ -5,8 +5,10 @@ The columns of CSV are those of doc/csv.md. There, DB is a database, REC a recor
 of each kind in mind. A table has the columns in this order, and the fields of the same name in JSON have the same values.
 """
 
+import functools
 import re
 import sys
+import tempfile
 
 import cli
 
@@ -14,16 +16,28 @@ DOCUMENT = cli.ROOT / "doc" / "csv.md"
 ROW = re.compile(r"^\| `lode ([^`]+)` \| ([\w, ]+) \|$", re.M)
 SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 # In CSV these are text; in JSON they are arrays or objects.
-STRUCTURES = {"id_tuple", "rank", "rank_physical", "attributes", "statistics", "scopes"}
+STRUCTURES = {"labels", "id_tuple", "rank", "rank_physical", "attributes", "statistics", "scopes"}
 
 
 def documented():
     return [(words.split(), columns.split(", ")) for words, columns in ROW.findall(DOCUMENT.read_text(encoding="utf-8"))]
 
 
+@functools.lru_cache
+def catalogue(program):
+    """A catalogue of runs, and the folder that goes away with it."""
+    folder = tempfile.TemporaryDirectory()
+    for day in range(1, 13):
+        program.run("runs", "add", program.databases() / "viewer-issue-233", "--catalogue", f"{folder.name}/runs", "--time", f"2026-01-{day:02}",
+                    "--again", cwd="/")
+    return folder
+
+
 def run(program, words, *more):
     stores = {"DB": program.databases() / "viewer-issue-233", "REC": program.recordings() / "n_autoargs" / "uftrace.data",
               "STORE": program.stores() / "master"}
+    if "FILE" in words:
+        stores["FILE"] = f"{catalogue(program).name}/runs"
     return program.run(*[str(stores.get(word, word)) for word in words], *more, cwd="/")
 
 

@@ -235,6 +235,11 @@ def outputs_of_other_stores_validate(program, judge):
         os.mkfifo(Path(inner, "least", "profile.db"))
         done = subprocess.run([program.lode, "check", "least", "--json"], cwd=inner, capture_output=True)
         program.equal(judge.text(done.stdout), [], "the output of a check that fails follows its schema")
+    with tempfile.TemporaryDirectory() as inner:
+        subprocess.run([program.lode, "example", "demo"], cwd=inner, check=True, stdout=subprocess.DEVNULL)
+        for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"]):
+            done = subprocess.run([program.lode, "runs", *words, "--catalogue", "runs", "--json"], cwd=inner, capture_output=True)
+            program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
     for words in (["version"], ["check", "--rules"]):
         done = subprocess.run([program.lode, *words, "--json"], capture_output=True, check=True)
         program.equal(judge.text(done.stdout), [], f"lode {' '.join(words)} --json follows its schema")

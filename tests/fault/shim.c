@@ -13,6 +13,7 @@
  *   LODE_FAULT_AT     the number of the call, from 1
  *   LODE_FAULT_ERRNO  a number
  *   LODE_FAULT_PLAIN  a file system that cannot exchange names, lock files or sync directories
+ *   LODE_FAULT_ALL    files count that are opened for writing by a path, too
  *   LODE_FAULT_FAST   counts fsync but skips it: tests do not simulate power failures
  *
  * Calls that only read are not counted, except for opening directories, which writing and removing
@@ -66,7 +67,7 @@ static struct {
     enum mode mode;
     unsigned at;
     int code;
-    bool plain, fast;
+    bool plain, fast, all;
     int log;
 } settings = {.log = -1};
 
@@ -97,6 +98,7 @@ __attribute__((constructor)) static void read_settings(void)
     settings.at = number_of("LODE_FAULT_AT");
     settings.code = (int)number_of("LODE_FAULT_ERRNO");
     settings.plain = number_of("LODE_FAULT_PLAIN") != 0;
+    settings.all = number_of("LODE_FAULT_ALL") != 0;
     settings.fast = number_of("LODE_FAULT_FAST") != 0;
     const char *log = getenv("LODE_FAULT_LOG");
     if (log)
@@ -177,7 +179,7 @@ static int open_any(openat_function *real, const char *call, int directory, cons
                     mode_t mode)
 {
     bool creates = (flags & O_CREAT) != 0;
-    bool writes = creates || (directory != AT_FDCWD && (flags & O_ACCMODE) != O_RDONLY);
+    bool writes = creates || ((settings.all || directory != AT_FDCWD) && (flags & O_ACCMODE) != O_RDONLY);
     if ((creates || (flags & O_DIRECTORY)) && judge(call, creates ? CLASS_ROOM : CLASS_OTHER, path) == FAIL)
         return -1;
     int fd = real(directory, path, flags, mode);

@@ -3,9 +3,9 @@
 """
 The dependency law between the folders of src/, read off the #include lines:
 
-    base <- model <- {format, analysis} <- {transform, export} <- api <- {cli, sql, view}
+    base <- model <- {format, analysis} <- {transform, export} <- api <- {cli, sql, view, runs}
 
-Everybody may include the public headers. What stands on the public API (cli, sql, view) includes nothing of the library
+Everybody may include the public headers. What stands on the public API (cli, sql, view, runs) includes nothing of the library
 but them, and headers of its own folder with paths that begin there ("text/label.h" in src/cli). One format knows
 nothing of another, but for drafts: they know the format that they are drafts of. Only comm_mpi.c knows MPI; it is a plug-in, which knows the interface that it implements and nothing else.
 """
@@ -34,9 +34,12 @@ BELOW = {
     "cli": set(),
     "sql": set(),
     "view": set(),
+    "runs": set(),
     "mpi": set(),
 }
-ON_THE_API = {"cli", "sql", "view"}
+ON_THE_API = {"cli", "sql", "view", "runs"}
+# What of them others of them may include.
+SHARED = {"runs/catalogue.h"}
 OF_PLUGINS = {"base/comm.h"}
 # Formats that may know another.
 DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
@@ -73,6 +76,8 @@ def complaint(source, path, written):
         if (source / (layer if layer in ON_THE_API else path.parent) / target).is_file() or (target.name in GENERATED and layer not in ON_THE_API):
             return None
         return "a header that is not in the same folder"
+    if layer in ON_THE_API and (str(target) in SHARED or target.parts[0] == layer == "runs") and (source / target).is_file():
+        return None
     if layer in ON_THE_API and (source / layer / target).is_file() and ".." not in target.parts:
         return None
     if ".." in target.parts or not (source / target).is_file():
@@ -124,6 +129,9 @@ SOUND_TREE = {
     "cli/options.h": "#include <lode/lode.h>\n",
     "cli/text/label.c": '#include "options.h"\n#include "text/label.h"\n',
     "cli/text/label.h": "#include <lode/lode.h>\n",
+    "runs/catalogue.h": "#include <stdint.h>\n",
+    "runs/database.h": '#include "runs/catalogue.h"\n#include <sqlite3.h>\n',
+    "cli/runs.h": '#include "runs/catalogue.h"\n',
     "cli/main.c": '#include "options.h"\n#include <stdio.h>\n',
 }
 # One more file or line each, which must be found.
@@ -141,6 +149,8 @@ BROKEN = [
     ("the commands that know the inside", "cli/bad.c", '#include "base/arena.h"\n'),
     ("the commands that name themselves by layer", "cli/bad.c", '#include "cli/options.h"\n'),
     ("the commands that know a generated header", "cli/bad.c", '#include "lode_version.h"\n'),
+    ("the commands that know the inside of the catalogue", "cli/bad.c", '#include "runs/database.h"\n'),
+    ("the catalogue that knows the library", "runs/bad.c", '#include "base/arena.h"\n'),
     ("a viewer that knows the inside", "view/bad.c", '#include "base/arena.h"\n'),
     ("mpi.h outside comm_mpi.c", "transform/bad.c", "#include <mpi.h>\n"),
     ("a plug-in that knows more than its interface", "mpi/bad.c", '#include "base/arena.h"\n'),

@@ -5,6 +5,7 @@
 #include "output/json.h"
 #include "output/report.h"
 #include "plugin.h"
+#include "runs/catalogue.h"
 
 #include <stdio.h>
 
@@ -24,6 +25,7 @@ enum {
 
 static void say_libraries(out *o)
 {
+    const char *sqlite = catalogue_library();
     char list[LIST_SIZE] = "", version[VERSION_SIZE];
     const char *name;
     size_t length = 0;
@@ -32,7 +34,9 @@ static void say_libraries(out *o)
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s %s", i > 0 ? ", " : "", name,
                                    version);
     }
-    out_entry(o, "Libraries", "%s", list);
+    out_entry(o, "Libraries", "%s%s%s", list, sqlite ? ", sqlite " : "", sqlite ? sqlite : "");
+    if (!sqlite)
+        out_entry(o, "Catalogue", "none: this program was built without SQLite");
 }
 
 static void say_plugins(out *o)
@@ -66,6 +70,14 @@ static void say_version(out *o)
 
 /* ---- JSON ---- */
 
+static void write_library(out *o, const char *name, const char *version)
+{
+    json_object(o, NULL);
+    json_text(o, "name", name);
+    json_text(o, "version", version);
+    json_object_end(o);
+}
+
 static void write_libraries(out *o)
 {
     char version[VERSION_SIZE];
@@ -73,11 +85,10 @@ static void write_libraries(out *o)
     json_array(o, "libraries");
     for (uint32_t i = 0; (name = lode_library_name(i)) != NULL; i++) {
         lode_library_version(i, version, sizeof version);
-        json_object(o, NULL);
-        json_text(o, "name", name);
-        json_text(o, "version", version);
-        json_object_end(o);
+        write_library(o, name, version);
     }
+    if (catalogue_library())
+        write_library(o, "sqlite", catalogue_library());
     json_array_end(o);
 }
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lode runs: a catalogue of runs, for trends. */
+#include "commands/runs.h"
+
+#include "output/json.h"
+#include "output/report.h"
+#include "stores.h"
+#include "text/suggest.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const actions[] = {"add", "list", NULL};
+#define ACTION_COUNT (sizeof actions / sizeof *actions - 1)
+
+/* ---- add ---- */
+
+static void say_added(const invocation *call, const run_record *run)
+{
+    out *o = call->out;
+    char costs[NUMBER_SIZE];
+    char *path = runs_catalogue_path(call->options),
+         *labels = runs_labels_text(run->labels, run->label_count);
+    format_count(costs, run->cost_count);
+    out_begin(o, SCHEMA_RUNS_ADD, NULL);
+    out_fact_text(o, "catalogue", path);
+    out_fact_u64(o, "run", (uint64_t)run->id);
+    out_fact_text(o, "path", run->path);
+    out_fact_moment(o, "begun_ns", run->begun);
+    out_fact_u64(o, "metric_count", run->total_count);
+    out_fact_u64(o, "cost_count", run->cost_count);
+    runs_labels_write(o, run->labels, run->label_count);
+    out_say(o, "run %" PRId64 " added to %s: %zu metric%s, %s costs of functions (%s)", run->id, path,
+            run->total_count, run->total_count == 1 ? "" : "s", costs, labels);
+    out_end(o);
+    free(labels);
+    free(path);
+}
+
+static int add_gathered(const invocation *call, runs_gathered *gathered)
+{
+    const runs_options *options = call->options;
+    catalogue *c = NULL;
+    catalogue_error error;
+    run_record run = *runs_gathered_record(gathered);
+    int status = runs_open(&c, options, CATALOGUE_WRITE);
+    if (status == EXIT_DONE) {
+        int added = catalogue_add(c, &run, options->is_again, &error);
+        if (added < 0)
+            status = runs_failed(&error);
+        else if (added == 1)
+            status = report("%s is run %" PRId64 " of the catalogue already; use --again to add it again",
+                            run.path, run.id);
+    }
+    catalogue_close(c);
+    if (status == EXIT_DONE)
+        say_added(call, &run);
+    return status;
+}
+
+int runs_add(const invocation *call, const char *store)
+{
+    runs_gathered *gathered = NULL;
+    lode_error error = {0};
+    invocation of_store = *call;
+    char *meant =
+        lode_store_probe(store, &of_store.kind, &error) == LODE_OK ? NULL : store_meant(store, FOR_ALL);
+    const char *path = meant ? meant : store;
+    int status =
+        lode_store_probe(path, &of_store.kind, &error) == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
+    if (status == EXIT_DONE)
+        status = runs_gather(&gathered, &of_store, path);
+    if (status == EXIT_DONE)
+        status = add_gathered(call, gathered);
+    runs_gathered_free(gathered);
+    free(meant);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int find_action(const char *word)
+{
+    for (size_t i = 0; i < ACTION_COUNT; i++)
+        if (strcmp(word, actions[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int check_options(const runs_options *options, int action)
+{
+    if (action != RUNS_ADD && (options->time || options->is_again))
+        return report("--time and --again are for 'lode runs add' (see 'lode help runs')");
+    if (action == RUNS_ADD && (options->since || options->until))
+        return report("--since and --until are not for 'lode runs add' (see 'lode help runs')");
+    return EXIT_DONE;
+}
+
+static int runs_usage(const invocation *call)
+{
+    int action = find_action(call->operands[0]);
+    const char *meant = action < 0 ? suggest(call->operands[0], actions, ACTION_COUNT) : NULL;
+    if (!catalogue_library())
+        return report("this program was built without SQLite: it has no catalogue of runs");
+    if (meant)
+        return report("unknown argument '%s'; did you mean '%s'? (see 'lode help runs')", call->operands[0],
+                      meant);
+    if (action < 0)
+        return report("unknown argument '%s': expected add or list (see 'lode help runs')",
+                      call->operands[0]);
+    if (action == RUNS_LIST && call->operand_count > 1)
+        return report("unexpected argument '%s' (see 'lode help runs')", call->operands[1]);
+    return check_options(call->options, action);
+}
+
+static int run_runs(const invocation *call)
+{
+    int action = find_action(call->operands[0]);
+    if (action == RUNS_LIST)
+        return runs_list(call);
+    if (call->operand_count > 1)
+        return runs_add(call, call->operands[1]);
+    char *store = store_default(FOR_ALL, "STORE", "runs");
+    int status = store ? runs_add(call, store) : EXIT_TROUBLE;
+    free(store);
+    return status;
+}
+
+static const option_spec runs_own[] = {
+    {"catalogue", 0, OPTION_TEXT, "FILE", NULL, offsetof(runs_options, catalogue)},
+    {"label", 0, OPTION_TEXTS, "NAME=VALUE", NULL, offsetof(runs_options, labels)},
+    {"time", 0, OPTION_TEXT, "TIME", NULL, offsetof(runs_options, time)},
+    {"again", 0, OPTION_FLAG, NULL, NULL, offsetof(runs_options, is_again)},
+    {"since", 0, OPTION_TEXT, "TIME", NULL, offsetof(runs_options, since)},
+    {"until", 0, OPTION_TEXT, "TIME", NULL, offsetof(runs_options, until)},
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {0},
+};
+
+static const runs_options runs_defaults = {.shared = {.limit = 20}};
+
+const command_spec command_runs = {
+    .name = "runs",
+    .operands = "add|list [STORE]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .options = {.own = runs_own,
+                .shared = SHARED_METRIC | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
+                          SHARED_COLOR | SHARED_VERBOSE},
+    .options_size = sizeof(runs_options),
+    .defaults = &runs_defaults,
+    .usage = runs_usage,
+    .run = run_runs,
+};

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a catalogue keeps of a store: labels, totals, and the costs of its functions. */
+#include "commands/runs.h"
+
+#include "alloc.h"
+#include "output/report.h"
+#include "rec_session.h"
+#include "session.h"
+#include "text/label.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Functions with this share of the exclusive cost together, or of the inclusive one each. */
+#define EXCLUSIVE_KEPT 0.999
+#define INCLUSIVE_KEPT 0.01
+
+/* A look at the files of a store ends here. */
+#define FILES_MAX 100000
+#define DEPTH_MAX 8
+
+struct runs_gathered {
+    run_record record;
+    runs_labels labels;
+    char *path;
+    char **texts; /* names that the record refers to */
+    size_t text_count, text_capacity;
+    run_total *totals;
+    size_t total_capacity;
+    run_cost *costs;
+    size_t cost_capacity;
+};
+
+const run_record *runs_gathered_record(const runs_gathered *gathered)
+{
+    return &gathered->record;
+}
+
+void runs_gathered_free(runs_gathered *g)
+{
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->text_count; i++)
+        free(g->texts[i]);
+    runs_labels_free(&g->labels);
+    free(g->texts);
+    free(g->totals);
+    free(g->costs);
+    free(g->path);
+    free(g);
+}
+
+/* ---- building the record ---- */
+
+static const char *keep_text(runs_gathered *g, const char *text)
+{
+    size_t length = strlen(text);
+    char *kept = alloc_array(length + 1, 1);
+    memcpy(kept, text, length);
+    g->texts = alloc_grow(g->texts, &g->text_capacity, g->text_count, sizeof *g->texts);
+    g->texts[g->text_count++] = kept;
+    return kept;
+}
+
+static size_t add_total(runs_gathered *g, const char *metric, double value)
+{
+    g->totals = alloc_grow(g->totals, &g->total_capacity, g->record.total_count, sizeof *g->totals);
+    g->totals[g->record.total_count] = (run_total){keep_text(g, metric), value};
+    return g->record.total_count++;
+}
+
+static void add_cost(runs_gathered *g, const run_cost *cost)
+{
+    g->costs = alloc_grow(g->costs, &g->cost_capacity, g->record.cost_count, sizeof *g->costs);
+    g->costs[g->record.cost_count++] = *cost;
+}
+
+/* ---- the files of a store ---- */
+
+typedef struct sizes {
+    uint64_t bytes, modified;
+    size_t files;
+} sizes;
+
+static void add_file(sizes *s, const struct stat *status)
+{
+    uint64_t modified =
+        (uint64_t)status->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)status->st_mtim.tv_nsec;
+    s->bytes += (uint64_t)status->st_size;
+    s->modified = status->st_mtim.tv_sec >= 0 && modified > s->modified ? modified : s->modified;
+}
+
+static void measure(sizes *s, int folder, int depth)
+{
+    DIR *stream = folder >= 0 ? fdopendir(folder) : NULL;
+    const struct dirent *entry;
+    while (stream && s->files < FILES_MAX && (entry = readdir(stream))) { /* NOLINT(concurrency-mt-unsafe) */
+        struct stat status;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        s->files++;
+        if (S_ISREG(status.st_mode))
+            add_file(s, &status);
+        else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX)
+            measure(s, openat(dirfd(stream), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                    depth + 1);
+    }
+    if (stream)
+        closedir(stream);
+    else if (folder >= 0)
+        close(folder);
+}
+
+static int find_files(runs_gathered *g, const char *path)
+{
+    sizes s = {0};
+    g->path = realpath(path, NULL);
+    if (!g->path)
+        return report("%s: %s", path, strerror(errno));
+    measure(&s, open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+    g->record.path = g->path;
+    g->record.bytes = s.bytes;
+    g->record.modified = s.modified;
+    return EXIT_DONE;
+}
+
+/* ---- databases ---- */
+
+/* The name of a function whatever build it is of. */
+static const char *key_of(label *l, const lode_hotspot *row)
+{
+    return label_context_as(l, row->sample, NAMES_SIMPLE);
+}
+
+static lode_status gather_rows(runs_gathered *g, const lode_cost *cost, size_t metric, lode_error *error)
+{
+    lode_hotspots *rows = NULL;
+    lode_hotspot_options options = LODE_HOTSPOT_OPTIONS_INIT;
+    label l = {0};
+    double whole = 0, kept = 0;
+    options.names = LODE_NAME_SIMPLE;
+    lode_status status = lode_hotspots_select(&rows, cost, &options, error);
+    size_t count = status == LODE_OK ? lode_hotspots_count(rows) : 0;
+    for (size_t i = 0; i < count; i++)
+        whole += lode_hotspots_at(rows, i)->exclusive;
+    for (size_t i = 0; i < count; i++) {
+        const lode_hotspot *row = lode_hotspots_at(rows, i);
+        int is_kept = kept < EXCLUSIVE_KEPT * whole && row->exclusive > 0;
+        kept += row->exclusive;
+        if (is_kept || row->inclusive >= INCLUSIVE_KEPT * lode_cost_total(cost))
+            add_cost(g, &(run_cost){.name = keep_text(g, key_of(&l, row)),
+                                    .module = "",
+                                    .file = "",
+                                    .metric = metric,
+                                    .exclusive = row->exclusive,
+                                    .inclusive = row->inclusive,
+                                    .min = (double)NAN,
+                                    .max = (double)NAN});
+    }
+    label_free(&l);
+    lode_hotspots_free(rows);
+    return status;
+}
+
+/* Metrics without a total say nothing, and neither do those that do not add up. */
+static int gather_metric(runs_gathered *g, session *s, const lode_metric *metric)
+{
+    lode_cost *cost = NULL;
+    lode_error error = {0};
+    int status = EXIT_DONE;
+    if (lode_metric_counted_by(s->db, metric) || !(session_metric_total(s, metric) > 0))
+        return EXIT_DONE;
+    s->metric = metric;
+    status = session_cost(s, &cost);
+    if (status == EXIT_DONE && isfinite(lode_cost_total(cost)) && lode_cost_total(cost) > 0) {
+        size_t index = add_total(g, lode_metric_name(metric), lode_cost_total(cost));
+        if (gather_rows(g, cost, index, &error) != LODE_OK)
+            status = session_error(s, &error);
+    }
+    lode_cost_free(cost);
+    return status;
+}
+
+static void describe_database(runs_gathered *g, const session *s)
+{
+    uint64_t begin = 0, end = 0;
+    if (lode_database_title(s->db)[0])
+        runs_label_set(&g->labels, "title", lode_database_title(s->db));
+    g->record.format = keep_text(g, lode_database_format(s->db));
+    g->record.profiles = lode_database_profile_count(s->db);
+    g->record.profiles -= g->record.profiles > 0; /* the summary */
+    if (lode_database_trace_bounds(s->db, &begin, &end) == LODE_OK && time_is_utc(begin))
+        g->record.begun = begin;
+}
+
+static int has_metric(const metric_list *list, const lode_metric *metric)
+{
+    for (size_t i = 0; i < list->input_count; i++)
+        if (list->inputs[i] == metric)
+            return 1;
+    return list->count == 0;
+}
+
+static int gather_database(runs_gathered *g, const invocation *call, const char *path)
+{
+    session s;
+    int status = session_open_metrics(&s, path, call->shared);
+    const lode_metric *first = NULL;
+    if (status == EXIT_DONE) {
+        describe_database(g, &s);
+        /* The one that people most likely mean goes first. */
+        if (lode_database_default_metric(s.db, &first, NULL) != LODE_OK || !has_metric(&s.metrics, first))
+            first = NULL;
+    }
+    if (first)
+        status = gather_metric(g, &s, first);
+    for (uint32_t i = 0; status == EXIT_DONE && i < lode_database_metric_count(s.db); i++) {
+        const lode_metric *metric = lode_database_metric(s.db, i);
+        if (metric != first && has_metric(&s.metrics, metric))
+            status = gather_metric(g, &s, metric);
+    }
+    session_close(&s);
+    return status;
+}
+
+/* ---- recordings ---- */
+
+static const char *fact_of(const lode_recording *recording, const char *key)
+{
+    for (size_t i = 0; i < lode_recording_fact_count(recording); i++) {
+        const lode_fact *fact = lode_recording_fact(recording, i);
+        if (strcmp(fact->key, key) == 0)
+            return fact->value;
+    }
+    return "";
+}
+
+static int describe_recording(runs_gathered *g, rec_session *s)
+{
+    static const struct {
+        const char *fact, *label;
+    } facts[] = {{"host", "host"}, {"command line", "command"}};
+    int status = rec_find_interval(s);
+    const char *program = lode_path_tail(fact_of(s->recording, "program"));
+    if (program[0])
+        runs_label_set(&g->labels, "title", program);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (fact_of(s->recording, facts[i].fact)[0])
+            runs_label_set(&g->labels, facts[i].label, fact_of(s->recording, facts[i].fact));
+    g->record.format = keep_text(g, lode_recording_format(s->recording));
+    g->record.profiles = lode_recording_track_count(s->recording);
+    if (status == EXIT_DONE && !rec_utc(s, s->begin, &g->record.begun))
+        g->record.begun = 0;
+    return status;
+}
+
+/* As `lode build` calls them, so that a recording and a database built from it have one trend. */
+#define TIME_METRIC  "time (sec)"
+#define CALLS_METRIC "calls"
+#define NANOSECONDS  1e9
+
+static int by_self(const void *left, const void *right)
+{
+    const lode_call_row *a = *(const lode_call_row *const *)left, *b = *(const lode_call_row *const *)right;
+    return a->self > b->self ? -1 : a->self < b->self;
+}
+
+static void add_calls(runs_gathered *g, label *l, const lode_call_row *row, const size_t metrics[2])
+{
+    run_cost cost = {.name = keep_text(g, label_name(l, row->function, NAMES_SIMPLE)),
+                     .module = "",
+                     .file = "",
+                     .metric = metrics[0],
+                     .exclusive = (double)row->self / NANOSECONDS,
+                     .inclusive = (double)row->total / NANOSECONDS,
+                     .min = (double)NAN,
+                     .max = (double)NAN};
+    add_cost(g, &cost);
+    cost.metric = metrics[1];
+    cost.exclusive = cost.inclusive = (double)row->calls;
+    add_cost(g, &cost);
+}
+
+static void gather_calls(runs_gathered *g, const lode_calls *calls)
+{
+    size_t count = lode_calls_count(calls);
+    const lode_call_row **rows = alloc_array(count, sizeof *rows);
+    label l = {0};
+    double whole = 0, kept = 0, outer = 0, all_calls = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = lode_calls_at(calls, i);
+        whole += (double)rows[i]->self;
+        all_calls += (double)rows[i]->calls;
+    }
+    for (uint32_t i = 0; i < lode_calls_track_count(calls); i++)
+        outer += (double)lode_calls_track(calls, i)->total;
+    qsort(rows, count, sizeof *rows, by_self);
+    size_t metrics[2] = {add_total(g, TIME_METRIC, outer / NANOSECONDS),
+                         add_total(g, CALLS_METRIC, all_calls)};
+    for (size_t i = 0; i < count; i++) {
+        if (kept < EXCLUSIVE_KEPT * whole || (double)rows[i]->total >= INCLUSIVE_KEPT * outer)
+            add_calls(g, &l, rows[i], metrics);
+        kept += (double)rows[i]->self;
+    }
+    label_free(&l);
+    free(rows);
+}
+
+static int gather_recording(runs_gathered *g, const invocation *call, const char *path)
+{
+    rec_session s;
+    lode_calls *calls = NULL;
+    lode_error error = {0};
+    int status = rec_open(&s, path, call->shared);
+    if (status == EXIT_DONE)
+        status = describe_recording(g, &s);
+    if (status == EXIT_DONE) {
+        lode_calls_options options = rec_calls_options(&s);
+        options.sort = LODE_CALLS_BY_SELF;
+        options.merge = 1;
+        options.names = LODE_NAME_SIMPLE;
+        if (lode_calls_compute(&calls, s.recording, NULL, &options, &error) != LODE_OK)
+            status = rec_error(&s, &error);
+        else
+            gather_calls(g, calls);
+    }
+    lode_calls_free(calls);
+    rec_close(&s);
+    return status;
+}
+
+/* ---- all ---- */
+
+int runs_gather(runs_gathered **gathered, const invocation *call, const char *path)
+{
+    const runs_options *options = call->options;
+    runs_gathered *g = alloc_array(1, sizeof *g);
+    int is_recording = call->kind == LODE_STORE_RECORDING;
+    *gathered = g;
+    int status = find_files(g, path);
+    if (status == EXIT_DONE)
+        runs_label_set(&g->labels, "title", lode_path_tail(g->path));
+    if (status == EXIT_DONE)
+        status = is_recording ? gather_recording(g, call, path) : gather_database(g, call, path);
+    if (status == EXIT_DONE && g->record.total_count == 0)
+        status = report("%s: no metric has a cost", path);
+    g->record.added = runs_now();
+    if (g->record.begun == 0)
+        g->record.begun = g->record.modified ? g->record.modified : g->record.added;
+    if (status == EXIT_DONE && options->time)
+        status = runs_time("time", options->time, &g->record.begun);
+    runs_labels_of_environment(&g->labels);
+    if (status == EXIT_DONE)
+        status = runs_labels_parse(&g->labels, &options->labels, 0);
+    g->record.labels = g->labels.items;
+    g->record.label_count = g->labels.count;
+    g->record.totals = g->totals;
+    g->record.costs = g->costs;
+    return status;
+}
