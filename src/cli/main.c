@@ -22,6 +22,9 @@ static int check_usage(invocation *call, operand_list *operands)
     size_t most = is_storeless ? 0 : command->max_operands;
     if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
         return report("--json and --csv cannot be used together (see 'lode help %s')", name);
+    if (call->shared->markdown && (call->shared->json || call->shared->csv || call->shared->csv_raw))
+        return report("--markdown and --%s cannot be used together (see 'lode help %s')",
+                      call->shared->json ? "json" : "csv", name);
     if (call->shared->table && !call->shared->csv && !call->shared->csv_raw)
         return report("--table is for --csv (see 'lode help %s')", name);
     if (call->operand_count > most)
@@ -71,7 +74,10 @@ static int run_with_output(invocation *call)
     const shared_options *shared = call->shared;
     out_settings settings = {.color = shared->color, .file = shared->output};
     int is_json = shared->json || (call->command->is_json && !shared->help);
-    settings.format = is_json ? OUT_JSON : shared->csv || shared->csv_raw ? OUT_CSV : OUT_TEXT;
+    settings.format = is_json                          ? OUT_JSON
+                      : shared->csv || shared->csv_raw ? OUT_CSV
+                      : shared->markdown               ? OUT_MARKDOWN
+                                                       : OUT_TEXT;
     settings.is_raw = shared->csv_raw;
     settings.table = shared->table;
     settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";

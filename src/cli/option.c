@@ -59,6 +59,7 @@ static const struct shared_spec {
     {SHARED_CSV, FOR_ALL, {"csv", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv)}},
     {SHARED_CSV, FOR_ALL, {"table", 0, OPTION_TEXT, "NAME", NULL, offsetof(shared_options, table)}},
     {SHARED_CSV, FOR_ALL, {"csv-raw", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv_raw)}},
+    {SHARED_MARKDOWN, FOR_ALL, {"markdown", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, markdown)}},
     {SHARED_COLOR,
      FOR_ALL,
      {"color", 0, OPTION_CHOICE, NULL, color_choices, offsetof(shared_options, color)}},

@@ -67,6 +67,7 @@ typedef struct shared_options {
     int json;
     int csv;
     int csv_raw;
+    int markdown;
     const char *table; /* of several in CSV */
     int color;
     text_list metrics;
@@ -101,6 +102,7 @@ enum {
     SHARED_STRICT = 1u << 9,
     SHARED_FILTER = 1u << 20, /* --include, --exclude */
     SHARED_VERBOSE = 1u << 22,
+    SHARED_MARKDOWN = 1u << 23,
     SHARED_NO_SCHED = 1u << 21,                     /* without off-CPU time */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */

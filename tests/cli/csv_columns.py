@@ -34,7 +34,7 @@ def catalogue(program):
 
 
 def run(program, words, *more):
-    stores = {"DB": program.databases() / "viewer-issue-233", "REC": program.recordings() / "n_autoargs" / "uftrace.data",
+    stores = {"DB": program.databases() / "viewer-issue-233", "OTHER": program.databases() / "hatchet-hatchet-cpi-v4-database-v1", "REC": program.recordings() / "n_autoargs" / "uftrace.data",
               "STORE": program.stores() / "master"}
     if "FILE" in words:
         stores["FILE"] = f"{catalogue(program).name}/runs"

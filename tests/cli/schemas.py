@@ -245,6 +245,24 @@ def outputs_of_other_stores_validate(program, judge):
         program.equal(judge.text(done.stdout), [], f"lode {' '.join(words)} --json follows its schema")
 
 
+LOOPS = [f"toolkit-loops-cputime-t-v{number}" for number in (0, 3, 4, 5)]
+COMPARE_CALLS = ([LOOPS[0], LOOPS[3]], [LOOPS[0], LOOPS[0]], ["--by", "line", "--all", "--limit", 3, LOOPS[0], LOOPS[3]],
+                 ["--by", "thread", LOOPS[0], LOOPS[3]], ["--by", "profile", "--function", "func1", LOOPS[0], LOOPS[3]],
+                 ["--explain-match", LOOPS[0], LOOPS[3]], ["--metric", "0,0", "--normalize", "--inclusive", LOOPS[0], LOOPS[3]],
+                 ["--base", *LOOPS[:2], "--new", *LOOPS[2:]], ["made-small", "viewer-issue-233"])
+
+
+def outputs_of_comparisons_validate(program, judge):
+    wrong = []
+    for words in COMPARE_CALLS:
+        done = subprocess.run([program.lode, "compare", "--json", *map(str, words)], cwd=program.databases(), capture_output=True, timeout=cli.SECONDS)
+        wrong += [f"{words}: {problem}" for problem in (judge.text(done.stdout) if done.returncode == 0 else [done.stderr.decode()])]
+    for folder, pair in ((program.recordings(), ["mt/uftrace.data", "exc/uftrace.data"]), (program.stores(), ["first", "master"])):
+        done = subprocess.run([program.lode, "compare", "--json", *pair], cwd=folder, capture_output=True, timeout=cli.SECONDS)
+        wrong += [f"{pair}: {problem}" for problem in (judge.text(done.stdout) if done.returncode == 0 else [done.stderr.decode()])]
+    program.check(not wrong, f"{len(COMPARE_CALLS) + 2} comparisons follow their schemas", wrong)
+
+
 # Recordings of requests know no source files.
 UNSEEN = {"lode-source-recording": {".id"}}
 
@@ -308,5 +326,5 @@ if __name__ == "__main__":
         print("1..0 # SKIP there is no python3-jsonschema")
         sys.exit(0)
     sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
-        golden_outputs_validate, outputs_of_databases_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate,
+        golden_outputs_validate, outputs_of_databases_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate,
         every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))

@@ -19,6 +19,8 @@ from follow import ROOT, Report, environment, programs_of, why_not
 PAGES = ROOT / "src" / "cli" / "help"
 # What the stores of examples are called, and what they are.
 NAMES = {"db": "solver", "hpctoolkit-app-database": "solver", "uftrace.data": "thumbs", "store": "shop",
+         "before": "solver", "after": "solver", "before.uftrace": "thumbs", "after.uftrace": "thumbs",
+         **{f"{side}{run}": "solver" for side in "ab" for run in range(1, 6)},
          "rank0.data": "thumbs", "rank1.data": "thumbs", "rank-0/uftrace.data": "thumbs", "rank-1/uftrace.data": "thumbs"}
 SECONDS = 120
 

@@ -46,7 +46,8 @@ static void find_terminal(out *o, int color)
 
 out *out_open(const out_settings *settings)
 {
-    static const out_backend *const backends[] = {&out_backend_text, &out_backend_json, &out_backend_csv};
+    static const out_backend *const backends[] = {&out_backend_text, &out_backend_json, &out_backend_csv,
+                                                  &out_backend_markdown};
     out *o = alloc_array(1, sizeof *o);
     o->format = settings->format;
     o->is_raw = settings->is_raw;
@@ -91,6 +92,11 @@ int out_close(out *o, int status)
 out_format out_format_of(const out *o)
 {
     return o->format;
+}
+
+int out_is_prose(const out *o)
+{
+    return o->format == OUT_TEXT || o->format == OUT_MARKDOWN;
 }
 
 int out_has_failed(const out *o)
@@ -222,11 +228,14 @@ static void put_feeds(out *o, size_t count)
 static void __attribute__((format(printf, 3, 0)))
 say(out *o, int is_line, const char *format, va_list arguments)
 {
-    if (o->format != OUT_TEXT)
+    if (!out_is_prose(o))
         return;
     sentence s = format_sentence(o->is_utf8, format, arguments);
     put_feeds(o, s.before);
-    if (is_line)
+    if (o->format == OUT_MARKDOWN) {
+        out_markdown_text(o, s.text);
+        put_feeds(o, 2); /* a paragraph */
+    } else if (is_line)
         out_write(o, s.text, strlen(s.text));
     else
         out_wrap(o, s.text, 0, 0, o->width);
@@ -257,13 +266,22 @@ void out_labels(out *o, size_t width)
 
 void out_entry(out *o, const char *label, const char *format, ...)
 {
-    if (o->format != OUT_TEXT)
+    if (!out_is_prose(o))
         return;
     va_list arguments;
     va_start(arguments, format);
     sentence s = format_sentence(o->is_utf8, format, arguments);
     va_end(arguments);
     char *shown = escape_text(label, o->is_utf8);
+    if (o->format == OUT_MARKDOWN) {
+        out_markdown_text(o, shown);
+        out_raw(o, " ", 1);
+        out_markdown_text(o, s.text);
+        put_feeds(o, 2);
+        free(shown);
+        free(s.text);
+        return;
+    }
     size_t width = utf8_width(shown);
     size_t column = width < o->label_width ? o->label_width : width;
     out_print(o, "%s%*s", shown, (int)(column - width), "");
@@ -395,9 +413,9 @@ int out_shows(const out *o, const out_column *column)
         return 1;
     case OUT_TEXT_ONLY:
     case OUT_TEXT_IF_WIDE:
-        return o->format == OUT_TEXT;
+        return out_is_prose(o);
     case OUT_DATA_ONLY:
-        return o->format != OUT_TEXT;
+        return !out_is_prose(o);
     case OUT_CSV_ONLY:
         return o->format == OUT_CSV;
     case OUT_NEVER:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The only writer of the program: text, JSON and CSV.
+ * The only writer of the program: text, Markdown, JSON and CSV.
  *
  * A command writes its result once: fields, sentences and tables. Text shows sentences and tables;
  * JSON is one object of fields and tables; CSV is the main table.
@@ -20,7 +20,8 @@ typedef struct out out;
 typedef enum out_format {
     OUT_TEXT,
     OUT_JSON,
-    OUT_CSV
+    OUT_CSV,
+    OUT_MARKDOWN /* text and tables as GitHub and GitLab render them */
 } out_format;
 
 typedef struct out_settings {
@@ -42,6 +43,8 @@ out_format out_format_of(const out *o);
 int out_has_failed(const out *o);
 /* Hands over what is buffered, for output that appears while work goes on. */
 void out_flush(out *o);
+/* Whether sentences are part of the output: text, Markdown. */
+int out_is_prose(const out *o);
 /* Whether characters beyond ASCII can be shown. */
 int out_is_utf8(const out *o);
 /* Whether somebody sees it at once. */
@@ -119,6 +122,8 @@ typedef enum out_kind {
     OUT_INTEGER, /* a count or a size of something; grouped in text */
     OUT_NUMBER,  /* an integer that names something: never grouped */
     OUT_REAL,    /* an amount in the unit of the table */
+    OUT_CHANGE,  /* the same with its sign */
+    OUT_RATIO,   /* new / base; in text as "+3.1%", "x12", "new" or "gone" */
     OUT_PERCENT, /* a fraction, shown times 100 in every format */
     OUT_TIME,    /* a duration in nanoseconds */
     OUT_MOMENT,  /* an absolute time in nanoseconds; in JSON a string of digits */

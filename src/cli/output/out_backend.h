@@ -47,7 +47,13 @@ typedef struct out_backend {
     void (*table_end)(out *o);
 } out_backend;
 
-extern const out_backend out_backend_text, out_backend_json, out_backend_csv;
+extern const out_backend out_backend_text, out_backend_json, out_backend_csv, out_backend_markdown;
+
+/* A number as people read it. */
+void out_format_number(const out *o, const out_column *column, const out_value *value,
+                       char buffer[NUMBER_SIZE]);
+/* A sentence of Markdown: nothing in it is markup, a link or a mention. */
+void out_markdown_text(out *o, const char *text);
 
 typedef struct text_table text_table;
 

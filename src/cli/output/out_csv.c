@@ -141,6 +141,8 @@ static void csv_cell(out *o, const out_column *column, const out_value *value)
         snprintf(number, sizeof number, "%llu", (unsigned long long)value->integer);
         break;
     case OUT_REAL:
+    case OUT_CHANGE:
+    case OUT_RATIO:
         format_exact(number, value->real);
         break;
     case OUT_PERCENT:

@@ -290,6 +290,8 @@ static void json_cell(out *o, const out_column *column, const out_value *value)
         json_digits(o, column->key, value->integer);
         break;
     case OUT_REAL:
+    case OUT_CHANGE:
+    case OUT_RATIO:
         json_real(o, column->key, value->real);
         break;
     case OUT_PERCENT:

@@ -196,8 +196,25 @@ static int is_text(const out_column *column)
     return column->kind == OUT_STRING || column->kind == OUT_PROSE;
 }
 
-static void format_cell(const out *o, const out_column *column, const out_value *value,
-                        char buffer[NUMBER_SIZE])
+/* "+3.1%", "x12", "new", "gone". */
+static void format_ratio(char buffer[NUMBER_SIZE], double ratio)
+{
+    if (ratio > 1e6 || ratio <= 0)
+        snprintf(buffer, NUMBER_SIZE, "%s", ratio <= 0 ? "gone" : "new");
+    else if (ratio >= 10)
+        snprintf(buffer, NUMBER_SIZE, "x%.*f", ratio < 100 ? 1 : 0, ratio);
+    else
+        snprintf(buffer, NUMBER_SIZE, "%+.1f%%", (ratio - 1) * 100);
+}
+
+static void format_change(char buffer[NUMBER_SIZE], double value, metric_unit unit)
+{
+    buffer[0] = '+';
+    format_amount(buffer + (value > 0), value, unit);
+}
+
+void out_format_number(const out *o, const out_column *column, const out_value *value,
+                       char buffer[NUMBER_SIZE])
 {
     switch (column->kind) {
     case OUT_STRING:
@@ -213,6 +230,12 @@ static void format_cell(const out *o, const out_column *column, const out_value 
         break;
     case OUT_REAL:
         format_amount(buffer, value->real, o->unit);
+        break;
+    case OUT_CHANGE:
+        format_change(buffer, value->real, o->unit);
+        break;
+    case OUT_RATIO:
+        format_ratio(buffer, value->real);
         break;
     case OUT_PERCENT:
         format_percent(buffer, value->real);
@@ -257,7 +280,7 @@ static void text_cell_add(out *o, const out_column *column, const out_value *val
     text_table *table = o->text;
     char number[NUMBER_SIZE] = "";
     if (!value->is_none && !is_text(column))
-        format_cell(o, column, value, number);
+        out_format_number(o, column, value, number);
     const char *text = !value->is_none && is_text(column) ? value->text : number;
     size_t index = (size_t)(column - o->columns);
     text_cell *cell = &table->cells[table->cell_count - o->column_count + index];

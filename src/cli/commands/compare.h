@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `lode compare`: what the parts of the command share. */
+#ifndef CLI_COMPARE_H
+#define CLI_COMPARE_H
+
+#include "command.h"
+#include "compare_side.h"
+
+#include <lode/lode.h>
+
+/* In the order of the choices of --sort. */
+enum {
+    COMPARE_BY_DIFFERENCE,
+    COMPARE_BY_RATIO,
+    COMPARE_BY_BASE,
+    COMPARE_BY_NEW,
+    COMPARE_BY_NAME
+};
+
+/* In the order of the choices of --statistic. */
+enum {
+    STATISTIC_SUM,
+    STATISTIC_MEDIAN,
+    STATISTIC_MIN,
+    STATISTIC_MAX
+};
+
+typedef struct compare_options {
+    shared_options shared;
+    text_list base, new_stores;
+    const char *by, *function, *rules;
+    int inclusive, normalize, all, tree, explain;
+    int statistic, scaling;       /* scaling: -1 is none */
+    double confidence, min_share; /* as fractions */
+    uint64_t ranks_base, ranks_new;
+} compare_options;
+
+/* The question, the open stores, and the comparison. */
+typedef struct compare_job {
+    const invocation *call;
+    const compare_options *options;
+    side_set sides;
+    size_t base_runs, new_runs;
+    lode_group_by by;
+    const char *by_name;
+    lode_name_rules *rules;
+    lode_filter *filter;
+    const lode_cost **costs; /* by run and metric, those of base first */
+    double *scales;          /* the same */
+    lode_comparison *comparison;
+    int names; /* form of names to show */
+} compare_job;
+
+/* Numbers of a row, or of everything, in one metric. */
+typedef struct compare_amounts {
+    double base, new_value; /* several runs: medians */
+    double difference;
+    double ratio;    /* NaN: 0 in both */
+    double error;    /* standard error of the difference by sampling; NaN: not known */
+    int is_beyond;   /* more than sampling error; -1: not known */
+    int has_verdict; /* several runs */
+    lode_judgement judgement;
+    double adjusted_p;
+    lode_verdict verdict;
+} compare_amounts;
+
+typedef struct compare_row {
+    size_t index; /* in the comparison */
+    const lode_compare_row *row;
+    compare_amounts amounts;
+    double base_inclusive, new_inclusive, base_exclusive, new_exclusive;
+    uint32_t ranks, ranks_same; /* profiles of both sides, and those with this sign */
+    char *name;
+} compare_row;
+
+/* The rows of one metric that changed, sorted. */
+typedef struct compare_table {
+    size_t metric;
+    compare_row *rows;
+    size_t count, unchanged;
+    compare_amounts total;
+    double gross; /* sum of absolute differences */
+} compare_table;
+
+/* EXIT_DONE, or EXIT_TROUBLE after a message; compare_table_free is due in both cases. */
+int compare_table_make(compare_table *table, compare_job *job, size_t metric);
+void compare_table_free(compare_table *table);
+
+/* The name of a row of one side, for the caller to free; NULL for NULL. */
+char *compare_name(const compare_job *job, const lode_hotspot *hotspot);
+
+/* Judges amounts of all runs, which are values by run, those of base first. */
+int compare_judge(const compare_job *job, size_t metric, const double *values, compare_amounts *amounts);
+
+/* The stores, and what was asked. */
+void compare_heading(out *o, const compare_job *job);
+/* The totals of a metric, and how much was matched. */
+void compare_say_metric(out *o, const compare_job *job, const compare_table *table);
+/* What the marks mean, and what is not known. */
+void compare_footing(out *o, const compare_job *job, const compare_table *tables);
+
+/* By function, line, loop, module or file. */
+int compare_print_rows(compare_job *job);
+/* By profiles or groups of them. */
+int compare_print_profiles(compare_job *job);
+/* Both trees as one. */
+int compare_print_tree(compare_job *job);
+/* The built-in rules and those of a file; NULL: none. EXIT_TROUBLE after a message. */
+int compare_open_rules(lode_name_rules **rules, const char *path);
+/* Which rules changed which names. */
+int compare_print_rules(compare_job *job);
+
+/* "more" or "slower", as the metric is. */
+const char *compare_verdict_word(const side_metric *metric, lode_verdict verdict);
+
+#endif
