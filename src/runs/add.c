@@ -45,14 +45,13 @@ static int run_again(adder *a, sqlite3_stmt *statement)
     return status < 0 ? -1 : 0;
 }
 
-/* The id in the first column of what `find` has, else of what `insert` creates. */
+/* The id of what has the first value as its name; without one, of what `insert` creates. */
 static int find_or_insert(adder *a, sqlite3_stmt *find, sqlite3_stmt *insert, const char *const *values,
                           int count, int64_t *id)
 {
-    for (int i = 0; i < count; i++) {
-        bind_text(find, i + 1, values[i]);
+    bind_text(find, 1, values[0]);
+    for (int i = 0; i < count; i++)
         bind_text(insert, i + 1, values[i]);
-    }
     int found = catalogue_step(a->c, find, a->error);
     *id = found == 1 ? sqlite3_column_int64(find, 0) : 0;
     sqlite3_reset(find);
@@ -153,9 +152,12 @@ static int add_cost(adder *a, const run_record *run, const run_cost *cost, sqlit
 static int add_costs(adder *a, const run_record *run)
 {
     static const char *const sql[3] = {
-        "SELECT id FROM key WHERE name = ?1 AND module = ?2 AND file = ?3",
+        "SELECT id FROM key WHERE name = ?1",
         "INSERT INTO key(name, module, file) VALUES(?1, ?2, ?3)",
-        "INSERT INTO cost(key, metric, run, exclusive, inclusive, min, max) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO cost(key, metric, run, exclusive, inclusive, min, max) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+        /* Names that are equal as far as they are stored. */
+        "ON CONFLICT(key, metric, run) DO UPDATE SET exclusive = exclusive + excluded.exclusive, "
+        "inclusive = inclusive + excluded.inclusive",
     };
     sqlite3_stmt *statements[3] = {NULL, NULL, NULL};
     int status = 0;

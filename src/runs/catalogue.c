@@ -24,8 +24,8 @@ static const struct schema_part {
     const char *name, *sql;
 } schema[] = {
     {"metric", "CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"},
-    {"key", "CREATE TABLE key(id INTEGER PRIMARY KEY, name TEXT NOT NULL, module TEXT NOT NULL, "
-            "file TEXT NOT NULL, UNIQUE(name, module, file))"},
+    {"key", "CREATE TABLE key(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, module TEXT NOT NULL, "
+            "file TEXT NOT NULL)"},
     {"run",
      "CREATE TABLE run(id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, format TEXT NOT NULL, "
      "begun INTEGER NOT NULL, added INTEGER NOT NULL, modified INTEGER NOT NULL, "

@@ -6,7 +6,6 @@
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
-#include "text/label.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -132,43 +131,80 @@ static int find_files(runs_gathered *g, const char *path)
     return EXIT_DONE;
 }
 
-/* ---- databases ---- */
+/* ---- functions ---- */
 
-/* The name of a function whatever build it is of. */
-static const char *key_of(label *l, const lode_hotspot *row)
+typedef struct row {
+    const lode_normal_key *key;
+    size_t index;
+    double exclusive, inclusive;
+} row;
+
+static int by_exclusive(const void *left, const void *right)
 {
-    return label_context_as(l, row->sample, NAMES_SIMPLE);
+    const row *a = left, *b = right;
+    if (a->exclusive != b->exclusive)
+        return a->exclusive > b->exclusive ? -1 : 1;
+    return strcmp(a->key->name, b->key->name);
 }
 
-static lode_status gather_rows(runs_gathered *g, const lode_cost *cost, size_t metric, lode_error *error)
+static void add_row(runs_gathered *g, const lode_comparison *rows, const row *r, size_t metric,
+                    const double *units, size_t count)
 {
-    lode_hotspots *rows = NULL;
-    lode_hotspot_options options = LODE_HOTSPOT_OPTIONS_INIT;
-    label l = {0};
-    double whole = 0, kept = 0;
-    options.names = LODE_NAME_SIMPLE;
-    lode_status status = lode_hotspots_select(&rows, cost, &options, error);
-    size_t count = status == LODE_OK ? lode_hotspots_count(rows) : 0;
-    for (size_t i = 0; i < count; i++)
-        whole += lode_hotspots_at(rows, i)->exclusive;
+    run_cost cost = {.name = keep_text(g, r->key->name),
+                     .module = keep_text(g, r->key->module),
+                     .file = keep_text(g, r->key->file),
+                     .min = (double)NAN,
+                     .max = (double)NAN};
     for (size_t i = 0; i < count; i++) {
-        const lode_hotspot *row = lode_hotspots_at(rows, i);
-        int is_kept = kept < EXCLUSIVE_KEPT * whole && row->exclusive > 0;
-        kept += row->exclusive;
-        if (is_kept || row->inclusive >= INCLUSIVE_KEPT * lode_cost_total(cost))
-            add_cost(g, &(run_cost){.name = keep_text(g, key_of(&l, row)),
-                                    .module = "",
-                                    .file = "",
-                                    .metric = metric,
-                                    .exclusive = row->exclusive,
-                                    .inclusive = row->inclusive,
-                                    .min = (double)NAN,
-                                    .max = (double)NAN});
+        cost.metric = metric + i;
+        cost.exclusive = lode_comparison_exclusive(rows, r->index, LODE_BASE, 0, i) / units[i];
+        cost.inclusive = lode_comparison_inclusive(rows, r->index, LODE_BASE, 0, i) / units[i];
+        add_cost(g, &cost);
     }
-    label_free(&l);
-    lode_hotspots_free(rows);
+}
+
+/* The first metric decides which functions are stored. */
+static void choose_rows(runs_gathered *g, const lode_comparison *rows, size_t metric, const double *units,
+                        size_t metric_count)
+{
+    size_t count = lode_comparison_count(rows);
+    row *sorted = alloc_array(count, sizeof *sorted);
+    double whole = 0, before = 0, total = lode_comparison_total(rows, LODE_BASE, 0, 0);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] =
+            (row){&lode_comparison_at(rows, i)->key, i, lode_comparison_exclusive(rows, i, LODE_BASE, 0, 0),
+                  lode_comparison_inclusive(rows, i, LODE_BASE, 0, 0)};
+        whole += sorted[i].exclusive;
+    }
+    if (count)
+        qsort(sorted, count, sizeof *sorted, by_exclusive);
+    for (size_t i = 0; i < count; i++) {
+        const row *r = &sorted[i];
+        int is_large = before < EXCLUSIVE_KEPT * whole && r->exclusive > 0;
+        if (is_large || r->inclusive >= INCLUSIVE_KEPT * total)
+            add_row(g, rows, r, metric, units, metric_count);
+        before += r->exclusive;
+    }
+    free(sorted);
+}
+
+/*
+ * Functions have the names that a comparison gives them, so that builds have one trend: it is a
+ * comparison of the run with itself. Costs are divided by the units.
+ */
+static lode_status gather_rows(runs_gathered *g, const lode_cost *const *costs, const double *units,
+                               size_t metric, size_t count, lode_error *error)
+{
+    lode_comparison *rows = NULL;
+    lode_compare_options options = LODE_COMPARE_OPTIONS_INIT;
+    lode_status status = lode_compare(&rows, costs, 1, costs, 1, count, &options, error);
+    if (status == LODE_OK)
+        choose_rows(g, rows, metric, units, count);
+    lode_comparison_free(rows);
     return status;
 }
+
+/* ---- databases ---- */
 
 /* Metrics without a total say nothing, and neither do those that do not add up. */
 static int gather_metric(runs_gathered *g, session *s, const lode_metric *metric)
@@ -182,7 +218,9 @@ static int gather_metric(runs_gathered *g, session *s, const lode_metric *metric
     status = session_cost(s, &cost);
     if (status == EXIT_DONE && isfinite(lode_cost_total(cost)) && lode_cost_total(cost) > 0) {
         size_t index = add_total(g, lode_metric_name(metric), lode_cost_total(cost));
-        if (gather_rows(g, cost, index, &error) != LODE_OK)
+        const lode_cost *const costs[] = {cost};
+        const double unit = 1;
+        if (gather_rows(g, costs, &unit, index, 1, &error) != LODE_OK)
             status = session_error(s, &error);
     }
     lode_cost_free(cost);
@@ -267,72 +305,36 @@ static int describe_recording(runs_gathered *g, rec_session *s)
 #define CALLS_METRIC "calls"
 #define NANOSECONDS  1e9
 
-static int by_self(const void *left, const void *right)
+static lode_status gather_calls(runs_gathered *g, const lode_calltree *tree, lode_error *error)
 {
-    const lode_call_row *a = *(const lode_call_row *const *)left, *b = *(const lode_call_row *const *)right;
-    return a->self > b->self ? -1 : a->self < b->self;
-}
-
-static void add_calls(runs_gathered *g, label *l, const lode_call_row *row, const size_t metrics[2])
-{
-    run_cost cost = {.name = keep_text(g, label_name(l, row->function, NAMES_SIMPLE)),
-                     .module = "",
-                     .file = "",
-                     .metric = metrics[0],
-                     .exclusive = (double)row->self / NANOSECONDS,
-                     .inclusive = (double)row->total / NANOSECONDS,
-                     .min = (double)NAN,
-                     .max = (double)NAN};
-    add_cost(g, &cost);
-    cost.metric = metrics[1];
-    cost.exclusive = cost.inclusive = (double)row->calls;
-    add_cost(g, &cost);
-}
-
-static void gather_calls(runs_gathered *g, const lode_calls *calls)
-{
-    size_t count = lode_calls_count(calls);
-    const lode_call_row **rows = alloc_array(count, sizeof *rows);
-    label l = {0};
-    double whole = 0, kept = 0, outer = 0, all_calls = 0;
-    for (size_t i = 0; i < count; i++) {
-        rows[i] = lode_calls_at(calls, i);
-        whole += (double)rows[i]->self;
-        all_calls += (double)rows[i]->calls;
+    static const double units[] = {NANOSECONDS, 1};
+    lode_cost *calls = NULL;
+    lode_status status = lode_calltree_calls(&calls, tree, error);
+    if (status == LODE_OK) {
+        const lode_cost *const costs[] = {lode_calltree_cost(tree), calls};
+        size_t first = add_total(g, TIME_METRIC, lode_cost_total(costs[0]) / NANOSECONDS);
+        add_total(g, CALLS_METRIC, lode_cost_total(calls));
+        status = gather_rows(g, costs, units, first, 2, error);
     }
-    for (uint32_t i = 0; i < lode_calls_track_count(calls); i++)
-        outer += (double)lode_calls_track(calls, i)->total;
-    qsort(rows, count, sizeof *rows, by_self);
-    size_t metrics[2] = {add_total(g, TIME_METRIC, outer / NANOSECONDS),
-                         add_total(g, CALLS_METRIC, all_calls)};
-    for (size_t i = 0; i < count; i++) {
-        if (kept < EXCLUSIVE_KEPT * whole || (double)rows[i]->total >= INCLUSIVE_KEPT * outer)
-            add_calls(g, &l, rows[i], metrics);
-        kept += (double)rows[i]->self;
-    }
-    label_free(&l);
-    free(rows);
+    lode_cost_free(calls);
+    return status;
 }
 
 static int gather_recording(runs_gathered *g, const invocation *call, const char *path)
 {
     rec_session s;
-    lode_calls *calls = NULL;
+    lode_calltree *tree = NULL;
     lode_error error = {0};
     int status = rec_open(&s, path, call->shared);
     if (status == EXIT_DONE)
         status = describe_recording(g, &s);
     if (status == EXIT_DONE) {
         lode_calls_options options = rec_calls_options(&s);
-        options.sort = LODE_CALLS_BY_SELF;
-        options.merge = 1;
-        options.names = LODE_NAME_SIMPLE;
-        if (lode_calls_compute(&calls, s.recording, NULL, &options, &error) != LODE_OK)
+        if (lode_calltree_compute(&tree, s.recording, NULL, &options, &error) != LODE_OK ||
+            gather_calls(g, tree, &error) != LODE_OK)
             status = rec_error(&s, &error);
-        else
-            gather_calls(g, calls);
     }
-    lode_calls_free(calls);
+    lode_calltree_free(tree);
     rec_close(&s);
     return status;
 }
