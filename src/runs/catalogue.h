@@ -88,6 +88,7 @@ typedef struct run_filter {
     const run_label *labels; /* that runs have; of several with one name, one of them */
     size_t label_count;
     uint64_t from, to;  /* times at which they began; `to` is exclusive, 0: no end */
+    int64_t only;       /* 0, or a run */
     int64_t before;     /* 0, or a run: only those that began before it */
     const char *metric; /* of the totals; NULL: the first of each run */
     uint64_t limit;     /* the newest; 0: all */
@@ -101,5 +102,59 @@ int catalogue_list(catalogue *c, const run_filter *filter, run_row_fn on_run, vo
                    catalogue_error *error);
 /* How many runs the filter has, whatever its limit. */
 int catalogue_count(catalogue *c, const run_filter *filter, uint64_t *count, catalogue_error *error);
+
+/* ---- history ---- */
+
+/* Metrics and functions by number; `value` is the total of a metric in the run, if there is one. */
+typedef int (*run_name_fn)(void *user, int64_t id, const char *name, double value);
+
+/* The metrics of a run, in the order in which the catalogue met them; of run 0, all metrics. */
+int catalogue_metrics(catalogue *c, int64_t run, run_name_fn on_metric, void *user, catalogue_error *error);
+/* All functions. */
+int catalogue_functions(catalogue *c, run_name_fn on_function, void *user, catalogue_error *error);
+/* 1 and the number of a function, by its exact name; 0 if there is none. */
+int catalogue_find_function(catalogue *c, const char *name, int64_t *id, catalogue_error *error);
+
+/* One run of a series. */
+typedef struct run_point {
+    int64_t run;
+    uint64_t begun;
+    double exclusive, inclusive;
+} run_point;
+
+/*
+ * What a function cost in the runs of the filter that have it, in chronological order; function 0
+ * is everything. free() the points.
+ */
+int catalogue_series(catalogue *c, const run_filter *filter, int64_t metric, int64_t function,
+                     run_point **points, size_t *count, catalogue_error *error);
+
+/* One function of a run. */
+typedef struct run_function {
+    int64_t id;
+    char *name;
+    double exclusive, inclusive;
+} run_function;
+
+/* The functions of a run, the most expensive first; catalogue_free_functions them. */
+int catalogue_run_functions(catalogue *c, int64_t run, int64_t metric, run_function **functions,
+                            size_t *count, catalogue_error *error);
+void catalogue_free_functions(run_function *functions, size_t count);
+
+/* A set of runs in chronological order. */
+typedef struct run_set {
+    int64_t *runs;
+    size_t count;
+    struct run_position *by_id; /* the same, sorted by number */
+} run_set;
+
+int catalogue_runs(catalogue *c, const run_filter *filter, run_set *set, catalogue_error *error);
+void run_set_free(run_set *set);
+/*
+ * What a function cost in each of the runs: NaN where it does not have it. Function 0 is everything.
+ * Reads the part of the function's history from the first of the runs to the last.
+ */
+int catalogue_values(catalogue *c, const run_set *set, int64_t metric, int64_t function, int is_inclusive,
+                     double *values, catalogue_error *error);
 
 #endif

@@ -61,6 +61,8 @@ sqlite3_stmt *select_runs(catalogue *c, const char *head, const run_filter *filt
     text t = {0};
     add(&t, head);
     add(&t, " WHERE run.begun >= ?1 AND run.begun < ?2");
+    if (filter->only)
+        add(&t, " AND run.id = ?6");
     if (filter->before)
         add(&t, " AND (run.begun, run.id) < (SELECT begun, id FROM run WHERE id = ?3)");
     add_labels(&t, filter);
@@ -75,6 +77,8 @@ sqlite3_stmt *select_runs(catalogue *c, const char *head, const run_filter *filt
         return NULL;
     sqlite3_bind_int64(statement, 1, (int64_t)(filter->from & INT64_MAX));
     sqlite3_bind_int64(statement, 2, filter->to && filter->to < INT64_MAX ? (int64_t)filter->to : INT64_MAX);
+    if (filter->only)
+        sqlite3_bind_int64(statement, 6, filter->only);
     if (filter->before)
         sqlite3_bind_int64(statement, 3, filter->before);
     for (size_t i = 0; i < filter->label_count; i++) {

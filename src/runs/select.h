@@ -5,7 +5,7 @@
 
 #include "runs/database.h"
 
-/* Parameters below this one are for times, the run to stop at, and the caller (from 4 on). */
+/* Parameters below this one: 4, 5 and 7 are for the caller. */
 #define SELECT_FIRST_LABEL ((size_t)8)
 
 /* "HEAD WHERE ... TAIL" with the parameters of the filter bound. NULL after an error. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const actions[] = {"add", "list", NULL};
+static const char *const actions[] = {"add", "list", "trend", NULL};
 #define ACTION_COUNT (sizeof actions / sizeof *actions - 1)
 
 /* ---- add ---- */
@@ -92,6 +92,8 @@ static int check_options(const runs_options *options, int action)
 {
     if (action != RUNS_ADD && (options->time || options->is_again))
         return report("--time and --again are for 'lode runs add' (see 'lode help runs')");
+    if (action != RUNS_TREND && (options->svg || options->is_inclusive))
+        return report("--svg and --inclusive are for 'lode runs trend' (see 'lode help runs')");
     if (action == RUNS_ADD && (options->since || options->until))
         return report("--since and --until are not for 'lode runs add' (see 'lode help runs')");
     return EXIT_DONE;
@@ -107,7 +109,7 @@ static int runs_usage(const invocation *call)
         return report("unknown argument '%s'; did you mean '%s'? (see 'lode help runs')", call->operands[0],
                       meant);
     if (action < 0)
-        return report("unknown argument '%s': expected add or list (see 'lode help runs')",
+        return report("unknown argument '%s': expected add, list or trend (see 'lode help runs')",
                       call->operands[0]);
     if (action == RUNS_LIST && call->operand_count > 1)
         return report("unexpected argument '%s' (see 'lode help runs')", call->operands[1]);
@@ -119,6 +121,8 @@ static int run_runs(const invocation *call)
     int action = find_action(call->operands[0]);
     if (action == RUNS_LIST)
         return runs_list(call);
+    if (action == RUNS_TREND)
+        return runs_trend(call, call->operand_count > 1 ? call->operands[1] : NULL);
     if (call->operand_count > 1)
         return runs_add(call, call->operands[1]);
     char *store = store_default(FOR_ALL, "STORE", "runs");
@@ -134,15 +138,19 @@ static const option_spec runs_own[] = {
     {"again", 0, OPTION_FLAG, NULL, NULL, offsetof(runs_options, is_again)},
     {"since", 0, OPTION_TEXT, "TIME", NULL, offsetof(runs_options, since)},
     {"until", 0, OPTION_TEXT, "TIME", NULL, offsetof(runs_options, until)},
+    {"same", 0, OPTION_TEXT, "NAME[,NAME]...", NULL, offsetof(runs_options, same)},
+    {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(runs_options, is_inclusive)},
+    {"min-change", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(runs_options, min_change)},
+    {"svg", 0, OPTION_TEXT, "FILE", NULL, offsetof(runs_options, svg)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
-static const runs_options runs_defaults = {.shared = {.limit = 20}};
+static const runs_options runs_defaults = {.shared = {.limit = RUNS_NO_LIMIT}, .min_change = 0.01};
 
 const command_spec command_runs = {
     .name = "runs",
-    .operands = "add|list [STORE]",
+    .operands = "add|list|trend [STORE|FUNCTION]",
     .min_operands = 1,
     .max_operands = 2,
     .options = {.own = runs_own,

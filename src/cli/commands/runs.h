@@ -9,8 +9,11 @@
 /* In the order of the words of the first operand. */
 enum {
     RUNS_ADD,
-    RUNS_LIST
+    RUNS_LIST,
+    RUNS_TREND
 };
+
+#define RUNS_NO_LIMIT UINT64_MAX /* --limit was not given */
 
 typedef struct runs_options {
     shared_options shared;
@@ -19,6 +22,10 @@ typedef struct runs_options {
     const char *time;
     const char *since, *until;
     int is_again;
+    const char *same; /* names of labels, with commas */
+    const char *svg;
+    double min_change;
+    int is_inclusive;
 } runs_options;
 
 /* ---- the catalogue ---- */
@@ -67,9 +74,57 @@ uint64_t runs_now(void);
 /* Runs that --label, --since and --until select. The labels belong to `labels`. */
 int runs_filter(run_filter *filter, runs_labels *labels, const runs_options *options);
 
+/* ---- history ---- */
+
+/* Runs that can be compared with one run: those with the same labels. */
+typedef struct runs_history {
+    run_filter filter;
+    runs_labels labels;
+    runs_labels same;  /* of the run, those that --same names */
+    runs_labels known; /* of the run, all */
+    int64_t run;
+    uint64_t begun;
+    char *default_metric;
+    int64_t metric; /* that was asked for, or the default one */
+    char *metric_name;
+} runs_history;
+
+/*
+ * The newest run of --label, --since and --until and, for the filter, those that have the same
+ * labels. EXIT_DONE, or EXIT_TROUBLE after a message; runs_history_close is due in both cases.
+ */
+int runs_history_open(runs_history *h, catalogue *c, const runs_options *options);
+void runs_history_close(runs_history *h);
+/* The metric of --metric, by its name or a part of it, or the default one of the run. */
+int runs_history_metric(runs_history *h, catalogue *c, const runs_options *options);
+/*
+ * The function that a text means: by its name, its name without parameters and template arguments, a
+ * part of it, or a pattern. EXIT_TROUBLE after a message if there is none or more than one. free()
+ * the name.
+ */
+int runs_find_function(catalogue *c, const char *text, int64_t *id, char **name);
+/* "run 12, 2026-03-02 09:00, commit=12ab": for people; free() it. */
+char *runs_describe(catalogue *c, int64_t run);
+
+/* ---- plots ---- */
+
+typedef struct runs_plot {
+    const char *title, *metric;
+    const run_point *points;
+    const double *values;
+    size_t count;
+    const lode_change_points *changes; /* may be NULL */
+    metric_unit unit;
+} runs_plot;
+
+void runs_plot_text(out *o, const runs_plot *plot);
+/* EXIT_DONE, or EXIT_TROUBLE after a message. */
+int runs_plot_svg(const char *path, const runs_plot *plot);
+
 /* ---- commands ---- */
 
 int runs_add(const invocation *call, const char *store);
 int runs_list(const invocation *call);
+int runs_trend(const invocation *call, const char *function);
 
 #endif

@@ -142,7 +142,7 @@ int runs_time(const char *option, const char *text, uint64_t *nanoseconds)
 
 int runs_filter(run_filter *filter, runs_labels *labels, const runs_options *options)
 {
-    *filter = (run_filter){.limit = options->shared.limit};
+    *filter = (run_filter){.limit = options->shared.limit == RUNS_NO_LIMIT ? 0 : options->shared.limit};
     *labels = (runs_labels){.count = 0};
     if (runs_labels_parse(labels, &options->labels, 1) != EXIT_DONE)
         return EXIT_TROUBLE;

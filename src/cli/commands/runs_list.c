@@ -20,6 +20,7 @@ static const out_column columns[] = {
 };
 #define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
+#define SHOWN_RUNS     20
 #define DAY_AND_MINUTE 16 /* "2026-03-02 09:00" */
 
 /* The title has a column of its own. A command is long, and mostly the same. */
@@ -96,6 +97,8 @@ int runs_list(const invocation *call)
     run_filter filter;
     runs_labels labels;
     int status = runs_filter(&filter, &labels, call->options);
+    if (call->shared->limit == RUNS_NO_LIMIT)
+        filter.limit = SHOWN_RUNS;
     if (status == EXIT_DONE)
         status = runs_open(&c, call->options, CATALOGUE_READ);
     if (status == EXIT_DONE)

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+'lode runs trend' on catalogues whose every number is known: costs and order against a plain reading of the file by Python's
+sqlite3, change points against the steps that were planted.
+"""
+
+import argparse
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[1:1] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "tools")]
+
+import cli  # noqa: E402
+import make_catalogue  # noqa: E402
+from tap import Tap  # noqa: E402
+
+
+class Bench:
+    def __init__(self, tap, lode, folder):
+        self.tap, self.lode, self.folder = tap, lode, Path(folder)
+        self.empty = self.folder / "empty.sqlite"
+        make_catalogue.create(lode, self.empty)
+
+    def catalogue(self, name, *arguments, **options):
+        """A filled one: the file, and the costs in it."""
+        file = self.folder / f"{name}.sqlite"
+        file.write_bytes(self.empty.read_bytes())
+        return file, make_catalogue.fill(file, *arguments, **options)
+
+    def run(self, file, *words):
+        done = subprocess.run([self.lode, "runs", *map(str, words), "--catalogue", str(file)], capture_output=True, env=cli.environment())
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def json(self, file, *words, statuses=(0,)):
+        status, text, errors = self.run(file, *words, "--json")
+        if status not in statuses or errors:
+            raise ValueError(f"lode runs {words}: {status}: {errors}")
+        return json.loads(text)
+
+
+def plain_series(file, function, metric, where=lambda labels: True):
+    """[(run, begun, exclusive, inclusive)] in chronological order, from whole tables."""
+    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    labels = {}
+    for run, name, value in connection.execute("SELECT run, name, value FROM label"):
+        labels.setdefault(run, {})[name] = value
+    begun = dict(connection.execute("SELECT id, begun FROM run"))
+    keys = {name: number for number, name in connection.execute("SELECT id, name FROM key")}
+    metrics = {name: number for number, name in connection.execute("SELECT id, name FROM metric")}
+    rows = []
+    if function is None:
+        for number, run, value in connection.execute("SELECT metric, run, value FROM total"):
+            if number == metrics[metric]:
+                rows.append((run, begun[run], value, value))
+    else:
+        for key, number, run, own, whole in connection.execute("SELECT key, metric, run, exclusive, inclusive FROM cost"):
+            if key == keys[function] and number == metrics[metric]:
+                rows.append((run, begun[run], own, whole))
+    connection.close()
+    return sorted((row for row in rows if where(labels.get(row[0], {}))), key=lambda row: (row[1], row[0]))
+
+
+def found_series(answer):
+    return [(row["run"], int(row["begun_ns"]), row["exclusive"], row["inclusive"]) for row in answer["rows"]]
+
+
+def trends_are_what_the_file_has(bench):
+    def labels(run):
+        return {"title": "b" if run % 3 == 0 else "a", "branch": "main" if run % 2 else "dev"}
+    file, _ = bench.catalogue("mixed", 60, 5, 2, seed=4, labels=labels)
+    connection = sqlite3.connect(file)
+    # Added in another order than they began; and some runs do not have some functions.
+    connection.execute("UPDATE run SET begun = begun - 86400000000000 * 30 WHERE id > 40")
+    connection.execute("DELETE FROM cost WHERE key = 2 AND run % 5 = 0")
+    connection.commit()
+    connection.close()
+    newest = "b" if 39 % 3 == 0 else "a"  # run 40 is the newest now
+    cases = [(None, "CPUTIME (sec)", [], lambda l: l["title"] == newest),
+             ("function_0(int)", "CPUTIME (sec)", [], lambda l: l["title"] == newest),
+             ("function_1(int)", "PAPI_TOT_INS", ["--metric", "PAPI_TOT_INS"], lambda l: l["title"] == newest),
+             ("function_1(int)", "CPUTIME (sec)", ["--label", "title=a"], lambda l: l["title"] == "a"),
+             ("function_1(int)", "CPUTIME (sec)", ["--same", "none"], lambda l: True),
+             ("function_1(int)", "CPUTIME (sec)", ["--same", "none", "--label", "branch=dev"], lambda l: l["branch"] == "dev")]
+    for function, metric, words, where in cases:
+        answer = bench.json(file, "trend", *([function] if function else []), *words)
+        wanted = plain_series(file, function, metric, where)
+        bench.tap.check(found_series(answer) == wanted and len(wanted) > 5, f"trend of {function} {' '.join(words)}: {len(wanted)} runs",
+                        [found_series(answer)[:3], wanted[:3]])
+    answer = bench.json(file, "trend", "function_0", "--same", "none", "--limit", 7)
+    bench.tap.check(found_series(answer) == plain_series(file, "function_0(int)", "CPUTIME (sec)")[-7:], "--limit has the newest runs")
+
+
+def planted_steps_are_found(bench):
+    found, wrong = 0, []
+    for seed in range(12):
+        first = 15 + 5 * seed
+        file, series = bench.catalogue(f"step{seed}", 90, 3, 1, noise=0.03, steps=[(0, first, 1.12), (2, first, 0.8)], seed=seed)
+        for function, size in ((0, 12), (2, -20)):
+            answer = bench.json(file, "trend", f"function_{function}")
+            changes = answer["changes"]
+            near = [change for change in changes if abs(change["run"] - (first + 1)) <= 1]
+            found += len(near) == 1
+            if len(changes) != 1 or not near:
+                wrong.append((seed, function, first + 1, [change["run"] for change in changes]))
+                continue
+            change = near[0]
+            index = change["run"] - 1
+            means = [sum(values) / len(values) for values in (series[function, 0][:index], series[function, 0][index:])]
+            if change["run_before"] != change["run"] - 1 or abs(change["before"] / means[0] - 1) > 0.05 or abs(change["after"] / means[1] - 1) > 0.05:
+                wrong.append((seed, change, means))
+            if abs(change["change_percent"] - size) > 4:
+                wrong.append((seed, change["change_percent"], size))
+            if [row["run"] for row in answer["rows"] if row["is_change"]] != [change["run"]]:
+                wrong.append((seed, "is_change"))
+    bench.tap.check(len(wrong) <= 1, f"planted steps are found where they are: {found} of 24", wrong)
+
+
+def quiet_series_have_no_changes(bench):
+    count, invented = 0, []
+    for seed in range(6):
+        file, _ = bench.catalogue(f"quiet{seed}", 80, 5, 1, noise=0.05, seed=100 + seed)
+        for function in range(5):
+            changes = bench.json(file, "trend", f"function_{function}")["changes"]
+            count += 1
+            invented += [(seed, function, change) for change in changes]
+    # 80 values can be divided at 79 places, each at the level 0.001: at most 8 % of series, if tests were independent.
+    bench.tap.check(len(invented) <= 3, f"{count} series without a step: {len(invented)} changes", invented)
+
+
+def exact_counts_need_no_noise(bench):
+    file, _ = bench.catalogue("calls", 30, 2, 3, steps=[(1, 20, 1.02)])
+    answer = bench.json(file, "trend", "function_1", "--metric", "calls")
+    bench.tap.check([change["run"] for change in answer["changes"]] == [21], "a step of 2 % in a count without noise", answer["changes"])
+    answer = bench.json(file, "trend", "function_1", "--metric", "calls", "--min-change", "5")
+    bench.tap.check(answer["changes"] == [], "--min-change leaves it out", answer["changes"])
+
+
+def pictures(bench):
+    file, _ = bench.catalogue("picture", 150, 3, 1, steps=[(0, 70, 1.3)])
+    status, text, _ = bench.run(file, "trend", "function_0")
+    environment = cli.environment(COLUMNS="80")
+    for words in (["trend", "function_0"], ["trend"], ["trend", "function_0", "--limit", "1"]):
+        done = subprocess.run([bench.lode, "runs", *words, "--catalogue", str(file)], capture_output=True, env=environment)
+        lines = done.stdout.decode().splitlines()
+        bench.tap.check(done.returncode == 0 and max(map(len, lines)) <= 80, f"lode runs {' '.join(words)}: text fits 80 columns", lines[:4])
+    bench.tap.check("last run before: run 70," in text and "first run after: run 71," in text, "the runs on both sides of a change", [text])
+    ascii_only = subprocess.run([bench.lode, "runs", "trend", "--catalogue", str(file)], capture_output=True, env=cli.environment(LANG="C", LC_ALL="C"))
+    bench.tap.check(ascii_only.stdout.isascii() and b"o" in ascii_only.stdout, "a terminal without other characters")
+    picture = bench.folder / "picture.svg"
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE key SET name = 'f<a&b>\"''(int)' WHERE id = 1")
+    connection.commit()
+    connection.close()
+    bench.json(file, "trend", "f<a&b>\"'(int)", "--svg", picture)
+    root = ElementTree.parse(picture).getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [element.text for element in root.iter(f"{space}text")]
+    bench.tap.check(len(list(root.iter(f"{space}circle"))) == 150 and texts[0] == "f<a&b>\"'(int): CPUTIME (sec)" and any("at run 71" in text for text in texts),
+                    "the picture has all runs, the name and the change", texts)
+
+
+def names(bench):
+    file, _ = bench.catalogue("names", 12, 14, 1)
+    for text, status, pattern in (("function_1", 0, "function_1(int)"), ("function_1(int)", 0, "function_1(int)"), ("FUNCTION_9(INT)", 0, "function_9(int)"),
+                                  ("ion_13", 0, "function_13(int)"), ("*_12(*", 0, "function_12(int)"), ("function", 2, "matches 14 functions: function_0(int); "),
+                                  ("absent", 2, "no function in the catalogue matches 'absent'"), ("*" * 60 + "x", 2, "no function")):
+        found, out, errors = bench.run(file, "trend", text)
+        bench.tap.check(found == status and pattern in (out or errors), f"the function that '{text[:20]}' means", [found, out[:80], errors])
+    found, _, errors = bench.run(file, "trend", "--metric", "nothing")
+    bench.tap.check(found == 2 and "no metric in the catalogue matches 'nothing'" in errors, "a metric that is not there", [errors])
+
+
+TESTS = [trends_are_what_the_file_has, planted_steps_are_found, quiet_series_have_no_changes, exact_counts_need_no_noise, pictures, names]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True)
+    lode = str(Path(parser.parse_args().lode).resolve())
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(tap, lode, folder)
+        for test in TESTS:
+            test(bench)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
