@@ -151,7 +151,7 @@ typedef struct run_set {
 int catalogue_runs(catalogue *c, const run_filter *filter, run_set *set, catalogue_error *error);
 void run_set_free(run_set *set);
 /*
- * What a function cost in each of the runs: NaN where it does not have it. Function 0 is everything.
+ * What a function cost in each of the runs: NaN where one does not have it. Function 0 is all.
  * Reads the part of the function's history from the first of the runs to the last.
  */
 int catalogue_values(catalogue *c, const run_set *set, int64_t metric, int64_t function, int is_inclusive,

@@ -98,8 +98,8 @@ void runs_history_close(runs_history *h);
 /* The metric of --metric, by its name or a part of it, or the default one of the run. */
 int runs_history_metric(runs_history *h, catalogue *c, const runs_options *options);
 /*
- * The function that a text means: by its name, its name without parameters and template arguments, a
- * part of it, or a pattern. EXIT_TROUBLE after a message if there is none or more than one. free()
+ * The function that a text means: by its name, its name without parameters, a part of it, or a
+ * pattern. EXIT_TROUBLE after a message if there is none or more than one. free()
  * the name.
  */
 int runs_find_function(catalogue *c, const char *text, int64_t *id, char **name);
