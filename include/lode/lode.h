@@ -35,6 +35,7 @@
 #include <lode/guard.h>
 #include <lode/hotspot.h>
 #include <lode/match.h>
+#include <lode/merge.h>
 #include <lode/metric.h>
 #include <lode/name.h>
 #include <lode/pool.h>
@@ -43,6 +44,7 @@
 #include <lode/recording.h>
 #include <lode/search.h>
 #include <lode/selection.h>
+#include <lode/slice.h>
 #include <lode/source.h>
 #include <lode/spread.h>
 #include <lode/statistics.h>

@@ -104,6 +104,9 @@ lode_status lode_output_align(struct lode_output_file *file, unsigned alignment,
 /* Writes at an offset; does not move the append position. MT: several threads may write at once. */
 lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
                                  size_t size, lode_error *error);
+/* Reads what was written at an offset and is not in the buffer. MT: like writing. */
+lode_status lode_output_read_at(const struct lode_output_file *file, uint64_t offset, void *bytes,
+                                size_t size, lode_error *error);
 /* Flushes the buffer to the system, so that the file can be read or mapped. */
 lode_status lode_output_flush(struct lode_output_file *file, lode_error *error);
 /* Flushes, syncs to disk and closes. */

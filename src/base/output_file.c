@@ -84,6 +84,25 @@ lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t o
     return LODE_OK;
 }
 
+lode_status lode_output_read_at(const struct lode_output_file *file, uint64_t offset, void *bytes,
+                                size_t size, lode_error *error)
+{
+    unsigned char *at = bytes;
+    while (size > 0) {
+        ssize_t got = pread(file->fd, at, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return lode_fail_errno(error, file->name, "cannot read back");
+        if (got == 0)
+            return lode_fail(error, LODE_ERR_IO, file->name, offset, "shorter than what was written");
+        at += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return LODE_OK;
+}
+
 lode_status lode_output_flush(struct lode_output_file *file, lode_error *error)
 {
     LODE_TRY(lode_output_write_at(file, file->size - file->used, file->buffer, file->used, error));

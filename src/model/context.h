@@ -18,6 +18,7 @@ struct lode_file {
     bool copied;
     const char *path;
     const char *source; /* of a new database: the file to copy from; NULL: none */
+    uint32_t origin;    /* and which of the sink's origins has it */
 };
 
 struct lode_function {

@@ -31,6 +31,8 @@ struct lode_sink_options {
     lode_pool *pool;        /* NULL: threads are started when needed */
     uint64_t memory;        /* budget; 0: a quarter of the machine's, shared by local ranks */
     const char *origin;     /* store with the source files; NULL: use their own paths */
+    /* If the source files are in several stores; then `origin` is the one of the taxonomy. */
+    const char *const *origins;
     lode_finding_fn on_finding;
     lode_progress_fn on_progress;
     void *user; /* for both callbacks */

@@ -221,12 +221,12 @@ static lode_status move_summary(struct work *self, lode_error *error)
 static lode_status move_values(struct work *self, lode_error *error)
 {
     const struct lode_sink_ops *to = self->sink->ops;
+    LODE_TRY(move_summary(self, error));
     if (self->placed) {
         LODE_TRY(run(self, "measuring profiles", self->source->count, measure, count_item, error));
         LODE_TRY(to->place(self->sink, error));
         return run(self, "writing profiles", self->source->count, write_values, count_item, error);
     }
-    LODE_TRY(move_summary(self, error));
     if (to->append)
         LODE_TRY(
             run(self, "converting profiles", self->about.profile_count, take_values, append_values, error));

@@ -85,6 +85,24 @@ CALL(convert)
     return lode_convert(database, scratch_path(), options, error);
 }
 
+CALL(merge_databases)
+{
+    lode_merge_input input = {database, NULL, NULL};
+    return lode_merge_databases(&input, 1, scratch_path(), options, error);
+}
+
+CALL(slice_database)
+{
+    lode_merge_input input = {database, NULL, NULL};
+    return lode_slice_database(&input, scratch_path(), NULL, options, error);
+}
+
+CALL(slice_database_slice)
+{
+    lode_merge_input input = {database, NULL, NULL};
+    return lode_slice_database(&input, scratch_path(), options, NULL, error);
+}
+
 CALL(rewrite)
 {
     const lode_recording *recordings[] = {recording};
@@ -331,6 +349,8 @@ static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
 static const lode_judge_options judge_options = LODE_JUDGE_OPTIONS_INIT;
+static const lode_database_slice database_slice = LODE_DATABASE_SLICE_INIT;
+static const lode_merge_options merge_options = LODE_MERGE_OPTIONS_INIT;
 static const lode_query_options query_options = LODE_QUERY_OPTIONS_INIT;
 static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_INIT;
 static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
@@ -387,6 +407,9 @@ static const struct entry {
     {"lode_recording_open", call_recording_open, &recording_options, FIRST(lode_recording_options)},
     {"lode_recording_open_memory", call_recording_open_memory, &recording_options,
      FIRST(lode_recording_options)},
+    {"lode_merge_databases", call_merge_databases, &merge_options, sizeof merge_options},
+    {"lode_slice_database", call_slice_database, &merge_options, sizeof merge_options},
+    {"lode_slice_database (slice)", call_slice_database_slice, &database_slice, sizeof database_slice},
     {"lode_rewrite", call_rewrite, &rewrite_options, FIRST(lode_rewrite_options)},
     {"lode_rewrite (slice)", call_rewrite_slice, &slice, FIRST(lode_slice)},
     {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},

@@ -43,6 +43,8 @@ def commands(made):
         "synth recording": ["synth", "recording", "--records", "500", "--threads", "1"],
         "synth traces": ["synth", "recording", "--format", "zorka", "--records", "500", "--threads", "1"],
         "convert database": ["convert", made["database"], "--threads", "1"],
+        "merge databases": ["merge", made["database"], made["database"], "--threads", "1"],
+        "slice database": ["slice", made["database"], "--depth", "5", "--threads", "1"],
         "convert to draft-xml": ["convert", made["database"], "--format", "hpctoolkit-draft-xml"],
         "convert to draft-metadb": ["convert", made["database"], "--format", "hpctoolkit-draft-metadb"],
         "convert recording": ["convert", made["recording"], "--threads", "1"],

@@ -16,14 +16,14 @@ from tap import Tap  # noqa: E402
 DATABASE = ("database", "--profiles", 40, "--contexts", 3000)
 STORES = {
     "a database": (DATABASE, ("meta.db", "profile.db", "cct.db", "trace.db"),
-                   (("check", "--level", "full"), ("convert",), ("dump",), ("top",), ("tree",), ("trace",), ("profiles",))),
+                   (("check", "--level", "full"), ("convert",), ("merge",), ("slice", "--depth", "5"), ("dump",), ("top",), ("tree",), ("trace",), ("profiles",))),
     "a draft": (DATABASE, ("experiment.xml", "profile.db", "cct.db"), (("check", "--level", "full"), ("convert",), ("dump",), ("top",))),
     "a recording": (("recording", "--records", 200000, "--tasks", 2), ("*.dat", "app.sym", "*.map"),
                     (("check", "--level", "full"), ("convert",), ("build",), ("top",), ("search",), ("replay",))),
     "a trace store": (("recording", "--format", "zorka", "--records", 100000), ("*/traces.dat",),
                       (("check", "--level", "full"), ("convert",), ("build",), ("search", "--text", "GET"), ("top",))),
 }
-WRITES = ("convert", "build")
+WRITES = ("convert", "build", "merge", "slice")
 MOST = 6  # places in a run at which the file becomes shorter
 
 

@@ -57,6 +57,8 @@ def cases(made):
         Case("synth recording", ["synth", "recording", "--records", "20000", "--threads", "1"]),
         Case("synth traces", ["synth", "recording", "--format", "zorka", "--records", "20000", "--threads", "1"]),
         Case("convert database", ["convert", made["database"], "--threads", "2"]),
+        Case("merge databases", ["merge", made["database"], made["database"], "--threads", "2"]),
+        Case("slice database", ["slice", made["database"], "--depth", "5", "--threads", "2"]),
         Case("convert to a draft", ["convert", made["database"], "--format", "hpctoolkit-draft-xml"]),
         Case("convert recording", ["convert", made["recording"], "--threads", "2"]),
         Case("convert traces", ["convert", made["traces"], "--threads", "1"]),

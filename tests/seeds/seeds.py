@@ -28,7 +28,7 @@ QUESTIONS = {
     "store": (("top",), ("tree",), ("profiles",), ("search",), ("replay", "--limit", 2000), ("check", "--level", "full")),
 }
 WRITES = {
-    "database": (("convert",), ("convert", "--format", "hpctoolkit-draft-xml"), ("convert", "--format", "hpctoolkit-draft-metadb")),
+    "database": (("convert",), ("merge",), ("slice", "--depth", "6"), ("slice", "--from", "1us"), ("convert", "--format", "hpctoolkit-draft-xml"), ("convert", "--format", "hpctoolkit-draft-metadb")),
     "recording": (("build",), ("convert",), ("convert", "--format", "zorka")),
     "store": (("build",), ("convert",)),
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const lode_module module = {0, "/usr/lib/libapp.so.1"};
-static const lode_file file = {1, false, "/src/app/vector.h", NULL};
+static const lode_file file = {1, false, "/src/app/vector.h", NULL, 0};
 
 static lode_match match_as(const char *typed, const char *name, lode_name_form shown)
 {

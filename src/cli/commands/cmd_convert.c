@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "alloc.h"
 #include "command.h"
+#include "commands/rewrite.h"
 #include "formats.h"
 #include "interrupt.h"
 #include "output/report.h"
-#include "rec_session.h"
 #include "session.h"
 
 #include <stdint.h>
@@ -140,55 +139,12 @@ static int convert_database(const invocation *call)
     if (is_of_other_kind(options, LODE_STORE_DATABASE))
         return report("%s is a database; it cannot be converted to a recording", call->operands[0]);
     if (call->operand_count > 1)
-        return report("%s is a database; only recordings can be merged (see 'lode help convert')",
-                      call->operands[0]);
+        return report("%s is a database; use 'lode merge' for several databases", call->operands[0]);
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = convert(&s, options, call->out);
     session_close(&s);
     return status;
-}
-
-/* Recordings to be merged. The first has the slice, and gets findings and progress of all. */
-typedef struct merger {
-    rec_session *sessions;
-    const lode_recording **recordings;
-    size_t count;
-    out *out;
-    int is_refused; /* an error was met, and said, with --strict */
-} merger;
-
-static int is_rule_of_check(const char *rule)
-{
-    for (size_t i = 0; i < lode_rule_count(); i++)
-        if (strcmp(lode_rule_at(i)->id, rule) == 0)
-            return 1;
-    return 0;
-}
-
-/* What a check would say too is counted; what only this work brings up is said. */
-static int on_finding(void *user, const lode_finding *finding)
-{
-    merger *m = user;
-    if (finding->severity == LODE_ERROR && m->sessions[0].shared->strict) {
-        progress_clear(&m->sessions[0].progress);
-        report("%s: %s (%s)", finding->file[0] ? finding->file : m->sessions[0].path, finding->text,
-               finding->rule);
-        m->is_refused = 1;
-        return 1;
-    }
-    if (is_rule_of_check(finding->rule))
-        return rec_on_finding(&m->sessions[0], finding);
-    progress_clear(&m->sessions[0].progress);
-    out_say(m->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
-            finding->file[0] ? ": " : "", finding->text);
-    return out_has_failed(m->out);
-}
-
-static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
-{
-    merger *m = user;
-    return rec_on_progress(&m->sessions[0], phase, done, total);
 }
 
 /* NULL: that of the first recording. */
@@ -199,65 +155,13 @@ static const char *target_of(const convert_options *options)
     return is_said && format_find(family_of(options), layout_of(options), &format) ? format.name : NULL;
 }
 
-static int rewrite(merger *m, const convert_options *options)
-{
-    rec_session *s = &m->sessions[0];
-    lode_error error = {0};
-    lode_rewrite_options settings = LODE_REWRITE_OPTIONS_INIT;
-    settings.force = options->force;
-    settings.threads = rec_threads(s);
-    settings.on_finding = on_finding;
-    settings.on_progress = on_progress;
-    settings.user = m;
-    settings.to = target_of(options);
-    interrupt_hold();
-    lode_status status = lode_rewrite(m->recordings, m->count, options->target, &s->slice, &settings, &error);
-    progress_clear(&s->progress);
-    if (m->is_refused)
-        return EXIT_TROUBLE;
-    if (status != LODE_OK)
-        return report_unwritten(options->target, &error);
-    if (m->count == 1)
-        rec_say_findings(m->out, s, 0);
-    else
-        rec_say_merged_findings(m->out, s);
-    return EXIT_DONE;
-}
-
-static int open_recording(merger *m, const invocation *call, size_t index)
-{
-    rec_session *s = &m->sessions[index];
-    const char *path = call->operands[index];
-    int status = index == 0 ? rec_open_slice(s, path, call->shared) : rec_open(s, path, call->shared);
-    m->count++;
-    s->shows_notes = 1;
-    m->recordings[index] = s->recording;
-    return status;
-}
-
 static int convert_recordings(const invocation *call)
 {
     const convert_options *options = call->options;
-    merger m = {.out = call->out};
-    int status = EXIT_DONE;
+    rewrite_request request = {options->target, options->force, target_of(options)};
     if (is_of_other_kind(options, LODE_STORE_RECORDING))
         return report("%s is a recording; use 'lode build' to make a database", call->operands[0]);
-    if (call->operand_count > 1 && (call->shared->tasks || call->shared->ids))
-        return report("--%s needs a single recording (see 'lode help convert')",
-                      call->shared->tasks ? "task" : "id");
-    m.sessions = alloc_array(call->operand_count, sizeof *m.sessions);
-    m.recordings = alloc_array(call->operand_count, sizeof *m.recordings);
-    for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
-        status = open_recording(&m, call, i);
-    for (size_t i = 1; i < m.count; i++)
-        tally_merge(&m.sessions[0].opening, &m.sessions[i].opening, LODE_NOTE);
-    if (status == EXIT_DONE)
-        status = rewrite(&m, options);
-    for (size_t i = 0; i < m.count; i++)
-        rec_close(&m.sessions[i]);
-    free(m.sessions);
-    free(m.recordings);
-    return status;
+    return rewrite_recordings(call, &request);
 }
 
 static int convert_usage(const invocation *call)

@@ -550,8 +550,11 @@ static lode_status finish_ordered(struct hpct_sink *sink, const uint32_t *order,
     uint32_t count = sink->placed ? base->count : (uint32_t)sink->profiles.count;
     struct wire_Profile *records = records_of(sink, order, count);
     struct written_share share = {.first = base->first, .count = count, .records = records};
-    lode_status status =
-        records ? lode_hpct_transpose(sink, &share, &summary, &cct, error) : lode_fail_memory(error);
+    lode_status status = records ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK && sink->placed && sink->loops)
+        status = lode_hpct_add_placed_loops(sink, &share, error);
+    if (status == LODE_OK)
+        status = lode_hpct_transpose(sink, &share, &summary, &cct, error);
     free(records);
     LODE_TRY(status);
     base->counts.rounds = sink->traffic.rounds;

@@ -99,7 +99,7 @@ lode_status lode_hpct_copy_source(struct lode_output *output, const struct writt
                                   const char *path, const char *source, lode_error *error);
 /* Copies the origin's metrics/default.yaml, if any; metrics must be described as in the origin. */
 lode_status lode_hpct_take_taxonomy(struct hpct_sink *sink, lode_error *error);
-/* From now on, sums scope lex_aware at loops from scope function (loops.h). For one rank. */
+/* From now on, sums scope lex_aware at loops from scope function (loops.h). Needs the contexts. */
 lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error);
 void lode_hpct_free_loops(struct hpct_sink *sink);
 /* The source's statistics at loops. They are written if only rounding makes a difference. */
@@ -109,6 +109,9 @@ lode_status lode_hpct_collect_loops(const struct hpct_sink *sink, const lode_blo
                                     struct lode_array *values, lode_error *error);
 /* Adds the loop values of a profile; profiles come in order. */
 lode_status lode_hpct_add_loops(struct hpct_sink *sink, const struct lode_array *values, lode_error *error);
+/* The same for all profiles that this rank wrote in place, in the order of ranks. Collective. */
+lode_status lode_hpct_add_placed_loops(struct hpct_sink *sink, const struct written_share *share,
+                                       lode_error *error);
 /* False if it is computed from the values of profiles. */
 bool lode_hpct_loop_statistic(const struct hpct_sink *sink, uint32_t context, uint32_t metric,
                               const lode_metric_statistic *statistic, double *out);

@@ -422,6 +422,20 @@ lode_status lode_hpct_copy_source(struct lode_output *output, const struct writt
     return copying.is_unreadable && !is_own ? lode_origin_leave_out(origin, path, &reason, error) : status;
 }
 
+/* From the sink's origin, or from that of the file. */
+static lode_status put_source(struct hpct_sink *sink, const struct lode_file *file, lode_error *error)
+{
+    const struct lode_sink_options *options = &sink->base.options;
+    struct written_origin origin;
+    if (options->origins == NULL)
+        return lode_hpct_copy_source(&sink->base.output, &sink->origin, file->path, file->source, error);
+    LODE_TRY(
+        lode_origin_open(&origin, options->origins[file->origin], options->on_finding, options->user, error));
+    lode_status status = lode_hpct_copy_source(&sink->base.output, &origin, file->path, file->source, error);
+    lode_origin_close(&origin);
+    return status;
+}
+
 lode_status lode_hpct_put_companions(struct hpct_sink *sink, lode_error *error)
 {
     LODE_TRY(put_taxonomy(sink, error));
@@ -430,8 +444,7 @@ lode_status lode_hpct_put_companions(struct hpct_sink *sink, lode_error *error)
     for (uint32_t i = 0; i < sink->base.about->file_count; i++) {
         const struct lode_file *file = &sink->base.about->files[i];
         if (file->copied && file->source)
-            LODE_TRY(
-                lode_hpct_copy_source(&sink->base.output, &sink->origin, file->path, file->source, error));
+            LODE_TRY(put_source(sink, file, error));
     }
     return LODE_OK;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The summary of scope lex_aware at loops, if profiles may have hpcprof's values (loops.h). */
+#include "base/bytes.h"
 #include "base/intern.h"
+#include "base/spool.h"
 #include "format/hpctoolkit/loops.h"
 #include "format/hpctoolkit/write.h"
-#include "model/block.h"
+#include "model/block_builder.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +174,157 @@ lode_status lode_hpct_add_loops(struct hpct_sink *sink, const struct lode_array 
         add_total(LODE_ARRAY_AT(&loops->totals, struct loop_total, number), value);
     }
     return LODE_OK;
+}
+
+/* ---- in place ---- */
+
+/* The loop values of this rank's profiles, one after the other; `counts` is by profile. */
+struct spooled {
+    struct lode_spool spool;
+    uint64_t *counts;
+};
+
+static lode_status read_block(const struct hpct_sink *sink, const struct wire_Profile *record,
+                              struct lode_blob *bytes, lode_block *out, lode_error *error)
+{
+    size_t values = (size_t)record->nValues * BLOCK_VALUE_SIZE,
+           groups = (size_t)record->nCtxs * BLOCK_GROUP_SIZE;
+    bytes->size = 0;
+    if (lode_blob_reserve(bytes, values + groups, 1) == LODE_BLOB_FULL)
+        return lode_fail_memory(error);
+    const struct lode_output_file *file = &sink->files[HPCT_PROFILE];
+    LODE_TRY(lode_output_read_at(file, record->pValues, bytes->bytes, values, error));
+    LODE_TRY(lode_output_read_at(file, record->pCtxIndices, bytes->bytes + values, groups, error));
+    *out = block_of_profile(bytes->bytes + values, record->nCtxs, bytes->bytes, record->nValues);
+    return LODE_OK;
+}
+
+static lode_status spool_profiles(struct hpct_sink *sink, const struct written_share *share,
+                                  struct spooled *out, lode_error *error)
+{
+    struct lode_array values;
+    struct lode_blob bytes = {0};
+    lode_status status = LODE_OK;
+    lode_array_init(&values, sizeof(struct loop_value), SIZE_MAX);
+    for (uint32_t i = 0; i < share->count && status == LODE_OK; i++) {
+        lode_block block;
+        values.count = 0;
+        status = read_block(sink, &share->records[i], &bytes, &block, error);
+        if (status == LODE_OK)
+            status = lode_hpct_collect_loops(sink, &block, &values, error);
+        out->counts[i] = values.count;
+        if (status == LODE_OK && values.count > 0)
+            status =
+                lode_spool_write(&out->spool, values.items, values.count * sizeof(struct loop_value), error);
+    }
+    lode_array_free(&values);
+    lode_blob_free(&bytes);
+    return status == LODE_OK ? lode_spool_flush(&out->spool, error) : status;
+}
+
+static lode_status add_spooled(struct hpct_sink *sink, const struct written_share *share,
+                               const struct spooled *from, lode_error *error)
+{
+    struct lode_blob bytes = {0};
+    uint64_t at = 0;
+    lode_status status = LODE_OK;
+    for (uint32_t i = 0; i < share->count && status == LODE_OK; i++) {
+        size_t size = (size_t)from->counts[i] * sizeof(struct loop_value);
+        bytes.size = 0;
+        if (size == 0)
+            continue;
+        if (lode_blob_reserve(&bytes, size, 1) == LODE_BLOB_FULL)
+            status = lode_fail_memory(error);
+        if (status == LODE_OK)
+            status = lode_spool_read(&from->spool, at, bytes.bytes, size, error);
+        struct lode_array values = {.items = bytes.bytes, .count = from->counts[i]};
+        if (status == LODE_OK)
+            status = lode_hpct_add_loops(sink, &values, error);
+        at += size;
+    }
+    lode_blob_free(&bytes);
+    return status;
+}
+
+/* Totals and their keys, to another rank and from one. */
+static lode_status send_totals(struct hpct_sink *sink, uint32_t to, lode_error *error)
+{
+    struct lode_comm *comm = sink->base.options.comm;
+    const struct written_loops *loops = sink->loops;
+    uint64_t count = loops->totals.count;
+    LODE_TRY(lode_comm_send(comm, to, &count, sizeof count, error));
+    LODE_TRY(lode_comm_send(comm, to, loops->keys.items.items, count * sizeof(struct loop_key), error));
+    return lode_comm_send(comm, to, loops->totals.items, count * sizeof(struct loop_total), error);
+}
+
+static lode_status put_totals(struct written_loops *loops, const struct loop_key *keys,
+                              const struct loop_total *totals, uint64_t count, lode_error *error)
+{
+    lode_interner_clear(&loops->keys);
+    loops->totals.count = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct loop_total *total = lode_array_push(&loops->totals);
+        if (total == NULL || lode_interner_add(&loops->keys, &keys[i], NULL) == LODE_NO_NUMBER)
+            return lode_fail_memory(error);
+        *total = totals[i];
+    }
+    return LODE_OK;
+}
+
+static lode_status receive_totals(struct hpct_sink *sink, uint32_t from, lode_error *error)
+{
+    struct lode_comm *comm = sink->base.options.comm;
+    uint64_t count;
+    LODE_TRY(lode_comm_receive(comm, from, &count, sizeof count, error));
+    struct loop_key *keys = calloc((size_t)count + 1, sizeof *keys);
+    struct loop_total *totals = calloc((size_t)count + 1, sizeof *totals);
+    lode_status status = keys && totals ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_comm_receive(comm, from, keys, count * sizeof *keys, error);
+    if (status == LODE_OK)
+        status = lode_comm_receive(comm, from, totals, count * sizeof *totals, error);
+    if (status == LODE_OK)
+        status = put_totals(sink->loops, keys, totals, count, error);
+    free(keys);
+    free(totals);
+    return status;
+}
+
+/* Each rank continues the totals of the one before it, and all get those of the last. */
+static lode_status chain(struct hpct_sink *sink, const struct written_share *share,
+                         const struct spooled *from, lode_error *error)
+{
+    const struct lode_comm_place *place = &sink->base.options.comm->place;
+    uint32_t last = place->size - 1;
+    if (place->rank > 0)
+        LODE_TRY(receive_totals(sink, place->rank - 1, error));
+    LODE_TRY(add_spooled(sink, share, from, error));
+    if (place->rank < last)
+        LODE_TRY(send_totals(sink, place->rank + 1, error));
+    if (place->rank < last)
+        return receive_totals(sink, last, error);
+    for (uint32_t rank = 0; rank < last; rank++)
+        LODE_TRY(send_totals(sink, rank, error));
+    return LODE_OK;
+}
+
+lode_status lode_hpct_add_placed_loops(struct hpct_sink *sink, const struct written_share *share,
+                                       lode_error *error)
+{
+    struct spooled spooled = {.spool = LODE_SPOOL_INIT,
+                              .counts = calloc((size_t)share->count + 1, sizeof *spooled.counts)};
+    char name[32];
+    snprintf(name, sizeof name, ".loops-%u", sink->base.options.comm->place.rank);
+    lode_status status = spooled.counts
+                             ? lode_spool_open(&spooled.spool, lode_sink_scratch(&sink->base), name, error)
+                             : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = spool_profiles(sink, share, &spooled, error);
+    if (status == LODE_OK)
+        status = chain(sink, share, &spooled, error);
+    lode_spool_close(&spooled.spool);
+    free(spooled.counts);
+    return status;
 }
 
 /* The statistic, and its maximal rounding error. */
