@@ -168,5 +168,81 @@ LODE_API double lode_comparison_matched(const lode_comparison *comparison, lode_
 /* How many functions the filter hid, on the side with more of them. MT: any thread. */
 LODE_API size_t lode_comparison_hidden(const lode_comparison *comparison);
 
+/*
+ * By function: the contexts of a run whose own costs are the exclusive cost of a row, in the
+ * order of the tree, at most `capacity`; `count` is how many there are. None by anything else.
+ * Looks at every context. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_comparison_contexts(const lode_comparison *comparison, size_t row,
+                                                           lode_compare_side side, size_t run,
+                                                           const lode_context **contexts, size_t capacity,
+                                                           size_t *count, lode_error *error);
+
+/* ---- trees ---- */
+
+typedef struct lode_compare_tree_options {
+    size_t size;
+    const lode_name_rules *rules; /* NULL: the built-in ones */
+    const double *base_scales;    /* factors for the costs of base, in their order; NULL: all 1 */
+    const double *new_scales;     /* likewise of new */
+    int fold_loops;               /* loops are part of their functions too */
+} lode_compare_tree_options;
+#define LODE_COMPARE_TREE_OPTIONS_INIT                                                                       \
+    {                                                                                                        \
+        sizeof(lode_compare_tree_options), NULL, NULL, NULL, 0                                               \
+    }
+
+/*
+ * A function or loop under its callers, on both sides or one of them. Costs are means over the runs
+ * of a side, by lode_compare_side. The inclusive cost is the own cost and that of the children, so
+ * a node that has no counterpart and was looked through does not include what was paired beside it.
+ */
+typedef struct lode_compare_node {
+    uint32_t parent; /* node; of the root, itself */
+    unsigned depth;  /* 0: the root */
+    uint32_t child_count;
+    unsigned marks;                                 /* LODE_ONLY_IN_BASE and its like */
+    const lode_context *base_context, *new_context; /* one of them; NULL: not on that side */
+    double own[2], inclusive[2], calls[2];
+    double gross;     /* the sum of absolute changes of own cost, of the node and all below it */
+    uint32_t renamed; /* the node of the other side, with the mark */
+} lode_compare_node;
+
+typedef struct lode_compared_tree lode_compared_tree;
+
+/*
+ * Pairs two trees from the root down, each the trees of its runs in one, with lines folded into
+ * functions and loops. Nodes are paired by their keys; then by simple names; loops by lines
+ * relative to their function, else in the order of lines if they call about the same. A node
+ * without a counterpart is looked through: what is below it is paired with what is left on the
+ * other side, as if it were inlined. Every context is in one node, so own costs add up to those of
+ * the sides. Time and memory grow with the contexts. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_compare_trees(lode_compared_tree **out,
+                                                     const lode_cost *const *base_costs, size_t base_runs,
+                                                     const lode_cost *const *new_costs, size_t new_runs,
+                                                     const lode_compare_tree_options *options,
+                                                     lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_compared_tree_free(lode_compared_tree *tree);
+/* Node 0 is the root: everything. Parents precede children. MT: any thread. */
+LODE_API uint32_t lode_compared_tree_count(const lode_compared_tree *tree);
+/*
+ * A node, as much of it as a struct of `node_size` bytes has. LODE_NOT_FOUND if there is none. MT:
+ * any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_compared_tree_node(const lode_compared_tree *tree, uint32_t index,
+                                                          lode_compare_node *node, size_t node_size);
+/* The children of a node, the largest gross change first; NULL if none. MT: any thread. */
+LODE_API const uint32_t *lode_compared_tree_children(const lode_compared_tree *tree, uint32_t index,
+                                                     uint32_t *count);
+/* The normalised name of a node, as lode/name.h. MT: any thread. */
+LODE_API size_t lode_compared_tree_name(const lode_compared_tree *tree, uint32_t index, char *buffer,
+                                        size_t capacity);
+/* The cost of everything. MT: any thread. */
+LODE_API double lode_compared_tree_total(const lode_compared_tree *tree, lode_compare_side side);
+/* The share of own costs (absolute values) in nodes of both sides. MT: any thread. */
+LODE_API double lode_compared_tree_matched(const lode_compared_tree *tree, lode_compare_side side);
+
 LODE_END_DECLS
 #endif

@@ -159,6 +159,15 @@ uint32_t lode_strings_add(struct lode_strings *strings, const char *string)
     return add_string(strings, string, length + 1, hash);
 }
 
+uint32_t lode_strings_find(const struct lode_strings *strings, const char *string)
+{
+    struct lode_index_probe probe = lode_index_begin(&strings->index, lode_hash_text(string));
+    for (uint32_t number; lode_index_next(&probe, &number);)
+        if (strcmp(lode_strings_at(strings, number), string) == 0)
+            return number;
+    return LODE_NO_NUMBER;
+}
+
 bool lode_strings_put(struct lode_strings *strings, const char *string, uint32_t *number)
 {
     *number = lode_strings_add(strings, string);

@@ -88,7 +88,9 @@ void lode_strings_init(struct lode_strings *strings);
 void lode_strings_free(struct lode_strings *strings);
 /* The number of a string, added if new; LODE_NO_NUMBER for NULL or if out of memory. */
 uint32_t lode_strings_add(struct lode_strings *strings, const char *string);
-/* Likewise, but returns false if out of memory. */
+/* The number of a string; LODE_NO_NUMBER if it was not added. */
+uint32_t lode_strings_find(const struct lode_strings *strings, const char *string);
+/* As lode_strings_add, but returns false if out of memory. */
 bool lode_strings_put(struct lode_strings *strings, const char *string, uint32_t *number);
 /* The string of a number; NULL for LODE_NO_NUMBER. */
 static inline const char *lode_strings_at(const struct lode_strings *strings, uint32_t number)

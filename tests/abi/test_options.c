@@ -80,6 +80,15 @@ CALL(compare)
     return status;
 }
 
+CALL(compare_trees)
+{
+    const lode_cost *costs[] = {cost};
+    lode_compared_tree *tree;
+    lode_status status = lode_compare_trees(&tree, costs, 1, costs, 1, options, error);
+    lode_compared_tree_free(tree);
+    return status;
+}
+
 CALL(convert)
 {
     return lode_convert(database, scratch_path(), options, error);
@@ -344,6 +353,7 @@ static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
 static const lode_change_options change_options = LODE_CHANGE_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_compare_options compare_options = LODE_COMPARE_OPTIONS_INIT;
+static const lode_compare_tree_options compare_tree_options = LODE_COMPARE_TREE_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
@@ -389,6 +399,7 @@ static const struct entry {
     {"lode_check", call_check, &check_options, FIRST(lode_check_options)},
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
     {"lode_compare", call_compare, &compare_options, sizeof compare_options},
+    {"lode_compare_trees", call_compare_trees, &compare_tree_options, sizeof compare_tree_options},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},

@@ -3,6 +3,7 @@
 #include "analysis/compare/flat.h"
 
 #include "analysis/cost.h"
+#include "analysis/key.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
@@ -51,6 +52,7 @@ static lode_status find_row(lode_comparison *self, const struct lode_normal_numb
     struct lode_flat_row *row = lode_array_push(&self->rows);
     LODE_TRY_ALLOC(row, error);
     row->key = *key;
+    row->names[LODE_BASE] = row->names[LODE_NEW] = key->name;
     row->joined = *out;
     for (size_t i = 0; i < 2 * self->columns; i++)
         LODE_TRY_ALLOC(lode_array_push(&self->values), error);
@@ -121,6 +123,7 @@ static void join_rows(lode_comparison *self, uint32_t simple, uint32_t into, uin
     rows[into].key.module = rows[into].key.module == rows[from].key.module ? rows[into].key.module : 0;
     rows[into].key.file = rows[into].key.file == rows[from].key.file ? rows[into].key.file : 0;
     rows[from].joined = into;
+    rows[into].names[LODE_NEW] = rows[from].names[LODE_NEW];
     rows[into].hotspots[LODE_NEW] = rows[from].hotspots[LODE_NEW];
     rows[into].marks |= LODE_MATCHED_SIMPLE;
     for (size_t i = 0; i < self->columns; i++) {
@@ -305,6 +308,15 @@ static lode_status prepare(lode_comparison *self, lode_error *error)
     return compute(self, error);
 }
 
+static bool copy_costs(lode_comparison *self, lode_compare_side side, const lode_cost *const *costs)
+{
+    size_t count = self->runs[side] * self->metrics;
+    self->costs[side] = calloc(count + 1, sizeof(const lode_cost *));
+    for (size_t i = 0; self->costs[side] && i < count; i++)
+        self->costs[side][i] = costs[i];
+    return self->costs[side] != NULL;
+}
+
 lode_status lode_compare(lode_comparison **out, const lode_cost *const *base_costs, size_t base_runs,
                          const lode_cost *const *new_costs, size_t new_runs, size_t metrics,
                          const lode_compare_options *options, lode_error *error)
@@ -312,14 +324,15 @@ lode_status lode_compare(lode_comparison **out, const lode_cost *const *base_cos
     lode_comparison *self = calloc(1, sizeof *self);
     *out = NULL;
     LODE_TRY_ALLOC(self, error);
-    *self = (lode_comparison){.options = LODE_COMPARE_OPTIONS_INIT,
-                              .costs = {base_costs, new_costs},
-                              .runs = {base_runs, new_runs},
-                              .metrics = metrics};
+    *self = (lode_comparison){
+        .options = LODE_COMPARE_OPTIONS_INIT, .runs = {base_runs, new_runs}, .metrics = metrics};
     lode_map_init(&self->row_of);
     lode_array_init(&self->rows, sizeof(struct lode_flat_row), UINT32_MAX);
     lode_array_init(&self->values, sizeof(double), SIZE_MAX);
     lode_status status = lode_options_take(&self->options, options, error);
+    if (status == LODE_OK &&
+        !(copy_costs(self, LODE_BASE, base_costs) && copy_costs(self, LODE_NEW, new_costs)))
+        status = lode_fail_memory(error);
     if (status == LODE_OK)
         status = prepare(self, error);
     if (status == LODE_OK)
@@ -336,6 +349,8 @@ void lode_comparison_free(lode_comparison *comparison)
     for (size_t i = 0; comparison->tables && i < comparison->columns; i++)
         lode_hotspots_free(comparison->tables[i]);
     free(comparison->tables);
+    free(comparison->costs[LODE_BASE]);
+    free(comparison->costs[LODE_NEW]);
     free(comparison->totals);
     free(comparison->matched[LODE_BASE]);
     free(comparison->matched[LODE_NEW]);
@@ -392,4 +407,31 @@ double lode_comparison_total(const lode_comparison *comparison, lode_compare_sid
 double lode_comparison_matched(const lode_comparison *comparison, lode_compare_side side, size_t metric)
 {
     return is_column(comparison, side, 0, metric) ? comparison->matched[side][metric] : 1.0;
+}
+
+lode_status lode_comparison_contexts(const lode_comparison *comparison, size_t row, lode_compare_side side,
+                                     size_t run, const lode_context **contexts, size_t capacity,
+                                     size_t *count, lode_error *error)
+{
+    *count = 0;
+    if (comparison->options.by != LODE_BY_FUNCTION || row >= comparison->count ||
+        !is_column(comparison, side, run, 0))
+        return LODE_OK;
+    const struct lode_context_tree *tree = lode_flat_cost(comparison, side, run, 0)->tree;
+    const struct lode_tree_names *names = lode_normalizer_tree(&comparison->normalizer, tree->nodes);
+    uint32_t wanted =
+        LODE_ARRAY_AT(&comparison->rows, struct lode_flat_row, comparison->order[row])->names[side];
+    unsigned char *inside = calloc(tree->count, 1);
+    LODE_TRY_ALLOC(inside && names, error);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const lode_context *context = &tree->nodes[i];
+        inside[i] = begins_function(context)
+                        ? lode_normal_function_known(&comparison->normalizer, names, context) == wanted
+                        : inside[context->parent];
+        if (inside[i] && *count < capacity)
+            contexts[*count] = context;
+        *count += inside[i];
+    }
+    free(inside);
+    return LODE_OK;
 }

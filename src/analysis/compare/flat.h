@@ -10,14 +10,15 @@
 /* A row before it is shown. */
 struct lode_flat_row {
     struct lode_normal_numbers key;
-    uint32_t joined; /* the row that it is part of, by a simple name; else itself */
+    uint32_t names[LODE_SIDES]; /* the names that it has there */
+    uint32_t joined;            /* the row that it is part of, by a simple name; else itself */
     const lode_hotspot *hotspots[LODE_SIDES];
     unsigned marks;
 };
 
 struct lode_comparison {
     lode_compare_options options;
-    const lode_cost *const *costs[LODE_SIDES]; /* by run and metric */
+    const lode_cost **costs[LODE_SIDES]; /* by run and metric */
     size_t runs[LODE_SIDES], metrics;
     struct lode_normalizer normalizer;
     lode_hotspots **tables;   /* by side, run and metric */

@@ -43,10 +43,17 @@ lode_status lode_normal_row(struct lode_normalizer *self, const struct lode_tree
                             lode_group_by by, const lode_context *context, const lode_hotspot *row,
                             uint32_t *number, lode_error *error)
 {
+    /* Not the row's: it has none if several were put together. */
+    const lode_function *function = lode_context_function(context);
     if (by == LODE_BY_MODULE)
-        return lode_normal_module(self, names, row->module, number, error);
+        return lode_normal_module(
+            self, names, function && function->module ? function->module : context->module, number, error);
     if (by == LODE_BY_FILE)
-        return lode_normal_file(self, names, row->file, number, error);
+        return lode_normal_file(self, names,
+                                context->file ? context->file
+                                : function    ? function->file
+                                              : NULL,
+                                number, error);
     LODE_TRY(lode_normal_function(self, names, context, number, error));
     return by == LODE_BY_SYMBOL ? symbol_name(self, names, row, number, error) : LODE_OK;
 }

@@ -198,20 +198,30 @@ static lode_status note_function(struct lode_normalizer *self, const struct lode
     return status;
 }
 
+uint32_t lode_normal_function_known(const struct lode_normalizer *self, const struct lode_tree_names *names,
+                                    const lode_context *context)
+{
+    const lode_function *function = function_identity(lode_context_function(context));
+    bool is_code = context->lexical != LODE_LEXICAL_ENTRY && context->lexical != LODE_LEXICAL_GLOBAL;
+    if (function)
+        return names->functions[function->index];
+    if (is_code && context->module)
+        return names->unknown[context->module->index];
+    char label[1024];
+    lode_context_label(context, label, sizeof label);
+    return lode_strings_find(&self->strings, label);
+}
+
 lode_status lode_normal_function(struct lode_normalizer *self, const struct lode_tree_names *names,
                                  const lode_context *context, uint32_t *number, lode_error *error)
 {
-    const lode_function *function = function_identity(lode_context_function(context));
-    if (function) {
-        *number = names->functions[function->index];
+    *number = lode_normal_function_known(self, names, context);
+    if (*number != LODE_NO_NUMBER)
         return LODE_OK;
-    }
-    bool is_code = context->lexical != LODE_LEXICAL_ENTRY && context->lexical != LODE_LEXICAL_GLOBAL;
-    if (is_code && context->module) {
-        uint32_t *known = &names->unknown[context->module->index];
-        if (*known == LODE_NO_NUMBER)
-            LODE_TRY(normalise(self, names, unknown_name, context->module, known, error));
-        *number = *known;
+    if (context->lexical != LODE_LEXICAL_ENTRY && context->lexical != LODE_LEXICAL_GLOBAL &&
+        context->module) {
+        LODE_TRY(normalise(self, names, unknown_name, context->module, number, error));
+        names->unknown[context->module->index] = *number;
         return LODE_OK;
     }
     char label[1024];

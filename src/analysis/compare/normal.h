@@ -62,6 +62,9 @@ static inline const lode_context *lode_tree_of(const lode_context *context)
 /* Numbers of strings; 0 is the empty string. For a context that begins a function. */
 lode_status lode_normal_function(struct lode_normalizer *self, const struct lode_tree_names *names,
                                  const lode_context *context, uint32_t *number, lode_error *error);
+/* The same without adding strings; LODE_NO_NUMBER if it is none that was asked for. */
+uint32_t lode_normal_function_known(const struct lode_normalizer *self, const struct lode_tree_names *names,
+                                    const lode_context *context);
 lode_status lode_normal_module(struct lode_normalizer *self, const struct lode_tree_names *names,
                                const lode_module *module, uint32_t *number, lode_error *error);
 lode_status lode_normal_file(struct lode_normalizer *self, const struct lode_tree_names *names,
