@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 'lode runs trend' on catalogues whose every number is known: costs and order against a plain reading of the file by Python's
-sqlite3, change points against the steps that were planted.
+sqlite3, change points against the steps that were planted. 'lode runs check' against the formulas of the prediction interval and of Holm.
 """
 
 import argparse
 import json
+import math
 import sqlite3
 import subprocess
 import sys
@@ -177,7 +178,94 @@ def names(bench):
     bench.tap.check(found == 2 and "no metric in the catalogue matches 'nothing'" in errors, "a metric that is not there", [errors])
 
 
-TESTS = [trends_are_what_the_file_has, planted_steps_are_found, quiet_series_have_no_changes, exact_counts_need_no_noise, pictures, names]
+def student_tail(t, freedom):
+    """P(T > t), by Simpson's rule on the density: slow, and obvious."""
+    if t < 0:
+        return 1 - student_tail(-t, freedom)
+    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    # With x = sqrt(freedom) tan(a), the density becomes a power of a cosine.
+    low, high, steps = math.atan(t / math.sqrt(freedom)), math.pi / 2, 20000
+    width = (high - low) / steps
+    total = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * math.cos(low + i * width) ** (freedom - 1) for i in range(steps + 1))
+    return constant * math.sqrt(freedom) * total * width / 3
+
+
+def prediction(values, new, limit):
+    """(p that the increase is at most `limit`, ratio): one more run against several, by logarithms."""
+    logs = [math.log(value) for value in values]
+    mean = math.fsum(logs) / len(logs)
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
+    scale = deviation * math.sqrt(1 + 1 / len(logs))
+    return student_tail((math.log(new) - mean - math.log1p(limit)) / scale, len(logs) - 1), math.exp(math.log(new) - mean)
+
+
+def holm(p):
+    order, adjusted, largest = sorted(range(len(p)), key=lambda i: p[i]), [0.0] * len(p), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+def checks_are_what_the_formulas_say(bench):
+    # A step in the history, a step in the newest run, and one in which nothing happened.
+    for name, steps, begin in (("quiet", [], {}), ("a step now", [(2, 39, 1.4), (4, 39, 0.6)], {}), ("a step before", [(1, 20, 1.5), (2, 39, 1.4)], {1: 20})):
+        file, series = bench.catalogue(f"check {name}", 40, 6, 1, noise=0.02, steps=steps, seed=11)
+        answer = bench.json(file, "check", "--limit", 0, statuses=(0, 1))
+        rows = {row["function"]: row for row in answer["rows"]}
+        total = [math.fsum(series[function, 0][run] for function in range(6)) for run in range(40)]
+        wanted, wrong = {}, []
+        if name != "a step before":
+            wanted[None] = prediction(total[:-1], total[-1], 0.05)
+        for function in range(6):
+            values = series[function, 0]
+            wanted[f"function_{function}(int)"] = prediction(values[begin.get(function, 0):-1], values[-1], 0.05)
+        for key, (p, ratio) in wanted.items():
+            row = rows[key]
+            if abs(row["p"] - p) > 1e-6 * max(p, 1e-3) or abs(row["change_percent"] - 100 * (ratio - 1)) > 1e-6:
+                wrong.append((key, row["p"], p, row["change_percent"], 100 * (ratio - 1)))
+        if len(wanted) == 7:
+            for key, p in zip(wanted, holm([p for p, _ in wanted.values()])):
+                if abs(rows[key]["adjusted_p"] - p) > 1e-6 * max(p, 1e-3):
+                    wrong.append((key, "Holm", rows[key]["adjusted_p"], p))
+        more = sorted(row["function"] for row in answer["rows"] if row["verdict"] == "more" and row["function"])
+        less = sorted(row["function"] for row in answer["rows"] if row["verdict"] == "less" and row["function"])
+        bench.tap.check(not wrong, f"check, {name}: {len(wanted)} costs have the p of the prediction interval", wrong[:3])
+        bench.tap.check((more, less) == (["function_2(int)"] if steps else [], ["function_4(int)"] if name == "a step now" else []),
+                        f"check, {name}: what changed", [more, less])
+        bench.tap.check(answer["more_count"] == sum(row["verdict"] == "more" for row in answer["rows"]), f"check, {name}: the count")
+
+
+def alarms_are_rare(bench):
+    """The same program 100 times: Holm keeps the probability of an alarm at 5 % of checks, whatever the smallest change of interest."""
+    file, _ = bench.catalogue("alarms", 160, 20, 1, noise=0.05, seed=21)
+    statuses = [bench.run(file, "check", "--run", run, "--min-change", "0", "--json")[0] for run in range(61, 161)]
+    bench.tap.check(set(statuses) <= {0, 1} and statuses.count(1) <= 13, f"100 runs without a change: {statuses.count(1)} alarms", statuses)
+    file, _ = bench.catalogue("found", 60, 20, 1, noise=0.03, steps=[(7, 59, 1.25)], seed=22)
+    bench.tap.check(bench.run(file, "check")[0] == 1, "a planted 25 % is found at once")
+
+
+def checks_end_with_a_status(bench):
+    file, _ = bench.catalogue("few", 12, 3, 3, labels=lambda run: {"title": "a", "branch": "x" if run > 8 else "y"})
+    for words, wanted, text in ((["check"], 0, ""), (["check", "--same", "title,branch"], 2, "run 12 has 2 earlier runs with the same labels (title,branch); at least 5 are needed"),
+                                (["check", "--run", "99"], 2, "the catalogue has no such run"), (["check", "--metric", "calls"], 0, ""),
+                                (["check", "--history", "6"], 0, ""), (["check", "--history", "3"], 2, "at least 5 are needed")):
+        status, _, errors = bench.run(file, *words)
+        bench.tap.check(status == wanted and text in errors, f"lode runs {' '.join(words)}: status {wanted}", [status, errors])
+    bench.tap.check(bench.json(file, "check", "--history", 6)["history_count"] == 6, "--history")
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE cost SET exclusive = exclusive + 1 WHERE run = 12 AND metric = 3 AND key = 2")
+    connection.execute("INSERT INTO key(id, name, module, file) VALUES(9, 'fresh', '', '')")
+    connection.execute("INSERT INTO cost(key, metric, run, exclusive, inclusive) VALUES(9, 1, 12, 50, 50)")
+    connection.commit()
+    connection.close()
+    rows = bench.json(file, "check", "--limit", 0, "--min-change", "0", statuses=(0, 1))["rows"]
+    bench.tap.check([row["verdict"] for row in rows if row["metric"] == "calls" and row["function"] == "function_1(int)"] == ["more"],
+                    "a count that grows by one is more")
+    bench.tap.check([row["verdict"] for row in rows if row["function"] == "fresh"] == ["new"], "a function that no run before has is new")
+
+
+TESTS = [checks_are_what_the_formulas_say, alarms_are_rare, checks_end_with_a_status, trends_are_what_the_file_has, planted_steps_are_found, quiet_series_have_no_changes, exact_counts_need_no_noise, pictures, names]
 
 
 def main():

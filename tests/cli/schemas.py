@@ -239,7 +239,7 @@ def outputs_of_other_stores_validate(program, judge):
         subprocess.run([program.lode, "example", "demo"], cwd=inner, check=True, stdout=subprocess.DEVNULL)
         subprocess.run([sys.executable, cli.ROOT / "tests/tools/make_catalogue.py", "--lode", program.lode, "made", "--runs", "20", "--functions", "4",
                         "--metrics", "1", "--step", "0,10,1.5"], cwd=inner, check=True)
-        for words in (["trend"], ["trend", "function_0"]):
+        for words in (["trend"], ["trend", "function_0"], ["check"]):
             done = subprocess.run([program.lode, "runs", *words, "--catalogue", "made", "--json"], cwd=inner, capture_output=True)
             program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
         for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"]):

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const actions[] = {"add", "list", "trend", NULL};
+static const char *const actions[] = {"add", "list", "trend", "check", NULL};
 #define ACTION_COUNT (sizeof actions / sizeof *actions - 1)
 
 /* ---- add ---- */
@@ -92,8 +92,13 @@ static int check_options(const runs_options *options, int action)
 {
     if (action != RUNS_ADD && (options->time || options->is_again))
         return report("--time and --again are for 'lode runs add' (see 'lode help runs')");
-    if (action != RUNS_TREND && (options->svg || options->is_inclusive))
-        return report("--svg and --inclusive are for 'lode runs trend' (see 'lode help runs')");
+    if (action != RUNS_TREND && options->svg)
+        return report("--svg is for 'lode runs trend' (see 'lode help runs')");
+    if (action < RUNS_TREND && (options->is_inclusive || options->same || options->min_change >= 0))
+        return report("--inclusive, --same and --min-change are for 'lode runs trend' and 'lode runs check' "
+                      "(see 'lode help runs')");
+    if (action != RUNS_CHECK && (options->history || options->run))
+        return report("--history and --run are for 'lode runs check' (see 'lode help runs')");
     if (action == RUNS_ADD && (options->since || options->until))
         return report("--since and --until are not for 'lode runs add' (see 'lode help runs')");
     return EXIT_DONE;
@@ -109,9 +114,9 @@ static int runs_usage(const invocation *call)
         return report("unknown argument '%s'; did you mean '%s'? (see 'lode help runs')", call->operands[0],
                       meant);
     if (action < 0)
-        return report("unknown argument '%s': expected add, list or trend (see 'lode help runs')",
+        return report("unknown argument '%s': expected add, list, trend or check (see 'lode help runs')",
                       call->operands[0]);
-    if (action == RUNS_LIST && call->operand_count > 1)
+    if ((action == RUNS_LIST || action == RUNS_CHECK) && call->operand_count > 1)
         return report("unexpected argument '%s' (see 'lode help runs')", call->operands[1]);
     return check_options(call->options, action);
 }
@@ -121,6 +126,8 @@ static int run_runs(const invocation *call)
     int action = find_action(call->operands[0]);
     if (action == RUNS_LIST)
         return runs_list(call);
+    if (action == RUNS_CHECK)
+        return runs_check(call);
     if (action == RUNS_TREND)
         return runs_trend(call, call->operand_count > 1 ? call->operands[1] : NULL);
     if (call->operand_count > 1)
@@ -141,16 +148,18 @@ static const option_spec runs_own[] = {
     {"same", 0, OPTION_TEXT, "NAME[,NAME]...", NULL, offsetof(runs_options, same)},
     {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(runs_options, is_inclusive)},
     {"min-change", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(runs_options, min_change)},
+    {"history", 0, OPTION_COUNT, "N", NULL, offsetof(runs_options, history)},
+    {"run", 0, OPTION_COUNT, "N", NULL, offsetof(runs_options, run)},
     {"svg", 0, OPTION_TEXT, "FILE", NULL, offsetof(runs_options, svg)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
-static const runs_options runs_defaults = {.shared = {.limit = RUNS_NO_LIMIT}, .min_change = 0.01};
+static const runs_options runs_defaults = {.shared = {.limit = RUNS_NO_LIMIT}, .min_change = -1};
 
 const command_spec command_runs = {
     .name = "runs",
-    .operands = "add|list|trend [STORE|FUNCTION]",
+    .operands = "add|list|trend|check [STORE|FUNCTION]",
     .min_operands = 1,
     .max_operands = 2,
     .options = {.own = runs_own,

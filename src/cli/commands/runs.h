@@ -10,7 +10,8 @@
 enum {
     RUNS_ADD,
     RUNS_LIST,
-    RUNS_TREND
+    RUNS_TREND,
+    RUNS_CHECK
 };
 
 #define RUNS_NO_LIMIT UINT64_MAX /* --limit was not given */
@@ -24,7 +25,9 @@ typedef struct runs_options {
     int is_again;
     const char *same; /* names of labels, with commas */
     const char *svg;
-    double min_change;
+    double min_change; /* negative: not given */
+    uint64_t history;  /* runs that a check takes; 0: the default */
+    uint64_t run;      /* that is checked; 0: the newest */
     int is_inclusive;
 } runs_options;
 
@@ -126,5 +129,6 @@ int runs_plot_svg(const char *path, const runs_plot *plot);
 int runs_add(const invocation *call, const char *store);
 int runs_list(const invocation *call);
 int runs_trend(const invocation *call, const char *function);
+int runs_check(const invocation *call);
 
 #endif

@@ -64,6 +64,7 @@ int runs_history_open(runs_history *h, catalogue *c, const runs_options *options
         return EXIT_TROUBLE;
     run_filter newest = h->filter;
     newest.limit = 1;
+    newest.only = (int64_t)(options->run & INT64_MAX);
     if (catalogue_list(c, &newest, take_run, h, &error) != 0)
         return runs_failed(&error);
     if (h->run == 0)

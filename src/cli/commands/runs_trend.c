@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS_MIN 10 /* for change points */
+#define RUNS_MIN   10 /* for change points */
+#define MIN_CHANGE 0.01
 
 typedef struct trend {
     catalogue *c;
@@ -149,7 +150,7 @@ static int read_trend(trend *t, const runs_options *options, const char *functio
         t->values[i] = options->is_inclusive ? t->points[i].inclusive : t->points[i].exclusive;
     if (t->count == 0)
         return report("no run has a cost of '%s' in %s", function, t->history.metric_name);
-    return find_changes(t, options->min_change);
+    return find_changes(t, options->min_change >= 0 ? options->min_change : MIN_CHANGE);
 }
 
 static void print_trend(const invocation *call, const trend *t, const runs_plot *plot)
