@@ -29,7 +29,7 @@ struct lode_merge_part {
     struct lode_merge_filter *filter; /* slice.h; NULL: everything stays */
     const char *directory;            /* NULL: none */
     const char *label;                /* NULL: none */
-    uint32_t *contexts;               /* by index: the number of the context; once numbered, its id */
+    uint32_t *contexts;               /* by index: its number; once numbered, its id */
     struct lode_map unlisted;         /* by id: the same */
     uint32_t *unlisted_ids;           /* rising */
     uint32_t unlisted_count;

@@ -27,7 +27,6 @@ static const struct {
 } exceptions[] = {
     {"synth", "profiles", "synth has no store to select from: it takes the numbers of what it makes"},
     {"synth", "depth", "the same: how deep the calls are that it makes"},
-    {"runs", "label", "a label has a name and a value there; in merge, the labels are the names of runs"},
     {"search", "by", "it groups, too, but by one attribute of requests instead of a list of ids"},
 };
 #define EXCEPTION_COUNT (sizeof exceptions / sizeof *exceptions)

@@ -99,7 +99,7 @@ WRONG_QUESTIONS = {
     "convert --format uftrace {0} -o x": r"{0} is a database; it cannot be converted to a recording",
     "convert --format zorka {0} -o x": r"{0} is a database; it cannot be converted to a recording",
     "convert --layout zico {0} -o x": r"{0} is a database; --layout is for recordings \(see 'lode help convert'\)",
-    "convert {0} {0} -o x": r"{0} is a database; only recordings can be merged \(see 'lode help convert'\)",
+    "convert {0} {0} -o x": r"{0} is a database; use 'lode merge' for several databases",
 }
 
 # The same about a recording.

@@ -259,7 +259,7 @@ def check_made(tap, lode):
 
 
 def check_labels(tap, lode, folder, one, two):
-    lode.must("merge", "--label", "new,base", one, two, "-o", folder / "labelled")
+    lode.must("merge", "--labels", "new,base", one, two, "-o", folder / "labelled")
     content = Content(lode.dump(folder / "labelled"))
     runs = Counter(profile.key[1][0] for profile in content.profiles)
     tap.check(runs == {("RUN", 0, 0, 0): 9, ("RUN", 0, 1, 1): 5}, "runs are numbered in the order of labels", [runs])
@@ -271,14 +271,14 @@ def check_labels(tap, lode, folder, one, two):
     runs = {profile.key[1][0] for profile in again.profiles}
     tap.check(kinds == {1: 23} and len(runs) == 3 and again.id_names.count("RUN") == 1, "runs of a merged database get new numbers",
               [kinds, runs])
-    status, _, message = lode.run("merge", "--label", "a,b,c", one, two, "-o", folder / "none")
-    tap.check(status == 2 and "--label needs a name for each" in message, "labels are counted", [status, message])
+    status, _, message = lode.run("merge", "--labels", "a,b,c", one, two, "-o", folder / "none")
+    tap.check(status == 2 and "--labels needs a name for each" in message, "labels are counted", [status, message])
 
 
 def check_align(tap, lode, folder, one, two):
     """Samples move together, and the first of each database comes first."""
-    lode.must("merge", "--label", "a,b", one, two, "-o", folder / "as-they-are")
-    lode.must("merge", "--label", "a,b", "--align", "start", one, two, "-o", folder / "aligned")
+    lode.must("merge", "--labels", "a,b", one, two, "-o", folder / "as-they-are")
+    lode.must("merge", "--labels", "a,b", "--align", "start", one, two, "-o", folder / "aligned")
     plain, aligned = (Content(lode.dump(folder / name)) for name in ("as-they-are", "aligned"))
     moved = defaultdict(set)
     starts = defaultdict(list)
@@ -337,8 +337,8 @@ def main():
             upgraded.append(through / path.parent.name / path.name)
             upgraded[-1].parent.mkdir(parents=True, exist_ok=True)
             options.lode.must("convert", path, "-o", upgraded[-1])
-        options.lode.must("merge", "--label", ",".join(map(str, range(len(drafts)))), *drafts, "-o", target)
-        options.lode.must("merge", "--label", ",".join(map(str, range(len(drafts)))), *upgraded, "-o", Path(folder) / "again")
+        options.lode.must("merge", "--labels", ",".join(map(str, range(len(drafts)))), *drafts, "-o", target)
+        options.lode.must("merge", "--labels", ",".join(map(str, range(len(drafts)))), *upgraded, "-o", Path(folder) / "again")
         wrong = findings(options.lode, target, ACCEPTED) + differing(target, Path(folder) / "again")
         tap.check(not wrong, f"{len(drafts)} drafts, and the same when they were upgraded before", wrong)
     return tap.finish()

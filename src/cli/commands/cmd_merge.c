@@ -73,7 +73,7 @@ static char *split_labels(const char *text, lode_merge_input *inputs)
     return copy;
 }
 
-/* Without --label a run is called by its path, without slashes at the end. */
+/* Without --labels a run is called by its path, without slashes at the end. */
 static char *default_label(const invocation *call, size_t index)
 {
     const char *path = call->operands[index];
@@ -220,7 +220,7 @@ static int merge_usage(const invocation *call)
     if (options->local_ranks > LOCAL_RANKS_MAX)
         return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
     if (options->labels && count_labels(options->labels) != call->operand_count)
-        return report("--label needs a name for each database: %zu, not %zu (see 'lode help merge')",
+        return report("--labels needs a name for each database: %zu, not %zu (see 'lode help merge')",
                       call->operand_count, count_labels(options->labels));
     return EXIT_DONE;
 }
@@ -233,7 +233,7 @@ static const option_spec merge_own[] = {
 };
 
 static const option_spec merge_of_databases[] = {
-    {"label", 0, OPTION_TEXT, "NAMES", NULL, offsetof(merge_options, labels)},
+    {"labels", 0, OPTION_TEXT, "NAMES", NULL, offsetof(merge_options, labels)},
     {"align", 0, OPTION_CHOICE, NULL, align_choices, offsetof(merge_options, align)},
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, drop_unlisted)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(merge_options, memory)},
