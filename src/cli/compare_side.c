@@ -70,7 +70,7 @@ static int has_recording(const side_set *set)
     return !side_has_only(set, LODE_STORE_DATABASE);
 }
 
-static int is_counted(const char *name)
+int side_is_counted(const char *name)
 {
     size_t length = strlen(name);
     return strcmp(name, "calls") == 0 || strcmp(name, "errors") == 0 || unit_of_metric(name) == UNIT_BYTES ||
@@ -170,7 +170,7 @@ static double sample_cost(const side_run *run, const lode_cost *cost)
     const lode_database *db = run->database.db;
     const char *name = lode_metric_name(lode_cost_metric(cost));
     uint64_t samples = lode_cost_samples(cost);
-    if (strcmp(name, "time (sec)") == 0 || is_counted(name))
+    if (strcmp(name, "time (sec)") == 0 || side_is_counted(name))
         return 0;
     if (!samples && strncasecmp(name, "CPUTIME", 7) != 0 && strncasecmp(name, "REALTIME", 8) != 0)
         return (double)NAN;
@@ -195,7 +195,7 @@ static int cost_of_database(side_set *set, side_run *run, size_t index, const ch
         return status;
     const char *name = lode_metric_name(lode_cost_metric(to->owned));
     if (!metric->name)
-        *metric = (side_metric){.name = name, .unit = unit_of_metric(name), .is_exact = is_counted(name)};
+        *metric = (side_metric){.name = name, .unit = unit_of_metric(name), .is_exact = side_is_counted(name)};
     if (unit_of_metric(name) != metric->unit)
         return report("%s: '%s' and '%s' have different units", run->path, metric->name, name);
     to->cost = to->owned;

@@ -54,6 +54,9 @@ typedef struct side_set {
 int side_open(side_set *set, const invocation *call, const char *const *paths, size_t count);
 void side_close(side_set *set);
 
+/* Whether a metric of this name is counted, so that every difference is real. */
+int side_is_counted(const char *name);
+
 /* Whether all runs are of one kind. */
 int side_has_only(const side_set *set, lode_store_kind kind);
 

@@ -268,6 +268,19 @@ def outputs_of_comparisons_validate(program, judge):
     program.check(not wrong, f"{len(COMPARE_CALLS) + 2} comparisons follow their schemas", wrong)
 
 
+GATE_CALLS = ([LOOPS[0], LOOPS[3]], ["--max-imbalance", "5%", "--absent", "nothing", "--max-exclusive", "func1=5%", LOOPS[0], LOOPS[3]],
+              ["--max-inclusive", "main=1%", "--fail-unsure", "--base", *LOOPS[:2], "--new", *LOOPS[2:]], ["--max", "CPUTIME=1%", LOOPS[0], LOOPS[3]])
+
+
+def outputs_of_gates_validate(program, judge):
+    wrong = []
+    for folder, calls in ((program.databases(), GATE_CALLS), (program.recordings(), (["mt/uftrace.data", "mt/uftrace.data"],))):
+        for words in calls:
+            done = subprocess.run([program.lode, "gate", "--json", *words], cwd=folder, capture_output=True, timeout=cli.SECONDS)
+            wrong += [f"{words}: {problem}" for problem in (judge.text(done.stdout) if done.returncode in (0, 1) else [done.stderr.decode()])]
+    program.check(not wrong, f"{len(GATE_CALLS) + 1} gates follow their schema", wrong)
+
+
 # Recordings of requests know no source files.
 UNSEEN = {"lode-source-recording": {".id"}}
 
@@ -331,5 +344,5 @@ if __name__ == "__main__":
         print("1..0 # SKIP there is no python3-jsonschema")
         sys.exit(0)
     sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
-        golden_outputs_validate, outputs_of_databases_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate,
+        golden_outputs_validate, outputs_of_databases_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate,
         every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))

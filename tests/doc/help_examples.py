@@ -48,6 +48,7 @@ def make_stores(folder, env):
     for name, store in NAMES.items():
         shutil.copytree(folder / "demo" / store, folder / name)
     shutil.copytree(folder / "demo" / "solver" / "src", folder / "src")
+    (folder / "lode.gate").write_text("max-slower 5%\n", encoding="utf-8")
 
 
 def outputs_of(command):

@@ -142,7 +142,7 @@ static const option_spec slice_own[] = {
 
 static const option_spec slice_of_databases[] = {
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(slice_options, focus)},
-    {"min-share", 0, OPTION_PERCENT, "P", NULL, offsetof(slice_options, min_share)},
+    {"min-share", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(slice_options, min_share)},
     {"keep-contexts", 0, OPTION_FLAG, NULL, NULL, offsetof(slice_options, keep_contexts)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(slice_options, memory)},
     {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(slice_options, local_ranks)},
