@@ -40,7 +40,8 @@ int operands_complete(invocation *call, operand_list *list)
     const command_spec *command = call->command;
     char name[OPERAND_NAME_SIZE];
     int is_needed = call->operand_count < command->min_operands;
-    if (!command->stores || command->has_sides || is_store_given(call) || (!is_needed && call->operand_count == 0))
+    if (!command->stores || command->has_sides || is_store_given(call) ||
+        (!is_needed && call->operand_count == 0))
         return EXIT_DONE;
     operand_name(command, 0, name);
     list->found = store_default(command->stores, is_needed ? name : NULL, command->name);

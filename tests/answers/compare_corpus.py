@@ -151,6 +151,22 @@ def check_profiles(program, names, metric):
         program.tap.check(not wrong, f"{names[0]}, {names[1]}: --by {by}: {len(found)} rows are those of the reference", wrong[:SHOWN])
 
 
+def check_ranks(program, names, metric):
+    """In how many profiles a difference has its sign."""
+    dbs = [program.database(n) for n in names]
+    if max(len(db.ordinary_profiles()) for db in dbs) > 20:
+        return
+    wanted = reference.ranks(dbs, metric, lambda db, name, profiles: Cost(db, next(m for m in db.metrics if m["name"] == name), profiles))
+    answer = program.run("--limit", 0, "--metric", metric, *map(program.path, names))
+    wrong = []
+    for row in answer["rows"]:
+        both, more, less = wanted[row["new_name"] or row["base_name"]]
+        is_rounding = abs(row["difference"]) <= 1e-12 * (abs(row["base"]) + abs(row["new"]))
+        if row["ranks"] is not None and not is_rounding and (row["ranks"], row["ranks_with_sign"]) != (both, more if row["difference"] > 0 else less):
+            wrong.append(f"{row['name']}: {row['ranks_with_sign']} of {row['ranks']}, should be {(more, less)} of {both}")
+    program.tap.check(not wrong, f"{names[0]}, {names[1]}: profiles with the sign of a row, of {len(answer['rows'])} rows", wrong[:SHOWN])
+
+
 def check_algebra(program, names, by, metric):
     """compare(A, B) = -compare(B, A), and exclusive differences add up to that of the totals."""
     options = ("--limit", 0, "--by", by, "--metric", metric)
@@ -174,6 +190,38 @@ def check_algebra(program, names, by, metric):
                           [added, total])
 
 
+def check_tree(program, names, metric):
+    """Costs of a row are its own and those below it; gross changes add up; exchanged sides change signs."""
+    options = ("--tree", "--limit", 0, "--min-percent", 0, "--metric", metric)
+    there, back = (program.run(*options, *map(program.path, pair)) for pair in (names, names[::-1]))
+    rows, wrong = there["rows"], []
+    scale = max(abs(there["base_total"]), abs(there["new_total"]))
+    below = {i: [] for i in range(-1, len(rows))}
+    for row in rows:
+        below[-1 if row["parent_row"] is None else row["parent_row"]].append(row)
+    for i, row in enumerate(rows):
+        # Rows without a change are left out, so inclusive costs have to be made of differences.
+        parts = row["new_own"] - row["base_own"] + math.fsum(child["difference"] for child in below[i])
+        gross = abs(row["new_own"] - row["base_own"]) + math.fsum(child["gross"] for child in below[i])
+        if not same(row["difference"], parts, scale) or not same(row["gross"], gross, scale) or not same(row["new"] - row["base"], row["difference"], scale):
+            wrong.append(f"{row['name']}: {row['difference']}, {row['gross']}, should be {parts}, {gross}")
+        program.counts["rows"] += 1
+    totals = [cost_of(program.database(n), metric).total for n in names]
+    change = math.fsum(row["new_own"] - row["base_own"] for row in rows)
+    if not (same(there["base_total"], totals[0], scale) and same(there["new_total"], totals[1], scale)):
+        wrong.append(f"totals {there['base_total']}, {there['new_total']}, should be {totals}")
+    # What was measured at the root itself has no row.
+    root = [cost_of(program.database(n), metric).own[0] for n in names]
+    if not same(change, totals[1] - totals[0] - (root[1] - root[0]), scale):
+        wrong.append(f"own differences are {change} in total, should be {totals[1] - totals[0]}")
+    program.tap.check(not wrong, f"{names[0]}, {names[1]}: --tree: net and gross changes of {len(rows)} rows add up", wrong[:SHOWN])
+    digits = 11 - math.floor(math.log10(scale)) if scale else 0  # children are added up in another order
+    mine = sorted((str(r["base_name"]), str(r["new_name"]), r["depth"], round(0.0 + r["difference"], digits), round(r["gross"], digits)) for r in rows)
+    other = sorted((str(r["new_name"]), str(r["base_name"]), r["depth"], round(0.0 - r["difference"], digits), round(r["gross"], digits)) for r in back["rows"])
+    program.tap.check(mine == other, f"{names[0]}, {names[1]}: --tree: exchanged sides change signs, and nothing else",
+                      [sorted(set(mine) ^ set(other))[:SHOWN]])
+
+
 def check_itself(program, present):
     wrong = []
     for name in present:
@@ -181,6 +229,9 @@ def check_itself(program, present):
             answer = program.run("--by", by, program.path(name), program.path(name))
             if answer["rows"] or answer["metrics"][0]["difference"] != 0 or answer["metrics"][0]["matched_base_percent"] != 100:
                 wrong.append(f"{name} --by {by}: {answer['rows'][:1]}")
+        answer = program.run("--tree", "--min-percent", 0, program.path(name), program.path(name))
+        if answer["rows"] or answer["gross"] != 0 or answer["matched_base_percent"] != 100:
+            wrong.append(f"{name} --tree: {answer['rows'][:1]}")
     program.tap.check(not wrong, f"{len(present)} databases compared with themselves show nothing", wrong[:SHOWN])
 
 
@@ -205,6 +256,8 @@ def main():
         for by in ("function", "line", "loop", "module", "file"):
             check_algebra(program, names, by, metrics[0])
         check_profiles(program, names, metrics[0])
+        check_ranks(program, names, metrics[0])
+        check_tree(program, names, metrics[0])
     check_itself(program, present[::options.share])
     tap.note(", ".join(f"{count} {noun}" for noun, count in sorted(program.counts.items())))
     return tap.finish()

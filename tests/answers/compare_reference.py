@@ -147,6 +147,33 @@ def matched(base, new):
     return shares
 
 
+def ids_of(db, profile):
+    return " ".join(f"{db.id_names[i['kind']].lower()} {i['logical']}" for i in db.profiles[profile]["ids"]
+                    if db.id_names[i["kind"]].lower() not in ("node", "core"))
+
+
+def ranks(dbs, metric, cost):
+    """{names of a row: (profiles of both with a cost, those where new is more, those where it is less)}; `cost` makes the Cost of one profile."""
+    sides = []
+    for db in dbs:
+        by_ids = defaultdict(list)
+        for profile in db.ordinary_profiles():
+            by_ids[ids_of(db, profile)].append(Side(db, cost(db, metric, [profile]), "function"))
+        sides.append(by_ids)
+    whole = [Side(db, cost(db, metric, None), "function") for db in dbs]
+    found = {}
+    for left, right in pairs(*whole):
+        counts = [0, 0, 0]
+        for ids in set(sides[0]) & set(sides[1]) - {""}:
+            a, b = (math.fsum(side.exclusive(key) for side in group[ids]) for group, key in zip(sides, (left, right)))
+            counts[0] += a != 0 or b != 0
+            counts[1] += b > a
+            counts[2] += b < a
+        names = {row["name"] for row in (*whole[0].rows.get(left, ()), *whole[1].rows.get(right, ()))}
+        found.update(dict.fromkeys(names, tuple(counts)))
+    return found
+
+
 def profile_values(db, metric, kinds=None):
     """{ids as text: value} of profiles, or of groups by kinds."""
     found = defaultdict(list)

@@ -9,6 +9,7 @@ import unicodedata
 import cli
 
 LARGE = "viewer-issue-233"
+OTHER = "hatchet-hatchet-cpi-v4-database-v0"
 # Every kind of table that people see.
 VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LARGE], ["top", "--by", "line", LARGE],
          ["top", "--by", "loop", LARGE], ["top", "--by", "module", LARGE], ["top", "--by", "file", LARGE],
@@ -16,6 +17,9 @@ VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LAR
          ["tree", "--min-percent", "0", "viewer-issue-328"], ["profiles", LARGE],
          ["profiles", "made-loops-cputime-t-mpi3ranks"], ["context", LARGE, "main"], ["context", LARGE, "__brk"],
          ["trace", LARGE], ["trace", "viewer-issue-328"], ["trace", "made-merged-5-measurements"],
+         ["compare", OTHER, LARGE], ["compare", "--by", "line", "--sort", "new", OTHER, LARGE], ["compare", "--tree", OTHER, LARGE],
+         ["compare", "--by", "rank", OTHER, LARGE], ["compare", "--explain-match", OTHER, LARGE],
+         ["compare", "--base", OTHER, OTHER, "--new", LARGE],
          ["check", "made-small"], ["check", "--rules"], ["help"], ["help", "top"])
 # The same of recordings; a replay is a program text, whose lines are as long as they are.
 RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftrace.data"], ["top", "exc/uftrace.data"],
@@ -23,6 +27,7 @@ RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftra
                    ["top", "autoargs/uftrace.data"], ["tree", "exc/uftrace.data"],
                    ["tree", "--min-percent", "0", "--limit", "0", "deep4k/uftrace.data"],
                    ["tree", "--bottom-up", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
+                   ["compare", "mt/uftrace.data", "exc/uftrace.data"], ["compare", "--tree", "mt/uftrace.data", "exc/uftrace.data"],
                    ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"], ["search", "mt/uftrace.data"])
 
 

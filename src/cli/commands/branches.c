@@ -24,12 +24,12 @@ unsigned branches_deepest(const lode_view *view)
 }
 
 /* From the end: a row is the last of its siblings if none was met since a row above their depth. */
-static void find_last(branches *b, const lode_view *view, unsigned depth_count)
+static void find_last(branches *b, size_t count, unsigned depth_count)
 {
     unsigned char *is_met = alloc_array(depth_count, 1);
     unsigned met_depth = 0;
-    for (size_t i = lode_view_count(view); i-- > 0;) {
-        unsigned depth = lode_view_at(view, i)->depth;
+    for (size_t i = count; i-- > 0;) {
+        unsigned depth = b->depths[i];
         for (; met_depth > depth; met_depth--)
             is_met[met_depth] = 0;
         b->is_last[i] = !is_met[depth];
@@ -39,21 +39,36 @@ static void find_last(branches *b, const lode_view *view, unsigned depth_count)
     free(is_met);
 }
 
-void branches_init(branches *b, const lode_view *view, unsigned max_levels, int is_utf8)
+void branches_init_depths(branches *b, const unsigned *depths, size_t count, unsigned max_levels, int is_utf8)
 {
-    unsigned depth_count = branches_deepest(view) + 1;
+    unsigned deepest = 0;
     *b = (branches){.max_levels = max_levels, .is_utf8 = is_utf8};
-    b->is_last = alloc_array(lode_view_count(view), 1);
-    b->goes_on = alloc_array(depth_count, 1);
+    b->depths = alloc_array(count + 1, sizeof *b->depths);
+    for (size_t i = 0; i < count; i++) {
+        b->depths[i] = depths[i];
+        deepest = depths[i] > deepest ? depths[i] : deepest;
+    }
+    b->is_last = alloc_array(count + 1, 1);
+    b->goes_on = alloc_array((size_t)deepest + 1, 1);
     b->text_capacity = (size_t)(max_levels + 2) * PIECE_SIZE + 32;
     b->text = alloc_array(b->text_capacity, 1);
-    find_last(b, view, depth_count);
+    find_last(b, count, deepest + 1);
 }
 
-const char *branches_of(branches *b, const lode_view *view, size_t index)
+void branches_init(branches *b, const lode_view *view, unsigned max_levels, int is_utf8)
+{
+    size_t count = lode_view_count(view);
+    unsigned *depths = alloc_array(count + 1, sizeof *depths);
+    for (size_t i = 0; i < count; i++)
+        depths[i] = lode_view_at(view, i)->depth;
+    branches_init_depths(b, depths, count, max_levels, is_utf8);
+    free(depths);
+}
+
+const char *branches_of(branches *b, size_t index)
 {
     const struct pieces *pieces = b->is_utf8 ? &utf8_pieces : &ascii_pieces;
-    unsigned depth = lode_view_at(view, index)->depth;
+    unsigned depth = b->depths[index];
     unsigned drawn = depth < b->max_levels ? depth : b->max_levels;
     size_t used = 0;
     b->text[0] = '\0';
@@ -71,6 +86,7 @@ const char *branches_of(branches *b, const lode_view *view, size_t index)
 
 void branches_free(branches *b)
 {
+    free(b->depths);
     free(b->is_last);
     free(b->goes_on);
     free(b->text);

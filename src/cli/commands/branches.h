@@ -6,6 +6,7 @@
 #include <lode/lode.h>
 
 typedef struct branches {
+    unsigned *depths;       /* by row */
     unsigned char *is_last; /* by row: no sibling follows */
     unsigned char *goes_on; /* by depth: the line of the current ancestor goes on below */
     char *text;             /* of the current row */
@@ -15,8 +16,11 @@ typedef struct branches {
 } branches;
 
 void branches_init(branches *b, const lode_view *view, unsigned max_levels, int is_utf8);
+/* The same for rows of which only the depths are known. */
+void branches_init_depths(branches *b, const unsigned *depths, size_t count, unsigned max_levels,
+                          int is_utf8);
 /* What stands before row `index`; rows must be asked for in order. Valid until the next call. */
-const char *branches_of(branches *b, const lode_view *view, size_t index);
+const char *branches_of(branches *b, size_t index);
 void branches_free(branches *b);
 
 /* The depth of the deepest row, 0 being the first level. */

@@ -40,7 +40,7 @@ static int compare_usage(const invocation *call)
 {
     const compare_options *options = call->options;
     const shared_options *shared = call->shared;
-    lode_group_by by;
+    lode_group_by by = LODE_BY_FUNCTION;
     const char *name, *meant = NULL;
     if (has_sides(call) && (options->base.count == 0 || options->new_stores.count == 0))
         return report("--base and --new belong together (see 'lode help compare')");
@@ -53,6 +53,10 @@ static int compare_usage(const invocation *call)
         return report("--by is function, line, loop, module or file, or a kind of id, not '%.40s'; did you "
                       "mean %s? (see 'lode help compare')",
                       options->by, meant);
+    if (options->tree && (options->by || options->inclusive || options->normalize || shared->include.count ||
+                          shared->exclude.count))
+        return report("--tree has no --by, --inclusive, --normalize, --include and --exclude (see 'lode help "
+                      "compare')");
     if (options->function && is_by_contexts)
         return report("--function is for --by rank, thread or another kind of id (see 'lode help compare')");
     if ((shared->include.count || shared->exclude.count) && !(is_by_contexts && by == LODE_BY_FUNCTION))
@@ -113,6 +117,8 @@ static int open_sides(compare_job *job)
 
 static int compare_and_print(compare_job *job, int is_by_contexts)
 {
+    if (job->options->tree)
+        return compare_print_tree(job);
     if (!is_by_contexts)
         return compare_print_profiles(job);
     int status = compare_costs(job);
@@ -147,6 +153,8 @@ static const option_spec compare_own[] = {
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"metric", 'm', OPTION_TEXTS, "METRIC[,METRIC]...", NULL, offsetof(shared_options, metrics)},
     {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(compare_options, function)},
+    {"tree", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, tree)},
+    {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(compare_options, min_share)},
     {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, inclusive)},
     {"normalize", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, normalize)},
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, all)},

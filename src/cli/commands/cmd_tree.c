@@ -83,7 +83,7 @@ typedef struct tree_writer {
 static void tree_cell(tree_writer *w, const lode_view *view, size_t index, const char *name)
 {
     const lode_view_row *row = lode_view_at(view, index);
-    const char *branch = branches_of(&w->branches, view, index);
+    const char *branch = branches_of(&w->branches, index);
     int is_inlined = lode_context_relation(row->context) == LODE_RELATION_INLINED;
     size_t size = strlen(branch) + strlen(name) + 32;
     w->line = alloc_grow(w->line, &w->line_capacity, size, 1);

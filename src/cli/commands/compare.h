@@ -86,6 +86,8 @@ typedef struct compare_table {
 int compare_table_make(compare_table *table, compare_job *job, size_t metric);
 void compare_table_free(compare_table *table);
 
+/* Counts profiles whose difference has the sign of the row, for the first rows of each table. */
+int compare_count_ranks(compare_job *job, compare_table *tables, size_t shown_most);
 /* The name of a row of one side, for the caller to free; NULL for NULL. */
 char *compare_name(const compare_job *job, const lode_hotspot *hotspot);
 

@@ -343,7 +343,7 @@ static void write_name_cells(out *o, const compare_job *job, const compare_row *
 /* A share of a change that nearly cancels out says nothing. */
 static int has_share(const compare_table *table)
 {
-    return fabs(table->total.difference) >= 0.1 * table->gross && table->total.difference != 0;
+    return fabs(table->total.difference) >= 0.5 * table->gross && table->total.difference != 0;
 }
 
 static void write_row(out *o, const compare_job *job, const compare_table *table, const compare_row *row)
@@ -459,6 +459,9 @@ int compare_print_rows(compare_job *job)
     int status = EXIT_DONE;
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
         status = compare_table_make(&tables[i], job, i);
+    uint64_t limit = job->call->shared->limit;
+    if (status == EXIT_DONE)
+        status = compare_count_ranks(job, tables, limit ? (size_t)limit : SIZE_MAX);
     if (status == EXIT_DONE) {
         out *o = job->call->out;
         out_begin(o, SCHEMA_COMPARE, NULL);
