@@ -34,7 +34,7 @@ static int on_profile(unsigned kind, void *user, void *statement, void *time)
     return 0;
 }
 
-/* A catalogue with so many runs, of two programs in turn, that began in the order of their numbers. */
+/* A catalogue with so many runs, of two programs in turn, in the order of their numbers. */
 static catalogue *make(const char *path, int runs)
 {
     static const char *const titles[] = {"a", "b"};
