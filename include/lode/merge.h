@@ -37,10 +37,12 @@ typedef struct lode_merge_options {
     lode_comm *comm;
     uint32_t local_ranks;
     lode_pool *pool; /* NULL: threads are started when needed */
+    /* divide values by the number of runs, so that totals are means over runs */
+    int mean;
 } lode_merge_options;
 #define LODE_MERGE_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_merge_options), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL                        \
+        sizeof(lode_merge_options), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, 0                     \
     }
 
 /*

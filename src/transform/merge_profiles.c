@@ -512,6 +512,9 @@ static lode_status list_runs(struct lode_merge_source *self, const char *before,
     char *text = lode_arena_alloc(&self->arena, size, 1);
     LODE_TRY_ALLOC(text, error);
     used = (size_t)snprintf(text, size, "%s%s", before, before[0] ? "\n" : "");
+    if (self->options->mean)
+        used += (size_t)snprintf(text + used, size - used, "Means of %" PRIu32 " runs\n",
+                                 self->parts[self->count - 1].run + 1);
     for (uint32_t i = 0; i < self->count; i++) {
         bool is_new = i == 0 || self->parts[i].run != self->parts[i - 1].run;
         if (is_new && shown++ < TEXTS_MAX)

@@ -143,14 +143,15 @@ static lode_status renumber(struct lode_merge_source *self, const struct lode_me
                 return lode_fail(error, LODE_ERR_CORRUPT, block->file, LODE_NO_OFFSET,
                                  "profile %u has a value of metric %u, which %s does not list", profile, id,
                                  lode_database_part_file(part->db, LODE_PART_META));
-            LODE_TRY(
-                lode_block_builder_add(builder, context, part->value_ids[id], block_value(block, i), error));
+            LODE_TRY(lode_block_builder_add(builder, context, part->value_ids[id],
+                                            block_value(block, i) / self->divisor, error));
         }
     }
     return LODE_OK;
 }
 
 struct recovered {
+    const struct lode_merge_source *source;
     const struct lode_merge_part *part;
     struct lode_block_builder *builder;
 };
@@ -159,7 +160,7 @@ static lode_status add_point(void *user, uint32_t context, uint16_t id, double v
 {
     const struct recovered *self = user;
     return lode_block_builder_add(self->builder, self->part->contexts[context], self->part->value_ids[id],
-                                  value, error);
+                                  value / self->source->divisor, error);
 }
 
 /* The old trace line of a new one; empty if the profile had none. */
@@ -199,7 +200,7 @@ static lode_status values(struct lode_profile_source *base, unsigned slot, uint3
     const struct lode_merge_profile *from = &self->profiles[profile - 1];
     const struct lode_merge_part *part = &self->parts[from->part];
     struct lode_block_builder *builder = &self->slots[slot].builder;
-    struct recovered recovered = {part, builder};
+    struct recovered recovered = {self, part, builder};
     if (part->filter && (part->filter->moves || lode_slice_has_window(part)))
         return sliced_values(self, slot, profile, out, error);
     LODE_TRY(lode_profile_block(part->db, from->profile, out, error));
@@ -378,6 +379,8 @@ static lode_status open_parts(struct lode_merge_source *self, const lode_merge_i
         self->has_traces |= lode_database_has(part->db, LODE_PART_TRACE);
     }
     LODE_TRY(lode_merge_order_parts(self, error));
+    /* Runs are numbered from 0 in the order of parts. */
+    self->divisor = self->options->mean ? (double)self->parts[count - 1].run + 1 : 1.0;
     return lode_merge_unify(self, error);
 }
 

@@ -73,6 +73,7 @@ struct lode_merge_source {
     uint32_t *metric_of;       /* by id of values, once described */
     struct lode_arena arena;
     bool has_runs, has_traces;
+    double divisor; /* of values: the number of runs, for means; else 1 */
     unsigned threads;
     uint32_t run_kind;
 

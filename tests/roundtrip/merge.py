@@ -254,6 +254,7 @@ def check_made(tap, lode):
         ten = [make(lode, folder, f"run{i}", "--profiles", "4", "--contexts", "100", "--seed", str(i % 3)) for i in range(1, 11)]
         check_merge(tap, lode, "made: ten runs, some equal, in the order of their numbers", ten)
         check_labels(tap, lode, Path(folder), one, two)
+        check_mean(tap, lode, Path(folder), one, two)
         check_align(tap, lode, Path(folder), one, two)
         check_sources(tap, lode, Path(folder))
 
@@ -273,6 +274,21 @@ def check_labels(tap, lode, folder, one, two):
               [kinds, runs])
     status, _, message = lode.run("merge", "--labels", "a,b,c", one, two, "-o", folder / "none")
     tap.check(status == 2 and "--labels needs a name for each" in message, "labels are counted", [status, message])
+
+
+def check_mean(tap, lode, folder, one, two):
+    """Every value is the one of the plain merge, divided by the number of runs; parts of one run count once."""
+    lode.must("merge", "--labels", "a,b", one, two, "-o", folder / "sum")
+    lode.must("merge", "--labels", "a,b", "--mean", one, two, "-o", folder / "mean")
+    plain, mean = (Content(lode.dump(folder / name)) for name in ("sum", "mean"))
+    wrong = [profile.key for profile, twin in zip(plain.profiles, mean.profiles)
+             if {id: {metric: value / 2 for metric, value in group.items()} for id, group in profile.values.items()} != twin.values]
+    wrong += findings(lode, folder / "mean", ACCEPTED)
+    tap.check(not wrong and "Means of 2 runs" in mean.description, "--mean divides by the number of runs", wrong[:5])
+    lode.must("merge", "--labels", "a,a", one, two, "-o", folder / "one-sum")
+    lode.must("merge", "--labels", "a,a", "--mean", one, two, "-o", folder / "one-mean")
+    names = differing(folder / "one-sum", folder / "one-mean")
+    tap.check(set(names) <= {"meta.db"}, "the mean of one run is that run", names)
 
 
 def check_align(tap, lode, folder, one, two):

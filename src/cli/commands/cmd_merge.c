@@ -19,7 +19,7 @@
 typedef struct merge_options {
     shared_options shared;
     const char *target, *labels;
-    int force, drop_unlisted;
+    int force, drop_unlisted, mean;
     int align; /* UNSAID, or ALIGN_... */
     uint64_t memory;
     int mpi; /* job_kind */
@@ -159,6 +159,7 @@ static int merge_databases(const invocation *call, const databases *d, lode_comm
     settings.drop_unlisted = options->drop_unlisted;
     settings.with_runs = options->labels != NULL;
     settings.align = options->align != UNSAID;
+    settings.mean = options->mean;
     settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
     settings.memory = options->memory;
     settings.on_finding = on_finding;
@@ -235,6 +236,7 @@ static const option_spec merge_own[] = {
 static const option_spec merge_of_databases[] = {
     {"labels", 0, OPTION_TEXT, "NAMES", NULL, offsetof(merge_options, labels)},
     {"align", 0, OPTION_CHOICE, NULL, align_choices, offsetof(merge_options, align)},
+    {"mean", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, mean)},
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, drop_unlisted)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(merge_options, memory)},
     {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(merge_options, local_ranks)},
