@@ -48,6 +48,9 @@ def make_stores(folder, env):
     for name, store in NAMES.items():
         shutil.copytree(folder / "demo" / store, folder / name)
     shutil.copytree(folder / "demo" / "solver" / "src", folder / "src")
+    # A history for trends and checks.
+    for day in range(1, 13):
+        run(f"lode runs add db --label machine=cluster1 --time 2026-01-{day:02} --again", folder, env)
     (folder / "lode.gate").write_text("max-slower 5%\n", encoding="utf-8")
 
 
@@ -86,6 +89,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "lode").symlink_to(Path(options.lode).resolve())
         env = environment(Path(scratch) / "lode")
+        env["LODE_CATALOGUE"] = str(Path(scratch) / "runs.sqlite")  # not that of the user
         stores = Path(scratch) / "stores"
         stores.mkdir()
         make_stores(stores, env)
