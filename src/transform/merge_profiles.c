@@ -181,6 +181,7 @@ lode_status lode_merge_order_parts(struct lode_merge_source *self, lode_error *e
 /* A profile before it has its number. */
 struct listed {
     struct lode_id_tuple ids;
+    lode_id *space; /* for one id before them */
     struct lode_merge_profile from;
 };
 
@@ -215,6 +216,7 @@ static lode_status read_ids(struct lode_merge_source *self, const struct lode_me
         copy[i + 1].kind = self->kinds.order[part->kinds[ids[i].kind]];
     }
     listed->ids = (struct lode_id_tuple){copy + 1, count};
+    listed->space = copy;
     return LODE_OK;
 }
 
@@ -281,7 +283,7 @@ static uint32_t find_run(const struct run *runs, uint32_t count, const struct ru
 static void set_run(const struct lode_merge_source *self, struct listed *listed, uint32_t number)
 {
     bool has_one = is_run(self, &listed->ids);
-    lode_id *ids = (lode_id *)(uintptr_t)listed->ids.ids - !has_one;
+    lode_id *ids = listed->space + has_one;
     ids[0] = (lode_id){(uint16_t)self->run_kind, 0, number, number};
     listed->ids = (struct lode_id_tuple){ids, listed->ids.count + !has_one};
 }
