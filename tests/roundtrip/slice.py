@@ -354,10 +354,39 @@ def check_wrong(tap, lode):
                       [status, message])
 
 
+def check_recordings(tap, lode):
+    """The words of databases do for recordings what `convert` does."""
+    with tempfile.TemporaryDirectory(prefix="lode-slice-") as folder:
+        one, two, new, old = (Path(folder) / name for name in ("one", "two", "new", "old"))
+        for seed, target in enumerate((one, two), 1):
+            lode.must("synth", "recording", "--records", "5000", "--tasks", "2", "--seed", seed, "-o", target)
+        for word, arguments in (("merge", [one, two]), ("slice", ["--from", "1us", "--to", "500us", "--depth", "3", one])):
+            lode.must(word, *arguments, "-o", new)
+            lode.must("convert", *arguments, "-o", old)
+            names = differing(new, old)
+            tap.check(not names, f"{word} of recordings is what convert does", names)
+            shutil.rmtree(new)
+            shutil.rmtree(old)
+
+
+def check_drafts(tap, options):
+    for path in sorted(path for layout in ("pre-a", "pre-b", "draft-xml") for path in (options.corpus / layout).glob("*")):
+        with tempfile.TemporaryDirectory(prefix="lode-slice-") as folder:
+            wrong = []
+            for number, arguments in enumerate((["--depth", "3"], ["--min-share", "2"], ["--keep-contexts"])):
+                target = Path(folder) / str(number)
+                options.lode.must("slice", *arguments, path, "-o", target)
+                wrong += findings(options.lode, target, ACCEPTED)
+        tap.check(not wrong, f"{path.parent.name}/{path.name}: slices of a draft are sound", wrong[:9])
+
+
 def main():
     options = parse_arguments(__doc__)
     tap, lode = Tap(), options.lode
     check_wrong(tap, lode)
+    check_recordings(tap, lode)
+    if not options.names:
+        check_drafts(tap, options)
     with tempfile.TemporaryDirectory(prefix="lode-slice-") as folder:
         made = {"made": ["--profiles", "9", "--contexts", "300", "--metrics", "2"],
                 "made, deep": ["--depth", "60", "--contexts", "500", "--profiles", "4", "--samples", "20"]}
