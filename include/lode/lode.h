@@ -42,6 +42,7 @@
 #include <lode/profile.h>
 #include <lode/query.h>
 #include <lode/recording.h>
+#include <lode/scaling.h>
 #include <lode/search.h>
 #include <lode/selection.h>
 #include <lode/slice.h>

@@ -89,6 +89,37 @@ CALL(compare_trees)
     return status;
 }
 
+static lode_status ask_scaling(int which, const lode_scaling_options *options, lode_error *error)
+{
+    const lode_cost *costs[] = {cost};
+    lode_compared_tree *tree;
+    lode_scaling_table *table = NULL;
+    lode_scaling_loss loss;
+    size_t count;
+    assert_int_equal(lode_compare_trees(&tree, costs, 1, costs, 1, NULL, error), LODE_OK);
+    lode_status status = which == 0   ? lode_scaling_compute(&table, tree, options, error)
+                         : which == 1 ? lode_scaling_loss_of(tree, 0, options, &loss, error)
+                                      : lode_scaling_hot_path(tree, options, NULL, 0, &count, error);
+    lode_scaling_table_free(table);
+    lode_compared_tree_free(tree);
+    return status;
+}
+
+CALL(scaling)
+{
+    return ask_scaling(0, options, error);
+}
+
+CALL(scaling_loss)
+{
+    return ask_scaling(1, options, error);
+}
+
+CALL(scaling_path)
+{
+    return ask_scaling(2, options, error);
+}
+
 CALL(convert)
 {
     return lode_convert(database, scratch_path(), options, error);
@@ -354,6 +385,7 @@ static const lode_change_options change_options = LODE_CHANGE_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_compare_options compare_options = LODE_COMPARE_OPTIONS_INIT;
 static const lode_compare_tree_options compare_tree_options = LODE_COMPARE_TREE_OPTIONS_INIT;
+static const lode_scaling_options scaling_options = LODE_SCALING_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
@@ -423,6 +455,9 @@ static const struct entry {
     {"lode_slice_database (slice)", call_slice_database_slice, &database_slice, sizeof database_slice},
     {"lode_rewrite", call_rewrite, &rewrite_options, FIRST(lode_rewrite_options)},
     {"lode_rewrite (slice)", call_rewrite_slice, &slice, FIRST(lode_slice)},
+    {"lode_scaling_compute", call_scaling, &scaling_options, sizeof scaling_options},
+    {"lode_scaling_hot_path", call_scaling_path, &scaling_options, sizeof scaling_options},
+    {"lode_scaling_loss_of", call_scaling_loss, &scaling_options, sizeof scaling_options},
     {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},
     {"lode_source_text_open", call_source_text, &source_options, sizeof source_options},
     {"lode_synth_database", call_synth_database, &synth_options, FIRST(lode_synth_options)},
