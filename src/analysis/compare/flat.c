@@ -288,6 +288,7 @@ static lode_status compute(lode_comparison *self, lode_error *error)
         LODE_TRY(join_simple(self, error));
     LODE_TRY(sort_rows(self, error));
     LODE_TRY(show_rows(self, error));
+    LODE_TRY(lode_flat_mark(self, error));
     for (unsigned side = 0; side < LODE_SIDES; side++)
         for (size_t metric = 0; metric < self->metrics; metric++)
             self->matched[side][metric] = matched_share(self, (lode_compare_side)side, metric);

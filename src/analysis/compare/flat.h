@@ -61,4 +61,7 @@ static inline double *lode_flat_value(const lode_comparison *self, size_t row, s
 /* The mean exclusive cost of a row over the runs of a side. */
 double lode_flat_mean(const lode_comparison *self, size_t row, lode_compare_side side, size_t metric);
 
+/* Marks of rows that are shown, after all else is known. */
+lode_status lode_flat_mark(lode_comparison *self, lode_error *error);
+
 #endif

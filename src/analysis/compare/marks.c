@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Marks of rows by function: costs that moved, and functions that were perhaps renamed. */
+#include "analysis/compare/flat.h"
+
+#include "analysis/cost.h"
+#include "analysis/key.h"
+#include "base/compare.h"
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE LODE_NO_NUMBER
+
+/* Where changes cancel each other to this share of their gross change, costs moved. */
+#define MOVED_NET 0.1
+/* Moves of less than this share of the base are not marked. */
+#define MOVED_LEAST 0.01
+
+enum {
+    CALLEES_MAX = 64, /* that are compared, of a function */
+    LEFT_MAX = 4096   /* functions of one side only that are compared */
+};
+
+/* ---- moved ---- */
+
+/* A row in its class or file. */
+struct member {
+    uint32_t group; /* string */
+    uint32_t row;   /* that is shown */
+    double change;
+};
+
+LODE_COMPARE_BY_2(compare_members, struct member, group, row);
+
+/* "app::Grid" for "app::Grid::smooth(int)"; else the file; 0 if neither is known. */
+static lode_status find_group(lode_comparison *self, const lode_compare_row *row, uint32_t *group,
+                              lode_error *error)
+{
+    char simple[1024];
+    size_t length = lode_normal_simple(row->key.name, simple, sizeof simple);
+    char *last = length < sizeof simple ? strrchr(simple, ':') : NULL;
+    if (last && last > simple + 1 && last[-1] == ':') {
+        last[-1] = '\0';
+        return lode_normal_text(&self->normalizer, simple, group, error);
+    }
+    return lode_normal_text(&self->normalizer, row->key.file, group, error);
+}
+
+static void mark_group(lode_comparison *self, const struct member *members, size_t count, double least)
+{
+    double gross = 0.0, net = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        gross += fabs(members[i].change);
+        net += members[i].change;
+    }
+    if (members[0].group == 0 || !(gross > least) || fabs(net) >= MOVED_NET * gross)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (fabs(members[i].change) >= MOVED_NET * gross) {
+            self->shown[members[i].row].marks |= LODE_MOVED;
+            self->shown[members[i].row].moved_within =
+                lode_strings_at(&self->normalizer.strings, members[i].group);
+        }
+}
+
+static lode_status mark_moved(lode_comparison *self, lode_error *error)
+{
+    struct member *members = calloc(self->count + 1, sizeof *members);
+    double least = 0.0;
+    lode_status status = members ? LODE_OK : lode_fail_memory(error);
+    for (size_t run = 0; run < self->runs[LODE_BASE]; run++)
+        least += MOVED_LEAST * fabs(self->totals[lode_flat_column(self, LODE_BASE, run, 0)]) /
+                 (double)self->runs[LODE_BASE];
+    for (uint32_t i = 0; i < self->count && status == LODE_OK; i++) {
+        members[i].row = i;
+        members[i].change = lode_flat_mean(self, self->order[i], LODE_NEW, 0) -
+                            lode_flat_mean(self, self->order[i], LODE_BASE, 0);
+        status = find_group(self, &self->shown[i], &members[i].group, error);
+    }
+    if (status == LODE_OK)
+        qsort(members, self->count, sizeof *members, compare_members);
+    for (size_t begin = 0, end; status == LODE_OK && begin < self->count; begin = end) {
+        for (end = begin; end < self->count && members[end].group == members[begin].group;)
+            end++;
+        mark_group(self, members + begin, end - begin, least);
+    }
+    free(members);
+    return status;
+}
+
+/* ---- perhaps renamed ---- */
+
+/* A function of one side only, and what it calls. */
+struct left_row {
+    uint32_t row, side; /* row that is shown */
+    uint32_t file;      /* string */
+    uint32_t count;
+    uint32_t callees[CALLEES_MAX];
+};
+
+static void add_callee(struct left_row *left, uint32_t callee)
+{
+    uint32_t at = 0;
+    while (at < left->count && left->callees[at] < callee)
+        at++;
+    if (left->count == CALLEES_MAX || (at < left->count && left->callees[at] == callee))
+        return;
+    memmove(&left->callees[at + 1], &left->callees[at], (left->count - at) * sizeof *left->callees);
+    left->callees[at] = callee;
+    left->count++;
+}
+
+/* The row of a context that begins a function; rows that were joined are one. */
+static uint32_t row_of(const lode_comparison *self, const struct lode_tree_names *names,
+                       const lode_context *context)
+{
+    uint32_t name = lode_normal_function_known(&self->normalizer, names, context);
+    const uint32_t *row = name == NONE ? NULL : lode_map_get(&self->row_of, name);
+    return row ? LODE_ARRAY_AT(&self->rows, struct lode_flat_row, *row)->joined : NONE;
+}
+
+/* Adds the callees of functions that are left, in one tree. */
+static lode_status find_callees(const lode_comparison *self, const struct lode_context_tree *tree,
+                                const uint32_t *left_of, struct left_row *left, lode_error *error)
+{
+    const struct lode_tree_names *names = lode_normalizer_tree(&self->normalizer, tree->nodes);
+    uint32_t *caller = calloc(tree->count, sizeof *caller);
+    LODE_TRY_ALLOC(caller, error);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const lode_context *context = &tree->nodes[i];
+        uint32_t above = i ? caller[context->parent] : NONE;
+        caller[i] = begins_function(context) ? row_of(self, names, context) : above;
+        if (begins_function(context) && above != NONE && caller[i] != NONE && left_of[above] != NONE)
+            add_callee(&left[left_of[above]], caller[i]);
+    }
+    free(caller);
+    return LODE_OK;
+}
+
+static int compare_contents(const struct left_row *a, const struct left_row *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->callees[i] != b->callees[i])
+            return a->callees[i] < b->callees[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_left(const void *left, const void *right)
+{
+    const struct left_row *a = left, *b = right;
+    int result = compare_contents(a, b);
+    return result != 0 ? result : LODE_COMPARE(a->row, b->row);
+}
+
+static void pair_left(lode_comparison *self, struct left_row *left, size_t count)
+{
+    qsort(left, count, sizeof *left, compare_left);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin; end < count && compare_contents(&left[begin], &left[end]) == 0;)
+            end++;
+        /* Functions that call nothing look alike too easily. */
+        if (end - begin != 2 || left[begin].count == 0 || left[begin].side == left[begin + 1].side)
+            continue;
+        for (size_t i = 0; i < 2; i++) {
+            self->shown[left[begin + i].row].marks |= LODE_PERHAPS_RENAMED;
+            self->shown[left[begin + i].row].renamed = left[begin + 1 - i].row;
+        }
+    }
+}
+
+static size_t list_left(lode_comparison *self, uint32_t *left_of, struct left_row *left)
+{
+    size_t count = 0;
+    memset(left_of, 0xff, self->rows.count * sizeof *left_of);
+    for (uint32_t i = 0; i < self->count && count < LEFT_MAX; i++) {
+        if (!(self->shown[i].marks & (LODE_ONLY_IN_BASE | LODE_ONLY_IN_NEW)))
+            continue;
+        left_of[self->order[i]] = (uint32_t)count;
+        left[count++] = (struct left_row){
+            .row = i,
+            .side = (self->shown[i].marks & LODE_ONLY_IN_NEW) != 0,
+            .file = LODE_ARRAY_AT(&self->rows, struct lode_flat_row, self->order[i])->key.file};
+    }
+    return count;
+}
+
+static lode_status mark_renamed(lode_comparison *self, lode_error *error)
+{
+    uint32_t *left_of = calloc(self->rows.count + 1, sizeof *left_of);
+    struct left_row *left = calloc(LEFT_MAX, sizeof *left);
+    lode_status status = left_of && left ? LODE_OK : lode_fail_memory(error);
+    size_t count = status == LODE_OK ? list_left(self, left_of, left) : 0;
+    for (unsigned side = 0; side < LODE_SIDES && count > 1; side++)
+        for (size_t run = 0; run < self->runs[side] && status == LODE_OK; run++)
+            status = find_callees(self, lode_flat_cost(self, (lode_compare_side)side, run, 0)->tree, left_of,
+                                  left, error);
+    /* Beyond the limit the order of rows would decide. */
+    if (status == LODE_OK && count > 1 && count < LEFT_MAX)
+        pair_left(self, left, count);
+    free(left_of);
+    free(left);
+    return status;
+}
+
+lode_status lode_flat_mark(lode_comparison *self, lode_error *error)
+{
+    if (self->options.by != LODE_BY_FUNCTION)
+        return LODE_OK;
+    LODE_TRY(mark_moved(self, error));
+    return mark_renamed(self, error);
+}
