@@ -190,7 +190,8 @@ static lode_status read_block(const struct hpct_sink *sink, const struct wire_Pr
     size_t values = (size_t)record->nValues * BLOCK_VALUE_SIZE,
            groups = (size_t)record->nCtxs * BLOCK_GROUP_SIZE;
     bytes->size = 0;
-    if (lode_blob_reserve(bytes, values + groups, 1) == LODE_BLOB_FULL)
+    /* One byte more: an empty profile has a block, too. */
+    if (lode_blob_reserve(bytes, values + groups + 1, 1) == LODE_BLOB_FULL)
         return lode_fail_memory(error);
     const struct lode_output_file *file = &sink->files[HPCT_PROFILE];
     LODE_TRY(lode_output_read_at(file, record->pValues, bytes->bytes, values, error));
