@@ -94,16 +94,15 @@ sqlite3_stmt *select_runs(catalogue *c, const char *head, const run_filter *filt
 
 typedef struct labels {
     run_label *items;
+    char **texts; /* two of each, to free */
     size_t count, capacity;
     sqlite3_stmt *statement;
 } labels;
 
 static void clear(labels *l)
 {
-    for (size_t i = 0; i < l->count; i++) {
-        free((char *)(uintptr_t)l->items[i].name);
-        free((char *)(uintptr_t)l->items[i].value);
-    }
+    for (size_t i = 0; i < 2 * l->count; i++)
+        free(l->texts[i]);
     l->count = 0;
 }
 
@@ -112,14 +111,18 @@ static int keep(labels *l, const char *name, const char *value)
     if (l->count == l->capacity) {
         size_t capacity = l->capacity ? 2 * l->capacity : 16;
         run_label *items = realloc(l->items, capacity * sizeof *items);
-        if (!items)
+        l->items = items ? items : l->items;
+        char **texts = items ? realloc(l->texts, 2 * capacity * sizeof *texts) : NULL;
+        if (!texts)
             return -1;
-        l->items = items;
+        l->texts = texts;
         l->capacity = capacity;
     }
-    run_label *label = &l->items[l->count++];
-    *label = (run_label){strdup(name), strdup(value)};
-    return label->name && label->value ? 0 : -1;
+    char **texts = l->texts + 2 * l->count;
+    texts[0] = strdup(name);
+    texts[1] = strdup(value);
+    l->items[l->count++] = (run_label){texts[0], texts[1]};
+    return texts[0] && texts[1] ? 0 : -1;
 }
 
 static int read_labels(catalogue *c, labels *l, int64_t run, catalogue_error *error)
@@ -200,6 +203,7 @@ int catalogue_list(catalogue *c, const run_filter *filter, run_row_fn on_run, vo
     sqlite3_finalize(l.statement);
     clear(&l);
     free(l.items);
+    free(l.texts);
     return status;
 }
 

@@ -46,8 +46,12 @@ int runs_failed(const catalogue_error *error);
 
 typedef struct runs_labels {
     run_label items[RUNS_LABEL_MAX];
+    char *texts[RUNS_LABEL_MAX][2]; /* the same, to free */
     size_t count;
 } runs_labels;
+
+/* Never NULL; free() it. */
+char *runs_copy(const char *text);
 
 /* Replaces the label of that name; an empty value removes it. Both are copied. */
 void runs_label_set(runs_labels *labels, const char *name, const char *value);

@@ -44,8 +44,7 @@ char *runs_catalogue_path(const runs_options *options)
     const char *named = getenv("LODE_CATALOGUE");
     if (options->catalogue || (named && named[0])) {
         const char *path = options->catalogue ? options->catalogue : named;
-        char *copy = alloc_array(strlen(path) + 1, 1);
-        return strcpy(copy, path);
+        return runs_copy(path);
     }
     char *folder = data_directory();
     if (!folder) {
@@ -60,8 +59,7 @@ char *runs_catalogue_path(const runs_options *options)
 /* Of the default path: what is missing is created for the user alone. */
 static int make_folders(const char *path)
 {
-    char *folder = alloc_array(strlen(path) + 1, 1);
-    strcpy(folder, path);
+    char *folder = runs_copy(path);
     for (char *at = strchr(folder + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
         if (mkdir(folder, 0700) != 0 && errno != EEXIST) {

@@ -82,9 +82,7 @@ static int take_metric(void *user, int64_t id, const char *name, double value)
         return 0;
     k->metrics = alloc_grow(k->metrics, &k->metric_capacity, k->metric_count, sizeof *k->metrics);
     checked_metric *metric = &k->metrics[k->metric_count++];
-    *metric =
-        (checked_metric){id, alloc_array(strlen(name) + 1, 1), value, unit_of_metric(name), is_exact(name)};
-    strcpy(metric->name, name);
+    *metric = (checked_metric){id, runs_copy(name), value, unit_of_metric(name), is_exact(name)};
     return 0;
 }
 
@@ -98,7 +96,7 @@ static int settle(judged *row, size_t known, const double *values)
     for (size_t i = 0; i < known; i++)
         if (!isnan(values[i]))
             row->values[row->count++] = values[i];
-    if (row->count < 2 * LEAST)
+    if (row->count < (size_t)2 * LEAST)
         return EXIT_DONE;
     if (lode_change_points_find(&changes, row->values, row->count, &options, &error) != LODE_OK)
         return report_error(NULL, &error);
@@ -120,10 +118,7 @@ static int add_row(check *k, size_t metric, const run_function *function, double
     if (catalogue_values(k->c, &k->runs, k->metrics[metric].id, function ? function->id : 0, is_inclusive,
                          scratch, &error) != 0)
         return runs_failed(&error);
-    if (function) {
-        row.name = alloc_array(strlen(function->name) + 1, 1);
-        strcpy(row.name, function->name);
-    }
+    row.name = function ? runs_copy(function->name) : NULL;
     row.values = alloc_array(k->runs.count, sizeof *row.values);
     k->rows = alloc_grow(k->rows, &k->capacity, k->count, sizeof *k->rows);
     k->rows[k->count] = row;

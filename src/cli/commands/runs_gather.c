@@ -96,6 +96,7 @@ static void add_file(sizes *s, const struct stat *status)
     s->modified = status->st_mtim.tv_sec >= 0 && modified > s->modified ? modified : s->modified;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as DEPTH_MAX
 static void measure(sizes *s, int folder, int depth)
 {
     DIR *stream = folder >= 0 ? fdopendir(folder) : NULL;

@@ -13,12 +13,6 @@
 
 #define LISTED 8 /* candidates of a name that is not unique */
 
-static char *copy(const char *text)
-{
-    char *result = alloc_array(strlen(text) + 1, 1);
-    return strcpy(result, text);
-}
-
 /* ---- runs with the same labels ---- */
 
 static int take_run(void *user, const run_row *run)
@@ -26,7 +20,7 @@ static int take_run(void *user, const run_row *run)
     runs_history *h = user;
     h->run = run->id;
     h->begun = run->begun;
-    h->default_metric = run->metric ? copy(run->metric) : NULL;
+    h->default_metric = run->metric ? runs_copy(run->metric) : NULL;
     for (size_t i = 0; i < run->label_count; i++)
         runs_label_set(&h->known, run->labels[i].name, run->labels[i].value);
     return 1;
@@ -122,7 +116,7 @@ static void take(candidates *found, int match, int64_t id, const char *name)
     found->best = match;
     found->id = found->count == 0 ? id : found->id;
     if (found->count < LISTED)
-        found->names[found->count] = copy(name);
+        found->names[found->count] = runs_copy(name);
     found->count++;
 }
 
@@ -231,7 +225,7 @@ int runs_find_function(catalogue *c, const char *text, int64_t *id, char **name)
     if (exact < 0)
         return runs_failed(&error);
     if (exact == 1) {
-        *name = copy(text);
+        *name = runs_copy(text);
         return EXIT_DONE;
     }
     candidates found = {.text = text, .is_pattern = strpbrk(text, "*?") != NULL, .best = NO_MATCH};
@@ -264,6 +258,6 @@ char *runs_describe(catalogue *c, int64_t run)
     run_filter filter = {.only = run};
     char *text = NULL;
     if (catalogue_list(c, &filter, describe, &text, &error) != 0 || !text)
-        return copy("a run");
+        return runs_copy("a run");
     return text;
 }

@@ -87,26 +87,40 @@ static char *copy(const char *text, size_t most)
     return result;
 }
 
-static void drop(run_label *label)
+char *runs_copy(const char *text)
 {
-    free((char *)(uintptr_t)label->name);
-    free((char *)(uintptr_t)label->value);
+    size_t length = strlen(text);
+    char *result = alloc_array(length + 1, 1);
+    memcpy(result, text, length);
+    return result;
+}
+
+static void drop(runs_labels *labels, size_t index)
+{
+    free(labels->texts[index][0]);
+    free(labels->texts[index][1]);
 }
 
 static void append(runs_labels *labels, const char *name, const char *value)
 {
-    if (labels->count < RUNS_LABEL_MAX)
-        labels->items[labels->count++] = (run_label){copy(name, NAME_MAX_LENGTH), copy(value, VALUE_MAX)};
+    if (labels->count == RUNS_LABEL_MAX)
+        return;
+    char **texts = labels->texts[labels->count];
+    texts[0] = copy(name, NAME_MAX_LENGTH);
+    texts[1] = copy(value, VALUE_MAX);
+    labels->items[labels->count++] = (run_label){texts[0], texts[1]};
 }
 
 void runs_label_set(runs_labels *labels, const char *name, const char *value)
 {
     size_t kept = 0;
     for (size_t i = 0; i < labels->count; i++) {
-        if (strcmp(labels->items[i].name, name) == 0)
-            drop(&labels->items[i]);
-        else
-            labels->items[kept++] = labels->items[i];
+        if (strcmp(labels->items[i].name, name) == 0) {
+            drop(labels, i);
+            continue;
+        }
+        labels->items[kept] = labels->items[i];
+        memmove(labels->texts[kept++], labels->texts[i], sizeof *labels->texts);
     }
     labels->count = kept;
     if (value[0])
@@ -158,7 +172,7 @@ int runs_labels_parse(runs_labels *labels, const text_list *texts, int is_filter
 void runs_labels_free(runs_labels *labels)
 {
     for (size_t i = 0; i < labels->count; i++)
-        drop(&labels->items[i]);
+        drop(labels, i);
     labels->count = 0;
 }
 
