@@ -96,6 +96,24 @@ static void ask_series(catalogue *c, size_t wanted)
     free(points);
 }
 
+/* The values of one function in 20 runs, which are every second one. */
+static void ask_values(catalogue *c, int runs)
+{
+    catalogue_error error;
+    run_set set;
+    double values[20];
+    const run_label label = {"title", "b"};
+    run_filter filter = {.labels = &label, .label_count = 1, .before = runs, .limit = 20};
+    assert_int_equal(catalogue_runs(c, &filter, &set, &error), 0);
+    work done = {0};
+    sqlite3_trace_v2(c->db, SQLITE_TRACE_PROFILE, on_profile, &done);
+    assert_int_equal(catalogue_values(c, &set, 2, 1, 0, values, &error), 0);
+    assert_int_equal(done.scanned, 0);
+    /* 39 rows between the first run and the last, each of a few steps. */
+    assert_in_range(done.steps, 39, 39 * 10);
+    run_set_free(&set);
+}
+
 /* A check: 20 runs before the newest, and one function of them. */
 static void ask_history(catalogue *c, int runs)
 {
@@ -167,6 +185,17 @@ static void a_trend_reads_one_function(void **state)
     assert_true(many.steps < 400 * 60);
 }
 
+static void values_are_one_range(void **state)
+{
+    char path[64];
+    (void)state;
+    temporary(path);
+    catalogue *c = make(path, 100);
+    ask_values(c, 100);
+    catalogue_close(c);
+    unlink(path);
+}
+
 static void a_store_is_added_once(void **state)
 {
     char path[64];
@@ -190,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_check_reads_its_history_and_nothing_else),
         cmocka_unit_test(a_trend_reads_one_function),
+        cmocka_unit_test(values_are_one_range),
         cmocka_unit_test(a_store_is_added_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
