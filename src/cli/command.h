@@ -42,8 +42,8 @@ struct command_spec {
 
 extern const command_spec command_info, command_check, command_top, command_tree, command_profiles,
     command_search, command_replay, command_context, command_source, command_trace, command_dump,
-    command_build, command_compare, command_gate, command_convert, command_runs, command_example,
-    command_synth, command_help, command_version;
+    command_build, command_compare, command_gate, command_scaling, command_convert, command_runs,
+    command_example, command_synth, command_help, command_version;
 
 /* Stores from stores. */
 extern const command_spec command_merge, command_slice;

@@ -195,7 +195,8 @@ static int cost_of_database(side_set *set, side_run *run, size_t index, const ch
         return status;
     const char *name = lode_metric_name(lode_cost_metric(to->owned));
     if (!metric->name)
-        *metric = (side_metric){.name = name, .unit = unit_of_metric(name), .is_exact = side_is_counted(name)};
+        *metric =
+            (side_metric){.name = name, .unit = unit_of_metric(name), .is_exact = side_is_counted(name)};
     if (unit_of_metric(name) != metric->unit)
         return report("%s: '%s' and '%s' have different units", run->path, metric->name, name);
     to->cost = to->owned;

@@ -279,6 +279,9 @@ def outputs_of_gates_validate(program, judge):
             done = subprocess.run([program.lode, "gate", "--json", *words], cwd=folder, capture_output=True, timeout=cli.SECONDS)
             wrong += [f"{words}: {problem}" for problem in (judge.text(done.stdout) if done.returncode in (0, 1) else [done.stderr.decode()])]
     program.check(not wrong, f"{len(GATE_CALLS) + 1} gates follow their schema", wrong)
+    for words in (["--limit", "2"], ["--per-profile", "--inclusive"]):
+        done = subprocess.run([program.lode, "scaling", "--json", "--sizes", "1,2,4,8,16", *words, *LOOPS, LOOPS[0]], cwd=program.databases(), capture_output=True, timeout=cli.SECONDS)
+        program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode scaling {' '.join(words)} --json follows its schema")
 
 
 # Recordings of requests know no source files.

@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef STEPS
+#define STEPS 120
+#endif
+
 enum {
-    STEPS = 120,
     WORK = 60000
 };
 
