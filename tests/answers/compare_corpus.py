@@ -222,6 +222,30 @@ def check_tree(program, names, metric):
                       [sorted(set(mine) ^ set(other))[:SHOWN]])
 
 
+def check_scaling(program, names, metric):
+    """Losses of functions add up to the loss of efficiency."""
+    totals = [cost_of(program.database(n), metric).total for n in names]
+    profiles = [len(program.database(n).ordinary_profiles()) for n in names]
+    if not all(totals):
+        return
+    sides = [reference.Side(program.database(n), cost_of(program.database(n), metric), "function") for n in names]
+    for how, shares in (("strong", (1, 1)), ("weak", profiles)):
+        answer = program.run("--scaling", how, "--limit", 0, "--metric", metric, *map(program.path, names))
+        base, new = (total / share for total, share in zip(totals, shares))
+        wrong = [] if same(answer["loss_percent"], 100 * (new - base) / new, 100) else [f"loss {answer['loss_percent']}, should be {100 * (new - base) / new}"]
+        added = math.fsum(row["own_percent"] for row in answer["rows"])
+        if not same(added, answer["loss_percent"], 100 * max(1.0, base / new)):
+            wrong.append(f"own losses are {added} in total, should be {answer['loss_percent']}")
+        wanted = {name: 100 * (row["new"] / shares[1] - row["base"] / shares[0]) / new for row in reference.rows(*sides) for name in row["names"]}
+        # Loops of a function that one side inlines, and that is looked through, belong to the function around it.
+        is_matched = min(answer["matched_base_percent"], answer["matched_new_percent"]) > 80
+        for row in answer["rows"]:
+            if is_matched and row["name"] in wanted and not same(row["own_percent"], wanted[row["name"]], 100 * max(1.0, base / new)):
+                wrong.append(f"{row['name']}: {row['own_percent']}, should be {wanted[row['name']]}")
+            program.counts["rows"] += 1
+        program.tap.check(not wrong, f"{names[0]}, {names[1]}: --scaling {how}: {len(answer['rows'])} losses are those of the reference", wrong[:SHOWN])
+
+
 def check_itself(program, present):
     wrong = []
     for name in present:
@@ -258,6 +282,7 @@ def main():
         check_profiles(program, names, metrics[0])
         check_ranks(program, names, metrics[0])
         check_tree(program, names, metrics[0])
+        check_scaling(program, names, metrics[0])
     check_itself(program, present[::options.share])
     tap.note(", ".join(f"{count} {noun}" for noun, count in sorted(program.counts.items())))
     return tap.finish()

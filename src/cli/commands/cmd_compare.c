@@ -14,6 +14,7 @@
 static const char *const by_choices[] = {"function", "line", "loop", "module", "file", NULL};
 static const lode_group_by by_values[] = {LODE_BY_FUNCTION, LODE_BY_LINE, LODE_BY_LOOP, LODE_BY_MODULE,
                                           LODE_BY_FILE};
+static const char *const scaling_choices[] = {"strong", "weak", NULL};
 static const char *const sort_choices[] = {"difference", "ratio", "base", "new", "name", NULL};
 
 /* Whether rows are groups of contexts. The others are groups of profiles. */
@@ -53,10 +54,12 @@ static int compare_usage(const invocation *call)
         return report("--by is function, line, loop, module or file, or a kind of id, not '%.40s'; did you "
                       "mean %s? (see 'lode help compare')",
                       options->by, meant);
-    if (options->tree && (options->by || options->inclusive || options->normalize || shared->include.count ||
-                          shared->exclude.count))
-        return report("--tree has no --by, --inclusive, --normalize, --include and --exclude (see 'lode help "
-                      "compare')");
+    if ((options->tree || options->scaling >= 0) &&
+        (options->by || options->inclusive || options->normalize || shared->include.count ||
+         shared->exclude.count))
+        return report(
+            "--tree and --scaling have no --by, --inclusive, --normalize, --include and --exclude (see 'lode help "
+            "compare')");
     if (options->function && is_by_contexts)
         return report("--function is for --by rank, thread or another kind of id (see 'lode help compare')");
     if ((shared->include.count || shared->exclude.count) && !(is_by_contexts && by == LODE_BY_FUNCTION))
@@ -117,6 +120,8 @@ static int open_sides(compare_job *job)
 
 static int compare_and_print(compare_job *job, int is_by_contexts)
 {
+    if (job->options->scaling >= 0)
+        return compare_print_scaling(job);
     if (job->options->tree)
         return compare_print_tree(job);
     if (!is_by_contexts)
@@ -155,6 +160,9 @@ static const option_spec compare_own[] = {
     {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(compare_options, function)},
     {"tree", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, tree)},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(compare_options, min_share)},
+    {"scaling", 0, OPTION_CHOICE, NULL, scaling_choices, offsetof(compare_options, scaling)},
+    {"ranks-base", 0, OPTION_COUNT, "N", NULL, offsetof(compare_options, ranks_base)},
+    {"ranks-new", 0, OPTION_COUNT, "N", NULL, offsetof(compare_options, ranks_new)},
     {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, inclusive)},
     {"normalize", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, normalize)},
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, all)},

@@ -109,6 +109,8 @@ int compare_print_profiles(compare_job *job);
 int compare_print_tree(compare_job *job);
 /* The built-in rules and those of a file; NULL: none. EXIT_TROUBLE after a message. */
 int compare_open_rules(lode_name_rules **rules, const char *path);
+/* Losses of efficiency from fewer to more ranks. */
+int compare_print_scaling(compare_job *job);
 /* Which rules changed which names. */
 int compare_print_rules(compare_job *job);
 
