@@ -216,12 +216,17 @@ static lode_status find_simple(const struct lode_aligner *self, uint32_t key, ui
 {
     char text[1024];
     struct lode_normalizer *names = self->pairing->names;
-    *simple = key_at(self->pairing, key)->name;
-    const char *name = lode_strings_at(&names->strings, *simple);
-    if (strnlen(name, sizeof text) == sizeof text ||
-        lode_normal_simple(name, text, sizeof text) >= sizeof text)
-        return LODE_OK;
-    return lode_normal_text(names, text, simple, error);
+    uint32_t *known = &self->pairing->simple_of[key];
+    if (*known == NONE) {
+        const char *name = lode_strings_at(&names->strings, key_at(self->pairing, key)->name);
+        bool fits = strnlen(name, sizeof text) < sizeof text &&
+                    lode_normal_simple(name, text, sizeof text) < sizeof text;
+        *known = key_at(self->pairing, key)->name;
+        if (fits)
+            LODE_TRY(lode_normal_text(names, text, known, error));
+    }
+    *simple = *known;
+    return LODE_OK;
 }
 
 /* Joins the slots of one simple name if each side has one, and they are not the same. */

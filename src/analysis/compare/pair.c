@@ -366,7 +366,9 @@ static lode_status pair_all(struct pool *self)
     size_t keys = pairing->keys->items.count;
     self->slot_of = calloc(keys + 1, sizeof *self->slot_of);
     self->stamp_of = calloc(keys + 1, sizeof *self->stamp_of);
-    LODE_TRY_ALLOC(self->slot_of && self->stamp_of, self->error);
+    pairing->simple_of = malloc((keys + 1) * sizeof *pairing->simple_of);
+    LODE_TRY_ALLOC(self->slot_of && self->stamp_of && pairing->simple_of, self->error);
+    memset(pairing->simple_of, 0xff, (keys + 1) * sizeof *pairing->simple_of);
     for (unsigned side = 0; side < LODE_SIDES; side++) {
         size_t count = pairing->sides[side].tree.count;
         self->is_expanded[side] = calloc(count, 1);
@@ -409,6 +411,7 @@ lode_status lode_pairing_make(struct lode_pairing *pairing, lode_error *error)
 void lode_pairing_free(struct lode_pairing *pairing)
 {
     lode_array_free(&pairing->pairs);
+    free(pairing->simple_of);
     for (unsigned side = 0; side < LODE_SIDES; side++) {
         free(pairing->next_member[side]);
         free(pairing->pair_of[side]);

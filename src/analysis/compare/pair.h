@@ -22,6 +22,7 @@ struct lode_pairing {
     struct lode_array pairs;           /* struct lode_pair */
     uint32_t *next_member[LODE_SIDES]; /* by node: the next one of its pair */
     uint32_t *pair_of[LODE_SIDES];     /* by node */
+    uint32_t *simple_of;               /* by key: string, or LODE_NO_NUMBER if not asked for yet */
 };
 
 static inline struct lode_pair *lode_pair_at(const struct lode_pairing *pairing, size_t index)

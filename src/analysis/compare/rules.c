@@ -23,6 +23,7 @@ enum {
 
 struct rule {
     lode_name_rule shown;
+    const char *needs; /* NULL: not known */
     pcre2_code *code;
 };
 
@@ -32,9 +33,12 @@ struct lode_name_rules {
     pcre2_match_context *limits;
 };
 
-static const lode_name_rule builtin[] = {
-#define RULE(id, subject, pattern, replacement, description)                                                 \
-    {id, LODE_SUBJECT_##subject, pattern, replacement, description, 1},
+static const struct builtin {
+    lode_name_rule rule;
+    const char *needs; /* in every name that it changes */
+} builtin[] = {
+#define RULE(id, subject, needs, pattern, replacement, description)                                          \
+    {{id, LODE_SUBJECT_##subject, pattern, replacement, description, 1}, needs},
 #include "analysis/compare/rules.def"
 #undef RULE
 };
@@ -140,6 +144,9 @@ static lode_status run_rule(const lode_name_rules *rules, uint32_t number, const
     const struct rule *rule = LODE_ARRAY_AT(&rules->items, struct rule, number);
     struct text out = {name->other, 0, false}, slots = {name->slots, name->slots_length, false};
     size_t count;
+    name->text[name->length] = '\0';
+    if (rule->needs && strstr(name->text, rule->needs) == NULL)
+        return LODE_OK;
     if (!replace_all(rules, rule, module, name, data, &out, &slots, &count)) {
         if (rule->shown.is_builtin)
             return LODE_OK;
@@ -205,7 +212,8 @@ lode_status lode_name_rules_apply(const lode_name_rules *rules, lode_name_subjec
 
 /* ---- opening ---- */
 
-static lode_status add_rule(lode_name_rules *rules, const lode_name_rule *shown, lode_error *error)
+static lode_status add_rule(lode_name_rules *rules, const lode_name_rule *shown, const char *needs,
+                            lode_error *error)
 {
     int code;
     size_t offset;
@@ -222,7 +230,7 @@ static lode_status add_rule(lode_name_rules *rules, const lode_name_rule *shown,
         pcre2_code_free(compiled);
         return lode_fail_memory(error);
     }
-    *rule = (struct rule){*shown, compiled};
+    *rule = (struct rule){*shown, needs, compiled};
     return LODE_OK;
 }
 
@@ -303,7 +311,7 @@ static lode_status read_off(struct line *line, bool *is_off, lode_error *error)
 {
     size_t length = (size_t)(line->end - line->at);
     for (size_t i = 0; i < BUILTIN_COUNT; i++)
-        if (strlen(builtin[i].id) == length && strncmp(builtin[i].id, line->at, length) == 0) {
+        if (strlen(builtin[i].rule.id) == length && strncmp(builtin[i].rule.id, line->at, length) == 0) {
             is_off[i] = true;
             return LODE_OK;
         }
@@ -332,7 +340,7 @@ static lode_status read_rule(lode_name_rules *rules, struct line *line, lode_err
     LODE_TRY_ALLOC(rule.id && rule.description, error);
     if (rule.pattern[0] == '\0')
         return fail_line(line, "the pattern is empty", error);
-    return add_rule(rules, &rule, error);
+    return add_rule(rules, &rule, NULL, error);
 }
 
 /* Reads lines that leave out built-in rules if `rules` is NULL, else the others. */
@@ -376,7 +384,7 @@ static lode_status open_rules(lode_name_rules *rules, const char *text, size_t s
         LODE_TRY(read_text(NULL, text, size, is_off, error));
     for (size_t i = 0; i < BUILTIN_COUNT; i++)
         if (!is_off[i])
-            LODE_TRY(add_rule(rules, &builtin[i], error));
+            LODE_TRY(add_rule(rules, &builtin[i].rule, builtin[i].needs, error));
     return text ? read_text(rules, text, size, is_off, error) : LODE_OK;
 }
 
