@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From a source of profiles to a sink, on many threads and all ranks of a job: shared by `convert`,
- * `build`, `merge` and `slice`. The output is committed atomically, and byte-identical for any number of threads and
- * ranks.
+ * `build`, `merge` and `slice`. The output is committed atomically, and byte-identical for any
+ * number of threads and ranks.
  */
 #ifndef LODE_TRANSFORM_PUMP_H
 #define LODE_TRANSFORM_PUMP_H
