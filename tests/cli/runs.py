@@ -350,6 +350,25 @@ def readers_without_permission_to_write(program):
         program.equal(r.runs("add", "demo/solver", "--again").status, 2, "a writer who may not")
 
 
+def hostile_names_do_no_harm(program):
+    """Stores whose every name would command a terminal."""
+    if len(program.without) < 2:
+        program.skip("hostile names", "there is no program that makes such stores")
+        return
+    with Runs(program) as r:
+        (r.folder / "hostile").mkdir()
+        subprocess.run([program.without[1], r.folder / "hostile"], check=True, stdout=subprocess.DEVNULL)
+        for store in ("database", "recording", "traces"):
+            r.add(f"hostile/{store}")
+        name = r.sql("SELECT name FROM key ORDER BY length(name) DESC")[0][0]
+        picture = r.folder / "picture.svg"
+        for words in (["list"], ["list", "--json"], ["list", "--csv"], ["trend"], ["trend", "--json"], ["trend", name, "--same", "none", "--svg", picture], ["check"]):
+            result = r.runs(*words)
+            shown = result.out + result.err + (picture.read_text(encoding="utf-8") if picture.exists() else "")
+            program.check(result.status in (0, 2) and not re.search("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f\u0080-\u009f\u202e]", shown),
+                          f"hostile names: lode runs {words[0]} {len(words)}", [result])
+
+
 def without_sqlite(program):
     lode = program.without[0]
     with Runs(program) as r:
@@ -368,4 +387,4 @@ if __name__ == "__main__":
                       the_default_is_the_directory_of_data, links_are_not_followed, other_files_are_refused,
                       other_parts_of_a_schema_do_nothing, a_changed_schema_is_refused, values_of_other_types_do_no_harm,
                       damaged_catalogues_end_with_a_message, pages_that_repeat_are_bounded, several_processes_add_at_once,
-                      readers_without_permission_to_write, without_sqlite, operands="without"))
+                      readers_without_permission_to_write, hostile_names_do_no_harm, without_sqlite, operands="without"))
