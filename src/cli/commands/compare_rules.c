@@ -185,7 +185,7 @@ static const out_column rule_columns[] = {
     {"pattern", "Pattern", OUT_STRING, OUT_DATA_ONLY},
     {"replacement", "Replacement", OUT_STRING, OUT_DATA_ONLY},
     {"is_builtin", "", OUT_BOOL, OUT_DATA_ONLY},
-    {"description", "", OUT_PROSE, OUT_ALWAYS},
+    {"description", "Description", OUT_PROSE, OUT_ALWAYS},
 };
 
 static void write_rules(out *o, const explanation *e)
@@ -209,9 +209,19 @@ static void write_rules(out *o, const explanation *e)
 static const out_column name_columns[] = {
     {"subject", "Of", OUT_STRING, OUT_ALWAYS},
     {"rules", "Rules", OUT_STRING, OUT_ALWAYS},
-    {"normalized", "Normalised", OUT_STRING, OUT_ALWAYS},
+    {"normalized", "", OUT_STRING, OUT_DATA_ONLY},
     {"name", "Name", OUT_STRING, OUT_ALWAYS},
 };
+
+static void write_name(out *o, const char *subject, const char *rules, const char *normal, const char *name)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_text(o, subject);
+    out_cell_text(o, rules);
+    out_cell_text(o, normal);
+    out_cell_text(o, name);
+    out_row_end(o);
+}
 
 static void write_names(out *o, const explanation *e)
 {
@@ -220,12 +230,10 @@ static void write_names(out *o, const explanation *e)
     out_fact_rows(o, shown, e->count);
     out_table(o, OUT_MAIN, "rows", name_columns, sizeof name_columns / sizeof *name_columns, UNIT_COUNT);
     for (size_t i = 0; i < shown; i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, subjects[e->names[i].subject]);
-        out_cell_text(o, e->names[i].rules);
-        out_cell_text(o, e->names[i].normal);
-        out_cell_text(o, e->names[i].name);
-        out_row_end(o);
+        write_name(o, subjects[e->names[i].subject], e->names[i].rules, e->names[i].normal, e->names[i].name);
+        /* Text has what becomes of a name below it: both are long. */
+        if (out_is_prose(o))
+            write_name(o, "", "becomes", "", e->names[i].normal);
     }
     out_table_end(o);
     out_shown(o, shown, e->count, "names");
