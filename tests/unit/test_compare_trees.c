@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Comparisons of generated trees: a program, and the same after changes. Costs are whole numbers, so
- * that sums are exact and equal means equal.
+ * Comparisons of generated trees: a program, and the same after changes. Costs are whole numbers,
+ * so that sums are exact and equal means equal.
  */
 #include "analysis/cost.h"
 #include "model/context.h"
@@ -87,7 +87,7 @@ static void make_plan(struct plan *plan, uint64_t *random)
     }
 }
 
-/* Changes costs; renames functions; leaves out nodes, whose children stay; adds nodes in between. */
+/* Changes costs; renames functions; leaves out nodes, but not their children; adds nodes. */
 static void change_plan(struct plan *to, const struct plan *from, uint64_t *random)
 {
     uint32_t place[NODES_MAX] = {0};
