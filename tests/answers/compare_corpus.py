@@ -275,7 +275,7 @@ def main():
     for names in PAIRS:
         metrics = metrics_of(program, names)
         for metric in metrics[::options.share] or metrics[:1]:
-            for by in BY if "viewer-issue-233" not in names else BY[:2]:
+            for by in BY:
                 check_table(program, names, by, metric)
         for by in ("function", "line", "loop", "module", "file"):
             check_algebra(program, names, by, metrics[0])

@@ -127,7 +127,7 @@ def rows(base, new):
         if base.sample_cost is not None and new.sample_cost is not None:
             error = math.sqrt(abs(a) * base.sample_cost + abs(b) * new.sample_cost)
         result.append({
-            "names": {row["name"] for row in base.rows.get(left, ())} | {row["name"] for row in new.rows.get(right, ())},
+            "names": {key[0] for key in (left, right) if key and base.by == "file"} | {row["name"] for row in base.rows.get(left, ())} | {row["name"] for row in new.rows.get(right, ())},
             "base": a, "new": b, "difference": b - a, "ratio": b / a if a else None,
             "share_percent": 100 * (b - a) / change if change else None,
             "share_of_base_percent": 100 * (b - a) / base.cost.total if base.cost.total else None,

@@ -89,7 +89,7 @@ void compare_table_free(compare_table *table);
 /* Counts profiles whose difference has the sign of the row, for the first rows of each table. */
 int compare_count_ranks(compare_job *job, compare_table *tables, size_t shown_most);
 /* The name of a row of one side, for the caller to free; NULL for NULL. */
-char *compare_name(const compare_job *job, const lode_hotspot *hotspot);
+char *compare_name(const compare_job *job, const lode_compare_row *row, const lode_hotspot *hotspot);
 
 /* Judges amounts of all runs, which are values by run, those of base first. */
 int compare_judge(const compare_job *job, size_t metric, const double *values, compare_amounts *amounts);

@@ -167,6 +167,16 @@ static void real_cell(out *o, double value)
         out_cell_none(o);
 }
 
+/* Text says "new" where there is no ratio. */
+static void ratio_cell(out *o, double ratio)
+{
+    int is_shown = out_is_prose(o) ? !isnan(ratio) : isfinite(ratio);
+    if (is_shown)
+        out_cell_real(o, ratio);
+    else
+        out_cell_none(o);
+}
+
 static void sampling_cells(out *o, const compare_amounts *amounts)
 {
     real_cell(o, amounts->error);
@@ -314,23 +324,23 @@ static out_style style_of(const compare_amounts *amounts)
 static char *note_of(const compare_job *job, const compare_row *row, char **renamed)
 {
     char *note = NULL;
+    int length = 0;
     const lode_compare_row *other = lode_comparison_at(job->comparison, row->row->renamed);
     *renamed = NULL;
     if (row->row->marks & LODE_PERHAPS_RENAMED && other)
-        *renamed = compare_name(job, other->base_hotspot ? other->base_hotspot : other->new_hotspot);
-    if (*renamed &&
-        asprintf(&note, "perhaps renamed %s %s", row->row->new_hotspot ? "from" : "to", *renamed) < 0)
-        note = NULL;
-    else if (row->row->marks & LODE_MOVED && asprintf(&note, "moved within %s", row->row->moved_within) < 0)
-        note = NULL;
-    return note;
+        *renamed = compare_name(job, other, other->base_hotspot ? other->base_hotspot : other->new_hotspot);
+    if (*renamed)
+        length = asprintf(&note, "perhaps renamed %s %s", row->row->new_hotspot ? "from" : "to", *renamed);
+    else if (row->row->marks & LODE_MOVED)
+        length = asprintf(&note, "moved within %s", row->row->moved_within);
+    return length < 0 ? NULL : note;
 }
 
 static void write_name_cells(out *o, const compare_job *job, const compare_row *row, const char *renamed)
 {
     unsigned marks = row->row->marks;
-    char *base = compare_name(job, row->row->base_hotspot);
-    char *new_name = compare_name(job, row->row->new_hotspot);
+    char *base = compare_name(job, row->row, row->row->base_hotspot);
+    char *new_name = compare_name(job, row->row, row->row->new_hotspot);
     out_cell_text(o, marks & LODE_ONLY_IN_BASE ? "base" : marks & LODE_ONLY_IN_NEW ? "new" : NULL);
     out_cell_text(o, marks & LODE_MOVED ? row->row->moved_within : NULL);
     out_cell_text(o, renamed);
@@ -355,10 +365,7 @@ static void write_row(out *o, const compare_job *job, const compare_table *table
     out_cell_real(o, amounts->base);
     out_cell_real(o, amounts->new_value);
     out_cell_real(o, amounts->difference);
-    if (out_is_prose(o) && !isnan(amounts->ratio))
-        out_cell_real(o, amounts->ratio);
-    else
-        real_cell(o, amounts->ratio);
+    ratio_cell(o, amounts->ratio);
     if (has_share(table) || (!out_is_prose(o) && table->total.difference != 0))
         out_cell_real(o, amounts->difference / table->total.difference);
     else

@@ -154,12 +154,21 @@ static char *copy_text(const char *text)
     return memcpy(alloc_array(size, 1), text, size);
 }
 
-char *compare_name(const compare_job *job, const lode_hotspot *hotspot)
+/* Several files, or modules, of one name are one row. */
+static int is_several(const compare_job *job, const lode_compare_row *row, const lode_hotspot *hotspot)
+{
+    int is_unknown = job->by == LODE_BY_FILE ? !hotspot->file : job->by == LODE_BY_MODULE && !hotspot->module;
+    return is_unknown && row->key.name[0];
+}
+
+char *compare_name(const compare_job *job, const lode_compare_row *row, const lode_hotspot *hotspot)
 {
     label l = {0};
     int is_function = job->by == LODE_BY_FUNCTION || job->by == LODE_BY_SYMBOL;
     if (!hotspot)
         return NULL;
+    if (is_several(job, row, hotspot))
+        return copy_text(row->key.name);
     char *name = copy_text(is_function ? label_context_as(&l, hotspot->sample, job->names)
                                        : label_hotspot(&l, hotspot, job->by));
     label_free(&l);
@@ -169,7 +178,7 @@ char *compare_name(const compare_job *job, const lode_hotspot *hotspot)
 /* As it is called on both sides; else what both names have in common. */
 static char *name_row(const compare_job *job, const lode_compare_row *row)
 {
-    char *base = compare_name(job, row->base_hotspot), *name = compare_name(job, row->new_hotspot);
+    char *base = compare_name(job, row, row->base_hotspot), *name = compare_name(job, row, row->new_hotspot);
     if (base && name && strcmp(base, name) != 0 && row->key.name[0]) {
         free(name);
         name = copy_text(row->key.name);
