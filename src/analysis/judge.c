@@ -105,7 +105,7 @@ static void judge_exact(struct judge *self)
 {
     self->result.method = LODE_JUDGE_EXACT;
     set_interval(self, self->new_values[0] - self->base[0], 0.0);
-    self->result.p = self->result.p_beyond = NAN;
+    self->result.p = self->result.p_beyond = (double)NAN;
 }
 
 static void judge_one_run(struct judge *self)
@@ -114,8 +114,8 @@ static void judge_one_run(struct judge *self)
     double new_part = sampling_variance(self, self->result.new_value, self->options.new_sample);
     double difference = self->new_values[0] - self->base[0], deviation = sqrt(base + new_part);
     if (!(deviation > 0)) {
-        set_interval(self, difference, INFINITY);
-        self->result.p = self->result.p_beyond = NAN;
+        set_interval(self, difference, HUGE_VAL);
+        self->result.p = self->result.p_beyond = (double)NAN;
         return;
     }
     self->result.method = LODE_JUDGE_SAMPLING;

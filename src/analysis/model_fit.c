@@ -112,7 +112,7 @@ static double adjusted_r2(const struct size_value *rows, size_t count, double re
 
 static void choose(lode_model *out, double *terms, const struct size_value *rows, size_t count)
 {
-    struct quality best = {.error = INFINITY};
+    struct quality best = {.error = HUGE_VAL};
     size_t chosen = 0;
     for (size_t i = 0; i < HYPOTHESES; i++) {
         struct quality quality = try_hypothesis(&hypotheses[i], terms, rows, count);

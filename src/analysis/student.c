@@ -95,7 +95,7 @@ double lode_normal_cdf(double z)
 double lode_student_cdf(double t, double freedom)
 {
     if (isnan(t) || !(freedom > 0))
-        return NAN;
+        return (double)NAN;
     return t < 0 ? student_tail(-t, freedom) : 1.0 - student_tail(t, freedom);
 }
 
@@ -122,7 +122,7 @@ static double tail_quantile(double tail, double freedom)
 double lode_student_quantile(double p, double freedom)
 {
     if (!(p > 0 && p < 1) || !(freedom > 0))
-        return NAN;
+        return (double)NAN;
     if (p == 0.5)
         return 0.0;
     return p < 0.5 ? -tail_quantile(p, freedom) : tail_quantile(1.0 - p, freedom);
@@ -130,5 +130,5 @@ double lode_student_quantile(double p, double freedom)
 
 double lode_normal_quantile(double p)
 {
-    return lode_student_quantile(p, INFINITY);
+    return lode_student_quantile(p, HUGE_VAL);
 }

@@ -63,7 +63,7 @@ double lode_u_critical(size_t base_count, size_t new_count, double tail)
 double lode_u_test_smallest_p(size_t base_count, size_t new_count)
 {
     if (base_count == 0 || new_count == 0 || base_count > LODE_RUNS_MAX || new_count > LODE_RUNS_MAX)
-        return NAN;
+        return (double)NAN;
     double ways = 1.0;
     for (size_t i = 1; i <= new_count; i++)
         ways = ways * (double)(base_count + i) / (double)i;

@@ -36,7 +36,7 @@ struct lode_side {
 
 static inline struct lode_side_node *lode_side_node(const struct lode_side *side, uint32_t number)
 {
-    return (struct lode_side_node *)lode_tree_node(&side->tree, number);
+    return (void *)lode_tree_node(&side->tree, number);
 }
 
 static inline const lode_context *lode_side_context(const struct lode_side *side, uint32_t number)
