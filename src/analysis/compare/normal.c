@@ -307,15 +307,38 @@ static void note_index(uint32_t *count, uint32_t index)
     *count = index + 1 > *count ? index + 1 : *count;
 }
 
+static void note_places(struct lode_tree_names *names, const lode_function *function)
+{
+    if (function->module)
+        note_index(&names->module_count, function->module->index);
+    if (function->file)
+        note_index(&names->file_count, function->file->index);
+}
+
+/* Functions of a database are an array; those of a recording are where they were met. */
+static const lode_function *find_array(const struct lode_context_tree *tree)
+{
+    const lode_function *first = NULL;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const lode_function *function = lode_context_function(&tree->nodes[i]);
+        if (function && first && first + function->index != function)
+            return NULL;
+        if (function && !first)
+            first = function - function->index;
+    }
+    return first;
+}
+
 static void count_names(struct lode_tree_names *names)
 {
+    names->first = find_array(names->tree);
     for (uint32_t i = 0; i < names->tree->count; i++) {
         const lode_context *context = &names->tree->nodes[i];
         const lode_function *function = lode_context_function(context);
-        if (function && names->first == NULL)
-            names->first = function - function->index;
         if (function)
             note_index(&names->function_count, lode_names_index(names, function));
+        if (function && names->first == NULL)
+            note_places(names, function);
         if (context->module)
             note_index(&names->module_count, context->module->index);
         if (context->file)
@@ -326,13 +349,8 @@ static void count_names(struct lode_tree_names *names)
 /* Load modules and files that functions are in. All functions before the last are in the array. */
 static void count_places(struct lode_tree_names *names)
 {
-    for (uint32_t i = 0; i < names->function_count; i++) {
-        const lode_function *function = &names->first[i];
-        if (function->module)
-            note_index(&names->module_count, function->module->index);
-        if (function->file)
-            note_index(&names->file_count, function->file->index);
-    }
+    for (uint32_t i = 0; names->first && i < names->function_count; i++)
+        note_places(names, &names->first[i]);
 }
 
 static uint32_t *make_numbers(uint32_t count)

@@ -54,7 +54,7 @@ void lode_normalizer_end(struct lode_normalizer *self);
 /* The index of a function, without looking at it: trees have more contexts than functions. */
 static inline uint32_t lode_names_index(const struct lode_tree_names *names, const lode_function *function)
 {
-    return (uint32_t)(function - names->first);
+    return names->first ? (uint32_t)(function - names->first) : function->index;
 }
 
 /* The names of a tree that was added. */
