@@ -177,7 +177,7 @@ static lode_status align_loops(const struct lode_aligner *self, lode_error *erro
     struct candidate *items = loops.items;
     uint16_t *length = NULL;
     if (status == LODE_OK && loops.count > 1)
-        length = malloc((ALIGNED_MAX + 1) * (ALIGNED_MAX + 1) * sizeof *length);
+        length = calloc((size_t)(ALIGNED_MAX + 1) * (ALIGNED_MAX + 1), sizeof *length);
     for (size_t i = 0; length && i < loops.count; i++) {
         const struct lode_slot *slot = slot_at(self, items[i].slot);
         items[i].line =

@@ -423,7 +423,7 @@ lode_status lode_comparison_contexts(const lode_comparison *comparison, size_t r
     uint32_t wanted =
         LODE_ARRAY_AT(&comparison->rows, struct lode_flat_row, comparison->order[row])->names[side];
     unsigned char *inside = calloc(tree->count, 1);
-    LODE_TRY_ALLOC(inside && names, error);
+    LODE_TRY_ALLOC(inside, error);
     for (uint32_t i = 0; i < tree->count; i++) {
         const lode_context *context = &tree->nodes[i];
         inside[i] = begins_function(context)

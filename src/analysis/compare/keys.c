@@ -21,11 +21,14 @@ static lode_status symbol_name(struct lode_normalizer *self, const struct lode_t
     uint32_t module, file;
     LODE_TRY(lode_normal_module(self, names, row->module, &module, error));
     LODE_TRY(lode_normal_file(self, names, row->file, &file, error));
-    const char *parts[] = {lode_strings_at(&self->strings, *number), lode_strings_at(&self->strings, module),
-                           lode_strings_at(&self->strings, file)};
+    uint32_t numbers[] = {*number, module, file};
+    const char *parts[3];
     size_t size = 8;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
+        const char *part = lode_strings_at(&self->strings, numbers[i]);
+        parts[i] = part ? part : "";
         size += strlen(parts[i]);
+    }
     char *text = malloc(size);
     LODE_TRY_ALLOC(text, error);
     struct lode_label label = {text, size, 0};

@@ -198,15 +198,21 @@ static int compare_keys_of(const lode_compared_tree *tree, uint32_t a, uint32_t 
     return lode_tree_keys_compare(&tree->pairing, x, y);
 }
 
+/* What rows are of, for sorting. */
+struct order {
+    const lode_compared_tree *tree;
+};
+
 static int compare_rows(const void *left, const void *right, void *argument)
 {
+    const struct order *order = argument;
     const lode_scaling_row *a = left, *b = right;
     if (a->own != b->own)
         return a->own > b->own ? -1 : 1;
     if (a->inclusive != b->inclusive)
         return a->inclusive > b->inclusive ? -1 : 1;
-    int result = compare_keys_of(argument, a->node, b->node);
-    return result != 0 ? result : compare_keys_of(argument, a->caller, b->caller);
+    int result = compare_keys_of(order->tree, a->node, b->node);
+    return result != 0 ? result : compare_keys_of(order->tree, a->caller, b->caller);
 }
 
 static void keep_rows(struct lode_array *rows)
@@ -241,9 +247,9 @@ lode_status lode_scaling_compute(lode_scaling_table **out, const lode_compared_t
         return status;
     }
     keep_rows(&table->rows);
+    struct order order = {tree};
     if (table->rows.count > 1)
-        qsort_r(table->rows.items, table->rows.count, sizeof(lode_scaling_row), compare_rows,
-                (lode_compared_tree *)(uintptr_t)tree);
+        qsort_r(table->rows.items, table->rows.count, sizeof(lode_scaling_row), compare_rows, &order);
     *out = table;
     return LODE_OK;
 }
