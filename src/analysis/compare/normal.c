@@ -201,10 +201,10 @@ static lode_status note_function(struct lode_normalizer *self, const struct lode
 uint32_t lode_normal_function_known(const struct lode_normalizer *self, const struct lode_tree_names *names,
                                     const lode_context *context)
 {
-    const lode_function *function = lode_context_function(context);
+    const lode_function *function = function_identity(lode_context_function(context));
     bool is_code = context->lexical != LODE_LEXICAL_ENTRY && context->lexical != LODE_LEXICAL_GLOBAL;
     if (function)
-        return names->functions[lode_names_index(names, function)];
+        return names->functions[function->index];
     if (is_code && context->module)
         return names->unknown[context->module->index];
     char label[1024];
@@ -307,50 +307,23 @@ static void note_index(uint32_t *count, uint32_t index)
     *count = index + 1 > *count ? index + 1 : *count;
 }
 
-static void note_places(struct lode_tree_names *names, const lode_function *function)
-{
-    if (function->module)
-        note_index(&names->module_count, function->module->index);
-    if (function->file)
-        note_index(&names->file_count, function->file->index);
-}
-
-/* Functions of a database are an array; those of a recording are where they were met. */
-static const lode_function *find_array(const struct lode_context_tree *tree)
-{
-    const lode_function *first = NULL;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const lode_function *function = lode_context_function(&tree->nodes[i]);
-        if (function && first && first + function->index != function)
-            return NULL;
-        if (function && !first)
-            first = function - function->index;
-    }
-    return first;
-}
-
 static void count_names(struct lode_tree_names *names)
 {
-    names->first = find_array(names->tree);
     for (uint32_t i = 0; i < names->tree->count; i++) {
         const lode_context *context = &names->tree->nodes[i];
         const lode_function *function = lode_context_function(context);
-        if (function)
-            note_index(&names->function_count, lode_names_index(names, function));
-        if (function && names->first == NULL)
-            note_places(names, function);
+        if (function) {
+            note_index(&names->function_count, function->index);
+            if (function->module)
+                note_index(&names->module_count, function->module->index);
+            if (function->file)
+                note_index(&names->file_count, function->file->index);
+        }
         if (context->module)
             note_index(&names->module_count, context->module->index);
         if (context->file)
             note_index(&names->file_count, context->file->index);
     }
-}
-
-/* Load modules and files that functions are in. All functions before the last are in the array. */
-static void count_places(struct lode_tree_names *names)
-{
-    for (uint32_t i = 0; names->first && i < names->function_count; i++)
-        note_places(names, &names->first[i]);
 }
 
 static uint32_t *make_numbers(uint32_t count)
@@ -371,19 +344,15 @@ lode_status lode_normalizer_add(struct lode_normalizer *self, const struct lode_
     names->tree = tree;
     names->side = side;
     count_names(names);
-    count_places(names);
     names->functions = make_numbers(names->function_count);
     names->modules = make_numbers(names->module_count);
     names->files = make_numbers(names->file_count);
     names->unknown = make_numbers(names->module_count);
     LODE_TRY_ALLOC(names->functions && names->modules && names->files && names->unknown, error);
     for (uint32_t i = 0; i < tree->count; i++) {
-        const lode_function *function = lode_context_function(&tree->nodes[i]);
-        if (function == NULL || names->functions[lode_names_index(names, function)] != LODE_NO_NUMBER)
-            continue;
-        const lode_function *identity = function_identity(function);
-        LODE_TRY(note_function(self, names, identity, error));
-        names->functions[lode_names_index(names, function)] = names->functions[identity->index];
+        const lode_function *function = function_identity(lode_context_function(&tree->nodes[i]));
+        if (function)
+            LODE_TRY(note_function(self, names, function, error));
     }
     return LODE_OK;
 }

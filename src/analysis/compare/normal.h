@@ -18,7 +18,6 @@ enum {
 struct lode_tree_names {
     const struct lode_context_tree *tree;
     lode_compare_side side;
-    const lode_function *first; /* of the array that all functions of the tree are in; or NULL */
     uint32_t function_count, module_count, file_count;
     uint32_t *functions, *modules, *files;
     uint32_t *unknown; /* by module: its code without a function */
@@ -50,12 +49,6 @@ lode_status lode_normalizer_add(struct lode_normalizer *self, const struct lode_
 /* After all trees: gives what counts its ranks. */
 lode_status lode_normalizer_rank(struct lode_normalizer *self, lode_error *error);
 void lode_normalizer_end(struct lode_normalizer *self);
-
-/* The index of a function, without looking at it: trees have more contexts than functions. */
-static inline uint32_t lode_names_index(const struct lode_tree_names *names, const lode_function *function)
-{
-    return names->first ? (uint32_t)(function - names->first) : function->index;
-}
 
 /* The names of a tree that was added. */
 const struct lode_tree_names *lode_normalizer_tree(const struct lode_normalizer *self,

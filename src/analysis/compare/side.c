@@ -28,9 +28,9 @@ static lode_status intern_key(struct adding *self, const struct lode_tree_key *k
 static lode_status function_frame(struct adding *self, const lode_context *context, uint32_t *frame,
                                   lode_error *error)
 {
-    const lode_function *function = lode_context_function(context);
+    const lode_function *function = function_identity(lode_context_function(context));
     struct lode_tree_key key = {.kind = LODE_TREE_FUNCTION};
-    uint32_t *known = function ? &self->frame_of[lode_names_index(self->names, function)] : frame;
+    uint32_t *known = function ? &self->frame_of[function->index] : frame;
     if (function && *known != LODE_NO_NUMBER) {
         *frame = *known;
         return LODE_OK;
