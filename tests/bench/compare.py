@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Comparing two trees against opening both: compare.py BUILD [--contexts N]. Makes two databases of one synthetic program, and prints processor time of `tests/bench/compare_trees`: seconds to open both with their costs, to compare them by function, and to
-pair the trees. Exits with 1 if pairing takes more than 3 times opening.
+Pairing two trees against opening both: compare.py BUILD [--contexts N]. Makes two databases of one synthetic program, and prints the
+processor time that `tests/bench/compare_trees` takes to open both with their costs, to compare them by function, and to pair the trees.
+Exits with 1 if pairing takes more than 3 times opening.
 """
 
 import argparse
