@@ -15,7 +15,7 @@
 enum {
     NODES_MAX = 400,
     NAMES = 24,
-    SEEDS = 400,
+    SEEDS = 1600,
     TEXT = 512
 };
 

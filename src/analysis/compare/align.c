@@ -133,7 +133,25 @@ static lode_status find_left(const struct lode_aligner *self, uint32_t kind, boo
 
 /* ---- loops ---- */
 
-LODE_COMPARE_BY_3(compare_loops, struct candidate, file, side, line);
+/* An order that does not depend on numbers of slots. */
+static int compare_keys_of(const struct lode_aligner *self, const struct candidate *a,
+                           const struct candidate *b)
+{
+    return lode_tree_keys_compare(self->pairing, slot_at(self, a->slot)->key, slot_at(self, b->slot)->key);
+}
+
+static int compare_loops(const void *left, const void *right, void *argument)
+{
+    const struct candidate *a = left, *b = right;
+    const struct lode_aligner *const *self = argument;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->side != b->side)
+        return a->side < b->side ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return compare_keys_of(*self, a, b);
+}
 
 /*
  * The longest sequence of pairs of loops that are alike, both in the order of lines: lengths from
@@ -153,6 +171,12 @@ static void measure(const struct candidate *base, size_t base_count, const struc
         }
 }
 
+/* Which of two loops to leave out, whichever side they are on. */
+static bool is_first(const struct lode_aligner *self, const struct candidate *a, const struct candidate *b)
+{
+    return a->line != b->line ? a->line < b->line : compare_keys_of(self, a, b) < 0;
+}
+
 static void align_file(const struct lode_aligner *self, const struct candidate *base, size_t base_count,
                        const struct candidate *other, size_t other_count, uint16_t *length)
 {
@@ -166,7 +190,7 @@ static void align_file(const struct lode_aligner *self, const struct candidate *
         else if (down != right)
             *(down > right ? &i : &k) += 1;
         else
-            *(base[i].line <= other[k].line ? &i : &k) += 1;
+            *(is_first(self, &base[i], &other[k]) ? &i : &k) += 1;
     }
 }
 
@@ -185,7 +209,7 @@ static lode_status align_loops(const struct lode_aligner *self, lode_error *erro
         find_callees(self, &items[i]);
     }
     if (length)
-        qsort(items, loops.count, sizeof *items, compare_loops);
+        qsort_r(items, loops.count, sizeof *items, compare_loops, &self);
     for (size_t begin = 0, middle, end; length && begin < loops.count; begin = end) {
         for (middle = begin; middle < loops.count && items[middle].file == items[begin].file &&
                              items[middle].side == LODE_BASE;)

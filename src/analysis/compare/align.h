@@ -13,6 +13,7 @@ struct lode_slot {
     uint32_t paired_in;           /* round, of a slot of both sides */
     uint32_t joined;              /* of a dead one: the slot that has its nodes */
     uint32_t pair;                /* a pair that it became */
+    uint32_t pairs;               /* of one side: how many pairs it became */
     uint32_t below;               /* of one side: the pair directly below the pair in question */
     uint32_t renamed;             /* slot of the other side that looks alike, or LODE_NO_NUMBER */
     bool is_dead, is_simple;

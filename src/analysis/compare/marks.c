@@ -14,7 +14,7 @@
 
 /* Where changes cancel each other to this share of their gross change, costs moved. */
 #define MOVED_NET 0.1
-/* Moves of less than this share of the base are not marked. */
+/* Moves of less than this share of the larger side are not marked. */
 #define MOVED_LEAST 0.01
 
 enum {
@@ -64,14 +64,19 @@ static void mark_group(lode_comparison *self, const struct member *members, size
         }
 }
 
+static double mean_total(const lode_comparison *self, lode_compare_side side)
+{
+    double sum = 0.0;
+    for (size_t run = 0; run < self->runs[side]; run++)
+        sum += fabs(self->totals[lode_flat_column(self, side, run, 0)]);
+    return sum / (double)self->runs[side];
+}
+
 static lode_status mark_moved(lode_comparison *self, lode_error *error)
 {
     struct member *members = calloc(self->count + 1, sizeof *members);
-    double least = 0.0;
+    double least = MOVED_LEAST * fmax(mean_total(self, LODE_BASE), mean_total(self, LODE_NEW));
     lode_status status = members ? LODE_OK : lode_fail_memory(error);
-    for (size_t run = 0; run < self->runs[LODE_BASE]; run++)
-        least += MOVED_LEAST * fabs(self->totals[lode_flat_column(self, LODE_BASE, run, 0)]) /
-                 (double)self->runs[LODE_BASE];
     for (uint32_t i = 0; i < self->count && status == LODE_OK; i++) {
         members[i].row = i;
         members[i].change = lode_flat_mean(self, self->order[i], LODE_NEW, 0) -

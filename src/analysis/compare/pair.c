@@ -260,6 +260,7 @@ static lode_status keep_left(struct pool *self, struct lode_slot *slot, const st
     if (added) {
         LODE_TRY_ALLOC(add_pair(self, parent, slot->key), self->error);
         *known = index;
+        slot->pairs++;
     }
     take_member(self, lode_pair_at(pairing, *known), node->side, node->node);
     if (slot->pair == NONE)
@@ -285,7 +286,8 @@ static void note_renamed(struct pool *self)
 {
     for (uint32_t i = 0; i < self->slots.count; i++) {
         const struct lode_slot *slot = slot_at(self, i);
-        if (slot->renamed == NONE || slot->pair == NONE)
+        /* Under several parents, it is not clear which one is meant. */
+        if (slot->renamed == NONE || slot->pairs != 1 || slot_at(self, slot->renamed)->pairs != 1)
             continue;
         struct lode_pair *pair = lode_pair_at(self->pairing, slot->pair);
         pair->renamed = slot_at(self, slot->renamed)->pair;

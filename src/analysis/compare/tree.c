@@ -15,7 +15,7 @@
 
 /* Where changes of children cancel each other to this share of their gross change, costs moved. */
 #define MOVED_NET 0.1
-/* Moves of less than this share of the base are not marked. */
+/* Moves of less than this share of the larger side are not marked. */
 #define MOVED_LEAST 0.01
 
 /* ---- costs ---- */
@@ -114,7 +114,8 @@ static double change_of(const lode_compared_tree *tree, uint32_t index)
 /* Costs that moved from some children to others, in about the same sum. */
 static void mark_moved(lode_compared_tree *tree, const struct lode_pair *pair)
 {
-    double gross = 0.0, net = 0.0, least = MOVED_LEAST * fabs(tree->costs[0].inclusive[LODE_BASE]);
+    const double *total = tree->costs[0].inclusive;
+    double gross = 0.0, net = 0.0, least = MOVED_LEAST * fmax(fabs(total[0]), fabs(total[1]));
     const uint32_t *children = &tree->children[pair->first_child];
     for (uint32_t i = 0; i < pair->child_count; i++) {
         gross += fabs(change_of(tree, children[i]));
