@@ -102,7 +102,7 @@ static int open_sides(compare_job *job)
 {
     const compare_options *options = job->options;
     const invocation *call = job->call;
-    const char *paths[2 * TEXT_LIST_MAX];
+    const char *paths[2 * TEXT_LIST_MAX] = {NULL};
     job->base_runs = has_sides(call) ? options->base.count : 1;
     job->new_runs = has_sides(call) ? options->new_stores.count : 1;
     for (size_t i = 0; i < job->base_runs; i++)

@@ -200,7 +200,7 @@ static int open_sides(gate_job *job)
 {
     const gate_options *options = job->options;
     const invocation *call = job->call;
-    const char *paths[2 * TEXT_LIST_MAX];
+    const char *paths[2 * TEXT_LIST_MAX] = {NULL};
     exact_metrics exact = {0};
     invocation with_metrics = *call;
     shared_options shared = *call->shared;

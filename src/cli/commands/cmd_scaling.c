@@ -104,7 +104,7 @@ static double value_of(const scaling_job *job, size_t row, size_t run)
 static int fit_row(scaling_job *job, size_t index)
 {
     scaling_row *row = &job->rows[job->count];
-    double values[RUNS_MAX];
+    double values[RUNS_MAX] = {0};
     size_t count = job->sides.count, smallest = 0, largest = 0;
     lode_error error = {0};
     *row = (scaling_row){.index = index};
