@@ -44,7 +44,7 @@ import json, os, re, sys, zlib
 build, pattern, kind, share = sys.argv[1:]
 number, parts = map(int, share.split("/"))
 changed = {os.path.realpath(name) for name in os.environ["LODE_TIDY_CHANGED"].split()}
-folders = {"library": "/src/(?!cli/)", "program": "/src/cli/", "tests": "/tests/"}
+folders = {"library": "/src/(?!cli/|runs/)", "program": "/src/(cli|runs)/", "tests": "/tests/"}
 with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as stream:
     entries = json.load(stream)
 for file in sorted({os.path.realpath(os.path.join(entry["directory"], entry["file"])) for entry in entries}):
