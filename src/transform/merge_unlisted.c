@@ -177,7 +177,7 @@ static lode_status describe_family(struct lode_merge_source *source, const uint3
 static lode_status describe_families(struct lode_merge_source *source, struct lode_description *out,
                                      lode_error *error)
 {
-    uint32_t *families = calloc(source->count, sizeof *families);
+    uint32_t *families = calloc((size_t)source->count + 1, sizeof *families);
     lode_status status = LODE_OK;
     LODE_TRY_ALLOC(families, error);
     for (uint32_t p = 0; p < source->count; p++)

@@ -70,7 +70,7 @@ static lode_status cut_depth(const struct lode_merge_part *part, lode_error *err
 {
     const struct lode_context_tree *tree = &part->db->tree;
     struct lode_merge_filter *filter = part->filter;
-    uint32_t *level = calloc(tree->count, sizeof *level);
+    uint32_t *level = calloc((size_t)tree->count + 1, sizeof *level);
     LODE_TRY_ALLOC(level, error);
     for (uint32_t i = 1; i < tree->count; i++) {
         const lode_context *context = &tree->nodes[i];
@@ -181,7 +181,7 @@ static lode_status choose(const struct lode_merge_source *self, const struct lod
         LODE_TRY(find_focus(part, cost, error));
     if (slice->depth > 0)
         LODE_TRY(cut_depth(part, error));
-    if (slice->min_share > 0)
+    if (slice->min_share > 0 && cost)
         cut_share(part, cost);
     filter->moves = slice->focus || slice->depth > 0 || slice->min_share > 0;
     return slice->keep_contexts ? LODE_OK : cut_unused(self, part, error);

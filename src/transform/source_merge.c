@@ -271,10 +271,12 @@ static lode_status renumber_samples(const struct lode_merge_source *self, const 
                                     const lode_trace_line *line, struct lode_blob *out, lode_error *error)
 {
     struct lode_window window = window_of(part);
-    struct lode_window_walk walk = window_walk(&window, line);
     bool is_idle = false;
     uint64_t last = 0;
     uint32_t id;
+    if (line->sample_count == 0)
+        return LODE_OK;
+    struct lode_window_walk walk = window_walk(&window, line);
     for (; walk.next < line->sample_count; walk.next++) {
         uint64_t time = trace_time(line, walk.next);
         if (time >= window.to && window.to != UINT64_MAX)
@@ -319,7 +321,7 @@ static uint64_t sample_count(struct lode_profile_source *base, uint32_t line)
     uint64_t count = 0;
     bool is_idle = false;
     uint32_t id;
-    if (line_of(self, line, &from, NULL) != LODE_OK)
+    if (line_of(self, line, &from, NULL) != LODE_OK || from.sample_count == 0)
         return 0;
     struct lode_window_walk walk = window_walk(&window, &from);
     for (; walk.next < from.sample_count; walk.next++) {

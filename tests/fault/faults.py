@@ -64,7 +64,7 @@ def scenarios():
         Scenario("convert over a database", [*convert, "--threads", "2", "--force"], previous=True),
         Scenario("convert over itself", ["convert", *LITTLE, NAME, "--threads", "1", "--force"], in_place=True),
         Scenario("merge of databases", ["merge", SOURCE, SOURCE, "--threads", "1", *LITTLE]),
-        Scenario("merge with 2 ranks over a database", ["merge", SOURCE, SOURCE, "--local-ranks", "2", "--threads", "1", "--force"],
+        Scenario("merge over a database", ["merge", SOURCE, SOURCE, "--threads", "1", "--force"],
                  previous=True),
         Scenario("slice of a database after a killed run", ["slice", SOURCE, "--from", "1us", "--threads", "1"], leftover=40),
         Scenario("slice of a database over itself", ["slice", NAME, "--depth", "4", "--threads", "1", "--force"], in_place=True),
