@@ -4,6 +4,7 @@
 #define LODE_COMPARE_H
 
 #include <lode/hotspot.h>
+#include <lode/spread.h>
 
 LODE_BEGIN_DECLS
 
@@ -177,6 +178,32 @@ LODE_API LODE_CHECKED lode_status lode_comparison_contexts(const lode_comparison
                                                            lode_compare_side side, size_t run,
                                                            const lode_context **contexts, size_t capacity,
                                                            size_t *count, lode_error *error);
+
+typedef struct lode_compare_profiles_options {
+    size_t size;
+    lode_profile_statistic statistic;
+    /* Those that the costs were computed for, by run; NULL: all profiles. */
+    const lode_selection *const *base_selections, *const *new_selections;
+    uint64_t memory;  /* as in lode_spread_rows_options */
+    unsigned threads; /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
+} lode_compare_profiles_options;
+#define LODE_COMPARE_PROFILES_OPTIONS_INIT                                                                   \
+    {                                                                                                        \
+        sizeof(lode_compare_profiles_options), LODE_PROFILES_MIN, NULL, NULL, 0, 0, NULL, NULL, NULL         \
+    }
+
+/*
+ * Replaces the costs of rows and of everything, which are sums over profiles, by another statistic
+ * over them. Which rows there are, their order, marks and matched shares stay those of sums.
+ * LODE_ERR_ARGUMENT unless the comparison is by function and all costs are metrics of databases,
+ * without a time window. MT: one thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_comparison_over_profiles(lode_comparison *comparison,
+                                                                const lode_compare_profiles_options *options,
+                                                                lode_error *error);
 
 /* ---- trees ---- */
 

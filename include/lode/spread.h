@@ -99,6 +99,51 @@ LODE_API const lode_spread_group *lode_spread_groups_at(const lode_spread_groups
 /* Profiles of the spread that are in no group. MT: any thread. */
 LODE_API uint32_t lode_spread_groups_without(const lode_spread_groups *groups);
 
+/* ---- many rows ---- */
+
+/* The number that stands for all profiles. */
+typedef enum lode_profile_statistic {
+    LODE_PROFILES_MIN,
+    LODE_PROFILES_MEDIAN,
+    LODE_PROFILES_MAX
+} lode_profile_statistic;
+
+#define LODE_NO_ROW UINT32_MAX
+
+typedef struct lode_spread_rows_options {
+    size_t size;
+    const lode_metric *metric;       /* NULL: lode_database_default_metric */
+    const lode_selection *selection; /* NULL: all profiles */
+    const uint32_t *rows; /* by index of context: its row, or LODE_NO_ROW; NULL: none is in a row */
+    size_t row_count;
+    /* By index of context: whether its inclusive cost does not count for its row; NULL: none. */
+    const unsigned char *uncounted;
+    lode_profile_statistic statistic;
+    uint64_t memory;  /* for medians, in bytes: profiles are read again if it is less; 0: 256 MiB */
+    unsigned threads; /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
+} lode_spread_rows_options;
+#define LODE_SPREAD_ROWS_OPTIONS_INIT                                                                        \
+    {                                                                                                        \
+        sizeof(lode_spread_rows_options), NULL, NULL, NULL, 0, NULL, LODE_PROFILES_MIN, 0, 0, NULL, NULL,    \
+            NULL                                                                                             \
+    }
+
+/*
+ * The costs of many rows, each as the statistic over the profiles that have the metric; a profile
+ * without a cost of a row has 0 there. Exclusive is the own cost of the contexts of a row;
+ * inclusive counts those that have none of their row above them. Both have room for all rows;
+ * `total` is the statistic of the cost of everything; each may be NULL. Reads all values once, or
+ * more often for medians; memory grows with rows and profiles. Results do not depend on threads.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_spread_rows(double *exclusive, double *inclusive, double *total,
+                                                   const lode_database *db,
+                                                   const lode_spread_rows_options *options,
+                                                   lode_error *error);
+
 /*
  * Kinds that a person means by such as "rank" or "node,rank", without regard to case; "gpu" is
  * GPUDEVICE if a profile has one, else GPUCONTEXT. LODE_NOT_FOUND, with an error text that lists

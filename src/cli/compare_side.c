@@ -279,3 +279,37 @@ void side_close(side_set *set)
         free(set->names[i]);
     free(set->runs);
 }
+
+/* ---- other statistics than sums ---- */
+
+int side_use_statistic(side_set *set, lode_comparison *comparison, size_t base_runs, int statistic)
+{
+    static const lode_profile_statistic statistics[] = {
+        [STATISTIC_MEDIAN] = LODE_PROFILES_MEDIAN,
+        [STATISTIC_MIN] = LODE_PROFILES_MIN,
+        [STATISTIC_MAX] = LODE_PROFILES_MAX,
+    };
+    lode_compare_profiles_options options = LODE_COMPARE_PROFILES_OPTIONS_INIT;
+    lode_error error = {0};
+    if (statistic == STATISTIC_SUM)
+        return EXIT_DONE;
+    if (!side_has_only(set, LODE_STORE_DATABASE) || session_has_window(&set->runs[0].database))
+        return report("--statistic is for databases, without a time window");
+    const lode_selection **selections = alloc_array(set->count, sizeof *selections);
+    for (size_t i = 0; i < set->count; i++) {
+        selections[i] = set->runs[i].database.selection;
+        for (size_t m = 0; m < set->metric_count; m++)
+            set->runs[i].costs[m].sample_cost = (double)NAN;
+    }
+    session *first = &set->runs[0].database;
+    options.statistic = statistics[statistic];
+    options.base_selections = selections;
+    options.new_selections = selections + base_runs;
+    options.threads = (unsigned)(set->shared.threads < 4096 ? set->shared.threads : 4096);
+    options.on_progress = progress_report;
+    options.user = &first->progress;
+    lode_status status = lode_comparison_over_profiles(comparison, &options, &error);
+    progress_clear(&first->progress);
+    free(selections);
+    return status == LODE_OK ? EXIT_DONE : session_error(first, &error);
+}

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "rec_session.h"
 #include "session.h"
+#include "statistic.h"
 
 #include <lode/lode.h>
 
@@ -56,6 +57,12 @@ void side_close(side_set *set);
 
 /* Whether a metric of this name is counted, so that every difference is real. */
 int side_is_counted(const char *name);
+
+/*
+ * Replaces sums over profiles in a comparison of the runs. They have no sampling error then.
+ * EXIT_TROUBLE after a message, also if a run is no database or has a time window.
+ */
+int side_use_statistic(side_set *set, lode_comparison *comparison, size_t base_runs, int statistic);
 
 /* Whether all runs are of one kind. */
 int side_has_only(const side_set *set, lode_store_kind kind);

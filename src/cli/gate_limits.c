@@ -2,6 +2,7 @@
 #include "gate_limits.h"
 
 #include "alloc.h"
+#include "statistic.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -168,6 +169,17 @@ static int set_runs(gate_limits *limits, const char *key, const char *value, gat
     return 0;
 }
 
+static int set_statistic(gate_limits *limits, const char *key, const char *value, gate_kind kind)
+{
+    (void)kind;
+    for (int i = 0; statistic_choices[i]; i++)
+        if (strcmp(value, statistic_choices[i]) == 0) {
+            limits->statistic = i;
+            return 0;
+        }
+    return fail(limits, "%s is sum, median, min or max, not '%.60s'", key, value);
+}
+
 static int set_unsure(gate_limits *limits, const char *key, const char *value, gate_kind kind)
 {
     (void)kind;
@@ -196,6 +208,7 @@ static const struct gate_key {
     {"metric", set_metric, GATE_TOTAL},
     {"confidence", set_confidence, GATE_TOTAL},
     {"require-runs", set_runs, GATE_TOTAL},
+    {"statistic", set_statistic, GATE_TOTAL},
     {"fail-unsure", set_unsure, GATE_TOTAL},
 };
 

@@ -42,6 +42,7 @@ typedef struct gate_limits {
     double level;
     double floors[UNIT_BYTES + 1]; /* by metric_unit: smaller changes do not matter */
     uint64_t require_runs;
+    int statistic; /* as in statistic.h */
     int fails_unsure;
     char problem[GATE_PROBLEM_MAX]; /* what is wrong, in words */
 } gate_limits;

@@ -80,6 +80,22 @@ CALL(compare)
     return status;
 }
 
+CALL(comparison_over_profiles)
+{
+    const lode_cost *costs[] = {cost};
+    lode_comparison *comparison;
+    assert_int_equal(lode_compare(&comparison, costs, 1, costs, 1, 1, NULL, error), LODE_OK);
+    lode_status status = lode_comparison_over_profiles(comparison, options, error);
+    lode_comparison_free(comparison);
+    return status;
+}
+
+CALL(spread_rows)
+{
+    double total;
+    return lode_spread_rows(NULL, NULL, &total, database, options, error);
+}
+
 CALL(compare_trees)
 {
     const lode_cost *costs[] = {cost};
@@ -384,11 +400,13 @@ static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
 static const lode_change_options change_options = LODE_CHANGE_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_compare_options compare_options = LODE_COMPARE_OPTIONS_INIT;
+static const lode_compare_profiles_options compare_profiles_options = LODE_COMPARE_PROFILES_OPTIONS_INIT;
 static const lode_compare_tree_options compare_tree_options = LODE_COMPARE_TREE_OPTIONS_INIT;
 static const lode_scaling_options scaling_options = LODE_SCALING_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
+static const lode_spread_rows_options spread_rows_options = LODE_SPREAD_ROWS_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
 static const lode_judge_options judge_options = LODE_JUDGE_OPTIONS_INIT;
 static const lode_database_slice database_slice = LODE_DATABASE_SLICE_INIT;
@@ -432,10 +450,13 @@ static const struct entry {
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
     {"lode_compare", call_compare, &compare_options, sizeof compare_options},
     {"lode_compare_trees", call_compare_trees, &compare_tree_options, sizeof compare_tree_options},
+    {"lode_comparison_over_profiles", call_comparison_over_profiles, &compare_profiles_options,
+     sizeof compare_profiles_options},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
     {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
+    {"lode_spread_rows", call_spread_rows, &spread_rows_options, sizeof spread_rows_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_judge", call_judge, &judge_options, sizeof judge_options},
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},

@@ -44,7 +44,7 @@ def normal_file(path):
 
 def normal_name(name, module):
     """The name, with {number} where something is counted, and that number."""
-    if name.startswith("<unknown procedure>") or (module and re.fullmatch(re.escape(tail(module)) + r"\+0x[0-9a-f]+", name)):
+    if name.startswith("<unknown procedure>") or (module and re.fullmatch(r"\[?" + re.escape(tail(module)) + r"\+0x[0-9a-f]+\]?", name)):
         return f"<unknown procedures of {normal_module(module)}>", None
     name = re.sub(r" \[(?!clone )[^\[\]]+\]$", "", name)
     name = re.sub(r"(@@?[A-Za-z_][\w.]*|@plt)$", "", name)

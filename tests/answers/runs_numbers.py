@@ -3,7 +3,7 @@
 """
 The numbers of a catalogue of runs, read by Python's sqlite3, against those of 'lode top', which other tests compare with slow
 references: totals of every metric, costs of the functions that account for 99.9 % of the exclusive cost or have 1 % of the inclusive one.
-Functions have the names that builds have in common; of rows of 'lode top' that become one, the inclusive cost is at least that of the
+Of databases, also the min and max of inclusive costs over profiles. Functions have the names that builds have in common; of rows of 'lode top' that become one, the inclusive cost is at least that of the
 largest and at most the sum.
 """
 
@@ -25,6 +25,7 @@ from tap import Tap  # noqa: E402
 
 DATABASES = ("made-small", "made-loops-cputime-t-mpi3ranks", "made-loops-cputime-t-Mstats", "hatchet-saxpy-mpi-cuda-database",
              "toolkit-loops-perf.nostruct-v0", "viewer-issue-328", "viewer-issue-233", "db2pprof", "viewer-d.x")
+RANGES = ("made-small", "made-loops-cputime-t-mpi3ranks", "viewer-d.x", "hatchet-saxpy-mpi-cuda-database")
 RECORDINGS = ("autoargs", "forkexec", "exc", "mt", "killed", "longjmp")
 STORES = ("first", "master", "real-agent")
 
@@ -120,6 +121,44 @@ def of_catalogue(file, run):
     return result
 
 
+def ranges_of(file, run):
+    """{metric: {name: (min, max)}} of inclusive costs over profiles."""
+    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    result = {}
+    for metric, name, low, high in connection.execute("SELECT metric.name, key.name, min, max FROM cost JOIN key ON key.id = key "
+                                                      "JOIN metric ON metric.id = metric WHERE run = ?", (run,)):
+        result.setdefault(metric, {})[name] = (low, high)
+    connection.close()
+    return result
+
+
+def profile_ranges(lode, store, metric):
+    """{name: [(least, most) inclusive cost in each profile that has the metric]}, from 'lode top' of each profile."""
+    profiles = [row["profile"] for row in answer(lode, "profiles", store, "--metric", metric, "--limit", 0)["rows"]]
+    found = {}
+    for number, profile in enumerate(profiles):
+        top = answer(lode, "top", store, "--metric", metric, "--limit", 0, "--profiles", f"profile={profile}")
+        for _, least, most, name in grouped([(row["exclusive"], row["inclusive"], row["name"]) for row in top["rows"]]):
+            found.setdefault(name, [(0.0, 0.0)] * len(profiles))[number] = (least, most)
+    return found
+
+
+def check_ranges(tap, lode, name, store, file, run):
+    found, wrong, count = ranges_of(file, run), [], 0
+    for metric in found:
+        wanted = profile_ranges(lode, store, metric)
+        for function, (low, high) in found[metric].items():
+            count += 1
+            # Regions are counted within one profile here, and the root is a row where it has a cost of its own.
+            if "[region #" in function or function.startswith("<program root>") or function not in wanted:
+                continue
+            for value, choose in ((low, min), (high, max)):
+                least, most = (choose(pair[i] for pair in wanted[function]) for i in (0, 1))
+                if value is None or not (least <= value <= most or is_near(value, least) or is_near(value, most)):
+                    wrong.append(f"{metric}, {function}: {choose.__name__} over profiles {value} instead of {least} to {most}")
+    tap.check(not wrong and count > 0, f"{name}: min and max over profiles of {count} costs are those of lode top on each profile", wrong[:5])
+
+
 def is_near(a, b):
     """Sums in another order."""
     return a == b or abs(a - b) <= 1e-12 * max(abs(a), abs(b))
@@ -149,6 +188,8 @@ def check_store(tap, lode, folder, name, store, reference):
     wrong = differences(found, wanted)
     count = sum(len(costs) for _, costs in found.values())
     tap.check(not wrong and count > 0, f"{name}: {len(found)} metrics, {count} costs are those of lode top", wrong[:5])
+    if reference is of_database and name.split()[-1] in RANGES:
+        check_ranges(tap, lode, name, store, file, run)
 
 
 def main():

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Costs by profile: the same from either file and by any number of threads; groups of profiles. */
+#include "analysis/key.h"
 #include "minidb.h"
 #include "unit.h"
 #include <lode/lode.h>
@@ -233,6 +234,155 @@ static void contexts_of_another_database_are_refused(void **state)
     close_mini(&mini[1], db[1]);
 }
 
+/* ---- many rows ---- */
+
+enum {
+    ROWS = 5
+};
+
+static int compare_numbers(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+static double statistic_of(double *values, size_t count, lode_profile_statistic statistic)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, count, sizeof *values, compare_numbers);
+    if (statistic == LODE_PROFILES_MEDIAN)
+        return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+    return statistic == LODE_PROFILES_MIN ? values[0] : values[count - 1];
+}
+
+/* Functions are in one of the rows, or in none; what lies below them goes with them. */
+static uint32_t *map_functions(const lode_database *db, struct set sets[ROWS])
+{
+    uint32_t count = lode_database_context_count(db);
+    uint32_t *rows = calloc(count + 1, sizeof *rows);
+    assert_non_null(rows);
+    for (uint32_t i = 0; i < count; i++) {
+        const lode_context *context = lode_database_context_at(db, i);
+        uint32_t number = lode_context_id(context) % (ROWS + 1);
+        if (!begins_function(context)) {
+            rows[i] = rows[lode_context_index(lode_context_parent(context))];
+            continue;
+        }
+        rows[i] = number == ROWS ? LODE_NO_ROW : number;
+        if (rows[i] != LODE_NO_ROW && sets[number].count < CONTEXTS_MAX)
+            sets[number].items[sets[number].count++] = context;
+    }
+    return rows;
+}
+
+/* What the spread of a single row gives. */
+static void assert_row(const lode_database *db, const struct set *set, const lode_selection *selection,
+                       const lode_metric *metric, lode_profile_statistic statistic, const double found[3])
+{
+    lode_spread_options options = LODE_SPREAD_OPTIONS_INIT;
+    lode_spread *spread;
+    double values[3][128];
+    options.contexts = set->items;
+    options.context_count = set->count;
+    options.selection = selection;
+    options.metric = metric;
+    assert_int_equal(lode_spread_compute(&spread, db, &options, NULL), LODE_OK);
+    size_t count = lode_spread_count(spread);
+    assert_true(count <= 128);
+    for (size_t i = 0; i < count; i++) {
+        const lode_spread_row *row = lode_spread_at(spread, i);
+        values[0][i] = row->exclusive;
+        values[1][i] = row->inclusive;
+        values[2][i] = row->total;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_float_equal(found[i], statistic_of(values[i], count, statistic), 1e-9);
+    lode_spread_free(spread);
+}
+
+static size_t compare_rows(const lode_database *db, const lode_selection *selection,
+                           const lode_metric *metric)
+{
+    struct set *sets = calloc(ROWS, sizeof *sets);
+    uint32_t *rows = map_functions(db, sets);
+    size_t compared = 0;
+    for (int statistic = LODE_PROFILES_MIN; statistic <= LODE_PROFILES_MAX; statistic++) {
+        double first[2 * ROWS + 1] = {0};
+        for (int i = 0; i < 4; i++) {
+            lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
+            double found[2 * ROWS + 1];
+            options.metric = metric;
+            options.selection = selection;
+            options.rows = rows;
+            options.row_count = ROWS;
+            options.statistic = (lode_profile_statistic)statistic;
+            options.threads = i % 2 ? 4 : 1;
+            options.memory = (uint64_t)i / 2; /* of 1 byte: one row at a time */
+            assert_int_equal(lode_spread_rows(found, found + ROWS, &found[2 * ROWS], db, &options, NULL),
+                             LODE_OK);
+            if (i == 0)
+                memcpy(first, found, sizeof first);
+            assert_memory_equal(first, found, sizeof found);
+        }
+        for (size_t row = 0; row < ROWS; row++) {
+            const double found[3] = {first[row], first[ROWS + row], first[2 * ROWS]};
+            if (sets[row].count == 0)
+                continue;
+            assert_row(db, &sets[row], selection, metric, (lode_profile_statistic)statistic, found);
+            compared += found[1] > 0;
+        }
+    }
+    free(rows);
+    free(sets);
+    return compared;
+}
+
+static void many_rows_are_those_of_one_row_each(void **state)
+{
+    static const uint32_t sizes[][2] = {{1, 0}, {2, 3}, {3, 200}, {40, 3}, {61, 60}};
+    size_t compared = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct minidb_options options = MINIDB_OPTIONS_INIT;
+        struct minidb mini;
+        lode_database *db;
+        lode_selection *selection;
+        options.profiles = sizes[i][0];
+        options.chains = sizes[i][1];
+        options.unlisted = i % 2;
+        options.empty_profile = i % 3 == 0;
+        open_mini(&mini, &db, &options);
+        assert_int_equal(lode_selection_parse(&selection, db, "profile=1-7", NULL), LODE_OK);
+        for (uint32_t m = 0; m < lode_database_metric_count(db); m++) {
+            compared += compare_rows(db, NULL, lode_database_metric(db, m));
+            compared += compare_rows(db, selection, lode_database_metric(db, m));
+        }
+        lode_selection_free(selection);
+        close_mini(&mini, db);
+    }
+    assert_true(compared > 100);
+}
+
+static void rows_that_do_not_exist_are_refused(void **state)
+{
+    struct minidb_options options = MINIDB_OPTIONS_INIT;
+    struct minidb mini;
+    lode_database *db;
+    lode_spread_rows_options ask = LODE_SPREAD_ROWS_OPTIONS_INIT;
+    double exclusive[1], inclusive[1], total;
+    (void)state;
+    open_mini(&mini, &db, &options);
+    uint32_t *rows = calloc(lode_database_context_count(db), sizeof *rows);
+    assert_non_null(rows);
+    rows[lode_database_context_count(db) - 1] = 1;
+    ask.rows = rows;
+    ask.row_count = 1;
+    assert_int_equal(lode_spread_rows(exclusive, inclusive, &total, db, &ask, NULL), LODE_ERR_ARGUMENT);
+    free(rows);
+    close_mini(&mini, db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +391,8 @@ int main(void)
         cmocka_unit_test(wrong_values_by_context_are_not_used),
         cmocka_unit_test(groups_hold_every_profile_once),
         cmocka_unit_test(contexts_of_another_database_are_refused),
+        cmocka_unit_test(many_rows_are_those_of_one_row_each),
+        cmocka_unit_test(rows_that_do_not_exist_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

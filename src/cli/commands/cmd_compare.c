@@ -60,6 +60,9 @@ static int compare_usage(const invocation *call)
         return report(
             "--tree and --scaling have no --by, --inclusive, --normalize, --include and --exclude (see 'lode help "
             "compare')");
+    int is_by_function = is_by_contexts && by == LODE_BY_FUNCTION && !options->tree && options->scaling < 0;
+    if (options->statistic != STATISTIC_SUM && !is_by_function)
+        return report("--statistic is for --by function (see 'lode help compare')");
     if (options->function && is_by_contexts)
         return report("--function is for --by rank, thread or another kind of id (see 'lode help compare')");
     if ((shared->include.count || shared->exclude.count) && !(is_by_contexts && by == LODE_BY_FUNCTION))
@@ -95,7 +98,9 @@ static int compare_costs(compare_job *job)
     options.filter = job->filter;
     lode_status status = lode_compare(&job->comparison, job->costs, job->base_runs, job->costs + first_new,
                                       job->new_runs, job->sides.metric_count, &options, &error);
-    return status == LODE_OK ? EXIT_DONE : report("%s", error.text);
+    if (status != LODE_OK)
+        return report("%s", error.text);
+    return side_use_statistic(&job->sides, job->comparison, job->base_runs, job->options->statistic);
 }
 
 static int open_sides(compare_job *job)
@@ -163,6 +168,7 @@ static const option_spec compare_own[] = {
     {"scaling", 0, OPTION_CHOICE, NULL, scaling_choices, offsetof(compare_options, scaling)},
     {"ranks-base", 0, OPTION_COUNT, "N", NULL, offsetof(compare_options, ranks_base)},
     {"ranks-new", 0, OPTION_COUNT, "N", NULL, offsetof(compare_options, ranks_new)},
+    {"statistic", 0, OPTION_CHOICE, NULL, statistic_choices, offsetof(compare_options, statistic)},
     {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, inclusive)},
     {"normalize", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, normalize)},
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, all)},

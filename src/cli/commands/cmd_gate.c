@@ -92,6 +92,8 @@ static int take_limits(gate_limits *limits, const gate_options *options)
         status = set_all(limits, lists[i].key, lists[i].values);
     if (options->min_share >= 0)
         limits->min_share = options->min_share;
+    if (options->statistic >= 0)
+        limits->statistic = options->statistic;
     if (options->confidence > 0)
         limits->level = 1 - options->confidence;
     gate_limits_complete(limits);
@@ -183,7 +185,7 @@ static int compare_costs(gate_job *job)
             return report(
                 "functions with less than %g%% of the base are in the new runs: these are other programs",
                 100 * MATCHED_LEAST);
-    return EXIT_DONE;
+    return side_use_statistic(&job->sides, job->comparison, job->base_runs, job->limits.statistic);
 }
 
 static int check_runs(const gate_job *job)
@@ -280,13 +282,15 @@ static const option_spec gate_own[] = {
     {"floor", 0, OPTION_TEXTS, "AMOUNT", NULL, offsetof(gate_options, floor)},
     {"confidence", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(gate_options, confidence)},
     {"require-runs", 0, OPTION_TEXT, "N", NULL, offsetof(gate_options, require_runs)},
+    {"statistic", 0, OPTION_CHOICE, NULL, statistic_choices, offsetof(gate_options, statistic)},
     {"fail-unsure", 0, OPTION_FLAG, NULL, NULL, offsetof(gate_options, fail_unsure)},
     {"name-rules", 0, OPTION_TEXT, "FILE", NULL, offsetof(gate_options, rules)},
     {"junit", 0, OPTION_TEXT, "FILE", NULL, offsetof(gate_options, junit)},
     {0},
 };
 
-static const gate_options gate_defaults = {.shared = {.names = NAMES_BY_STORE}, .min_share = -1};
+static const gate_options gate_defaults = {
+    .shared = {.names = NAMES_BY_STORE}, .min_share = -1, .statistic = -1};
 
 const command_spec command_gate = {
     .name = "gate",

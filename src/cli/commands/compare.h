@@ -17,14 +17,6 @@ enum {
     COMPARE_BY_NAME
 };
 
-/* In the order of the choices of --statistic. */
-enum {
-    STATISTIC_SUM,
-    STATISTIC_MEDIAN,
-    STATISTIC_MIN,
-    STATISTIC_MAX
-};
-
 typedef struct compare_options {
     shared_options shared;
     text_list base, new_stores;

@@ -74,7 +74,6 @@ static void write_stores(out *o, const compare_job *job, const char *key, size_t
 
 void compare_heading(out *o, const compare_job *job)
 {
-    static const char *const statistics[] = {"sum", "median", "min", "max"};
     out_labels(o, 6);
     write_stores(o, job, "base", 0, job->base_runs);
     write_stores(o, job, "new", job->base_runs, job->new_runs);
@@ -82,7 +81,7 @@ void compare_heading(out *o, const compare_job *job)
     out_fact_text(o, "selection", job->call->shared->profiles);
     out_fact_bool(o, "is_inclusive", job->options->inclusive);
     out_fact_bool(o, "is_normalized", job->options->normalize);
-    out_fact_text(o, "statistic", statistics[job->options->statistic]);
+    out_fact_text(o, "statistic", statistic_choices[job->options->statistic]);
     out_fact_real(o, "confidence_percent", 100 * job->options->confidence);
 }
 
@@ -120,6 +119,8 @@ void compare_say_metric(out *o, const compare_job *job, const compare_table *tab
     format_percent(of_base, matched_base);
     format_percent(of_new, matched_new);
     out_gap(o);
+    if (job->options->statistic != STATISTIC_SUM)
+        out_say(o, "costs of a run: the %s over its profiles", statistic_choices[job->options->statistic]);
     if (total->difference == 0)
         out_say(o, "%s: %s in base and new", metric->name, base);
     else

@@ -18,6 +18,7 @@ typedef struct gate_options {
     double min_share;  /* below 0: not given */
     double confidence; /* 0: not given */
     int fail_unsure;
+    int statistic; /* -1: not given */
 } gate_options;
 
 typedef enum gate_outcome {

@@ -159,16 +159,16 @@ static void say_runs(out *o, const gate_job *job)
 {
     out_line(o, "base: %zu run%s, new: %zu run%s", job->base_runs, job->base_runs == 1 ? "" : "s",
              job->new_runs, job->new_runs == 1 ? "" : "s");
+    if (job->limits.statistic != STATISTIC_SUM)
+        out_line(o, "costs of a run: the %s over its profiles", statistic_choices[job->limits.statistic]);
 }
 
 static void say_result(out *o, const gate_job *job)
 {
     int is_single = job->base_runs == 1 && job->new_runs == 1, has_tests = job->rows > 0;
     if (is_single && has_tests)
-        out_say(
-            o,
-            "note: with one run a side, run-to-run noise is not known; intervals are those of the sampling "
-            "error");
+        out_say(o, "note: with one run a side, run-to-run noise is not known%s",
+                job->limits.statistic == STATISTIC_SUM ? "; intervals are those of the sampling error" : "");
     if (has_tests && !is_single)
         out_say(o, "%zu tests together have a false alarm in at most %g %% of comparisons (Holm)", job->rows,
                 100 * job->limits.level);
@@ -273,6 +273,7 @@ static void write_tables(out *o, const gate_job *job)
     out_fact_text(o, "outcome", has_failed ? "fail" : "pass");
     out_fact_u64(o, "base_runs", job->base_runs);
     out_fact_u64(o, "new_runs", job->new_runs);
+    out_fact_text(o, "statistic", statistic_choices[job->limits.statistic]);
     out_fact_real(o, "level", job->limits.level);
     out_fact_u64(o, "tests", job->rows);
     write_matched(o, job);

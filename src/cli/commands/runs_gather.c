@@ -138,6 +138,7 @@ typedef struct row {
     const lode_normal_key *key;
     size_t index;
     double exclusive, inclusive;
+    size_t first_cost; /* in the record: one for each metric; SIZE_MAX: not kept */
 } row;
 
 static int by_exclusive(const void *left, const void *right)
@@ -148,14 +149,15 @@ static int by_exclusive(const void *left, const void *right)
     return strcmp(a->key->name, b->key->name);
 }
 
-static void add_row(runs_gathered *g, const lode_comparison *rows, const row *r, size_t metric,
-                    const double *units, size_t count)
+static void add_row(runs_gathered *g, const lode_comparison *rows, row *r, size_t metric, const double *units,
+                    size_t count)
 {
     run_cost cost = {.name = keep_text(g, r->key->name),
                      .module = keep_text(g, r->key->module),
                      .file = keep_text(g, r->key->file),
                      .min = (double)NAN,
                      .max = (double)NAN};
+    r->first_cost = g->record.cost_count;
     for (size_t i = 0; i < count; i++) {
         cost.metric = metric + i;
         cost.exclusive = lode_comparison_exclusive(rows, r->index, LODE_BASE, 0, i) / units[i];
@@ -164,8 +166,8 @@ static void add_row(runs_gathered *g, const lode_comparison *rows, const row *r,
     }
 }
 
-/* The first metric decides which functions are stored. */
-static void choose_rows(runs_gathered *g, const lode_comparison *rows, size_t metric, const double *units,
+/* The first metric decides which functions are stored. Returns all rows, for the caller to free. */
+static row *choose_rows(runs_gathered *g, const lode_comparison *rows, size_t metric, const double *units,
                         size_t metric_count)
 {
     size_t count = lode_comparison_count(rows);
@@ -174,33 +176,62 @@ static void choose_rows(runs_gathered *g, const lode_comparison *rows, size_t me
     for (size_t i = 0; i < count; i++) {
         sorted[i] =
             (row){&lode_comparison_at(rows, i)->key, i, lode_comparison_exclusive(rows, i, LODE_BASE, 0, 0),
-                  lode_comparison_inclusive(rows, i, LODE_BASE, 0, 0)};
+                  lode_comparison_inclusive(rows, i, LODE_BASE, 0, 0), SIZE_MAX};
         whole += sorted[i].exclusive;
     }
     if (count)
         qsort(sorted, count, sizeof *sorted, by_exclusive);
     for (size_t i = 0; i < count; i++) {
-        const row *r = &sorted[i];
+        row *r = &sorted[i];
         int is_large = before < EXCLUSIVE_KEPT * whole && r->exclusive > 0;
         if (is_large || r->inclusive >= INCLUSIVE_KEPT * total)
             add_row(g, rows, r, metric, units, metric_count);
         before += r->exclusive;
     }
-    free(sorted);
+    return sorted;
+}
+
+/* Smallest and largest inclusive costs over the profiles of a database. */
+static lode_status gather_ranges(runs_gathered *g, lode_comparison *rows, const row *chosen,
+                                 const shared_options *shared, lode_error *error)
+{
+    lode_compare_profiles_options options = LODE_COMPARE_PROFILES_OPTIONS_INIT;
+    options.threads = (unsigned)(shared->threads < 4096 ? shared->threads : 4096);
+    for (int is_max = 0; is_max < 2; is_max++) {
+        options.statistic = is_max ? LODE_PROFILES_MAX : LODE_PROFILES_MIN;
+        lode_status status = lode_comparison_over_profiles(rows, &options, error);
+        if (status == LODE_ERR_UNSUPPORTED) /* no values by profile */
+            return LODE_OK;
+        if (status != LODE_OK)
+            return status;
+        for (size_t i = 0; i < lode_comparison_count(rows); i++) {
+            if (chosen[i].first_cost == SIZE_MAX)
+                continue;
+            run_cost *cost = &g->costs[chosen[i].first_cost];
+            double value = lode_comparison_inclusive(rows, chosen[i].index, LODE_BASE, 0, 0);
+            *(is_max ? &cost->max : &cost->min) = value;
+        }
+    }
+    return LODE_OK;
 }
 
 /*
  * Functions have the names that a comparison gives them, so that builds have one trend: it is a
- * comparison of the run with itself. Costs are divided by the units.
+ * comparison of the run with itself. Costs are divided by the units. The costs of a database, one
+ * metric at a time, have ranges over profiles, which are computed as the shared options say.
  */
 static lode_status gather_rows(runs_gathered *g, const lode_cost *const *costs, const double *units,
-                               size_t metric, size_t count, lode_error *error)
+                               size_t metric, size_t count, const shared_options *shared, lode_error *error)
 {
+    row *chosen = NULL;
     lode_comparison *rows = NULL;
     lode_compare_options options = LODE_COMPARE_OPTIONS_INIT;
     lode_status status = lode_compare(&rows, costs, 1, costs, 1, count, &options, error);
     if (status == LODE_OK)
-        choose_rows(g, rows, metric, units, count);
+        chosen = choose_rows(g, rows, metric, units, count);
+    if (status == LODE_OK && shared)
+        status = gather_ranges(g, rows, chosen, shared, error);
+    free(chosen);
     lode_comparison_free(rows);
     return status;
 }
@@ -221,7 +252,7 @@ static int gather_metric(runs_gathered *g, session *s, const lode_metric *metric
         size_t index = add_total(g, lode_metric_name(metric), lode_cost_total(cost));
         const lode_cost *const costs[] = {cost};
         const double unit = 1;
-        if (gather_rows(g, costs, &unit, index, 1, &error) != LODE_OK)
+        if (gather_rows(g, costs, &unit, index, 1, s->shared, &error) != LODE_OK)
             status = session_error(s, &error);
     }
     lode_cost_free(cost);
@@ -315,7 +346,7 @@ static lode_status gather_calls(runs_gathered *g, const lode_calltree *tree, lod
         const lode_cost *const costs[] = {lode_calltree_cost(tree), calls};
         size_t first = add_total(g, TIME_METRIC, lode_cost_total(costs[0]) / NANOSECONDS);
         add_total(g, CALLS_METRIC, lode_cost_total(calls));
-        status = gather_rows(g, costs, units, first, 2, error);
+        status = gather_rows(g, costs, units, first, 2, NULL, error);
     }
     lode_cost_free(calls);
     return status;
