@@ -347,6 +347,48 @@ static void flat_rows_add_up_and_exchange(void **state)
         }
 }
 
+/* Every caller calls every callee twice; own costs say which one it is. */
+static void plan_many_callees(struct plan *plan, uint32_t callers, uint32_t callees)
+{
+    *plan = (struct plan){.count = 2, .function = {0, NAMES - 1}};
+    for (uint32_t i = 0; i < callers; i++) {
+        uint32_t caller = plan->count++;
+        plan->parent[caller] = 1;
+        plan->function[caller] = i % 3 + i / 3 * 6; /* without regions, whose numbers change */
+        plan->own[caller] = i + 1;
+        for (uint32_t k = 0; k < 2 * callees; k++) {
+            uint32_t callee = plan->count++, which = k % callees;
+            plan->parent[callee] = caller;
+            plan->function[callee] = which % 3 + which / 3 * 6;
+            plan->own[callee] = 100 * (i + 1) + which + 1;
+        }
+    }
+}
+
+static void many_callees_stay_with_their_caller(void **state)
+{
+    (void)state;
+    const uint32_t callers = 12, callees = 12;
+    plan_many_callees(&plans[0], callers, callees);
+    make_tree(&trees[0], &plans[0], 0);
+    make_tree(&trees[1], &plans[0], 1);
+    lode_compared_tree *tree = compare(&trees[0], &trees[1]);
+    assert_int_equal(lode_compared_tree_count(tree), 2 + callers + callers * callees);
+    for (uint32_t i = 1; i < lode_compared_tree_count(tree); i++) {
+        lode_compare_node node, caller;
+        assert_int_equal(lode_compared_tree_node(tree, i, &node, sizeof node), LODE_OK);
+        assert_int_equal(lode_compared_tree_node(tree, node.parent, &caller, sizeof caller), LODE_OK);
+        assert_true(node.own[0] == node.own[1]);
+        if (node.depth < 3)
+            continue;
+        double which = node.own[0] / 2.0 - 100.0 * caller.own[0];
+        assert_true(which >= 1.0 && which <= callees);
+        assert_ptr_equal(lode_context_function(node.base_context),
+                         &functions[plans[0].function[2 + (uint32_t)which]]);
+    }
+    lode_compared_tree_free(tree);
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -361,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_tree_equals_itself_in_any_order),
         cmocka_unit_test(the_order_of_siblings_does_not_matter),
         cmocka_unit_test(flat_rows_add_up_and_exchange),
+        cmocka_unit_test(many_callees_stay_with_their_caller),
     };
     return cmocka_run_group_tests_name("comparisons of generated trees", tests, prepare, NULL);
 }

@@ -307,31 +307,69 @@ static void note_index(uint32_t *count, uint32_t index)
     *count = index + 1 > *count ? index + 1 : *count;
 }
 
-static void count_names(struct lode_tree_names *names)
-{
-    for (uint32_t i = 0; i < names->tree->count; i++) {
-        const lode_context *context = &names->tree->nodes[i];
-        const lode_function *function = lode_context_function(context);
-        if (function) {
-            note_index(&names->function_count, function->index);
-            if (function->module)
-                note_index(&names->module_count, function->module->index);
-            if (function->file)
-                note_index(&names->file_count, function->file->index);
-        }
-        if (context->module)
-            note_index(&names->module_count, context->module->index);
-        if (context->file)
-            note_index(&names->file_count, context->file->index);
-    }
-}
-
 static uint32_t *make_numbers(uint32_t count)
 {
     uint32_t *numbers = malloc(((size_t)count + 1) * sizeof *numbers);
     if (numbers)
         memset(numbers, 0xff, ((size_t)count + 1) * sizeof *numbers);
     return numbers;
+}
+
+/* What the contexts of a tree name: one pass, each function looked at once. */
+struct survey {
+    struct lode_tree_names *names;
+    struct lode_array functions; /* const lode_function *, in the order of contexts */
+    unsigned char *is_seen;      /* by index of function */
+    uint32_t capacity;
+};
+
+static bool see_function(struct survey *self, const lode_function *function)
+{
+    uint32_t index = function->index;
+    if (index >= self->capacity) {
+        uint32_t capacity = index < 512 ? 1024 : index <= UINT32_MAX / 2 ? 2 * index : UINT32_MAX;
+        unsigned char *larger = index < UINT32_MAX ? realloc(self->is_seen, capacity) : NULL;
+        if (larger == NULL)
+            return false;
+        memset(larger + self->capacity, 0, capacity - self->capacity);
+        self->is_seen = larger;
+        self->capacity = capacity;
+    }
+    if (self->is_seen[index])
+        return true;
+    const lode_function **item = lode_array_push(&self->functions);
+    if (item == NULL)
+        return false;
+    *item = function;
+    self->is_seen[index] = 1;
+    note_index(&self->names->function_count, index);
+    if (function->module)
+        note_index(&self->names->module_count, function->module->index);
+    if (function->file)
+        note_index(&self->names->file_count, function->file->index);
+    return true;
+}
+
+static bool survey_tree(struct survey *self)
+{
+    const struct lode_context_tree *tree = self->names->tree;
+    const lode_module *module = NULL;
+    const lode_file *file = NULL;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const lode_context *context = &tree->nodes[i];
+        const lode_function *function = lode_context_function(context);
+        if (tree->count - i > LODE_AHEAD)
+            __builtin_prefetch(context[LODE_AHEAD].function);
+        if (function && !see_function(self, function))
+            return false;
+        if (context->module && context->module != module)
+            note_index(&self->names->module_count, context->module->index);
+        if (context->file && context->file != file)
+            note_index(&self->names->file_count, context->file->index);
+        module = context->module;
+        file = context->file;
+    }
+    return true;
 }
 
 lode_status lode_normalizer_add(struct lode_normalizer *self, const struct lode_context_tree *tree,
@@ -343,18 +381,23 @@ lode_status lode_normalizer_add(struct lode_normalizer *self, const struct lode_
     LODE_TRY_ALLOC(names, error);
     names->tree = tree;
     names->side = side;
-    count_names(names);
+    struct survey survey = {.names = names};
+    lode_array_init(&survey.functions, sizeof(const lode_function *), SIZE_MAX);
+    bool done = survey_tree(&survey);
+    free(survey.is_seen);
     names->functions = make_numbers(names->function_count);
     names->modules = make_numbers(names->module_count);
     names->files = make_numbers(names->file_count);
     names->unknown = make_numbers(names->module_count);
-    LODE_TRY_ALLOC(names->functions && names->modules && names->files && names->unknown, error);
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const lode_function *function = function_identity(lode_context_function(&tree->nodes[i]));
-        if (function)
-            LODE_TRY(note_function(self, names, function, error));
+    done = done && names->functions && names->modules && names->files && names->unknown;
+    lode_status status = done ? LODE_OK : lode_fail_memory(error);
+    for (size_t i = 0; i < survey.functions.count && status == LODE_OK; i++) {
+        const lode_function *first =
+            function_identity(*LODE_ARRAY_AT(&survey.functions, const lode_function *, i));
+        status = first ? note_function(self, names, first, error) : LODE_OK;
     }
-    return LODE_OK;
+    lode_array_free(&survey.functions);
+    return status;
 }
 
 lode_status lode_normalizer_begin(struct lode_normalizer *self, const lode_name_rules *rules,

@@ -11,7 +11,8 @@
 #include "base/intern.h"
 
 enum {
-    LODE_SIDES = 2
+    LODE_SIDES = 2,
+    LODE_AHEAD = 32 /* contexts, in passes that fetch functions before they are needed */
 };
 
 /* What is known of the names of one tree, by index; LODE_NO_NUMBER: nothing yet. */

@@ -19,16 +19,25 @@ enum {
     SINGLE_ROUNDS = 16 /* in which only nodes with a hit are looked through, per pair */
 };
 
+/* The newest slot of a key, and the pair in question when it was made. */
+struct newest {
+    uint32_t stamp, slot;
+};
+
+struct range {
+    uint32_t next, end;
+};
+
 struct pool {
     struct lode_pairing *pairing;
-    uint32_t *slot_of;                      /* by key: the newest slot */
-    uint32_t *stamp_of;                     /* by key: when slot_of was set */
+    struct newest *newest;                  /* by key */
     unsigned char *is_expanded[LODE_SIDES]; /* by node: its children were pooled */
     struct lode_array slots;                /* struct lode_slot: of the current pair */
     struct lode_array pooled;               /* struct fresh: all nodes, parents before children */
     struct lode_array fresh;                /* struct fresh: those that may be looked through */
     struct lode_map kept;                   /* by parent and key: pairs of one side */
     struct lode_array hits;                 /* struct hit */
+    struct lode_array ranges;               /* struct range: pairs whose children are not pooled */
     uint32_t stamp;                         /* of the current pair */
     uint32_t round;
     uint32_t left[LODE_SIDES]; /* slots of one side only */
@@ -60,8 +69,9 @@ static uint32_t key_of(const struct pool *self, unsigned side, uint32_t node)
 /* The slot for a node: the newest of its key, unless that was paired in an earlier round. */
 static struct lode_slot *find_slot(struct pool *self, uint32_t key)
 {
-    if (self->stamp_of[key] == self->stamp) {
-        struct lode_slot *slot = slot_at(self, self->slot_of[key]);
+    struct newest *newest = &self->newest[key];
+    if (newest->stamp == self->stamp) {
+        struct lode_slot *slot = slot_at(self, newest->slot);
         while (slot->is_dead)
             slot = slot_at(self, slot->joined);
         if (lode_slot_is_left(slot) || slot->paired_in == self->round)
@@ -76,8 +86,7 @@ static struct lode_slot *find_slot(struct pool *self, uint32_t key)
                                .pair = NONE,
                                .below = NONE,
                                .renamed = NONE};
-    self->stamp_of[key] = self->stamp;
-    self->slot_of[key] = (uint32_t)self->slots.count - 1;
+    *newest = (struct newest){self->stamp, (uint32_t)self->slots.count - 1};
     return slot;
 }
 
@@ -121,9 +130,9 @@ static lode_status pool_children(struct pool *self, unsigned side, uint32_t node
 static uint32_t find_target(const struct pool *self, unsigned side, uint32_t child)
 {
     uint32_t key = key_of(self, side, child);
-    if (self->stamp_of[key] != self->stamp)
+    if (self->newest[key].stamp != self->stamp)
         return NONE;
-    uint32_t index = self->slot_of[key];
+    uint32_t index = self->newest[key].slot;
     const struct lode_slot *slot = slot_at(self, index);
     return lode_slot_is_left(slot) && slot->members[side] == NONE && !slot->is_through ? index : NONE;
 }
@@ -362,14 +371,33 @@ static lode_status process(struct pool *self, uint32_t index)
     return keep_slots(self, index);
 }
 
+/* Depth first: nodes of both sides are in that order, so what a pair needs is near in memory. */
+static lode_status descend(struct pool *self)
+{
+    size_t before = 1;
+    while (before < self->pairing->pairs.count || self->ranges.count > 0) {
+        if (before < self->pairing->pairs.count) {
+            struct range *range = lode_array_push(&self->ranges);
+            LODE_TRY_ALLOC(range, self->error);
+            *range = (struct range){(uint32_t)before, (uint32_t)self->pairing->pairs.count};
+        }
+        struct range *range = LODE_ARRAY_AT(&self->ranges, struct range, self->ranges.count - 1);
+        uint32_t next = range->next++;
+        if (range->next == range->end)
+            lode_array_pop(&self->ranges);
+        before = self->pairing->pairs.count;
+        LODE_TRY(process(self, next));
+    }
+    return LODE_OK;
+}
+
 static lode_status pair_all(struct pool *self)
 {
     struct lode_pairing *pairing = self->pairing;
     size_t keys = pairing->keys->items.count;
-    self->slot_of = calloc(keys + 1, sizeof *self->slot_of);
-    self->stamp_of = calloc(keys + 1, sizeof *self->stamp_of);
+    self->newest = calloc(keys + 1, sizeof *self->newest);
     pairing->simple_of = malloc((keys + 1) * sizeof *pairing->simple_of);
-    LODE_TRY_ALLOC(self->slot_of && self->stamp_of && pairing->simple_of, self->error);
+    LODE_TRY_ALLOC(self->newest && pairing->simple_of, self->error);
     memset(pairing->simple_of, 0xff, (keys + 1) * sizeof *pairing->simple_of);
     for (unsigned side = 0; side < LODE_SIDES; side++) {
         size_t count = pairing->sides[side].tree.count;
@@ -383,9 +411,8 @@ static lode_status pair_all(struct pool *self)
     struct lode_pair *root = add_pair(self, 0, NONE);
     LODE_TRY_ALLOC(root, self->error);
     root->members[0] = root->members[1] = LODE_TREE_ROOT;
-    for (uint32_t i = 0; i < pairing->pairs.count; i++)
-        LODE_TRY(process(self, i));
-    return LODE_OK;
+    LODE_TRY(process(self, 0));
+    return descend(self);
 }
 
 lode_status lode_pairing_make(struct lode_pairing *pairing, lode_error *error)
@@ -397,14 +424,15 @@ lode_status lode_pairing_make(struct lode_pairing *pairing, lode_error *error)
     lode_array_init(&self.pooled, sizeof(struct fresh), SIZE_MAX);
     lode_map_init(&self.kept);
     lode_array_init(&self.hits, sizeof(struct hit), SIZE_MAX);
+    lode_array_init(&self.ranges, sizeof(struct range), SIZE_MAX);
     lode_status status = pair_all(&self);
     lode_array_free(&self.slots);
     lode_array_free(&self.fresh);
     lode_array_free(&self.pooled);
     lode_map_free(&self.kept);
     lode_array_free(&self.hits);
-    free(self.slot_of);
-    free(self.stamp_of);
+    lode_array_free(&self.ranges);
+    free(self.newest);
     free(self.is_expanded[0]);
     free(self.is_expanded[1]);
     return status;

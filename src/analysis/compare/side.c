@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    LISTED_MAX = 8 /* children of a node that are found without hashing */
+};
+
 struct adding {
     struct lode_side *side;
     struct lode_normalizer *normalizer;
@@ -63,6 +67,36 @@ static lode_status loop_frame(struct adding *self, const lode_context *context, 
     return intern_key(self, &key, frame, error);
 }
 
+/*
+ * The child of a node, added if new; 0 if out of memory. Most nodes have few children, and contexts
+ * are in depth-first order, so a list of siblings is still in a cache.
+ */
+static uint32_t find_child(struct lode_side *side, uint32_t parent, uint32_t frame)
+{
+    uint32_t last = LODE_TREE_ROOT, count = 0, *known = NULL;
+    for (uint32_t i = lode_side_node(side, parent)->first_child; i != 0; count++) {
+        const struct lode_side_node *node = lode_side_node(side, i);
+        if (node->node.frame == frame)
+            return i;
+        last = i;
+        i = node->next_sibling;
+    }
+    if (count == LISTED_MAX) {
+        bool added;
+        known = lode_map_add(&side->others, (uint64_t)parent << 32 | frame, LODE_TREE_ROOT, &added);
+        if (known == NULL || !added)
+            return known ? *known : LODE_TREE_ROOT;
+    }
+    uint32_t node = lode_content_tree_append(&side->tree, parent, frame);
+    if (known)
+        *known = node;
+    else if (last != LODE_TREE_ROOT)
+        lode_side_node(side, last)->next_sibling = node;
+    else
+        lode_side_node(side, parent)->first_child = node;
+    return node;
+}
+
 /* The node of a context: its own for a call or a loop, else that of its parent. */
 static lode_status place(struct adding *self, const lode_context *context, lode_error *error)
 {
@@ -81,13 +115,22 @@ static lode_status place(struct adding *self, const lode_context *context, lode_
     if (!is_function && parent != LODE_TREE_ROOT && lode_side_node(self->side, parent)->node.frame == frame)
         return LODE_OK;
     uint32_t before = self->side->tree.count;
-    *node = lode_content_tree_child(&self->side->tree, parent, frame);
+    *node = find_child(self->side, parent, frame);
     LODE_TRY_ALLOC(*node != LODE_TREE_ROOT, error);
     if (self->side->tree.count > before) {
         lode_side_node(self->side, *node)->tree = self->tree;
         lode_side_node(self->side, *node)->context = context->index;
     }
     return LODE_OK;
+}
+
+/* Functions and their keys are far apart in memory. */
+static void fetch(const struct adding *self, const lode_context *context)
+{
+    const lode_function *function = lode_context_function(context + LODE_AHEAD / 2);
+    __builtin_prefetch(context[LODE_AHEAD].function);
+    if (function)
+        __builtin_prefetch(&self->frame_of[function->identity]);
 }
 
 static lode_status add_contexts(struct adding *self, lode_error *error)
@@ -99,6 +142,8 @@ static lode_status add_contexts(struct adding *self, lode_error *error)
     LODE_TRY_ALLOC(self->node_of && self->frame_of, error);
     memset(self->frame_of, 0xff, ((size_t)self->names->function_count + 1) * sizeof *self->frame_of);
     for (uint32_t i = 0; i < count; i++) {
+        if (count - i > LODE_AHEAD)
+            fetch(self, &cost->tree->nodes[i]);
         LODE_TRY(place(self, &cost->tree->nodes[i], error));
         struct lode_side_node *node = lode_side_node(self->side, self->node_of[i]);
         node->own += cost->own[i] * self->factor / self->runs;
@@ -132,6 +177,7 @@ lode_status lode_side_add(struct lode_side *side, struct lode_normalizer *names,
 lode_status lode_side_finish(struct lode_side *side, lode_error *error)
 {
     uint32_t count = side->tree.count;
+    lode_map_free(&side->others);
     side->first_child = calloc((size_t)count + 2, sizeof *side->first_child);
     side->children = calloc((size_t)count + 1, sizeof *side->children);
     LODE_TRY_ALLOC(side->first_child && side->children, error);
@@ -148,6 +194,7 @@ lode_status lode_side_finish(struct lode_side *side, lode_error *error)
 lode_status lode_side_open(struct lode_side *side, lode_error *error)
 {
     lode_array_init(&side->trees, sizeof(const struct lode_context_tree *), SIZE_MAX);
+    lode_map_init(&side->others);
     return lode_content_tree_open(&side->tree, sizeof(struct lode_side_node)) ? LODE_OK
                                                                               : lode_fail_memory(error);
 }
@@ -155,6 +202,7 @@ lode_status lode_side_open(struct lode_side *side, lode_error *error)
 void lode_side_close(struct lode_side *side)
 {
     lode_content_tree_close(&side->tree);
+    lode_map_free(&side->others);
     lode_array_free(&side->trees);
     free(side->first_child);
     free(side->children);

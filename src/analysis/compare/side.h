@@ -7,6 +7,7 @@
 #define LODE_ANALYSIS_COMPARE_SIDE_H
 
 #include "analysis/compare/normal.h"
+#include "base/map.h"
 #include "model/tree.h"
 
 enum lode_tree_key_kind {
@@ -23,10 +24,13 @@ struct lode_side_node {
     struct lode_tree_node node; /* its frame is a key */
     double own, calls;          /* means over runs */
     uint32_t tree, context;     /* the first context */
+    /* While contexts are added: the first few children, in the order in which they came. */
+    uint32_t first_child, next_sibling;
 };
 
 struct lode_side {
     struct lode_content_tree tree; /* struct lode_side_node */
+    struct lode_map others;        /* by parent and key: children that are not in a list */
     struct lode_array trees;       /* const struct lode_context_tree * */
     uint32_t *first_child;         /* by node: where its children begin in `children` */
     uint32_t *children;
