@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
-    libexpat1-dev zlib1g-dev liblz4-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
+    libexpat1-dev zlib1g-dev libzstd-dev liblz4-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
     libsqlite3-dev                                                 # the catalogue of runs
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests

@@ -31,6 +31,7 @@
 #include <lode/derived.h>
 #include <lode/distribution.h>
 #include <lode/event.h>
+#include <lode/export.h>
 #include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>

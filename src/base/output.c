@@ -66,17 +66,31 @@ static lode_status name_output(struct lode_output *output, const char *path, lod
     output->path = copy_path(path);
     LODE_TRY_ALLOC(output->path, error);
     if (!ends_in_name(output))
-        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "invalid name for a new directory");
+        return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "invalid name for new output");
     LODE_TRY(open_parent(output, error));
     return name_partial(output, error);
 }
 
 /* ---- create ---- */
 
+static lode_status check_replaced_file(const struct lode_output *output, int folder, const char *name,
+                                       lode_error *error)
+{
+    struct stat found;
+    if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) != 0)
+        return lode_fail_errno(error, output->path, "cannot stat the existing file");
+    if (S_ISREG(found.st_mode))
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_UNSUPPORTED, output->path, LODE_NO_OFFSET,
+                     "it is not a regular file, so it is not replaced");
+}
+
 /* Whether an existing target may be replaced. */
 static lode_status check_replaced(const struct lode_output *output, int folder, const char *name,
                                   lode_error *error)
 {
+    if (output->is_file)
+        return check_replaced_file(output, folder, name, error);
     int fd = openat(folder, name, OPEN_DIRECTORY);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
         return lode_fail(error, LODE_ERR_UNSUPPORTED, output->path, LODE_NO_OFFSET,
@@ -116,20 +130,29 @@ static lode_status open_new(struct lode_output *output, lode_error *error)
     return lode_fail_errno(error, output->path, "cannot open the staging directory");
 }
 
-static lode_status make_directory(struct lode_output *output, lode_error *error)
+static lode_status make_file(struct lode_output *output, lode_error *error)
+{
+    output->directory = openat(output->staging, LODE_STAGED_NEW,
+                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (output->directory >= 0)
+        return LODE_OK;
+    return lode_fail_errno(error, output->path, "cannot create it in the staging directory");
+}
+
+static lode_status make_new(struct lode_output *output, lode_error *error)
 {
     errno = lode_staging_clear(output);
     if (errno != 0)
         return lode_fail_errno(error, output->path, "cannot remove what a killed process left");
+    if (output->is_file)
+        return make_file(output, error);
     if (mkdirat(output->staging, LODE_STAGED_NEW, 0777) != 0)
         return lode_fail_errno(error, output->path, "cannot create a staging directory");
     return open_new(output, error);
 }
 
-lode_status lode_output_create(struct lode_output *output, const char *path,
-                               const struct lode_replace *replace, lode_error *error)
+static lode_status create(struct lode_output *output, const struct lode_replace *replace, lode_error *error)
 {
-    LODE_TRY(name_output(output, path, error));
     output->replace = replace;
     /* Check what may be replaced only while no other process can be replacing it. */
     if (replace == NULL)
@@ -137,7 +160,23 @@ lode_status lode_output_create(struct lode_output *output, const char *path,
     LODE_TRY(lode_staging_take(output, error));
     LODE_TRY(restore(output, error));
     LODE_TRY(refuse_to_replace(output, error));
-    return make_directory(output, error);
+    return make_new(output, error);
+}
+
+lode_status lode_output_create(struct lode_output *output, const char *path,
+                               const struct lode_replace *replace, lode_error *error)
+{
+    LODE_TRY(name_output(output, path, error));
+    return create(output, replace, error);
+}
+
+lode_status lode_output_create_file(struct lode_output *output, const char *path, bool force,
+                                    lode_error *error)
+{
+    static const struct lode_replace any_file = {"file", NULL};
+    LODE_TRY(name_output(output, path, error));
+    output->is_file = true;
+    return create(output, force ? &any_file : NULL, error);
 }
 
 uint64_t lode_output_identity(const struct lode_output *output)
@@ -232,6 +271,15 @@ static lode_status sync_tree(int parent, const char *name, const char *path, uns
         status = lode_fail_errno(error, path, "cannot sync one of its directories");
     closedir(directory);
     return status;
+}
+
+static lode_status sync_new(const struct lode_output *output, lode_error *error)
+{
+    if (!output->is_file)
+        return sync_tree(output->staging, LODE_STAGED_NEW, output->path, 0, error);
+    if (fsync(output->directory) == 0)
+        return LODE_OK;
+    return lode_fail_errno(error, output->path, "cannot sync it");
 }
 
 enum placing {
@@ -352,7 +400,7 @@ lode_status lode_output_commit(struct lode_output *output, lode_error *error)
     enum placing how;
     /* Do not commit an output whose input has shrunk. */
     LODE_TRY(lode_watch_check_all(error));
-    LODE_TRY(sync_tree(output->staging, LODE_STAGED_NEW, output->path, 0, error));
+    LODE_TRY(sync_new(output, error));
     LODE_TRY(check_new(output, output->staging, LODE_STAGED_NEW, error));
     LODE_TRY(place(output, &how, error));
     lode_status status = check_new(output, output->parent, lode_output_base_name(output), error);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic output. It is written to a staging directory beside the target, .NAME.partial, which
- * cannot be mistaken for a store and is accessible to its owner only. When all is synced to disk,
- * the new directory in it is renamed to the target in one step.
+ * Atomic output: a directory, or a single file. It is written to a staging directory beside the
+ * target, .NAME.partial, which cannot be mistaken for a store and is accessible to its owner only.
+ * When all is synced to disk, the new directory or file in it is renamed to the target in one step.
  *
  * The staging directory has
  *   lock  locked while a process writes; if the lock is free, the process has gone
- *   new   the new directory; after an exchange, the replaced one
+ *   new   the new directory, or the new file; after an exchange, the replaced one
  *   old   the replaced one, if the file system cannot exchange names; restored after a kill
  *   part  a file that gets its name only when it is complete
  *   scratch  outputs that become a part of this one
@@ -31,9 +31,10 @@ struct lode_output {
     int parent;                         /* the directory that both are in */
     int staging;                        /* the staging directory */
     int lock;                           /* in the staging directory */
-    int directory;                      /* the one being written */
+    int directory;                      /* the one being written; of a single file, that file */
     const struct lode_replace *replace; /* NULL: nothing is replaced */
     bool held;                          /* we own the staging directory and must remove it */
+    bool is_file;                       /* the target is a single file */
 };
 
 /* An output that was never created can be closed. */
@@ -49,6 +50,12 @@ struct lode_output {
  */
 lode_status lode_output_create(struct lode_output *output, const char *path,
                                const struct lode_replace *replace, lode_error *error);
+/*
+ * The same for a target that is a single file: lode_output_file_single opens it. With `force`, it
+ * replaces a regular file, and nothing else.
+ */
+lode_status lode_output_create_file(struct lode_output *output, const char *path, bool force,
+                                    lode_error *error);
 /* Identifies the staging directory for other processes of the same job. */
 uint64_t lode_output_identity(const struct lode_output *output);
 /* Opens an output that another process of the job created. Only its creator can commit it. */
@@ -89,12 +96,18 @@ lode_status lode_output_file_create(struct lode_output_file *file, struct lode_o
 /* Likewise, but hidden until lode_output_file_show. One at a time. */
 lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct lode_output *output,
                                            const char *name, lode_error *error);
+/* The file of an output that is a single file. Once. */
+lode_status lode_output_file_single(struct lode_output_file *file, struct lode_output *output,
+                                    lode_error *error);
 /* Opens a file that another process created; the processes write disjoint ranges. */
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
                                   const char *name, lode_error *error);
 /* Removes an abandoned file. */
 void lode_output_file_remove(const struct lode_output *output, const char *name);
-/* The path of a file before the commit; the caller frees it. NULL if out of memory. */
+/*
+ * The path of a file before the commit; the caller frees it. `name` is not used if the output is a
+ * single file. NULL if out of memory.
+ */
 char *lode_output_file_path(const struct lode_output *output, const char *name);
 /* Appends. */
 lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,

@@ -39,6 +39,20 @@ lode_status lode_output_file_create_hidden(struct lode_output_file *file, struct
     return open_file(file, output->staging, LODE_STAGED_PART, name, O_CREAT | O_EXCL, error);
 }
 
+lode_status lode_output_file_single(struct lode_output_file *file, struct lode_output *output,
+                                    lode_error *error)
+{
+    *file = (struct lode_output_file){.fd = -1, .name = lode_output_base_name(output)};
+    file->buffer = malloc(OUTPUT_BUFFER);
+    LODE_TRY_ALLOC(file->buffer, error);
+    file->fd = fcntl(output->directory, F_DUPFD_CLOEXEC, 0);
+    if (file->fd >= 0)
+        return LODE_OK;
+    lode_status status = lode_fail_errno(error, output->path, "cannot open");
+    lode_output_file_abandon(file);
+    return status;
+}
+
 lode_status lode_output_file_join(struct lode_output_file *file, const struct lode_output *output,
                                   const char *name, lode_error *error)
 {
@@ -53,14 +67,16 @@ void lode_output_file_remove(const struct lode_output *output, const char *name)
 char *lode_output_file_path(const struct lode_output *output, const char *name)
 {
     char *path;
+    int directory = output->is_file ? output->staging : output->directory;
     /* Through the descriptor if possible: it is the same directory, whatever is renamed. */
-    if (asprintf(&path, "/proc/self/fd/%d/%s", output->directory, name) < 0)
+    if (asprintf(&path, "/proc/self/fd/%d/%s", directory, output->is_file ? LODE_STAGED_NEW : name) < 0)
         return NULL;
     if (access(path, W_OK) == 0)
         return path;
     free(path);
     int folder = (int)(lode_output_base_name(output) - output->path);
-    if (asprintf(&path, "%.*s%s/%s/%s", folder, output->path, output->partial, LODE_STAGED_NEW, name) < 0)
+    if (asprintf(&path, "%.*s%s/%s%s%s", folder, output->path, output->partial, LODE_STAGED_NEW,
+                 output->is_file ? "" : "/", output->is_file ? "" : name) < 0)
         return NULL;
     return path;
 }

@@ -48,6 +48,9 @@ extern const command_spec command_info, command_check, command_top, command_tree
 /* Stores from stores. */
 extern const command_spec command_merge, command_slice;
 
+/* Stores for other tools. */
+extern const command_spec command_export;
+
 /* NULL past the last. */
 const command_spec *command_at(size_t index);
 /* NULL if there is none of that name. */

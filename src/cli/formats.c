@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "formats.h"
 
+#include <lode/export.h>
+
 #include <string.h>
 
 const char *format_choices[FORMAT_CHOICES], *synth_choices[FORMAT_CHOICES], *layout_choices[FORMAT_CHOICES];
+const char *export_choices[FORMAT_CHOICES];
 
 static void add_choice(const char **choices, const char *name)
 {
@@ -25,6 +28,9 @@ void formats_init(void)
         if (info.layout)
             add_choice(layout_choices, info.layout);
     }
+    lode_export_info format;
+    for (size_t i = 0; lode_export_at(i, &format) == LODE_OK; i++)
+        add_choice(export_choices, format.name);
 }
 
 int format_find(const char *family, const char *layout, lode_format_info *out)

@@ -12,6 +12,8 @@ enum {
 /* Each ends with NULL: families that can be written, those that can be synthesized, and layouts. */
 extern const char *format_choices[FORMAT_CHOICES], *synth_choices[FORMAT_CHOICES],
     *layout_choices[FORMAT_CHOICES];
+/* Formats to export to. */
+extern const char *export_choices[FORMAT_CHOICES];
 
 /* Fills the choices. Before any option is read. */
 void formats_init(void);

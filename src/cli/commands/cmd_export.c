@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "commands/export_list.h"
+#include "formats.h"
+#include "interrupt.h"
+#include "output/out_backend.h"
+#include "output/report.h"
+#include "rec_session.h"
+#include "session.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct export_options {
+    shared_options shared;
+    const char *target, *focus, *table, *title;
+    int list, force;
+    int format;      /* UNSAID, or an index of choices */
+    int compression; /* lode_compression */
+    int by_profile, lines, loops, no_entries, no_inline, samples, no_arguments;
+} export_options;
+
+enum {
+    UNSAID = -1
+};
+
+static const char *const compression_choices[] = {"auto", "none", "gzip", "zstd", NULL};
+
+/* ---- what to write ---- */
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), size = strlen(end);
+    return length > size && strcasecmp(text + length - size, end) == 0;
+}
+
+/* The format by --format, or by the name of the file. NULL after a message. */
+static const char *format_of(const export_options *options)
+{
+    lode_export_info info;
+    if (options->format != UNSAID)
+        return export_choices[options->format];
+    for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++)
+        if (ends_with(options->target, info.suffix))
+            return info.name;
+    report("missing option: --format, as the name '%s' does not tell (see 'lode export --list')",
+           options->target);
+    return NULL;
+}
+
+static unsigned threads_of(const shared_options *shared)
+{
+    return (unsigned)(shared->threads < 4096 ? shared->threads : 4096);
+}
+
+static lode_export_options settings_of(const export_options *options, const char *format,
+                                       lode_name_form usual_names)
+{
+    static const lode_name_form forms[] = {
+        [NAMES_SIMPLE] = LODE_NAME_SIMPLE, [NAMES_FULL] = LODE_NAME_FULL, [NAMES_RAW] = LODE_NAME_RAW};
+    const shared_options *shared = &options->shared;
+    lode_export_options settings = LODE_EXPORT_OPTIONS_INIT;
+    settings.format = format;
+    settings.title = options->title;
+    settings.compression = (lode_compression)options->compression;
+    settings.names = shared->names == NAMES_BY_STORE ? usual_names : forms[shared->names];
+    settings.focus = options->focus;
+    settings.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : UINT32_MAX);
+    settings.by_profile = options->by_profile;
+    settings.lines = options->lines;
+    settings.loops = options->loops;
+    settings.no_entries = options->no_entries;
+    settings.no_inline = options->no_inline;
+    settings.samples = options->samples;
+    settings.no_arguments = options->no_arguments;
+    settings.table = options->table;
+    settings.threads = threads_of(shared);
+    return settings;
+}
+
+/* ---- where to write ---- */
+
+/* Standard output, or what is there and is no regular file: a pipe, a device. */
+typedef struct export_place {
+    lode_export_target target;
+    out_file file;
+    int is_in_place;
+} export_place;
+
+static int place_open(export_place *place, const export_options *options)
+{
+    struct stat found;
+    *place = (export_place){.target = LODE_EXPORT_TARGET_INIT};
+    place->target.force = options->force;
+    if (strcmp(options->target, "-") == 0) {
+        place->target.fd = STDOUT_FILENO;
+        return EXIT_DONE;
+    }
+    place->target.path = options->target;
+    if (stat(options->target, &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))
+        return EXIT_DONE;
+    if (out_file_open(&place->file, options->target) != 0)
+        return EXIT_TROUBLE;
+    place->is_in_place = 1;
+    place->target.path = NULL;
+    place->target.fd = place->file.fd;
+    return EXIT_DONE;
+}
+
+static int place_close(export_place *place, int status)
+{
+    if (place->is_in_place)
+        out_file_close(&place->file, status == EXIT_DONE);
+    return status;
+}
+
+/* What was lost goes to standard error: standard output may be the export. */
+static int say_lost(const lode_finding *finding)
+{
+    report("%s: %s", lode_severity_name(finding->severity), finding->text);
+    return 0;
+}
+
+/* ---- databases ---- */
+
+static int on_finding(void *user, const lode_finding *finding)
+{
+    session *s = user;
+    progress_clear(&s->progress);
+    return say_lost(finding);
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    session *s = user;
+    return progress_report(&s->progress, phase, done, total);
+}
+
+/* The metrics that --metric names. Formulas have no value at a call path that adds up. */
+static int take_metrics(const session *s, const lode_metric *metrics[METRIC_LIST_MAX], size_t *count)
+{
+    *count = s->metrics.count;
+    for (size_t i = 0; i < s->metrics.count; i++) {
+        const metric_item *item = &s->metrics.items[i];
+        metrics[i] = lode_derived_is_metric(item->derived) ? lode_derived_metric(item->derived, 0)
+                                                           : item->accumulator;
+        if (!metrics[i])
+            return report("%s: formulas cannot be exported; name the metrics of '%s'", s->path,
+                          metric_item_name(item));
+    }
+    return EXIT_DONE;
+}
+
+static int export_failed(const export_options *options, const char *path, const lode_error *error)
+{
+    if (error->status == LODE_ERR_CORRUPT || error->status == LODE_ERR_LIMIT ||
+        error->status == LODE_ABSENT || error->status == LODE_NOT_FOUND)
+        return report_error(path, error);
+    return report_unwritten(strcmp(options->target, "-") == 0 ? "standard output" : options->target, error);
+}
+
+static int export_database(session *s, const export_options *options, const char *format,
+                           export_place *place)
+{
+    const lode_metric *metrics[METRIC_LIST_MAX];
+    lode_export_options settings = settings_of(options, format, LODE_NAME_FULL);
+    lode_error error = {0};
+    uint64_t start;
+    if (take_metrics(s, metrics, &settings.metric_count) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    settings.metrics = metrics;
+    settings.selection = s->selection;
+    settings.on_finding = on_finding;
+    settings.on_progress = on_progress;
+    settings.user = s;
+    if (session_has_window(s) && session_window(s, &start, &settings.from, &settings.to) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    interrupt_hold();
+    lode_status status = lode_export_database(s->db, &place->target, &settings, &error);
+    progress_clear(&s->progress);
+    return status == LODE_OK ? EXIT_DONE : export_failed(options, s->path, &error);
+}
+
+static int run_database(const invocation *call, const char *format, export_place *place)
+{
+    session s;
+    int status = session_open_metrics(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = export_database(&s, call->options, format, place);
+    session_close(&s);
+    return status;
+}
+
+/* ---- recordings ---- */
+
+/* What a check would find too is counted; what is lost is said. */
+static int on_recording_finding(void *user, const lode_finding *finding)
+{
+    rec_session *s = user;
+    if (strncmp(finding->rule, "export-", strlen("export-")) != 0)
+        return rec_on_finding(s, finding);
+    progress_clear(&s->progress);
+    return say_lost(finding);
+}
+
+static int export_recording(rec_session *s, const export_options *options, const char *format,
+                            export_place *place)
+{
+    lode_export_options settings = settings_of(options, format, LODE_NAME_SIMPLE);
+    lode_error error = {0};
+    settings.slice = &s->slice;
+    settings.on_finding = on_recording_finding;
+    settings.on_progress = rec_on_progress;
+    settings.user = s;
+    interrupt_hold();
+    lode_status status = lode_export_recording(s->recording, &place->target, &settings, &error);
+    progress_clear(&s->progress);
+    return status == LODE_OK ? EXIT_DONE : export_failed(options, s->path, &error);
+}
+
+static int run_recording(const invocation *call, const char *format, export_place *place)
+{
+    rec_session s;
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = export_recording(&s, call->options, format, place);
+    rec_close(&s);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int wants_list(const invocation *call)
+{
+    const export_options *options = call->options;
+    return options->list;
+}
+
+static int export_usage(const invocation *call)
+{
+    const export_options *options = call->options;
+    if (!options->list && !options->target)
+        return report("missing option: -o/--output; '-' is standard output (see 'lode help export')");
+    return EXIT_DONE;
+}
+
+static int run_export(const invocation *call)
+{
+    const export_options *options = call->options;
+    export_place place;
+    if (options->list)
+        return export_list(call->out);
+    const char *format = format_of(options);
+    if (!format || place_open(&place, options) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    int status = call->kind == LODE_STORE_RECORDING ? run_recording(call, format, &place)
+                                                    : run_database(call, format, &place);
+    return place_close(&place, status);
+}
+
+static const option_spec export_own[] = {
+    {"list", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, list)},
+    {"format", 0, OPTION_CHOICE, "FORMAT", export_choices, offsetof(export_options, format)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(export_options, target)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(export_options, force)},
+    {"compression", 0, OPTION_CHOICE, NULL, compression_choices, offsetof(export_options, compression)},
+    {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(export_options, title)},
+    {"by-profile", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, by_profile)},
+    {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(export_options, focus)},
+    {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(export_options, shared.depth)},
+    {"lines", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, lines)},
+    {"no-inline", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, no_inline)},
+    {"samples", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, samples)},
+    {"no-arguments", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, no_arguments)},
+    {"table", 0, OPTION_TEXT, "NAME", NULL, offsetof(export_options, table)},
+    {0},
+};
+
+static const option_spec export_of_databases[] = {
+    {"loops", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, loops)},
+    {"no-entries", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, no_entries)},
+    {0},
+};
+
+static const export_options export_defaults = {.format = UNSAID, .shared.names = NAMES_BY_STORE};
+
+const command_spec command_export = {
+    .name = "export",
+    .operands = "[STORE]",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_ALL,
+    .needs_no_store = wants_list,
+    .options = {.own = export_own,
+                .of_databases = export_of_databases,
+                .shared = SHARED_PART | SHARED_METRIC | SHARED_PROFILES | SHARED_NAMES | SHARED_NO_SCHED |
+                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
+    .options_size = sizeof(export_options),
+    .defaults = &export_defaults,
+    .usage = export_usage,
+    .run = run_export,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/export_list.h"
+
+#include "output/json.h"
+#include "output/report.h"
+
+#include <lode/lode.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    unsigned bit;
+    const char *name;
+} parts[] = {{LODE_EXPORT_STACKS, "stacks"}, {LODE_EXPORT_TIMELINE, "timeline"}, {LODE_EXPORT_TABLES, "tables"}};
+
+static const char *const compressions[] = {NULL, "none", "gzip", "zstd"};
+
+enum {
+    PARTS = sizeof parts / sizeof *parts,
+    COMPRESSIONS = sizeof compressions / sizeof *compressions
+};
+
+static void write_format(out *o, const lode_export_info *info)
+{
+    json_object(o, NULL);
+    json_text(o, "name", info->name);
+    json_text(o, "description", info->description);
+    json_text(o, "suffix", info->suffix);
+    json_array(o, "holds");
+    for (size_t i = 0; i < PARTS; i++)
+        if (info->holds & parts[i].bit)
+            json_text(o, NULL, parts[i].name);
+    json_array_end(o);
+    json_text(o, "loses", info->loses);
+    json_array(o, "compressions");
+    for (size_t i = 1; i < COMPRESSIONS; i++)
+        if (info->compressions >> i & 1)
+            json_text(o, NULL, compressions[i]);
+    json_array_end(o);
+    json_bool(o, "is_directory", info->is_directory);
+    json_bool(o, "is_available", info->is_available);
+    json_object_end(o);
+}
+
+static void say_format(out *o, const lode_export_info *info)
+{
+    char holds[64] = "";
+    for (size_t i = 0; i < PARTS; i++)
+        if (info->holds & parts[i].bit)
+            snprintf(holds + strlen(holds), sizeof holds - strlen(holds), "%s%s", holds[0] ? ", " : "",
+                     parts[i].name);
+    out_entry(o, info->name, "%s%s", info->description,
+              info->is_available ? "" : " (not in this program)");
+    out_entry(o, "", "holds %s; loses %s", holds, info->loses);
+}
+
+int export_list(out *o)
+{
+    lode_export_info info;
+    int is_json = out_format_of(o) == OUT_JSON;
+    size_t width = 0;
+    for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++)
+        width = strlen(info.name) > width ? strlen(info.name) : width;
+    out_begin(o, SCHEMA_EXPORT_LIST, NULL);
+    out_labels(o, width + 2);
+    if (is_json)
+        json_array(o, "formats");
+    for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++) {
+        if (is_json)
+            write_format(o, &info);
+        else
+            say_format(o, &info);
+    }
+    if (is_json)
+        json_array_end(o);
+    out_end(o);
+    return EXIT_DONE;
+}

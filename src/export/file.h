@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where an export writes its bytes: an atomic file, a file of a directory, a descriptor or a
+ * callback; compressed on the way, if that is asked for.
+ */
+#ifndef LODE_EXPORT_FILE_H
+#define LODE_EXPORT_FILE_H
+
+#include "base/output.h"
+#include <lode/export.h>
+#include <stdbool.h>
+
+struct lode_export_file;
+
+/* Whether this library can write it. */
+bool lode_compression_is_available(lode_compression compression);
+
+/* A file of an output; `name` is not used if the output is a single file. */
+lode_status lode_export_file_create(struct lode_export_file **out, struct lode_output *output,
+                                    const char *name, lode_compression compression, lode_error *error);
+/* The callback or descriptor of a target. */
+lode_status lode_export_file_to(struct lode_export_file **out, const lode_export_target *target,
+                                lode_compression compression, lode_error *error);
+/* Appends. Small pieces are cheap. */
+lode_status lode_export_write(struct lode_export_file *file, const void *bytes, size_t size,
+                              lode_error *error);
+lode_status lode_export_print(struct lode_export_file *file, lode_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Bytes appended, before compression. */
+uint64_t lode_export_written(const struct lode_export_file *file);
+/* Completes the stream and closes the file. Frees it in any case; sets it to NULL. */
+lode_status lode_export_file_finish(struct lode_export_file **file, lode_error *error);
+/* Frees it, unfinished. NULL is allowed. */
+void lode_export_file_abandon(struct lode_export_file *file);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The formats to export to, one file each. */
+#ifndef LODE_EXPORT_FORMATS_H
+#define LODE_EXPORT_FORMATS_H
+
+#include "export/export.h"
+
+extern const struct lode_export_format lode_export_folded;
+
+#endif
