@@ -41,29 +41,19 @@ LODE_API size_t lode_export_count(void);
 LODE_API LODE_CHECKED lode_status lode_export_at_sized(size_t index, lode_export_info *out, size_t out_size);
 #define lode_export_at(index, out) lode_export_at_sized(index, out, sizeof(lode_export_info))
 
-/*
- * Where to write: a file or directory, which appears when it is complete; or, if `path` is NULL, a
- * callback or a descriptor, which get bytes in order.
- */
-typedef struct lode_export_target {
-    size_t size;
-    const char *path;
-    int force; /* replace a file, or a directory that an export wrote */
-    /* 0: the bytes were written; else errno. NULL: write to the descriptor. */
-    int (*write)(void *user, const void *bytes, size_t size);
-    void *user;
-    int fd;
-} lode_export_target;
-#define LODE_EXPORT_TARGET_INIT                                                                              \
-    {                                                                                                        \
-        sizeof(lode_export_target), NULL, 0, NULL, NULL, -1                                                  \
-    }
+/* Gets bytes in order. 0: they were written; else errno. */
+typedef int (*lode_write_fn)(void *user, const void *bytes, size_t size);
 
 /* Options without a meaning for a format or a store are ignored. */
 typedef struct lode_export_options {
     size_t size;
-    const char *format; /* the name of the format */
-    const char *title;  /* of the profile, for people; NULL: that of the store */
+    const char *format; /* its name; NULL: "folded" */
+    int force;          /* replace a file, or a directory that an export wrote */
+    /* If there is no path: where bytes go, in order. `fd` if `write` is NULL. */
+    lode_write_fn write;
+    void *write_user;
+    int fd;
+    const char *title; /* of the profile, for people; NULL: that of the store */
     lode_compression compression;
     /* Of databases: the metrics of stacks; NULL: lode_database_default_metric. */
     const lode_metric *const *metrics;
@@ -77,7 +67,7 @@ typedef struct lode_export_options {
     uint64_t from, to;
     const lode_slice *slice; /* of recordings; NULL: all */
     lode_name_form names;
-    const char *focus; /* stacks begin at functions that this text means (lode/match.h); NULL: all */
+    const char *focus; /* stacks begin at what this text means (lode/match.h); NULL: all */
     uint32_t depth;    /* call levels; 0: all. The cost of deeper ones is with the last level */
     int by_profile;    /* stacks by profile or track, instead of their sum */
     int lines;         /* lines in stacks, where that is optional */
@@ -96,22 +86,22 @@ typedef struct lode_export_options {
 } lode_export_options;
 #define LODE_EXPORT_OPTIONS_INIT                                                                             \
     {                                                                                                        \
-        sizeof(lode_export_options), NULL, NULL, LODE_COMPRESSION_DEFAULT, NULL, 0, NULL, 0, 0, NULL,        \
-            LODE_NAME_FULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL                    \
+        sizeof(lode_export_options), NULL, 0, NULL, NULL, -1, NULL, LODE_COMPRESSION_DEFAULT, NULL, 0, NULL, \
+            0, 0, NULL, LODE_NAME_FULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL        \
     }
 
 /*
- * Writes a store in a format. Memory grows with contexts, functions and the depth of calls, not
- * with values or events. Output is reproducible: it does not depend on the number of threads.
- * LODE_ERR_ARGUMENT if there is no such format, LODE_ERR_UNSUPPORTED if it was left out of this
- * library or needs a path, LODE_ABSENT if the store has nothing that the format can hold.
+ * Writes a store in a format, to a file or directory that appears when it is complete. `path` may
+ * be NULL if the options say where bytes go. Memory grows with contexts, functions and the depth of
+ * calls, not with values or events. Output is reproducible: it does not depend on the number of
+ * threads. LODE_ERR_ARGUMENT if there is no such format, LODE_ERR_UNSUPPORTED if it was left out of
+ * this library or needs a path, LODE_ABSENT if the store has nothing that the format can hold.
  * MT: any thread.
  */
-LODE_API LODE_CHECKED lode_status lode_export_database(const lode_database *db,
-                                                       const lode_export_target *target,
+LODE_API LODE_CHECKED lode_status lode_export_database(const lode_database *db, const char *path,
                                                        const lode_export_options *options, lode_error *error);
-LODE_API LODE_CHECKED lode_status lode_export_recording(const lode_recording *recording,
-                                                        const lode_export_target *target,
+/* MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_export_recording(const lode_recording *recording, const char *path,
                                                         const lode_export_options *options,
                                                         lode_error *error);
 

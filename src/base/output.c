@@ -132,8 +132,8 @@ static lode_status open_new(struct lode_output *output, lode_error *error)
 
 static lode_status make_file(struct lode_output *output, lode_error *error)
 {
-    output->directory = openat(output->staging, LODE_STAGED_NEW,
-                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    output->directory =
+        openat(output->staging, LODE_STAGED_NEW, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (output->directory >= 0)
         return LODE_OK;
     return lode_fail_errno(error, output->path, "cannot create it in the staging directory");

@@ -58,13 +58,13 @@ lode_status lode_export_at_sized(size_t index, lode_export_info *out, size_t out
 
 static lode_status find_format(struct lode_export *job, lode_error *error)
 {
-    const char *name = job->options->format;
+    const char *name = job->options->format ? job->options->format : "folded";
     for (size_t i = 0; i < FORMATS; i++)
-        if (name && strcmp(formats[i]->name, name) == 0)
+        if (strcmp(formats[i]->name, name) == 0)
             job->format = formats[i];
     if (job->format == NULL)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is no format '%s' to export to",
-                         name ? name : "");
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "there is no format '%s' to export to", name ? name : "");
     if (is_available(job->format))
         return LODE_OK;
     return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
@@ -112,12 +112,14 @@ static bool writes_directory(const struct lode_export *job)
     return job->format->is_directory && !(job->format->one_table_is_a_file && job->options->table);
 }
 
-static lode_status run_stream(struct lode_export *job, const lode_export_target *target, lode_error *error)
+static lode_status run_stream(struct lode_export *job, lode_error *error)
 {
+    if (job->options->write == NULL && job->options->fd < 0)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is nowhere to write to");
     if (job->format->needs_path || writes_directory(job))
         return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
                          "format '%s' needs a path; it cannot be streamed", job->format->name);
-    LODE_TRY(lode_export_file_to(&job->file, target, job->compression, error));
+    LODE_TRY(lode_export_file_to(&job->file, job->options, job->compression, error));
     LODE_TRY(job->format->run(job, error));
     return lode_export_file_finish(&job->file, error);
 }
@@ -134,14 +136,14 @@ static lode_status run_into(struct lode_export *job, lode_error *error)
     return lode_output_commit(job->output, error);
 }
 
-static lode_status run_output(struct lode_export *job, const lode_export_target *target, lode_error *error)
+static lode_status run_output(struct lode_export *job, const char *path, lode_error *error)
 {
     struct lode_output output = LODE_OUTPUT_INIT;
     job->output = &output;
     lode_status status =
         writes_directory(job)
-            ? lode_output_create(&output, target->path, target->force ? &lode_replace_export : NULL, error)
-            : lode_output_create_file(&output, target->path, target->force, error);
+            ? lode_output_create(&output, path, job->options->force ? &lode_replace_export : NULL, error)
+            : lode_output_create_file(&output, path, job->options->force, error);
     if (status == LODE_OK)
         status = run_into(job, error);
     lode_export_file_abandon(job->file);
@@ -150,35 +152,31 @@ static lode_status run_output(struct lode_export *job, const lode_export_target 
     return status;
 }
 
-static lode_status export_store(struct lode_export *job, const lode_export_target *given_target,
-                                const lode_export_options *given, lode_error *error)
+static lode_status export_store(struct lode_export *job, const char *path, const lode_export_options *given,
+                                lode_error *error)
 {
-    lode_export_target target = LODE_EXPORT_TARGET_INIT;
     job->given = (lode_export_options)LODE_EXPORT_OPTIONS_INIT;
     LODE_TRY(lode_options_take(&job->given, given, error));
-    LODE_TRY(lode_options_take(&target, given_target, error));
     job->options = &job->given;
     LODE_TRY(find_format(job, error));
     LODE_TRY(choose_compression(job, error));
-    if (target.path)
-        return run_output(job, &target, error);
-    if (target.write == NULL && target.fd < 0)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is nowhere to write to");
-    lode_status status = run_stream(job, &target, error);
+    if (path)
+        return run_output(job, path, error);
+    lode_status status = run_stream(job, error);
     lode_export_file_abandon(job->file);
     return status;
 }
 
-lode_status lode_export_database(const lode_database *db, const lode_export_target *target,
+lode_status lode_export_database(const lode_database *db, const char *path,
                                  const lode_export_options *options, lode_error *error)
 {
     struct lode_export job = {.db = db};
-    return export_store(&job, target, options, error);
+    return export_store(&job, path, options, error);
 }
 
-lode_status lode_export_recording(const lode_recording *recording, const lode_export_target *target,
+lode_status lode_export_recording(const lode_recording *recording, const char *path,
                                   const lode_export_options *options, lode_error *error)
 {
     struct lode_export job = {.recording = recording};
-    return export_store(&job, target, options, error);
+    return export_store(&job, path, options, error);
 }

@@ -33,12 +33,12 @@ struct lode_export {
 
 struct lode_export_format {
     const char *name, *description, *suffix, *loses;
-    unsigned holds;            /* LODE_EXPORT_STACKS... */
-    lode_compression usual;    /* LODE_COMPRESSION_DEFAULT means this */
-    unsigned compressions;     /* bit n: lode_compression n; besides none and the usual one */
-    bool is_directory;         /* gets `output`, not `file` */
-    bool needs_path;           /* a single file that a library opens: gets `output`, not `file` */
-    bool one_table_is_a_file;  /* with options.table, the directory is one file: gets `file` */
+    unsigned holds;             /* LODE_EXPORT_STACKS... */
+    lode_compression usual;     /* LODE_COMPRESSION_DEFAULT means this */
+    unsigned compressions;      /* bit n: lode_compression n; besides none and the usual one */
+    bool is_directory;          /* gets `output`, not `file` */
+    bool needs_path;            /* a single file that a library opens: gets `output`, not `file` */
+    bool one_table_is_a_file;   /* with options.table, the directory is one file: gets `file` */
     bool (*is_available)(void); /* NULL: always */
     lode_status (*run)(struct lode_export *job, lode_error *error);
 };

@@ -21,7 +21,7 @@ enum {
 
 struct lode_export_file {
     struct lode_output_file file; /* unless `write` or `fd` is used */
-    int (*write)(void *user, const void *bytes, size_t size);
+    lode_write_fn write;
     void *user;
     int fd; /* -1: none */
     lode_compression compression;
@@ -183,15 +183,15 @@ lode_status lode_export_file_create(struct lode_export_file **out, struct lode_o
     return status;
 }
 
-lode_status lode_export_file_to(struct lode_export_file **out, const lode_export_target *target,
+lode_status lode_export_file_to(struct lode_export_file **out, const lode_export_options *options,
                                 lode_compression compression, lode_error *error)
 {
     struct lode_export_file *file = make(compression);
     *out = NULL;
     LODE_TRY_ALLOC(file, error);
-    file->write = target->write;
-    file->user = target->user;
-    file->fd = target->write ? -1 : target->fd;
+    file->write = options->write;
+    file->user = options->write_user;
+    file->fd = options->write ? -1 : options->fd;
     lode_status status = begin(file, error);
     if (status == LODE_OK)
         *out = file;

@@ -18,8 +18,8 @@ bool lode_compression_is_available(lode_compression compression);
 /* A file of an output; `name` is not used if the output is a single file. */
 lode_status lode_export_file_create(struct lode_export_file **out, struct lode_output *output,
                                     const char *name, lode_compression compression, lode_error *error);
-/* The callback or descriptor of a target. */
-lode_status lode_export_file_to(struct lode_export_file **out, const lode_export_target *target,
+/* The callback or descriptor of the options. */
+lode_status lode_export_file_to(struct lode_export_file **out, const lode_export_options *options,
                                 lode_compression compression, lode_error *error);
 /* Appends. Small pieces are cheap. */
 lode_status lode_export_write(struct lode_export_file *file, const void *bytes, size_t size,

@@ -71,7 +71,8 @@ static bool is_plain(const char *text)
 }
 
 /* Text of a store, with '?' for each byte that is not plain text. */
-static lode_status put_text(struct lode_export_frames *frames, const char *text, uint32_t *number, lode_error *error)
+static lode_status put_text(struct lode_export_frames *frames, const char *text, uint32_t *number,
+                            lode_error *error)
 {
     if (text == NULL)
         text = "";
@@ -106,8 +107,8 @@ static size_t label_context(const void *what, lode_name_form form, char *buffer,
     return lode_context_label_as(what, form, buffer, capacity);
 }
 
-static lode_status put_label(struct lode_export_frames *frames, label_fn label, const void *what, uint32_t *number,
-                             lode_error *error)
+static lode_status put_label(struct lode_export_frames *frames, label_fn label, const void *what,
+                             uint32_t *number, lode_error *error)
 {
     char *text = reserve_text(frames, FIRST_LABEL);
     LODE_TRY_ALLOC(text, error);
@@ -140,8 +141,8 @@ static lode_status put_symbol(struct lode_export_frames *frames, const lode_func
 }
 
 /* A frame that is nothing but a name. */
-static lode_status put_name(struct lode_export_frames *frames, uint32_t name, uint32_t *known, uint32_t *frame,
-                            lode_error *error)
+static lode_status put_name(struct lode_export_frames *frames, uint32_t name, uint32_t *known,
+                            uint32_t *frame, lode_error *error)
 {
     struct frame_key key = {.name = name};
     LODE_TRY(put_text(frames, NULL, &key.symbol, error));
@@ -152,8 +153,8 @@ static lode_status put_name(struct lode_export_frames *frames, uint32_t name, ui
     return LODE_OK;
 }
 
-lode_status lode_export_frames_function(struct lode_export_frames *frames, const lode_function *function, uint32_t *frame,
-                                 lode_error *error)
+lode_status lode_export_frames_function(struct lode_export_frames *frames, const lode_function *function,
+                                        uint32_t *frame, lode_error *error)
 {
     struct frame_key key = {.line = lode_function_line(function)};
     bool added;
@@ -176,8 +177,8 @@ lode_status lode_export_frames_function(struct lode_export_frames *frames, const
     return LODE_OK;
 }
 
-lode_status lode_export_frames_context(struct lode_export_frames *frames, const lode_context *context, uint32_t *frame,
-                                lode_error *error)
+lode_status lode_export_frames_context(struct lode_export_frames *frames, const lode_context *context,
+                                       uint32_t *frame, lode_error *error)
 {
     struct frame_key key = {0};
     const lode_file *file = lode_context_file(context);
@@ -194,7 +195,7 @@ lode_status lode_export_frames_context(struct lode_export_frames *frames, const 
 }
 
 lode_status lode_export_frames_named(struct lode_export_frames *frames, const char *name, uint32_t *frame,
-                              lode_error *error)
+                                     lode_error *error)
 {
     uint32_t number;
     LODE_TRY(put_text(frames, name, &number, error));

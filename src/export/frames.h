@@ -18,7 +18,7 @@ struct lode_export_frame {
 
 struct lode_export_frames {
     lode_name_form form;
-    bool by_name; /* functions of one name are one frame, without file, module and line */
+    bool by_name; /* functions of one name are one, without file, module and line */
     struct lode_strings strings;
     struct lode_interner keys;
     struct lode_map by_function; /* address of the function to number of the frame */
@@ -30,14 +30,14 @@ void lode_export_frames_free(struct lode_export_frames *frames);
 uint32_t lode_export_frames_count(const struct lode_export_frames *frames);
 struct lode_export_frame lode_export_frames_at(const struct lode_export_frames *frames, uint32_t frame);
 
-/* The frame of a function: functions that have all of struct lode_export_frame in common are one. */
-lode_status lode_export_frames_function(struct lode_export_frames *frames, const lode_function *function, uint32_t *frame,
-                                 lode_error *error);
+/* The frame of a function. Functions that have all of lode_export_frame in common are one. */
+lode_status lode_export_frames_function(struct lode_export_frames *frames, const lode_function *function,
+                                        uint32_t *frame, lode_error *error);
 /* The frame of a context that has no function, named by its label. */
-lode_status lode_export_frames_context(struct lode_export_frames *frames, const lode_context *context, uint32_t *frame,
-                                lode_error *error);
+lode_status lode_export_frames_context(struct lode_export_frames *frames, const lode_context *context,
+                                       uint32_t *frame, lode_error *error);
 /* Any other frame, by a name. */
 lode_status lode_export_frames_named(struct lode_export_frames *frames, const char *name, uint32_t *frame,
-                              lode_error *error);
+                                     lode_error *error);
 
 #endif

@@ -44,7 +44,8 @@ static bool has_mark(int directory)
 /* Names of files that exports write. */
 static bool is_exported(const char *name)
 {
-    static const char *const suffixes[] = {".parquet", ".csv", ".jsonl", ".otf2", ".def", ".evt", ".gz", ".zst"};
+    static const char *const suffixes[] = {".parquet", ".csv", ".jsonl", ".otf2",
+                                           ".def",     ".evt", ".gz",    ".zst"};
     size_t length = strlen(name);
     if (strcmp(name, MARK) == 0)
         return true;

@@ -89,8 +89,7 @@ static lode_status place_context(struct walk *walk, const lode_context *context,
     case LODE_LEXICAL_FUNCTION:
         return add_frame(walk, context, parent, out);
     case LODE_LEXICAL_LOOP:
-        return options->loops ? add_frame(walk, context, parent, out)
-                              : set_line(walk, context, parent, out);
+        return options->loops ? add_frame(walk, context, parent, out) : set_line(walk, context, parent, out);
     case LODE_LEXICAL_LINE:
         return set_line(walk, context, parent, out);
     default:
@@ -233,8 +232,7 @@ static void add_up(struct lode_stack_build *build, const struct lode_stacks *sta
     memset(build->sums, 0, stacks->count * metrics * sizeof *build->sums);
     for (uint32_t i = 0; i < build->costs[0]->tree->count; i++)
         for (size_t m = 0; build->position_of[i] != NOWHERE && m < metrics; m++)
-            build->sums[(size_t)build->order[build->position_of[i]] * metrics + m] +=
-                build->costs[m]->own[i];
+            build->sums[(size_t)build->order[build->position_of[i]] * metrics + m] += build->costs[m]->own[i];
 }
 
 lode_status lode_stack_build_open(struct lode_stack_build *build, struct lode_stacks *stacks,

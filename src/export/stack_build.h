@@ -18,8 +18,8 @@ struct lode_stack_build {
     /* Contexts to positions. */
     struct lode_interner keys;
     struct lode_array depths; /* by number of a key */
-    uint32_t *position_of; /* by context: number of its key */
-    uint32_t *order; /* by key: its position in depth-first order */
+    uint32_t *position_of;    /* by context: number of its key */
+    uint32_t *order;          /* by key: its position in depth-first order */
     /* By position. */
     double *sums;
     bool is_placed; /* positions are those of the database: values of all profiles fit */

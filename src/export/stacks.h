@@ -34,11 +34,11 @@ struct lode_stack_metric {
 
 /* What the format wants. */
 struct lode_stack_form {
-    bool by_name;      /* functions of one name are one frame */
-    bool lines;        /* without being asked */
-    bool has_inline;   /* inlined functions are marked */
-    bool no_negative;  /* negative costs become 0 */
-    uint64_t limit;    /* of totals; nanoseconds become microseconds beyond it; 0: none */
+    bool by_name;     /* functions of one name are one frame */
+    bool lines;       /* without being asked */
+    bool has_inline;  /* inlined functions are marked */
+    bool no_negative; /* negative costs become 0 */
+    uint64_t limit;   /* of totals; nanoseconds become microseconds beyond it; 0: none */
 };
 
 /* Whose stacks these are. */
@@ -60,7 +60,7 @@ struct lode_stacks {
     struct lode_stack_group group;
     struct lode_position *positions;
     uint32_t count;
-    int64_t *values; /* own cost: position * metric_count + metric */
+    int64_t *values;  /* own cost: position * metric_count + metric */
     uint64_t clamped; /* negative values that became 0, in all groups */
     struct lode_stack_build *build;
     uint32_t next; /* profile or track */

@@ -136,6 +136,16 @@ CALL(scaling_path)
     return ask_scaling(2, options, error);
 }
 
+CALL(export_database)
+{
+    return lode_export_database(database, scratch_path(), options, error);
+}
+
+CALL(export_recording)
+{
+    return lode_export_recording(recording, scratch_path(), options, error);
+}
+
 CALL(convert)
 {
     return lode_convert(database, scratch_path(), options, error);
@@ -403,6 +413,7 @@ static const lode_compare_options compare_options = LODE_COMPARE_OPTIONS_INIT;
 static const lode_compare_profiles_options compare_profiles_options = LODE_COMPARE_PROFILES_OPTIONS_INIT;
 static const lode_compare_tree_options compare_tree_options = LODE_COMPARE_TREE_OPTIONS_INIT;
 static const lode_scaling_options scaling_options = LODE_SCALING_OPTIONS_INIT;
+static const lode_export_options export_options = LODE_EXPORT_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
@@ -452,6 +463,8 @@ static const struct entry {
     {"lode_compare_trees", call_compare_trees, &compare_tree_options, sizeof compare_tree_options},
     {"lode_comparison_over_profiles", call_comparison_over_profiles, &compare_profiles_options,
      sizeof compare_profiles_options},
+    {"lode_export_database", call_export_database, &export_options, sizeof export_options},
+    {"lode_export_recording", call_export_recording, &export_options, sizeof export_options},
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},

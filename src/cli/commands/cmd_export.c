@@ -3,7 +3,7 @@
 #include "commands/export_list.h"
 #include "formats.h"
 #include "interrupt.h"
-#include "output/out_backend.h"
+#include "output/place.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct export_options {
     shared_options shared;
@@ -55,7 +54,7 @@ static unsigned threads_of(const shared_options *shared)
     return (unsigned)(shared->threads < 4096 ? shared->threads : 4096);
 }
 
-static lode_export_options settings_of(const export_options *options, const char *format,
+static lode_export_options settings_of(const export_options *options, const char *format, out_place *place,
                                        lode_name_form usual_names)
 {
     static const lode_name_form forms[] = {
@@ -77,43 +76,10 @@ static lode_export_options settings_of(const export_options *options, const char
     settings.no_arguments = options->no_arguments;
     settings.table = options->table;
     settings.threads = threads_of(shared);
+    settings.force = options->force;
+    settings.write = place_write;
+    settings.write_user = place;
     return settings;
-}
-
-/* ---- where to write ---- */
-
-/* Standard output, or what is there and is no regular file: a pipe, a device. */
-typedef struct export_place {
-    lode_export_target target;
-    out_file file;
-    int is_in_place;
-} export_place;
-
-static int place_open(export_place *place, const export_options *options)
-{
-    struct stat found;
-    *place = (export_place){.target = LODE_EXPORT_TARGET_INIT};
-    place->target.force = options->force;
-    if (strcmp(options->target, "-") == 0) {
-        place->target.fd = STDOUT_FILENO;
-        return EXIT_DONE;
-    }
-    place->target.path = options->target;
-    if (stat(options->target, &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))
-        return EXIT_DONE;
-    if (out_file_open(&place->file, options->target) != 0)
-        return EXIT_TROUBLE;
-    place->is_in_place = 1;
-    place->target.path = NULL;
-    place->target.fd = place->file.fd;
-    return EXIT_DONE;
-}
-
-static int place_close(export_place *place, int status)
-{
-    if (place->is_in_place)
-        out_file_close(&place->file, status == EXIT_DONE);
-    return status;
 }
 
 /* What was lost goes to standard error: standard output may be the export. */
@@ -144,8 +110,8 @@ static int take_metrics(const session *s, const lode_metric *metrics[METRIC_LIST
     *count = s->metrics.count;
     for (size_t i = 0; i < s->metrics.count; i++) {
         const metric_item *item = &s->metrics.items[i];
-        metrics[i] = lode_derived_is_metric(item->derived) ? lode_derived_metric(item->derived, 0)
-                                                           : item->accumulator;
+        metrics[i] =
+            lode_derived_is_metric(item->derived) ? lode_derived_metric(item->derived, 0) : item->accumulator;
         if (!metrics[i])
             return report("%s: formulas cannot be exported; name the metrics of '%s'", s->path,
                           metric_item_name(item));
@@ -153,19 +119,27 @@ static int take_metrics(const session *s, const lode_metric *metrics[METRIC_LIST
     return EXIT_DONE;
 }
 
-static int export_failed(const export_options *options, const char *path, const lode_error *error)
+static int export_failed(const export_options *options, const out_place *place, const char *path,
+                         const lode_error *error)
 {
     if (error->status == LODE_ERR_CORRUPT || error->status == LODE_ERR_LIMIT ||
         error->status == LODE_ABSENT || error->status == LODE_NOT_FOUND)
         return report_error(path, error);
-    return report_unwritten(strcmp(options->target, "-") == 0 ? "standard output" : options->target, error);
+    /* Whoever closed the pipe knows. */
+    if (error->status == LODE_ERR_CANCELLED || place->is_broken)
+        return EXIT_TROUBLE;
+    if (place->is_standard)
+        return report_error("standard output", error);
+    struct stat found;
+    if (error->status == LODE_ERR_ARGUMENT && stat(options->target, &found) == 0)
+        return report("%s: already exists; use --force to replace it", options->target);
+    return report_unwritten(options->target, error);
 }
 
-static int export_database(session *s, const export_options *options, const char *format,
-                           export_place *place)
+static int export_database(session *s, const export_options *options, const char *format, out_place *place)
 {
     const lode_metric *metrics[METRIC_LIST_MAX];
-    lode_export_options settings = settings_of(options, format, LODE_NAME_FULL);
+    lode_export_options settings = settings_of(options, format, place, LODE_NAME_FULL);
     lode_error error = {0};
     uint64_t start;
     if (take_metrics(s, metrics, &settings.metric_count) != EXIT_DONE)
@@ -178,12 +152,12 @@ static int export_database(session *s, const export_options *options, const char
     if (session_has_window(s) && session_window(s, &start, &settings.from, &settings.to) != EXIT_DONE)
         return EXIT_TROUBLE;
     interrupt_hold();
-    lode_status status = lode_export_database(s->db, &place->target, &settings, &error);
+    lode_status status = lode_export_database(s->db, place->path, &settings, &error);
     progress_clear(&s->progress);
-    return status == LODE_OK ? EXIT_DONE : export_failed(options, s->path, &error);
+    return status == LODE_OK ? EXIT_DONE : export_failed(options, place, s->path, &error);
 }
 
-static int run_database(const invocation *call, const char *format, export_place *place)
+static int run_database(const invocation *call, const char *format, out_place *place)
 {
     session s;
     int status = session_open_metrics(&s, call->operands[0], call->shared);
@@ -206,21 +180,21 @@ static int on_recording_finding(void *user, const lode_finding *finding)
 }
 
 static int export_recording(rec_session *s, const export_options *options, const char *format,
-                            export_place *place)
+                            out_place *place)
 {
-    lode_export_options settings = settings_of(options, format, LODE_NAME_SIMPLE);
+    lode_export_options settings = settings_of(options, format, place, LODE_NAME_SIMPLE);
     lode_error error = {0};
     settings.slice = &s->slice;
     settings.on_finding = on_recording_finding;
     settings.on_progress = rec_on_progress;
     settings.user = s;
     interrupt_hold();
-    lode_status status = lode_export_recording(s->recording, &place->target, &settings, &error);
+    lode_status status = lode_export_recording(s->recording, place->path, &settings, &error);
     progress_clear(&s->progress);
-    return status == LODE_OK ? EXIT_DONE : export_failed(options, s->path, &error);
+    return status == LODE_OK ? EXIT_DONE : export_failed(options, place, s->path, &error);
 }
 
-static int run_recording(const invocation *call, const char *format, export_place *place)
+static int run_recording(const invocation *call, const char *format, out_place *place)
 {
     rec_session s;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
@@ -249,15 +223,16 @@ static int export_usage(const invocation *call)
 static int run_export(const invocation *call)
 {
     const export_options *options = call->options;
-    export_place place;
+    out_place place;
     if (options->list)
         return export_list(call->out);
     const char *format = format_of(options);
-    if (!format || place_open(&place, options) != EXIT_DONE)
+    if (!format || place_open(&place, options->target) != EXIT_DONE)
         return EXIT_TROUBLE;
     int status = call->kind == LODE_STORE_RECORDING ? run_recording(call, format, &place)
                                                     : run_database(call, format, &place);
-    return place_close(&place, status);
+    place_close(&place, status == EXIT_DONE);
+    return status;
 }
 
 static const option_spec export_own[] = {

@@ -11,7 +11,8 @@
 static const struct {
     unsigned bit;
     const char *name;
-} parts[] = {{LODE_EXPORT_STACKS, "stacks"}, {LODE_EXPORT_TIMELINE, "timeline"}, {LODE_EXPORT_TABLES, "tables"}};
+} parts[] = {
+    {LODE_EXPORT_STACKS, "stacks"}, {LODE_EXPORT_TIMELINE, "timeline"}, {LODE_EXPORT_TABLES, "tables"}};
 
 static const char *const compressions[] = {NULL, "none", "gzip", "zstd"};
 
@@ -49,8 +50,7 @@ static void say_format(out *o, const lode_export_info *info)
         if (info->holds & parts[i].bit)
             snprintf(holds + strlen(holds), sizeof holds - strlen(holds), "%s%s", holds[0] ? ", " : "",
                      parts[i].name);
-    out_entry(o, info->name, "%s%s", info->description,
-              info->is_available ? "" : " (not in this program)");
+    out_entry(o, info->name, "%s%s", info->description, info->is_available ? "" : " (not in this program)");
     out_entry(o, "", "holds %s; loses %s", holds, info->loses);
 }
 
