@@ -47,7 +47,7 @@ typedef int (*lode_write_fn)(void *user, const void *bytes, size_t size);
 /* Options without a meaning for a format or a store are ignored. */
 typedef struct lode_export_options {
     size_t size;
-    const char *format; /* its name; NULL: "folded" */
+    const char *format; /* its name; NULL: "pprof" */
     int force;          /* replace a file, or a directory that an export wrote */
     /* If there is no path: where bytes go, in order. `fd` if `write` is NULL. */
     lode_write_fn write;

@@ -10,6 +10,7 @@
 
 /* In the order in which a list shows them. */
 static const struct lode_export_format *const formats[] = {
+    &lode_export_pprof,
     &lode_export_folded,
 };
 
@@ -58,7 +59,7 @@ lode_status lode_export_at_sized(size_t index, lode_export_info *out, size_t out
 
 static lode_status find_format(struct lode_export *job, lode_error *error)
 {
-    const char *name = job->options->format ? job->options->format : "folded";
+    const char *name = job->options->format ? job->options->format : "pprof";
     for (size_t i = 0; i < FORMATS; i++)
         if (strcmp(formats[i]->name, name) == 0)
             job->format = formats[i];

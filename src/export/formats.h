@@ -5,6 +5,6 @@
 
 #include "export/export.h"
 
-extern const struct lode_export_format lode_export_folded;
+extern const struct lode_export_format lode_export_folded, lode_export_pprof;
 
 #endif

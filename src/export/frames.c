@@ -8,6 +8,8 @@
 /* Numbers of strings. Without padding: compared byte by byte. */
 struct frame_key {
     uint32_t name, symbol, file, module, line;
+    uint32_t is_code;
+    uint64_t address;
 };
 
 enum {
@@ -45,6 +47,8 @@ struct lode_export_frame lode_export_frames_at(const struct lode_export_frames *
         lode_strings_at(&frames->strings, key->file),
         lode_strings_at(&frames->strings, key->module),
         key->line,
+        key->is_code != 0,
+        key->address,
     };
 }
 
@@ -191,6 +195,8 @@ lode_status lode_export_frames_context(struct lode_export_frames *frames, const 
     LODE_TRY(put_text(frames, file ? lode_file_path(file) : NULL, &key.file, error));
     LODE_TRY(put_text(frames, module ? lode_module_path(module) : NULL, &key.module, error));
     key.line = is_loop ? lode_context_line(context) : 0;
+    key.is_code = lode_context_lexical(context) == LODE_LEXICAL_INSTRUCTION && module != NULL;
+    key.address = key.is_code ? lode_context_offset(context) : 0;
     return put_key(frames, &key, frame, error);
 }
 

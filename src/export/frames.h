@@ -13,7 +13,9 @@ struct lode_export_frame {
     const char *name;
     const char *symbol; /* the name in the store, if it differs from `name`; "": it does not */
     const char *file, *module;
-    uint32_t line; /* of the function; 0: not known */
+    uint32_t line;    /* of the function; 0: not known */
+    bool is_code;     /* code of a module without a function, at: */
+    uint64_t address; /* in the module */
 };
 
 struct lode_export_frames {
