@@ -12,6 +12,8 @@
 static const struct lode_export_format *const formats[] = {
     &lode_export_pprof,
     &lode_export_folded,
+    &lode_export_perfetto,
+    &lode_export_chrome,
 };
 
 enum {

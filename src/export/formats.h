@@ -6,5 +6,6 @@
 #include "export/export.h"
 
 extern const struct lode_export_format lode_export_folded, lode_export_pprof;
+extern const struct lode_export_format lode_export_chrome, lode_export_perfetto;
 
 #endif
