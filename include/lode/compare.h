@@ -198,12 +198,39 @@ typedef struct lode_compare_profiles_options {
 /*
  * Replaces the costs of rows and of everything, which are sums over profiles, by another statistic
  * over them. Which rows there are, their order, marks and matched shares stay those of sums.
- * LODE_ERR_ARGUMENT unless the comparison is by function and all costs are metrics of databases,
- * without a time window. MT: one thread.
+ * LODE_ERR_ARGUMENT unless the comparison is by function and all costs are of databases;
+ * LODE_ERR_UNSUPPORTED if they are those of a time window. MT: one thread.
  */
 LODE_API LODE_CHECKED lode_status lode_comparison_over_profiles(lode_comparison *comparison,
                                                                 const lode_compare_profiles_options *options,
                                                                 lode_error *error);
+
+typedef struct lode_compare_by_profile_options {
+    size_t size;
+    size_t metric;
+    const size_t *rows; /* which ones, each once */
+    size_t row_count;
+    int is_inclusive;                /* inclusive costs instead of exclusive ones */
+    const lode_selection *selection; /* that of the costs; NULL: all profiles */
+    unsigned threads;                /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
+} lode_compare_by_profile_options;
+#define LODE_COMPARE_BY_PROFILE_OPTIONS_INIT                                                                 \
+    {                                                                                                        \
+        sizeof(lode_compare_by_profile_options), 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL                    \
+    }
+
+/*
+ * What rows cost in each profile of a run. `values` has room for the number of rows times the
+ * number of profiles of the database, and holds those of the first row first; 0 where a profile has
+ * no cost of a row. Fails as lode_comparison_over_profiles does. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_comparison_by_profile(const lode_comparison *comparison,
+                                                             lode_compare_side side, size_t run,
+                                                             const lode_compare_by_profile_options *options,
+                                                             double *values, lode_error *error);
 
 /* ---- trees ---- */
 

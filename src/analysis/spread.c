@@ -26,8 +26,6 @@ enum {
     VALUES_AT_ONCE = 512
 };
 
-/* Differences below this fraction of what they are the difference of are rounding errors. */
-#define ROUNDING 1e-11
 /* Likewise for sums of values that should be in the summary. */
 #define SUM_ROUNDING 1e-9
 
@@ -411,7 +409,7 @@ static lode_status collect(struct gathering *self, const lode_spread_options *op
         *row = (lode_spread_row){p, from->inclusive, from->exclusive, from->total};
         if (options->contexts == NULL)
             row->inclusive = row->exclusive = from->total;
-        if (fabs(row->exclusive) <= ROUNDING * from->size)
+        if (fabs(row->exclusive) <= LODE_SPREAD_ROUNDING * from->size)
             row->exclusive = 0.0;
     }
     return LODE_OK;

@@ -21,9 +21,6 @@ enum {
     MEMORY_DEFAULT = 256 << 20
 };
 
-/* Differences below this fraction of what they are the difference of are rounding errors. */
-#define ROUNDING 1e-11
-
 /* A row in one profile. */
 struct amounts {
     double exclusive, inclusive;
@@ -46,7 +43,8 @@ struct worker {
 
 struct pass {
     const lode_database *db;
-    const lode_spread_rows_options *options;
+    lode_spread_rows_options *options;
+    uint32_t *no_rows; /* options->rows, if none were given */
     uint16_t id;
     bool is_inclusive;       /* the id is of the execution scope, not of the point scope */
     unsigned char *is_outer; /* by index of context: no context above it is in its row */
@@ -161,7 +159,7 @@ static void deliver(struct pass *self, struct worker *worker, uint32_t profile)
     for (size_t i = 0; i < worker->touched_count; i++) {
         uint32_t row = worker->touched[i];
         struct amounts *amounts = &worker->amounts[row];
-        bool is_rounding = fabs(amounts->exclusive) <= ROUNDING * amounts->size;
+        bool is_rounding = fabs(amounts->exclusive) <= LODE_SPREAD_ROUNDING * amounts->size;
         double values[2] = {is_rounding ? 0.0 : amounts->exclusive, amounts->inclusive};
         amounts->is_touched = false;
         if (!self->counts[profile])
@@ -351,17 +349,42 @@ static lode_status open_workers(struct pass *self, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status compute(struct pass *self, double *const out[2], double *total, lode_error *error)
+static lode_status prepare(struct pass *self, lode_error *error)
 {
+    if (self->options->metric == NULL)
+        LODE_TRY(lode_database_default_metric(self->db, &self->options->metric, error));
     const lode_metric *metric = self->options->metric;
-    if (metric == NULL)
-        LODE_TRY(lode_database_default_metric(self->db, &metric, error));
     self->is_inclusive = lode_metric_id(metric, LODE_SCOPE_EXECUTION, &self->id) == LODE_OK;
     if (!self->is_inclusive && lode_metric_id(metric, LODE_SCOPE_POINT, &self->id) != LODE_OK)
         return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
                          "metric '%s' has neither inclusive nor point values", lode_metric_name(metric));
+    if (self->options->rows == NULL) {
+        size_t size = ((size_t)self->db->tree.count + 1) * sizeof *self->no_rows;
+        self->options->rows = self->no_rows = malloc(size);
+        LODE_TRY_ALLOC(self->no_rows, error);
+        memset(self->no_rows, 0xff, size);
+    }
+    return find_outer(self, error);
+}
+
+static void end_pass(struct pass *self)
+{
+    for (unsigned i = 0; self->workers && i < self->worker_count; i++) {
+        free(self->workers[i].amounts);
+        free(self->workers[i].touched);
+        free(self->workers[i].extremes);
+    }
+    free(self->workers);
+    free(self->counts);
+    free(self->total);
+    free(self->is_outer);
+    free(self->no_rows);
+}
+
+static lode_status compute(struct pass *self, double *const out[2], double *total, lode_error *error)
+{
+    LODE_TRY(prepare(self, error));
     LODE_TRY(lode_profile_blocks_fit(self->db, error));
-    LODE_TRY(find_outer(self, error));
     LODE_TRY(open_workers(self, error));
     LODE_TRY(read_batches(self, out, error));
     return fill_total(self, total, error);
@@ -372,29 +395,51 @@ lode_status lode_spread_rows(double *exclusive, double *inclusive, double *total
 {
     lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
     LODE_TRY(lode_options_take(&options, given, error));
-    uint32_t *no_rows = NULL;
-    if (options.rows == NULL) {
-        no_rows = malloc(((size_t)db->tree.count + 1) * sizeof *no_rows);
-        LODE_TRY_ALLOC(no_rows, error);
-        memset(no_rows, 0xff, ((size_t)db->tree.count + 1) * sizeof *no_rows);
-        options.rows = no_rows;
-    }
     struct pass self = {
         .db = db,
         .options = &options,
         .progress = {.report = options.on_progress, .user = options.user, .phase = "adding up profiles"}};
     double *const out[2] = {exclusive, inclusive};
     lode_status status = compute(&self, out, total, error);
-    for (unsigned i = 0; self.workers && i < self.worker_count; i++) {
-        free(self.workers[i].amounts);
-        free(self.workers[i].touched);
-        free(self.workers[i].extremes);
-    }
-    free(self.workers);
-    free(self.counts);
-    free(self.total);
     free(self.values);
-    free(self.is_outer);
-    free(no_rows);
+    end_pass(&self);
+    return status;
+}
+
+/* ---- values by profile ---- */
+
+static lode_status compute_values(struct pass *self, double *values, lode_error *error)
+{
+    lode_spread_rows_options *options = self->options;
+    size_t size = 2 * options->row_count * self->db->profile_count * sizeof *values;
+    LODE_TRY(prepare(self, error));
+    struct lode_spread_question question = {options->metric, self->id,       options->selection,
+                                            options->rows,   self->is_outer, options->row_count};
+    memset(values, 0, size);
+    lode_status status =
+        self->is_inclusive ? lode_spread_by_contexts(&question, self->db, values, error) : LODE_ABSENT;
+    if (status != LODE_ABSENT)
+        return status;
+    memset(values, 0, size);
+    options->statistic = LODE_PROFILES_MEDIAN;
+    self->values = values;
+    self->end = options->row_count;
+    self->progress.total = self->db->profile_count / PROFILES_PER_ITEM + 1;
+    LODE_TRY(lode_profile_blocks_fit(self->db, error));
+    LODE_TRY(open_workers(self, error));
+    return read_profiles(self, error);
+}
+
+lode_status lode_spread_rows_values(double *values, const lode_database *db,
+                                    const lode_spread_rows_options *given, lode_error *error)
+{
+    lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
+    LODE_TRY(lode_options_take(&options, given, error));
+    struct pass self = {
+        .db = db,
+        .options = &options,
+        .progress = {.report = options.on_progress, .user = options.user, .phase = "adding up profiles"}};
+    lode_status status = compute_values(&self, values, error);
+    end_pass(&self);
     return status;
 }

@@ -90,6 +90,17 @@ CALL(comparison_over_profiles)
     return status;
 }
 
+CALL(comparison_by_profile)
+{
+    const lode_cost *costs[] = {cost};
+    lode_comparison *comparison;
+    double none;
+    assert_int_equal(lode_compare(&comparison, costs, 1, costs, 1, 1, NULL, error), LODE_OK);
+    lode_status status = lode_comparison_by_profile(comparison, LODE_NEW, 0, options, &none, error);
+    lode_comparison_free(comparison);
+    return status;
+}
+
 CALL(spread_rows)
 {
     double total;
@@ -410,6 +421,8 @@ static const lode_calls_options calls_options = LODE_CALLS_OPTIONS_INIT;
 static const lode_change_options change_options = LODE_CHANGE_OPTIONS_INIT;
 static const lode_check_options check_options = LODE_CHECK_OPTIONS_INIT;
 static const lode_compare_options compare_options = LODE_COMPARE_OPTIONS_INIT;
+static const lode_compare_by_profile_options compare_by_profile_options =
+    LODE_COMPARE_BY_PROFILE_OPTIONS_INIT;
 static const lode_compare_profiles_options compare_profiles_options = LODE_COMPARE_PROFILES_OPTIONS_INIT;
 static const lode_compare_tree_options compare_tree_options = LODE_COMPARE_TREE_OPTIONS_INIT;
 static const lode_scaling_options scaling_options = LODE_SCALING_OPTIONS_INIT;
@@ -461,6 +474,8 @@ static const struct entry {
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
     {"lode_compare", call_compare, &compare_options, sizeof compare_options},
     {"lode_compare_trees", call_compare_trees, &compare_tree_options, sizeof compare_tree_options},
+    {"lode_comparison_by_profile", call_comparison_by_profile, &compare_by_profile_options,
+     sizeof compare_by_profile_options},
     {"lode_comparison_over_profiles", call_comparison_over_profiles, &compare_profiles_options,
      sizeof compare_profiles_options},
     {"lode_export_database", call_export_database, &export_options, sizeof export_options},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Costs by profile: the same from either file and by any number of threads; groups of profiles. */
 #include "analysis/key.h"
+#include "analysis/spread.h"
 #include "minidb.h"
 #include "unit.h"
 #include <lode/lode.h>
@@ -338,6 +339,49 @@ static size_t compare_rows(const lode_database *db, const lode_selection *select
     return compared;
 }
 
+/* Each row in each profile: to the last bit what the spread of that row gives. Returns how many. */
+static size_t compare_values(const lode_database *db, const lode_selection *selection,
+                             const lode_metric *metric)
+{
+    struct set *sets = calloc(ROWS, sizeof *sets);
+    uint32_t *rows = map_functions(db, sets);
+    size_t profiles = lode_database_profile_count(db), compared = 0;
+    double *values = calloc(2 * ROWS * profiles, sizeof *values);
+    lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
+    options.metric = metric;
+    options.selection = selection;
+    options.rows = rows;
+    options.row_count = ROWS;
+    assert_int_equal(lode_spread_rows_values(values, db, &options, NULL), LODE_OK);
+    for (size_t row = 0; row < ROWS; row++) {
+        lode_spread_options ask = LODE_SPREAD_OPTIONS_INIT;
+        lode_spread *spread;
+        if (sets[row].count == 0)
+            continue;
+        ask.contexts = sets[row].items;
+        ask.context_count = sets[row].count;
+        ask.selection = selection;
+        ask.metric = metric;
+        ask.path = LODE_VALUES_BY_PROFILES;
+        assert_int_equal(lode_spread_compute(&spread, db, &ask, NULL), LODE_OK);
+        for (size_t i = 0; i < lode_spread_count(spread); i++) {
+            const lode_spread_row *wanted = lode_spread_at(spread, i);
+            double *found = values + 2 * (row * profiles + wanted->profile);
+            assert_memory_equal(&found[0], &wanted->exclusive, sizeof *found);
+            assert_memory_equal(&found[1], &wanted->inclusive, sizeof *found);
+            compared += found[1] != 0;
+            found[0] = found[1] = 0;
+        }
+        lode_spread_free(spread);
+    }
+    for (size_t i = 0; i < 2 * ROWS * profiles; i++)
+        assert_true(values[i] == 0);
+    free(values);
+    free(rows);
+    free(sets);
+    return compared;
+}
+
 static void many_rows_are_those_of_one_row_each(void **state)
 {
     static const uint32_t sizes[][2] = {{1, 0}, {2, 3}, {3, 200}, {40, 3}, {61, 60}};
@@ -357,11 +401,33 @@ static void many_rows_are_those_of_one_row_each(void **state)
         for (uint32_t m = 0; m < lode_database_metric_count(db); m++) {
             compared += compare_rows(db, NULL, lode_database_metric(db, m));
             compared += compare_rows(db, selection, lode_database_metric(db, m));
+            compared += compare_values(db, NULL, lode_database_metric(db, m));
+            compared += compare_values(db, selection, lode_database_metric(db, m));
         }
         lode_selection_free(selection);
         close_mini(&mini, db);
     }
     assert_true(compared > 100);
+}
+
+/* The file of contexts says something else than profiles and summary: it is not believed. */
+static void wrong_values_by_context_are_not_used_for_many_rows(void **state)
+{
+    struct minidb_options options = MINIDB_OPTIONS_INIT;
+    struct minidb mini;
+    lode_database *db;
+    uint16_t id;
+    (void)state;
+    options.profiles = 30;
+    open_mini(&mini, &db, &options);
+    assert_int_equal(lode_metric_id(lode_database_metric(db, 0), LODE_SCOPE_EXECUTION, &id), LODE_OK);
+    close_mini(&mini, db);
+    for (uint32_t context = 0; context < 8; context++) {
+        options.cct = (struct minidb_change){true, 3, context, id, 1e6};
+        open_mini(&mini, &db, &options);
+        assert_true(compare_values(db, NULL, lode_database_metric(db, 0)) > 0);
+        close_mini(&mini, db);
+    }
 }
 
 static void rows_that_do_not_exist_are_refused(void **state)
@@ -392,6 +458,7 @@ int main(void)
         cmocka_unit_test(groups_hold_every_profile_once),
         cmocka_unit_test(contexts_of_another_database_are_refused),
         cmocka_unit_test(many_rows_are_those_of_one_row_each),
+        cmocka_unit_test(wrong_values_by_context_are_not_used_for_many_rows),
         cmocka_unit_test(rows_that_do_not_exist_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define PROFILES_MAX 4096 /* beyond, it would take longer than all the rest */
+#define ROWS_AT_ONCE 256  /* their values by profile are in memory */
 
 typedef struct rank_pairs {
     compare_job *job;
@@ -45,49 +46,68 @@ static void pair_names(rank_pairs *p)
     }
 }
 
-/* What lies below them, up to the next function, is part of them. */
-static size_t only_functions(const lode_context **contexts, size_t count)
+/* The values of a row by entry: those of its profiles. */
+static void add_profiles(const spread_side *side, const double *values, double *entries)
 {
-    size_t taken = 0;
-    for (size_t i = 0; i < count; i++)
-        if (enclosing_function(contexts[i]) == contexts[i])
-            contexts[taken++] = contexts[i];
-    return taken;
+    memset(entries, 0, (side->count + 1) * sizeof *entries);
+    for (uint32_t i = 0; i < side->profiles; i++)
+        if (side->by_profile[i])
+            entries[side->by_profile[i] - 1] += values[i];
 }
 
-static int read_side(rank_pairs *p, const compare_row *row, size_t side, size_t metric)
+static void count_signs(const rank_pairs *p, compare_row *row, double *const entries[2])
 {
-    lode_error error = {0};
-    compare_job *job = p->job;
-    size_t count = 0;
-    lode_status status = lode_comparison_contexts(job->comparison, row->index, (lode_compare_side)side, 0,
-                                                  NULL, 0, &count, &error);
-    const lode_context **contexts = alloc_array(count + 1, sizeof *contexts);
-    if (status == LODE_OK)
-        status = lode_comparison_contexts(job->comparison, row->index, (lode_compare_side)side, 0, contexts,
-                                          count, &count, &error);
-    int result = status == LODE_OK ? EXIT_DONE : report("%s", error.text);
-    count = only_functions(contexts, count);
-    if (result == EXIT_DONE && count > 0)
-        result = spread_side_values(&p->sides[side], &job->sides.runs[side], metric, job->options->inclusive,
-                                    contexts, count);
-    for (size_t i = 0; result == EXIT_DONE && count == 0 && i < p->sides[side].count; i++)
-        p->sides[side].entries[i].value = 0;
-    free(contexts);
-    return result;
-}
-
-static int count_signs(rank_pairs *p, compare_row *row, size_t metric)
-{
-    int status = read_side(p, row, LODE_BASE, metric);
-    if (status == EXIT_DONE)
-        status = read_side(p, row, LODE_NEW, metric);
-    for (size_t i = 0; status == EXIT_DONE && i < p->count; i++) {
-        double base = p->sides[0].entries[p->pairs[i][0]].value;
-        double new_value = p->sides[1].entries[p->pairs[i][1]].value;
+    for (size_t i = 0; i < p->count; i++) {
+        double base = entries[0][p->pairs[i][0]], new_value = entries[1][p->pairs[i][1]];
         row->ranks += base != 0 || new_value != 0;
         row->ranks_same += row->amounts.difference > 0 ? new_value > base : new_value < base;
     }
+}
+
+/* Some rows in each profile of one side. */
+static int read_side(const rank_pairs *p, size_t side, size_t metric, const size_t *rows, size_t count,
+                     double *values)
+{
+    lode_compare_by_profile_options options = LODE_COMPARE_BY_PROFILE_OPTIONS_INIT;
+    lode_error error = {0};
+    session *s = &p->job->sides.runs[side].database;
+    options.metric = metric;
+    options.rows = rows;
+    options.row_count = count;
+    options.is_inclusive = p->job->options->inclusive;
+    options.selection = s->selection;
+    options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
+    options.on_progress = progress_report;
+    options.user = &s->progress;
+    lode_status status =
+        lode_comparison_by_profile(p->job->comparison, (lode_compare_side)side, 0, &options, values, &error);
+    progress_clear(&s->progress);
+    return status == LODE_OK ? EXIT_DONE : session_error(s, &error);
+}
+
+static int count_rows(const rank_pairs *p, compare_row *rows, size_t count, size_t metric)
+{
+    size_t *numbers = alloc_array(count, sizeof *numbers);
+    double *values[2], *entries[2];
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = rows[i].index;
+    for (size_t side = 0; side < 2; side++) {
+        values[side] = alloc_array(count * p->sides[side].profiles + 1, sizeof *values[side]);
+        entries[side] = alloc_array(p->sides[side].count + 1, sizeof *entries[side]);
+        if (status == EXIT_DONE)
+            status = read_side(p, side, metric, numbers, count, values[side]);
+    }
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
+        for (size_t side = 0; side < 2; side++)
+            add_profiles(&p->sides[side], values[side] + i * p->sides[side].profiles, entries[side]);
+        count_signs(p, &rows[i], entries);
+    }
+    for (size_t side = 0; side < 2; side++) {
+        free(values[side]);
+        free(entries[side]);
+    }
+    free(numbers);
     return status;
 }
 
@@ -101,9 +121,12 @@ int compare_count_ranks(compare_job *job, compare_table *tables, size_t shown_mo
         status = spread_side_open(&p.sides[i], &job->sides.runs[i], "profile");
     if (status == EXIT_DONE)
         pair_names(&p);
-    for (size_t i = 0; i < job->sides.metric_count && p.count > 1; i++)
-        for (size_t k = 0; k < tables[i].count && k < shown_most && status == EXIT_DONE; k++)
-            status = count_signs(&p, &tables[i].rows[k], i);
+    for (size_t i = 0; i < job->sides.metric_count && p.count > 1; i++) {
+        size_t count = tables[i].count < shown_most ? tables[i].count : shown_most;
+        for (size_t k = 0; k < count && status == EXIT_DONE; k += ROWS_AT_ONCE)
+            status =
+                count_rows(&p, &tables[i].rows[k], count - k < ROWS_AT_ONCE ? count - k : ROWS_AT_ONCE, i);
+    }
     spread_side_free(&p.sides[0]);
     spread_side_free(&p.sides[1]);
     free(p.pairs);

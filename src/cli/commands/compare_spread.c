@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define IDS_MAX 64
+#define IDS_MAX    64
+#define KIND_SHOWN 20 /* characters of the name of a kind */
 
 /* ---- names ---- */
 
@@ -27,6 +28,27 @@ static int is_wanted(const lode_database *db, const lode_id *id, const unsigned 
     return kind_count == 0 && !is_of_machine(lode_database_id_kind_name(db, id->kind));
 }
 
+/* Appends "rank 3". There may be a hundred thousand names, so this is done by hand. */
+static size_t add_id(char name[PROFILE_NAME_SIZE], size_t used, int is_next, const char *kind,
+                     uint32_t number)
+{
+    char digits[16];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    if (is_next && used < PROFILE_NAME_SIZE - 1)
+        name[used++] = ' ';
+    for (size_t i = 0; i < KIND_SHOWN && kind[i] && used < PROFILE_NAME_SIZE - 1; i++)
+        name[used++] = (char)tolower((unsigned char)kind[i]);
+    if (used < PROFILE_NAME_SIZE - 1)
+        name[used++] = ' ';
+    while (count && used < PROFILE_NAME_SIZE - 1)
+        name[used++] = digits[--count];
+    name[used] = '\0';
+    return used;
+}
+
 /* Returns how many ids the name has. */
 static size_t name_profile(char name[PROFILE_NAME_SIZE], const lode_database *db, uint32_t profile,
                            const unsigned *kinds, size_t kind_count)
@@ -41,11 +63,7 @@ static size_t name_profile(char name[PROFILE_NAME_SIZE], const lode_database *db
         const char *kind = lode_database_id_kind_name(db, ids[i].kind);
         if (!is_wanted(db, &ids[i], kinds, kind_count))
             continue;
-        size_t from = used;
-        used += (size_t)snprintf(name + used, PROFILE_NAME_SIZE - used, "%s%.20s %u", taken ? " " : "",
-                                 kind ? kind : "id", ids[i].logical);
-        for (; from < used && from < PROFILE_NAME_SIZE; from++)
-            name[from] = (char)tolower((unsigned char)name[from]);
+        used = add_id(name, used, taken > 0, kind ? kind : "id", ids[i].logical);
         taken++;
     }
     return taken;
@@ -63,8 +81,10 @@ static int compare_names(const void *left, const void *right)
 /* One entry for each name; profiles know theirs. */
 static void merge_names(spread_side *side)
 {
-    size_t kept = 0;
-    if (side->count)
+    size_t kept = 0, sorted = 1;
+    while (sorted < side->count && compare_names(&side->entries[sorted - 1], &side->entries[sorted]) < 0)
+        sorted++;
+    if (sorted < side->count)
         qsort(side->entries, side->count, sizeof *side->entries, compare_names);
     for (size_t i = 0; i < side->count; i++) {
         if (kept == 0 || strcmp(side->entries[kept - 1].name, side->entries[i].name) != 0)
