@@ -14,6 +14,10 @@ static const struct lode_export_format *const formats[] = {
     &lode_export_folded,
     &lode_export_perfetto,
     &lode_export_chrome,
+    &lode_export_parquet,
+    &lode_export_csv,
+    &lode_export_jsonl,
+    &lode_export_sqlite,
 };
 
 enum {
@@ -115,6 +119,11 @@ static bool writes_directory(const struct lode_export *job)
     return job->format->is_directory && !(job->format->one_table_is_a_file && job->options->table);
 }
 
+static lode_compression compression_of_file(const struct lode_export *job)
+{
+    return job->format->packs_itself ? LODE_COMPRESSION_NONE : job->compression;
+}
+
 static lode_status run_stream(struct lode_export *job, lode_error *error)
 {
     if (job->options->write == NULL && job->options->fd < 0)
@@ -122,7 +131,7 @@ static lode_status run_stream(struct lode_export *job, lode_error *error)
     if (job->format->needs_path || writes_directory(job))
         return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
                          "format '%s' needs a path; it cannot be streamed", job->format->name);
-    LODE_TRY(lode_export_file_to(&job->file, job->options, job->compression, error));
+    LODE_TRY(lode_export_file_to(&job->file, job->options, compression_of_file(job), error));
     LODE_TRY(job->format->run(job, error));
     return lode_export_file_finish(&job->file, error);
 }
@@ -130,7 +139,7 @@ static lode_status run_stream(struct lode_export *job, lode_error *error)
 static lode_status run_into(struct lode_export *job, lode_error *error)
 {
     if (job->output->is_file && !job->format->needs_path)
-        LODE_TRY(lode_export_file_create(&job->file, job->output, NULL, job->compression, error));
+        LODE_TRY(lode_export_file_create(&job->file, job->output, NULL, compression_of_file(job), error));
     if (!job->output->is_file)
         LODE_TRY(lode_export_mark(job->output, job->format->name, error));
     LODE_TRY(job->format->run(job, error));

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of a database whose rows are few: everything but values and samples. */
+#include "export/table_fields.h"
+#include <stdlib.h>
+
+/* ---- modules, files, functions ---- */
+
+static const struct lode_table_field module_fields[] = {ID, TEXT("path"), TEXT("name")};
+
+static lode_status module_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
+                              lode_error *error)
+{
+    const struct lode_tables *tables = reader->tables;
+    const lode_module *module =
+        tables->db ? lode_database_module(tables->db, i) : lode_recording_module(tables->recording, i);
+    const char *path = lode_module_path(module);
+    lode_batch_u32(batch, 0, i);
+    LODE_TRY(lode_batch_text(batch, 1, path ? path : "", error));
+    return lode_batch_text(batch, 2, path ? lode_path_tail(path) : "", error);
+}
+
+ROWS_OF(module, reader->tables->db ? lode_database_module_count(reader->tables->db)
+                                   : lode_recording_module_count(reader->tables->recording))
+static const struct lode_table_def module_table = TABLE("load modules: the binaries that ran", module);
+
+static const struct lode_table_field file_fields[] = {
+    ID, TEXT("path"), TEXT("name"), {"copied", LODE_COLUMN_U8, LODE_FIELD_BOOLEAN, NULL}};
+
+static const lode_file *file_at(const struct lode_tables *tables, uint32_t i)
+{
+    return tables->db ? lode_database_file(tables->db, i)
+                      : *LODE_ARRAY_AT(&tables->files.items, const lode_file *, i);
+}
+
+static lode_status file_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
+                            lode_error *error)
+{
+    const lode_file *file = file_at(reader->tables, i);
+    const char *path = lode_file_path(file);
+    lode_batch_u32(batch, 0, i);
+    LODE_TRY(lode_batch_text(batch, 1, path ? path : "", error));
+    LODE_TRY(lode_batch_text(batch, 2, path ? lode_path_tail(path) : "", error));
+    lode_batch_boolean(batch, 3, lode_file_is_copied(file) != 0);
+    return LODE_OK;
+}
+
+static lode_status open_file(struct lode_table_reader *reader, lode_error *error)
+{
+    struct lode_tables *tables = reader->tables;
+    if (tables->recording)
+        LODE_TRY(lode_tables_scan(tables, error));
+    reader->total = tables->db ? lode_database_file_count(tables->db) : tables->files.items.count;
+    return LODE_OK;
+}
+
+static lode_status next_file(struct lode_table_reader *reader, struct lode_table_batch *batch,
+                             lode_error *error)
+{
+    return lode_table_next_rows(reader, batch, file_row, error);
+}
+
+static const struct lode_table_def file_table = TABLE("source files", file);
+
+static const struct lode_table_field function_fields[] = {
+    ID,
+    TEXT("name"),
+    TEXT("short_name"),
+    U32_OR_NULL("module_id", "module"),
+    I64("address", LODE_FIELD_ADDRESS | LODE_FIELD_OPTIONAL),
+    U32_OR_NULL("file_id", "file"),
+    U32_OR_NULL("line", NULL),
+    TEXT_OR_NULL("symbol")};
+
+static size_t full_label(const void *function, char *buffer, size_t capacity)
+{
+    return lode_function_label(function, buffer, capacity);
+}
+
+static size_t simple_label(const void *function, char *buffer, size_t capacity)
+{
+    return lode_function_label_as(function, LODE_NAME_SIMPLE, buffer, capacity);
+}
+
+static void put_module(struct lode_table_batch *batch, unsigned column, const lode_module *module)
+{
+    if (module)
+        lode_batch_u32(batch, column, lode_module_index(module));
+    else
+        lode_batch_null(batch, column);
+}
+
+static void put_file(const struct lode_tables *tables, struct lode_table_batch *batch, unsigned column,
+                     const lode_file *file)
+{
+    if (file == NULL)
+        lode_batch_null(batch, column);
+    else
+        lode_batch_u32(batch, column,
+                       tables->db ? lode_file_index(file) : lode_interner_find(&tables->files, &file));
+}
+
+static const lode_function *function_at(const struct lode_tables *tables, uint32_t i)
+{
+    return tables->db ? lode_database_function(tables->db, i)
+                      : *LODE_ARRAY_AT(&tables->functions.items, const lode_function *, i);
+}
+
+static lode_status function_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
+                                lode_error *error)
+{
+    const lode_function *function = function_at(reader->tables, i);
+    const lode_module *module = lode_function_module(function);
+    lode_batch_u32(batch, 0, i);
+    LODE_TRY(lode_batch_label(batch, 1, full_label, function, error));
+    LODE_TRY(lode_batch_label(batch, 2, simple_label, function, error));
+    put_module(batch, 3, module);
+    if (module)
+        lode_batch_u64(batch, 4, lode_function_offset(function));
+    else
+        lode_batch_null(batch, 4);
+    put_file(reader->tables, batch, 5, lode_function_file(function));
+    lode_batch_known_u32(batch, 6, lode_function_line(function));
+    return lode_batch_text(batch, 7, lode_function_name(function), error);
+}
+
+static lode_status open_function(struct lode_table_reader *reader, lode_error *error)
+{
+    struct lode_tables *tables = reader->tables;
+    if (tables->recording)
+        LODE_TRY(lode_tables_scan(tables, error));
+    reader->total = tables->db ? lode_database_function_count(tables->db) : tables->functions.items.count;
+    return LODE_OK;
+}
+
+static lode_status next_function(struct lode_table_reader *reader, struct lode_table_batch *batch,
+                                 lode_error *error)
+{
+    return lode_table_next_rows(reader, batch, function_row, error);
+}
+
+static const struct lode_table_def function_table = TABLE("functions", function);
+
+/* ---- contexts ---- */
+
+static const struct lode_table_field context_fields[] = {
+    ID,
+    U32_OR_NULL("parent_id", "context"),
+    U32_OR_NULL("caller_id", "context"),
+    U32("position", NULL),
+    U32("last_position", NULL),
+    U32("depth", NULL),
+    TEXT("kind"),
+    TEXT_OR_NULL("relation"),
+    U32_OR_NULL("function_id", "function"),
+    U32_OR_NULL("file_id", "file"),
+    U32_OR_NULL("line", NULL),
+    U32_OR_NULL("module_id", "module"),
+    I64("address", LODE_FIELD_ADDRESS | LODE_FIELD_OPTIONAL),
+    TEXT("name")};
+
+struct context_name {
+    const lode_context *context;
+    lode_name_form form;
+};
+
+static size_t context_label(const void *thing, char *buffer, size_t capacity)
+{
+    const struct context_name *name = thing;
+    return lode_context_label_as(name->context, name->form, buffer, capacity);
+}
+
+static bool is_caller(const lode_context *context)
+{
+    int lexical = lode_context_lexical(context);
+    return lexical == LODE_LEXICAL_FUNCTION || lexical == LODE_LEXICAL_ENTRY;
+}
+
+static void put_context_id(struct lode_table_batch *batch, unsigned column, const lode_context *context)
+{
+    if (context)
+        lode_batch_u32(batch, column, lode_context_id(context));
+    else
+        lode_batch_null(batch, column);
+}
+
+/* Where in the program it is. */
+static void put_location(const struct lode_tables *tables, struct lode_table_batch *batch,
+                         const lode_context *context)
+{
+    const lode_function *function = lode_context_function(context);
+    const lode_module *module = lode_context_module(context);
+    if (function)
+        lode_batch_u32(batch, 8, lode_function_index(function));
+    else
+        lode_batch_null(batch, 8);
+    put_file(tables, batch, 9, lode_context_file(context));
+    lode_batch_known_u32(batch, 10, lode_context_line(context));
+    put_module(batch, 11, module);
+    if (module)
+        lode_batch_u64(batch, 12, lode_context_offset(context));
+    else
+        lode_batch_null(batch, 12);
+}
+
+/* The caller, with one step up: a chain of lines is as long as a hostile file wants it. */
+static const lode_context *known_caller(struct lode_table_reader *reader, const lode_context *context)
+{
+    const uint32_t *callers = *(uint32_t **)reader->state;
+    const lode_context *parent = lode_context_parent(context);
+    if (parent == NULL || is_caller(parent))
+        return parent;
+    uint32_t caller = callers[lode_context_index(parent)];
+    return caller == LODE_NO_ROW ? NULL : lode_database_context_at(reader->tables->db, caller);
+}
+
+static lode_status context_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
+                               lode_error *error)
+{
+    const struct lode_tables *tables = reader->tables;
+    const lode_context *context = lode_database_context_at(tables->db, i);
+    const lode_context *caller = known_caller(reader, context);
+    const char *kind = lode_lexical_name(lode_context_lexical(context));
+    (*(uint32_t **)reader->state)[i] = caller ? lode_context_index(caller) : LODE_NO_ROW;
+    lode_batch_u32(batch, 0, lode_context_id(context));
+    put_context_id(batch, 1, lode_context_parent(context));
+    put_context_id(batch, 2, caller);
+    lode_batch_u32(batch, 3, i);
+    lode_batch_u32(batch, 4, i + lode_context_subtree_size(context) - 1);
+    lode_batch_u32(batch, 5, lode_context_depth(context));
+    lode_batch_fixed(batch, 6, kind ? kind : "unknown");
+    bool has_relation = i > 0 && lode_context_lexical(context) != LODE_LEXICAL_ENTRY;
+    lode_batch_fixed(batch, 7, has_relation ? lode_relation_name(lode_context_relation(context)) : NULL);
+    put_location(tables, batch, context);
+    struct context_name name = {context, tables->options.names};
+    return lode_batch_label(batch, 13, context_label, &name, error);
+}
+
+/* Its state: the caller of each context that was written, by index. */
+static lode_status open_context(struct lode_table_reader *reader, lode_error *error)
+{
+    uint32_t count = lode_database_context_count(reader->tables->db);
+    uint32_t **callers = reader->state;
+    *callers = calloc((size_t)count + 1, sizeof **callers);
+    LODE_TRY_ALLOC(*callers, error);
+    reader->total = count;
+    return LODE_OK;
+}
+
+static lode_status next_context(struct lode_table_reader *reader, struct lode_table_batch *batch,
+                                lode_error *error)
+{
+    return lode_table_next_rows(reader, batch, context_row, error);
+}
+
+static void close_context(struct lode_table_reader *reader)
+{
+    free(*(uint32_t **)reader->state);
+}
+
+static const struct lode_table_def context_table = {
+    "context",          "calling contexts, in depth-first order",
+    context_fields,     COUNT(context_fields),
+    sizeof(uint32_t *), open_context,
+    next_context,       close_context};
+
+/* ---- the store ---- */
+
+static const struct lode_table_field store_fields[] = {TEXT("kind"), TEXT("format"), TEXT_OR_NULL("title"),
+                                                       TEXT_OR_NULL("description"), TEXT_OR_NULL("path")};
+
+static lode_status store_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
+                             lode_error *error)
+{
+    const struct lode_tables *tables = reader->tables;
+    const lode_database *db = tables->db;
+    (void)i;
+    lode_batch_fixed(batch, 0, db ? "database" : "recording");
+    LODE_TRY(lode_batch_text(
+        batch, 1, db ? lode_database_format(db) : lode_recording_format(tables->recording), error));
+    LODE_TRY(lode_batch_text(batch, 2, db ? lode_database_title(db) : NULL, error));
+    LODE_TRY(lode_batch_text(batch, 3, db ? lode_database_description(db) : NULL, error));
+    return lode_batch_text(batch, 4, tables->options.path, error);
+}
+
+ROWS_OF(store, 1)
+const struct lode_table_def lode_table_store = TABLE("what this is", store);
+
+const struct lode_table_def *const lode_database_tables[] = {
+    &lode_table_store,      &module_table,      &file_table,           &function_table,
+    &context_table,         &lode_table_metric, &lode_table_statistic, &lode_table_profile,
+    &lode_table_profile_id, &lode_table_value,  &lode_table_total,     &lode_table_sample};
+const unsigned lode_database_table_count = COUNT(lode_database_tables);
+
+/* Functions and files of a recording are known after the tables of events. */
+const struct lode_table_def *const lode_recording_tables[] = {
+    &lode_table_store,   &lode_table_fact, &module_table,        &lode_table_track,
+    &lode_table_event,   &lode_table_call, &lode_table_argument, &lode_table_attribute,
+    &lode_table_request, &file_table,      &function_table};
+const unsigned lode_recording_table_count = COUNT(lode_recording_tables);
