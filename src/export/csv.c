@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CSV as RFC 4180 has it, but with line feeds: a file for each table. */
-#include "export/number.h"
 #include "export/formats.h"
+#include "export/number.h"
 #include "export/table_files.h"
 #include <string.h>
 

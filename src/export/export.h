@@ -39,7 +39,7 @@ struct lode_export_format {
     bool is_directory;          /* gets `output`, not `file` */
     bool needs_path;            /* a single file that a library opens: gets `output`, not `file` */
     bool one_table_is_a_file;   /* with options.table, the directory is one file: gets `file` */
-    bool packs_itself;          /* compresses parts of the file; the file itself is not compressed */
+    bool packs_itself;          /* compresses parts of its file, not the file */
     bool (*is_available)(void); /* NULL: always */
     lode_status (*run)(struct lode_export *job, lode_error *error);
 };

@@ -3,8 +3,8 @@
  * JSON lines: an object for each row. Numbers that can exceed 2^53 are strings of digits, addresses
  * hexadecimal strings, NaN and infinity null: readers in JavaScript lose or refuse them otherwise.
  */
-#include "export/number.h"
 #include "export/formats.h"
+#include "export/number.h"
 #include "export/table_files.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An SQLite file with all tables. It is written without a journal to the staged file, which nobody
- * reads before it is complete. Values have the key (profile, context, metric) and come in its order.
+ * reads before it is complete. Values have the key (profile, context, metric), and its order.
  */
 #include "export/formats.h"
 #include "export/table_files.h"

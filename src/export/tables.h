@@ -83,7 +83,7 @@ struct lode_tables_options {
     const lode_slice *slice; /* of a recording; NULL: all */
     enum lode_table_order order;
     lode_name_form names; /* of contexts, calls and requests; functions have two */
-    bool no_arguments; /* neither arguments nor attributes */
+    bool no_arguments;    /* neither arguments nor attributes */
     bool strict;
     lode_finding_fn on_finding;
     void *user;

@@ -277,8 +277,10 @@ static lode_status store_row(struct lode_table_reader *reader, struct lode_table
     lode_batch_fixed(batch, 0, db ? "database" : "recording");
     LODE_TRY(lode_batch_text(
         batch, 1, db ? lode_database_format(db) : lode_recording_format(tables->recording), error));
-    LODE_TRY(lode_batch_text(batch, 2, db ? lode_database_title(db) : NULL, error));
-    LODE_TRY(lode_batch_text(batch, 3, db ? lode_database_description(db) : NULL, error));
+    const char *title = db ? lode_database_title(db) : "";
+    const char *description = db ? lode_database_description(db) : "";
+    LODE_TRY(lode_batch_text(batch, 2, title[0] ? title : NULL, error));
+    LODE_TRY(lode_batch_text(batch, 3, description[0] ? description : NULL, error));
     return lode_batch_text(batch, 4, tables->options.path, error);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events, calls, arguments and attributes of a recording, as tables: one pass over the tracks each. */
+/* Events, calls, arguments and attributes of a recording, as tables: each a pass over tracks. */
 #include "analysis/slice.h"
 #include "base/blob.h"
 #include "export/table_fields.h"
@@ -253,7 +253,7 @@ static lode_status next_event(struct lode_table_reader *reader, struct lode_tabl
 }
 
 const struct lode_table_def lode_table_event = {"event",
-                                                "events of tracks, in the order of time",
+                                                "events of tracks, each in chronological order",
                                                 event_fields,
                                                 COUNT(event_fields),
                                                 sizeof(struct pass),

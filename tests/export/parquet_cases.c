@@ -2,7 +2,7 @@
 /*
  * usage: parquet_cases DIRECTORY FIRST COUNT
  * Writes tables of chance as Parquet files N.parquet, and their cells as N.jsonl: a line for each
- * row, an array of texts, null for NULL. Sizes lie around the borders of eights, pages and row groups.
+ * row, an array of texts, null for NULL. Sizes are those around eights, pages and row groups.
  */
 #include "export/parquet.h"
 #include <inttypes.h>

@@ -51,7 +51,7 @@ class Tree:
 def database(dump, tables):
     meta = dump["meta"]
     rows = {name: found for name, (_, found) in tables.items()}
-    yield "store", [("database", dump["format"], _clean(meta["title"]), _clean(meta["description"]), None)], rows["store"]
+    yield "store", [("database", dump["format"], _clean(meta["title"]) or None, _clean(meta["description"]) or None, None)], rows["store"]
     yield "module", [(i, _clean(m["path"]), _clean(_tail(m["path"]))) for i, m in enumerate(meta["modules"])], rows["module"]
     yield ("file", [(i, _clean(f["path"]), _clean(_tail(f["path"])), int(f["copied"])) for i, f in enumerate(meta["files"])],
            rows["file"])
