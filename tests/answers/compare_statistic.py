@@ -147,6 +147,8 @@ def check_gate(tap, lode, title, paths, dbs, metric, folder):
             done = subprocess.run([lode, "gate", "--json", *map(str, [*words, *paths])], capture_output=True, timeout=300)
             if done.returncode == 2 and b"these are other programs" in done.stderr:
                 continue
+            if done.returncode not in (0, 1):
+                raise AssertionError(f"{words}: status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
             answer = json.loads(done.stdout)
             row = next(r for r in answer["rows"] if r["name"] is None)
             if answer["statistic"] != statistic or not (near(row["base"], totals[0], totals[0]) and near(row["new"], totals[1], totals[1])):
