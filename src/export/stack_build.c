@@ -103,7 +103,8 @@ static lode_status place_contexts(struct walk *walk)
 {
     struct lode_stack_build *build = walk->build;
     const lode_matches *matches = build->matches;
-    struct position_key root = {0};
+    /* Its own key: the first frame of all is called from it, too. */
+    struct position_key root = {.frame = LODE_NO_NUMBER};
     uint32_t number;
     LODE_TRY(put_position(walk, &root, &number));
     for (uint32_t i = 0; i < walk->tree->count; i++) {

@@ -60,15 +60,20 @@ static bool is_whole(double value)
     return value == floor(value);
 }
 
-/* Numbers that are no time and not whole are counted in thousandths. */
+/* Small numbers that are not whole are counted in thousandths; of large ones, nothing is lost. */
 static void scale_fractions(struct lode_stacks *stacks, size_t metric)
 {
+    static const double large = 1e6;
     struct lode_stack_metric *m = &stacks->metrics[metric];
     const double *costs = stacks->build->sums;
     bool whole = true;
-    for (uint32_t i = 0; m->scale == 1 && whole && i < stacks->count; i++)
-        whole = is_whole(costs[(size_t)i * stacks->metric_count + metric]);
-    if (whole)
+    double sum = 0;
+    for (uint32_t i = 0; m->scale == 1 && i < stacks->count; i++) {
+        double cost = costs[(size_t)i * stacks->metric_count + metric];
+        whole = whole && is_whole(cost);
+        sum += fabs(cost);
+    }
+    if (whole || sum >= large)
         return;
     char unit[sizeof m->unit];
     snprintf(unit, sizeof unit, "%.*s", (int)sizeof unit - 8, m->unit);
@@ -160,11 +165,17 @@ lode_status lode_stacks_report(struct lode_stacks *stacks, lode_error *error)
         LODE_TRY(lode_export_lost(stacks->job, "negative", error,
                                   "%llu negative values became 0: the format has none",
                                   (unsigned long long)stacks->clamped));
-    for (size_t i = 0; i < stacks->metric_count; i++)
-        if (strcmp(stacks->metrics[i].unit, "microseconds") == 0 && stacks->metrics[i].scale != 1)
+    for (size_t i = 0; i < stacks->metric_count; i++) {
+        const struct lode_stack_metric *metric = &stacks->metrics[i];
+        if (strcmp(metric->unit, "microseconds") == 0 && metric->scale != 1)
             LODE_TRY(lode_export_lost(stacks->job, "unit", error,
                                       "%s is in microseconds: readers lose digits of its sum in nanoseconds",
-                                      stacks->metrics[i].name));
+                                      metric->name));
+        if (strncmp(metric->unit, "1e-3 ", strlen("1e-3 ")) == 0)
+            LODE_TRY(lode_export_lost(
+                stacks->job, "unit", error,
+                "%s is in thousandths: it is not whole, and the format has whole numbers", metric->name));
+    }
     return LODE_OK;
 }
 

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Exports of call stacks, read back by other programs: pprof by `go tool pprof`, folded stacks by the readers of flame graphs.
+Each number that they find is compared with what `lode top` says of the store.
+
+Values are whole numbers, rounded as a running sum: a context's own cost is off by less than 1 unit, and so is the sum of a
+subtree. So a function may be off by the number of contexts that it has.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+from tap import Tap  # noqa: E402
+
+import validators  # noqa: E402
+
+SCALES = {"sec": 1e9}
+PPROF_UNITS = {"nanoseconds": "ns", "bytes": "B", "microseconds": "us", "milliseconds": "ms", "seconds": "s"}
+
+
+class Lode:
+    def __init__(self, program):
+        self.program = program
+
+    def run(self, *arguments):
+        return subprocess.run([self.program, *map(str, arguments)], capture_output=True, timeout=600)
+
+    def json(self, *arguments):
+        done = self.run(*arguments, "--json")
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.decode())
+        return json.loads(done.stdout)
+
+    def export(self, store, form, target, *more):
+        done = self.run("export", store, "--format", form, "-o", target, "-f", *more)
+        return done.returncode == 0, done.stderr.decode().strip()
+
+
+# ---- what go tool pprof says ----
+
+def pprof_top(path, index, unit):
+    """({name: [flat, cum]}, total) of a sample type, in whole units."""
+    done = subprocess.run(["go", "tool", "pprof", "-top", "-nodecount=10000000", "-nodefraction=0", "-edgefraction=0",
+                           f"-unit={unit}", f"-sample_index={index}", "-symbolize=none", str(path)],
+                          capture_output=True, text=True, timeout=300, env={**os.environ, "HOME": "/tmp", "PPROF_TMPDIR": "/tmp"})
+    if done.returncode != 0:
+        return None, done.stderr
+    rows, total = {}, None
+    for line in done.stdout.splitlines():
+        found = re.search(r"of (-?[\d.e+]+)\w* total$", line)
+        total = float(found.group(1)) if found else total
+        found = re.match(r"\s*(-?[\d.e+]+)[a-zA-Z]*\s+\S+%\s+\S+%\s+(-?[\d.e+]+)[a-zA-Z]*\s+\S+%\s+(.*)$", line)
+        if found:
+            name = re.sub(r" \((partial-)?inline\)$", "", found.group(3))
+            rows[name] = [float(found.group(1)), float(found.group(2))]
+    return rows, total
+
+
+# ---- what Lode says ----
+
+def code_name(name):
+    """As pprof shows code without a function: its module."""
+    found = re.fullmatch(r"(.*)\+0x[0-9a-f]+", name)
+    return f"[{found.group(1)}]" if found else name
+
+
+def database_rows(lode, store, metric, scale):
+    """{name: [exclusive, inclusive, contexts, how many rows]} in units of the export."""
+    answer = lode.json("top", store, "--limit", "0", "--metric", metric)
+    rows = defaultdict(lambda: [0.0, 0.0, 0, 0])
+    for row in answer["rows"]:
+        item = rows[row["name"]]
+        item[0] += row["exclusive"] * scale
+        item[1] += row["inclusive"] * scale
+        item[2] += row["contexts"]
+        item[3] += 1
+    return rows, answer["total"] * scale
+
+
+def compare(expected, found, tolerance_of):
+    """What is wrong, in words."""
+    wrong = []
+    for name, row in expected.items():
+        tolerance = tolerance_of(row)
+        got = found.get(name, [0, 0])
+        if abs(got[0] - row[0]) > tolerance:
+            wrong.append(f"{name}: own cost {got[0]} instead of {row[0]}")
+        if row[3] == 1 and abs(got[1] - row[1]) > tolerance:
+            wrong.append(f"{name}: inclusive cost {got[1]} instead of {row[1]}")
+    wrong += [f"{name}: is not in top" for name in found if name not in expected and any(found[name])]
+    return wrong
+
+
+def folded_rows(text):
+    """{name: [own, inclusive]}, total, problems: a line of folded stacks counts once for each name in it."""
+    rows, total, problems, seen = defaultdict(lambda: [0, 0]), 0, [], set()
+    for line in text.splitlines():
+        stack, _, count = line.rpartition(" ")
+        if not stack or not count.isdigit() or int(count) == 0:
+            problems.append(f"a bad line: {line[:80]}")
+            continue
+        if stack in seen:
+            problems.append(f"twice: {stack[:80]}")
+        seen.add(stack)
+        frames = stack.split(";")
+        if any(not frame.strip() for frame in frames) or re.search(r" \d+$", frames[-1]):
+            problems.append(f"a bad frame: {line[:80]}")
+        total += int(count)
+        rows[frames[-1]][0] += int(count)
+        for name in set(frames):
+            rows[name][1] += int(count)
+    return rows, total, problems
+
+
+def folded_name(name):
+    name = name.replace(";", ":").strip()
+    name = "_" + name[1:] if name.startswith("#") else name
+    return re.sub(r" (\d+)$", r"_\1", name)
+
+
+def renamed(rows, name_of):
+    result = defaultdict(lambda: [0.0, 0.0, 0, 0])
+    for name, row in rows.items():
+        item = result[name_of(name)]
+        for i in range(4):
+            item[i] += row[i]
+    return result
+
+
+# ---- stores ----
+
+def split_unit(metric):
+    found = re.fullmatch(r"(.*?) *\(([^()]*)\)", metric)
+    return (found.group(1), found.group(2)) if found else (metric, "")
+
+
+def check_database(tap, lode, store, scratch, has_go, metrics):
+    label = "/".join(store.parts[-2:])
+    values = 0
+    for number, metric in metrics:
+        unit = split_unit(metric)[1]
+        scale = SCALES.get(unit, 1)
+        rows, total = database_rows(lode, store, f"${number}", scale)
+        tolerance = lambda row: row[2] + 1e-9 * abs(row[1])  # noqa: E731
+        if has_go:
+            target = scratch / "a.pb.gz"
+            done, message = lode.export(store, "pprof", target, "--metric", f"${number}", "--no-entries")
+            found, said = pprof_top(target, 0, "ns" if unit == "sec" else "B" if unit == "B" else "count") if done else (None, message)
+            if "is in thousandths" in message and found is not None:
+                found = {name: [value / 1000 for value in row] for name, row in found.items()}
+            wrong = [said] if found is None else compare(renamed(rows, code_name), found, tolerance)
+            tap.check(not wrong, f"{label}: {metric}: go tool pprof finds what top says", wrong[:5])
+            values += 2 * len(rows)
+        done, message = lode.export(store, "folded", scratch / "a.folded", "--metric", f"${number}", "--no-entries")
+        text = (scratch / "a.folded").read_text() if done else ""
+        found, sum_found, wrong = folded_rows(text) if done else ({}, 0, [message])
+        if "is in thousandths" in message:
+            found, sum_found = {name: [value / 1000 for value in row] for name, row in found.items()}, sum_found / 1000
+        is_negative = any(row[0] < -0.5 for row in rows.values())
+        if done and not is_negative:
+            found.pop("<no stack>", None)
+            wrong += compare(renamed(rows, folded_name), found, tolerance)
+            if abs(sum_found - total) > 1 + 1e-9 * abs(total):
+                wrong.append(f"total {sum_found} instead of {total}")
+        tap.check(not wrong, f"{label}: {metric}: folded stacks add up to what top says", wrong[:5])
+        values += 2 * len(rows)
+    return values
+
+
+def check_recording(tap, lode, store, scratch, has_go):
+    label = store.parent.name if store.name == "uftrace.data" else "/".join(store.parts[-2:])
+    answer = lode.json("top", store, "--limit", "0")
+    times, calls = defaultdict(lambda: [0.0, 0.0, 0, 0]), defaultdict(lambda: [0.0, 0.0, 0, 0])
+    for row in answer["rows"]:
+        item = times[row["name"]]
+        item[0] += row["self_ns"]
+        item[1] += row["total_ns"]
+        item[3] += 1
+        if row["name"] != "linux:schedule" and not row["name"].startswith("linux:schedule"):
+            calls[row["name"]][0] += row["calls"]
+    exact = lambda row: 0  # noqa: E731
+    values = 0
+    if has_go:
+        target = scratch / "a.pb.gz"
+        done, message = lode.export(store, "pprof", target)
+        found, said = pprof_top(target, 0, "ns") if done else (None, message)
+        wrong = [said] if found is None else compare(times, found, exact)
+        if found is not None:
+            counts, said = pprof_top(target, 1, "count")
+            wrong += [f"{name}: {counts.get(name, [0])[0]} calls instead of {row[0]}" for name, row in calls.items()
+                      if counts.get(name, [0])[0] != row[0]]
+        tap.check(not wrong, f"{label}: go tool pprof finds times and calls of top", wrong[:5])
+        values += 3 * len(times)
+    done, message = lode.export(store, "folded", scratch / "a.folded")
+    found, total, wrong = folded_rows((scratch / "a.folded").read_text()) if done else ({}, 0, [message])
+    wrong += compare(renamed(times, folded_name), found, exact) if done else []
+    tap.check(not wrong, f"{label}: folded stacks add up to what top says", wrong[:5])
+    return values + 2 * len(times)
+
+
+def corpus():
+    folder = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ""
+    return Path(folder) if folder and Path(folder).is_dir() else None
+
+
+def stores(lode, folder):
+    """(path, what info says) of all stores that Lode opens."""
+    marks = sorted({path.parent for name in ("meta.db", "experiment.xml", "info", "profile.db") for path in folder.glob(f"**/{name}")}
+                   | {path.parent for path in folder.glob("zorka/**/*.*") if path.is_file()})
+    for path in marks:
+        done = lode.run("info", path, "--json")
+        if done.returncode == 0:
+            yield path, json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--share", type=int, default=1, help="every Nth store only")
+    parser.add_argument("--metrics", type=int, default=1, help="of each database, at most so many")
+    parser.add_argument("--only", help="stores with this in their path")
+    options = parser.parse_args()
+    tap, lode = Tap(), Lode(options.lode)
+    has_go = shutil.which("go") is not None
+    folder = corpus()
+    if folder is None:
+        tap.skip("stacks of the corpus", "LODE_CORPUS is not set")
+        return tap.finish()
+    if not has_go:
+        tap.skip("pprof profiles", "go is not installed")
+    values = 0
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        for index, (path, info) in enumerate(stores(lode, folder)):
+            if index % options.share or (options.only and options.only not in str(path)):
+                continue
+            if info["schema"]["name"] == "lode-info-recording":
+                values += check_recording(tap, lode, path, scratch, has_go)
+            else:
+                named = list(enumerate(metric["name"] for metric in info["metrics"]))
+                values += check_database(tap, lode, path, scratch, has_go, named[:options.metrics])
+    tap.note(f"{values} values compared")
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
