@@ -27,7 +27,8 @@ typedef struct lode_memory_file {
 } lode_memory_file;
 
 /*
- * Opens the database in a directory. The metadata is read and checked; values and samples stay in
+ * Opens the database in a directory, or one that is a file, such as a profile of pprof, which is
+ * read completely. The metadata is read and checked; values and samples stay in
  * the files, which are mapped and read when asked for. A file that shrinks while it is open ends
  * the process with SIGBUS, as with any mapped file, unless the program installs a guard (guard.h).
  * MT: any thread.
@@ -54,7 +55,10 @@ LODE_API const char *lode_database_title(const lode_database *db);
 LODE_API const char *lode_database_description(const lode_database *db);
 /* Whether a part is there. MT: any thread. */
 LODE_API int lode_database_has(const lode_database *db, lode_part part);
-/* The size of a part's file in bytes, 0 if it is absent. MT: any thread. */
+/*
+ * The size of a part's file in bytes, 0 if it is absent. If the store is one file, that is the size
+ * of LODE_PART_META, and other parts have the size that they take in memory. MT: any thread.
+ */
 LODE_API uint64_t lode_database_part_size(const lode_database *db, lode_part part);
 /* The file name of a part, such as "cct.db". MT: any thread. */
 LODE_API const char *lode_database_part_file(const lode_database *db, lode_part part);

@@ -112,17 +112,18 @@ static bool glob_matches(const struct lode_pattern *pattern, const char *name, s
 
 /* ---- regular expressions ---- */
 
-static lode_status compile_regex(struct lode_pattern *pattern, const char *text, lode_error *error)
+static lode_status compile_regex(struct lode_pattern *pattern, const char *text, size_t length,
+                                 uint32_t options, unsigned steps, lode_error *error)
 {
     int code;
     size_t offset;
     pattern->limits = pcre2_match_context_create(NULL);
     LODE_TRY_ALLOC(pattern->limits, error);
-    pcre2_set_match_limit(pattern->limits, STEPS_MAX);
+    pcre2_set_match_limit(pattern->limits, steps);
     pcre2_set_heap_limit(pattern->limits, HEAP_MAX);
-    pattern->code =
-        pcre2_compile((PCRE2_SPTR)text + 1, strlen(text) - 2,
-                      PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C, &code, &offset, NULL);
+    pattern->code = pcre2_compile((PCRE2_SPTR)text, length,
+                                  options | PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C,
+                                  &code, &offset, NULL);
     if (pattern->code)
         return LODE_OK;
     char words[128] = "";
@@ -156,9 +157,46 @@ lode_status lode_pattern_compile(struct lode_pattern **out, const char *text, lo
     pattern->gave_up = &pattern->flag;
     lode_status status = LODE_OK;
     if (is_regex(text))
-        status = compile_regex(pattern, text, error);
+        status = compile_regex(pattern, text + 1, strlen(text) - 2, 0, STEPS_MAX, error);
     else
         compile_glob(pattern, text);
+    if (status == LODE_OK)
+        *out = pattern;
+    else
+        lode_pattern_free(pattern);
+    return status;
+}
+
+/* References, assertions and verbs, for which there is no linear time; RE2 has none of them. */
+static bool is_beyond_re2(const char *text)
+{
+    for (; *text; text++) {
+        if (text[0] == '\\' && text[1] != '\0') {
+            text++;
+            if (*text >= '1' && *text <= '9')
+                return true;
+        } else if (strncmp(text, "(*", 2) == 0 ||
+                   (strncmp(text, "(?", 2) == 0 && (text[2] == '\0' || strchr(":imsUP-", text[2]) == NULL)) ||
+                   (strncmp(text, "(?P", 3) == 0 && text[3] != '<')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+lode_status lode_pattern_compile_whole(struct lode_pattern **out, const char *text, unsigned steps,
+                                       lode_error *error)
+{
+    *out = NULL;
+    if (strlen(text) > LODE_PATTERN_MAX || is_beyond_re2(text))
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a regular expression of more than %d bytes, or with references or assertions",
+                         LODE_PATTERN_MAX);
+    struct lode_pattern *pattern = calloc(1, sizeof *pattern);
+    LODE_TRY_ALLOC(pattern, error);
+    pattern->gave_up = &pattern->flag;
+    lode_status status =
+        compile_regex(pattern, text, strlen(text), PCRE2_ANCHORED | PCRE2_ENDANCHORED, steps, error);
     if (status == LODE_OK)
         *out = pattern;
     else

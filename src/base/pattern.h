@@ -22,6 +22,12 @@ struct lode_pattern;
 bool lode_pattern_is(const char *text);
 /* LODE_ERR_ARGUMENT: not a regular expression. LODE_ERR_LIMIT: too long. */
 lode_status lode_pattern_compile(struct lode_pattern **out, const char *text, lode_error *error);
+/*
+ * A regular expression of a file, in the syntax of RE2, that matches whole names. A name takes at
+ * most `steps` steps. LODE_ERR_ARGUMENT: not one, or with what RE2 does not have.
+ */
+lode_status lode_pattern_compile_whole(struct lode_pattern **out, const char *text, unsigned steps,
+                                       lode_error *error);
 /* NULL is allowed. */
 void lode_pattern_free(struct lode_pattern *pattern);
 /*

@@ -35,6 +35,12 @@ void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file 
 /* Another reference to the same folder. Copies the list of names in memory to the arena. */
 lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,
                              struct lode_arena *arena, lode_error *error);
+/* The name of the only file; NULL if there may be others. In memory, a folder of one file. */
+static inline const char *lode_folder_only(const struct lode_folder *folder)
+{
+    bool is_one = folder->directory < 0 && folder->file_count == 1;
+    return is_one ? folder->files[0].name : folder->single;
+}
 /* All names in the folder, sorted by bytes, in the arena. */
 lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena *arena, const char ***names,
                              size_t *count, lode_error *error);

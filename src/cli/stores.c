@@ -348,15 +348,17 @@ int store_unopened(const char *path, const lode_error *error)
 {
     struct stat status;
     if (stat(path, &status) != 0)
-        return report("%s: %s", path, errno == ENOENT ? "no such directory" : strerror(errno));
+        return report("%s: %s", path, errno == ENOENT ? "no such file or directory" : strerror(errno));
     if (!S_ISDIR(status.st_mode) && (ends_with(path, ".hpcrun") || ends_with(path, ".hpctrace")))
         return report(
             "%s: a measurement of HPCToolkit, not a database; run 'hpcprof' on its directory and open "
             "the result (Lode does not read measurements yet)",
             path);
-    if (!S_ISDIR(status.st_mode))
+    if (!S_ISDIR(status.st_mode) && strncmp(error->text, "unknown store", 13) == 0)
         return report(
-            "%s: not a directory; expected a directory with meta.db, info and task.txt, or traces.dat", path);
+            "%s: neither a profile of pprof nor folded stacks, nor a directory with meta.db, info and "
+            "task.txt, or traces.dat",
+            path);
     if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
         return report_no_store(path);
     return report_error(path, error);

@@ -48,6 +48,8 @@ struct lode_format {
     bool is_file;     /* stores are single files; else directories */
     /* LODE_PROBE_...: whether the folder has any file of this format, valid or damaged. */
     int (*probe)(const struct lode_folder *folder);
+    /* What a store of no format is, if this one knows, and what to do with it; may be NULL. */
+    const char *(*explain)(const struct lode_folder *folder);
     /* One of these is NULL: a format holds either databases or recordings. */
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
     lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,

@@ -3,6 +3,7 @@
 #include "format/format.h"
 #include "format/hpctoolkit/hpctoolkit.h"
 #include "format/hpctoolkit_drafts/drafts.h"
+#include "format/pprof/pprof.h"
 #include "format/uftrace/uftrace.h"
 #include "format/zorka/zorka.h"
 #include <lode/format.h>
@@ -10,7 +11,8 @@
 
 /* The first target of databases, and the first of recordings, are the defaults. */
 const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_hpctoolkit_drafts,
-                                                  &lode_format_uftrace, &lode_format_zorka};
+                                                  &lode_format_uftrace, &lode_format_zorka,
+                                                  &lode_format_pprof};
 const size_t lode_formats_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)
@@ -18,7 +20,7 @@ const struct lode_format *lode_format_of(const struct lode_folder *folder)
     const struct lode_format *best = NULL;
     int most = LODE_PROBE_NO;
     for (size_t i = 0; i < lode_formats_count && most < LODE_PROBE_CONTENT; i++) {
-        bool fits = lode_formats[i]->is_file == (folder->single != NULL);
+        bool fits = lode_formats[i]->is_file ? lode_folder_only(folder) != NULL : folder->single == NULL;
         int score = fits ? lode_formats[i]->probe(folder) : LODE_PROBE_NO;
         if (score > most) {
             most = score;

@@ -46,6 +46,11 @@ static lode_status find_format(const struct lode_format **out, const struct lode
     *out = lode_format_of(folder);
     if (*out)
         return LODE_OK;
+    for (size_t i = 0; i < lode_formats_count && lode_folder_only(folder); i++) {
+        const char *text = lode_formats[i]->explain ? lode_formats[i]->explain(folder) : NULL;
+        if (text)
+            return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET, "not a store: %s", text);
+    }
     list_marks(marks, sizeof marks);
     return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET, "unknown store: no %s", marks);
 }

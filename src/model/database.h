@@ -54,7 +54,9 @@ struct lode_database {
     struct lode_function *functions;
     uint32_t function_count;
     struct lode_context_tree tree;
-    bool points_lost; /* point values at unlisted contexts may be missing */
+    bool points_lost;  /* point values at unlisted contexts may be missing */
+    bool names_metric; /* the store names its default metric */
+    uint32_t default_metric;
 
     uint32_t profile_count;
     uint32_t context_block_count;

@@ -166,6 +166,10 @@ lode_status lode_database_default_metric(const lode_database *db, const lode_met
     if (db->metric_count == 0 || db->profile_count == 0)
         return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET,
                          "the database has no metrics or no profiles");
+    if (db->names_metric && db->default_metric < db->metric_count) {
+        *out = &db->metrics[db->default_metric];
+        return LODE_OK;
+    }
     LODE_TRY(lode_profile_block(db, 0, &summary, error));
     for (size_t k = 0; k < sizeof preferred / sizeof *preferred; k++) {
         for (uint32_t i = 0; i < db->metric_count; i++) {

@@ -49,6 +49,12 @@ static void say_files(out *o, const lode_database *db)
         lode_part part = (lode_part)i;
         uint64_t bytes = lode_database_part_size(db, part);
         int is_usable = lode_database_has(db, part);
+        /* A store that is one file has it for all parts. */
+        if (i > 0 && lode_database_part_file(db, part) == lode_database_part_file(db, LODE_PART_META))
+            continue;
+        if (lode_database_part_file(db, LODE_PART_PROFILE) == lode_database_part_file(db, LODE_PART_META) &&
+            !is_usable)
+            continue;
         format_bytes(size, bytes);
         snprintf(item, sizeof item, "%s %s%s", lode_database_part_file(db, part),
                  is_usable || bytes ? size : "absent", !is_usable && bytes ? " (damaged, not used)" : "");

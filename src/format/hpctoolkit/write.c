@@ -101,7 +101,8 @@ static lode_status create(struct lode_sink *base, lode_error *error)
     LODE_TRY(open_files(sink, error));
     if (options->origin) {
         LODE_TRY(lode_origin_open(&sink->origin, options->origin, options->on_finding, options->user, error));
-        LODE_TRY(lode_hpct_take_taxonomy(sink, error));
+        if (sink->origin.directory >= 0)
+            LODE_TRY(lode_hpct_take_taxonomy(sink, error));
     }
     return LODE_OK;
 }

@@ -297,6 +297,9 @@ lode_status lode_origin_open(struct written_origin *origin, const char *path, lo
 {
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *origin = (struct written_origin){directory, on_finding, user};
+    /* A store that is a file has no source files and no taxonomy. */
+    if (directory < 0 && errno == ENOTDIR)
+        return LODE_OK;
     return directory < 0 ? lode_fail_errno(error, path, "cannot open the directory") : LODE_OK;
 }
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens and checks profiles: the same reader, with a strict report or with one that goes on. */
+#include "format/pprof/pprof.h"
+
+#include "format/pprof/probe.h"
+#include "format/pprof/read.h"
+#include "model/database.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define FORMAT_NAME "pprof"
+
+static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
+{
+    *reader = (struct pprof_reader){.report = report};
+    lode_map_init(&reader->names);
+    lode_map_init(&reader->mapping_of);
+    lode_map_init(&reader->function_of);
+    lode_map_init(&reader->location_of);
+    lode_array_init(&reader->types, sizeof(struct pprof_value_type), LODE_IMPORT_METRICS);
+    lode_array_init(&reader->comments, sizeof(int64_t), SIZE_MAX);
+    lode_array_init(&reader->mappings, sizeof(struct pprof_mapping), PPROF_RECORDS_MOST);
+    lode_array_init(&reader->functions, sizeof(struct pprof_function), PPROF_RECORDS_MOST);
+    lode_array_init(&reader->locations, sizeof(struct pprof_location), PPROF_RECORDS_MOST);
+    lode_array_init(&reader->frames, sizeof(uint32_t), PPROF_LINES_MOST);
+    lode_array_init(&reader->lines, sizeof(struct pprof_line), SIZE_MAX);
+    lode_array_init(&reader->stack, sizeof(uint32_t), SIZE_MAX);
+    lode_array_init(&reader->ids, sizeof(int64_t), SIZE_MAX);
+    lode_array_init(&reader->numbers, sizeof(int64_t), SIZE_MAX);
+    lode_array_init(&reader->path, sizeof(struct pprof_taken), SIZE_MAX);
+    lode_interner_init(&reader->labels, sizeof(struct pprof_label));
+    lode_array_init(&reader->label_counts, sizeof(uint64_t), SIZE_MAX);
+    return lode_import_open(&reader->import);
+}
+
+static void close_reader(struct pprof_reader *reader)
+{
+    struct lode_array *arrays[] = {&reader->types,     &reader->comments,  &reader->mappings,
+                                   &reader->functions, &reader->locations, &reader->frames,
+                                   &reader->lines,     &reader->stack,     &reader->ids,
+                                   &reader->numbers,   &reader->path,      &reader->label_counts};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        lode_array_free(arrays[i]);
+    lode_map_free(&reader->names);
+    lode_map_free(&reader->mapping_of);
+    lode_map_free(&reader->function_of);
+    lode_map_free(&reader->location_of);
+    lode_interner_free(&reader->labels);
+    lode_import_close(&reader->import);
+    lode_blob_free(&reader->unpacked);
+    lode_source_close(&reader->source);
+    free(reader->strings);
+    free(reader->values);
+}
+
+static lode_status finish(struct pprof_reader *reader, lode_check_level level, lode_database **out)
+{
+    lode_error why = {0};
+    LODE_TRY(lode_pprof_describe(reader));
+    lode_status status =
+        lode_import_finish(&reader->import, out, FORMAT_NAME, reader->file, reader->source.bytes.size, &why);
+    if (status == LODE_ERR_LIMIT)
+        return lode_pprof_limit(reader, "values", LODE_IMPORT_VALUES);
+    if (status != LODE_OK)
+        return lode_fail_memory(reader->report->error);
+    if (level < LODE_CHECK_FULL || reader->import.inexact == 0)
+        return LODE_OK;
+    return lode_report_add(reader->report, PPROF_RULE_PRECISION, reader->file, LODE_NO_OFFSET,
+                           "%" PRIu64 " sums are beyond 2^53", reader->import.inexact);
+}
+
+/* LODE_END: after a finding that leaves nothing to read. */
+static lode_status read_profile(struct pprof_reader *reader, const struct lode_folder *folder,
+                                lode_check_level level, lode_database **out)
+{
+    LODE_TRY(lode_pprof_unpack(reader, folder));
+    if (level < LODE_CHECK_STRUCTURE)
+        return LODE_END;
+    LODE_TRY(lode_pprof_read_tables(reader));
+    LODE_TRY(lode_pprof_check_lines(reader));
+    LODE_TRY(lode_pprof_add_metrics(reader));
+    LODE_TRY(lode_pprof_match_frames(reader));
+    LODE_TRY(lode_pprof_read_samples(reader));
+    return finish(reader, level, out);
+}
+
+static lode_status open_profile(lode_database **out, const struct lode_folder *folder, lode_error *error)
+{
+    struct pprof_reader reader;
+    struct lode_report report;
+    lode_report_strict(&report, lode_pprof_rules, error);
+    lode_status status = open_reader(&reader, &report) ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = read_profile(&reader, folder, LODE_CHECK_FULL, out);
+    close_reader(&reader);
+    return status;
+}
+
+static lode_status check_with(struct lode_report *report, const struct lode_folder *folder,
+                              lode_check_level level, lode_error *error)
+{
+    struct pprof_reader reader;
+    lode_database *db = NULL;
+    lode_status status = open_reader(&reader, report) ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = read_profile(&reader, folder, level, &db);
+    if (db) {
+        report->result.contexts = db->tree.count;
+        report->result.profiles = db->profile_count;
+        for (uint32_t i = 0; i < db->profile_count && status == LODE_OK; i++) {
+            lode_block block;
+            status = lode_profile_block(db, i, &block, error);
+            report->result.values += block.value_count;
+        }
+    }
+    report->result.samples = reader.samples;
+    lode_database_close(db);
+    close_reader(&reader);
+    return status == LODE_END ? LODE_OK : status;
+}
+
+static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
+                         lode_check_result *result, lode_error *error)
+{
+    struct lode_report report;
+    lode_status status = lode_report_open(&report, lode_pprof_rules, PPROF_RULE_COUNT,
+                                          options->limit_per_rule, options->on_finding, options->user, error);
+    if (status == LODE_OK)
+        status = check_with(&report, folder, options->level, error);
+    *result = report.result;
+    lode_report_close(&report);
+    return status;
+}
+
+const struct lode_format lode_format_pprof = {
+    .name = FORMAT_NAME,
+    .mark = "pprof profile (.pb.gz)",
+    .is_file = true,
+    .probe = lode_pprof_probe,
+    .explain = lode_pprof_explain,
+    .open = open_profile,
+    .check = check,
+    .rules = lode_pprof_rules,
+    .rule_count = PPROF_RULE_COUNT,
+};

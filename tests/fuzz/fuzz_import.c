@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens the fuzzer's bytes as a store that is one file, named FUZZED, walks it, and checks it. */
+#include "walk.h"
+#include <lode/check.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    lode_memory_file file = {FUZZED, data, size};
+    lode_database *db;
+    if (lode_database_open_memory(&db, &file, 1, NULL) == LODE_OK)
+        walk_database(db, 1);
+    bool opened = db != NULL;
+    lode_database_close(db);
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result;
+    options.level = LODE_CHECK_FULL;
+    options.threads = 1;
+    lode_status status = lode_check_memory(&file, 1, &options, &result, NULL);
+    /* What opens has no errors, and the other way round. */
+    if (opened != (status == LODE_OK && result.errors == 0))
+        abort();
+    return 0;
+}
