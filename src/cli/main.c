@@ -31,11 +31,8 @@ static int check_usage(invocation *call, operand_list *operands)
         return report("unexpected argument '%s' (see 'lode help %s')", call->operands[most], name);
     if (!is_storeless && operands_complete(call, operands) != EXIT_DONE)
         return EXIT_TROUBLE;
-    if (!is_storeless && call->operand_count < command->min_operands) {
-        char missing[OPERAND_NAME_SIZE];
-        operand_name(command, call->operand_count, missing);
-        return report("missing argument: %s (see 'lode help %s')", missing, name);
-    }
+    if (!is_storeless && call->operand_count < command->min_operands)
+        return operands_missing(call);
     return command->usage ? command->usage(call) : EXIT_DONE;
 }
 

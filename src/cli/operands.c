@@ -71,3 +71,23 @@ void operands_settle(invocation *call, operand_list *list)
     if (list->found)
         list->items[0] = list->found;
 }
+
+int operands_missing(const invocation *call)
+{
+    const command_spec *command = call->command;
+    char missing[OPERAND_NAME_SIZE];
+    for (size_t i = 0; command->has_sides && i < call->operand_count; i++) {
+        lode_error error = {0};
+        lode_store_kind kind;
+        char *meant = store_meant(call->operands[i], command->stores);
+        int is_store = meant || lode_store_probe(call->operands[i], &kind, &error) == LODE_OK;
+        free(meant);
+        if (!is_store)
+            return store_unopened(call->operands[i], &error);
+    }
+    if (call->operand_count > 0 && command->min_operands > 2)
+        return report("'lode %s' takes at least %zu stores, not %zu (see 'lode help %s')", command->name,
+                      command->min_operands, call->operand_count, command->name);
+    operand_name(command, call->operand_count, missing);
+    return report("missing argument: %s (see 'lode help %s')", missing, command->name);
+}

@@ -17,6 +17,8 @@ typedef struct operand_list {
 int operands_complete(invocation *call, operand_list *list);
 /* Puts the store first, and makes its path that of the store's directory. */
 void operands_settle(invocation *call, operand_list *list);
+/* Reports that there are too few or, first, what is wrong with a store that was given. */
+int operands_missing(const invocation *call);
 /* The name of an operand in the synopsis of a command, such as "STORE". */
 void operand_name(const command_spec *command, size_t index, char name[OPERAND_NAME_SIZE]);
 
