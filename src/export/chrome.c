@@ -340,9 +340,10 @@ static lode_status put_happening(struct chrome *self, struct thread *thread, uin
     if (kind == LODE_INSTANT_ATTRIBUTE || kind == LODE_INSTANT_NUMBERS)
         return LODE_OK;
     size_t mark = thread->held.count;
-    begin_instant(self, thread, kind == LODE_INSTANT_EXCEPTION ? "exception" : name, event->time, out);
-    if (kind == LODE_INSTANT_EXCEPTION) {
-        put_text(out, ",\"cat\":\"error\"");
+    bool is_exception = kind == LODE_INSTANT_EXCEPTION;
+    begin_instant(self, thread, is_exception ? "exception" : name, event->time, out);
+    put_text(out, is_exception ? ",\"cat\":\"error\"" : ",\"cat\":\"event\"");
+    if (is_exception) {
         put_exception(thread, &thread->held);
     } else {
         put_members(thread, "arg", true, &thread->held);
@@ -358,6 +359,7 @@ static void put_loss(const struct chrome *self, struct thread *thread, const lod
 {
     size_t mark = thread->held.count;
     begin_instant(self, thread, "records lost", event->time, out);
+    put_text(out, ",\"cat\":\"event\"");
     if (event->id > 0)
         put_number(&thread->held, ",\"records\":%" PRIu64, event->id);
     end_event(&thread->held, mark, out);

@@ -76,6 +76,7 @@ enum {
     TYPE_COUNTER = 4,
     CATEGORY_SCHED = 1,
     CATEGORY_ERROR = 2,
+    CATEGORY_EVENT = 4,
     /* Deeper calls would become new outermost ones, and their ends would end others. */
     LEVELS_MAX = 512,
     PACKET_MAX = 64, /* bytes of a packet of a call without arguments and new names */
@@ -497,8 +498,9 @@ static void put_instant(struct sequence *sequence, const struct lode_line *line,
                         uint64_t time, struct lode_wire *out)
 {
     put_annotations(sequence, "arg", &sequence->more);
+    put_category(sequence, CATEGORY_EVENT, "event");
     uint32_t id = instant_id(sequence, name);
-    put_event(sequence, time, TYPE_INSTANT, id, 0, out);
+    put_event(sequence, time, TYPE_INSTANT, id, CATEGORY_EVENT, out);
     if (!lode_arguments_are_numbers(&sequence->arguments))
         return;
     for (size_t i = 0; i < sequence->arguments.count; i++)
@@ -556,8 +558,9 @@ static void put_loss(struct sequence *sequence, const lode_event *event, struct 
     sequence->more.count = 0;
     if (event->id > 0)
         put_annotation(sequence, "records", 7, &count, &sequence->more);
+    put_category(sequence, CATEGORY_EVENT, "event");
     uint32_t id = instant_id(sequence, "records lost");
-    put_event(sequence, event->time, TYPE_INSTANT, id, 0, out);
+    put_event(sequence, event->time, TYPE_INSTANT, id, CATEGORY_EVENT, out);
 }
 
 static lode_status put(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
