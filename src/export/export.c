@@ -12,6 +12,7 @@
 static const struct lode_export_format *const formats[] = {
     &lode_export_pprof,   &lode_export_folded, &lode_export_perfetto, &lode_export_chrome,
     &lode_export_parquet, &lode_export_csv,    &lode_export_jsonl,    &lode_export_sqlite,
+    &lode_export_speedscope,
 };
 
 enum {

@@ -1,0 +1,504 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What threads did, as speedscope profiles. Every call of every store is that of a reference (timeline_reference.py) which never
+saw Lode; sums by function are those of `lode top`; and speedscope's own importer finds the same. Needs the corpus; what
+speedscope says needs LODE_VALIDATORS. With --all, all stores.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import timeline_reference as reference
+import validators
+from tap import Tap
+
+import corpus_files
+import db_model
+import db_nasty
+import db_write
+import rec_uftrace
+import rec_zorka
+
+try:
+    import expected
+except ImportError:  # no PyYAML, or one without libyaml
+    expected = None
+
+# Readers give up on these: tests/answers/rec_corpus.py says why.
+NOT_READ = {"badhdrmagic", "v5", "be_noswap_hdr", "badmagic", "evunk", "extratid", "nosess", "moreflag"}
+SMALL = 1 << 15  # bytes of what an independent reader wrote about a database, packed
+LARGE = "viewer-issue-233"
+DEEPEST = {"speedscope": 3000}
+
+
+class Bad(Exception):
+    """What no reader should accept."""
+
+
+class Program(Tap):
+    def __init__(self, lode, folder):
+        super().__init__()
+        self.lode, self.folder, self.made, self.values = lode, folder, 0, 0
+
+    def export(self, store, form, *options):
+        """The path of an export, and what was said."""
+        self.made += 1
+        path = self.folder / f"{self.made}.{form}"
+        if "--names" not in options:
+            options = ("--names", "raw", *options)
+        done = subprocess.run([self.lode, "export", str(store), "--format", form, "-o", str(path), *map(str, options)],
+                              capture_output=True, text=True, timeout=600)
+        if done.returncode != 0:
+            raise RuntimeError(f"{store}: exit status {done.returncode}: {done.stderr}")
+        return path, done.stderr
+
+    def json(self, *arguments):
+        done = subprocess.run([self.lode, *map(str, arguments), "--json"], capture_output=True, timeout=600)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.decode())
+        return json.loads(done.stdout)
+
+    def synth(self, name, *options):
+        store = self.folder / name
+        subprocess.run([self.lode, "synth", "recording", "-o", str(store), *map(str, options)], check=True, capture_output=True)
+        return store
+
+
+# ---- reading ----
+
+class Speedscope:
+    """Calls (begin, time, depth, name) of each evented profile; costs by frame of each sampled one."""
+
+    def __init__(self, text):
+        data = json.loads(text)
+        self.frames = data["shared"]["frames"]
+        found = re.search(r"\(time 0 is (\d+) ns\)$", data["name"])
+        self.base = int(found.group(1)) if found else None
+        self.threads, self.sampled, self.events, self.ends = {}, {}, 0, set()
+        for number, profile in enumerate(data["profiles"]):
+            key = (number, profile["name"])
+            if profile["type"] == "evented":
+                self.threads[key] = self._calls(profile)
+                self.ends.add((profile["startValue"], profile["endValue"]))
+            else:
+                self.sampled[key] = self._costs(profile)
+
+    def _calls(self, profile):
+        calls, stack, last = Counter(), [], profile["startValue"]
+        for event in profile["events"]:
+            at = event["at"]
+            if not isinstance(at, int) or at < last or at > profile["endValue"]:
+                raise Bad(f"time {at} after {last}")
+            last = at
+            self.events += 1
+            if event["type"] == "O":
+                stack.append((event["frame"], at))
+                continue
+            frame, begin = stack.pop()
+            if event["type"] != "C" or frame != event["frame"]:
+                raise Bad(f"{event} ends frame {frame}")
+            calls[(self.base + begin, at - begin, len(stack), self.frames[frame]["name"])] += 1
+        if stack:
+            raise Bad("a call never ends")
+        return calls
+
+    def _costs(self, profile):
+        own, inclusive = Counter(), Counter()
+        if len(profile["samples"]) != len(profile["weights"]):
+            raise Bad("samples and weights")
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            if weight <= 0 or not isinstance(weight, int) or not stack:
+                raise Bad(f"weight {weight} of {stack}")
+            names = [self.frames[frame]["name"] for frame in stack]
+            own[names[-1]] += weight
+            for name in set(names):
+                inclusive[name] += weight
+        if sum(own.values()) != profile["endValue"]:
+            raise Bad("the sum is not that of the weights")
+        return own, inclusive, max(map(len, profile["samples"]), default=0)
+
+
+def speedscope(tap, store, *options):
+    path, said = tap.export(store, "speedscope", *options)
+    trace = Speedscope(path.read_text("utf-8"))
+    trace.path, trace.said = path, said
+    return trace
+
+
+READERS = {"speedscope": speedscope}
+
+
+def sums(threads):
+    """{name: [calls, total, own]}: a function that calls itself counts once in its total."""
+    found = defaultdict(lambda: [0, 0, 0])
+    for calls in threads.values():
+        stack = []
+        rows = sorted(calls.elements(), key=lambda c: (c[0], c[2], -c[1]))
+        for begin, time, depth, name in rows:
+            del stack[depth:]
+            found[name][0] += 1
+            found[name][2] += time
+            if depth:
+                found[stack[-1]][2] -= time
+            if name not in stack:
+                found[name][1] += time
+            stack.append(name)
+    return {name: tuple(row) for name, row in found.items()}
+
+
+def differences(found, wanted):
+    return [f"{what}: {key} x {count}" for what, rest in (("too many", found - wanted), ("missing", wanted - found))
+            for key, count in list(rest.items())[:5]]
+
+
+def by_thread(wanted):
+    """The calls of each thread, without saying which it is."""
+    found = defaultdict(Counter)
+    for (thread, *key), count in wanted.items():
+        found[thread][tuple(key)] += count
+    return Counter(frozenset(calls.items()) for calls in found.values())
+
+
+def agree(tap, name, store, wanted, *options):
+    """Each format has the calls that are wanted, on threads of their own."""
+    for form, read in READERS.items():
+        trace = read(tap, store, *options)
+        threads = {key: Counter({(begin, time, depth, n): c for (begin, time, depth, n), c in calls.items() if depth < reference.LEVELS})
+                   for key, calls in trace.threads.items()}
+        found = all_of(threads)
+        wrong = differences(found, merged(wanted))
+        groups = Counter(frozenset(calls.items()) for calls in threads.values() if calls)
+        if not wrong and groups != by_thread(wanted):
+            wrong.append("calls are on other threads")
+        tap.values += 5 * sum(wanted.values())
+        tap.check(not wrong, f"{form}: {name}: {sum(wanted.values())} calls are those of the reference", wrong)
+
+
+def merged(wanted):
+    found = Counter()
+    for (_, *key), count in wanted.items():
+        found[tuple(key)] += count
+    return found
+
+
+def all_of(threads):
+    """The calls of all threads."""
+    found = Counter()
+    for calls in threads.values():
+        found.update(calls)
+    return found
+
+
+# ---- stores ----
+
+def corpus():
+    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or "/nonexistent")
+
+
+def databases(tap, options):
+    root = corpus() / "hpctoolkit"
+    if expected is None or not (root / "expected").is_dir():
+        return tap.skip("databases", "there is no corpus, or no Python with libyaml")
+    for path in sorted((root / "expected").glob("*.yaml.gz")):
+        name = path.name[:-len(".yaml.gz")]
+        if not options.all and path.stat().st_size > SMALL:
+            continue
+        db = db_model.Database(expected.from_file(path))
+        if not db.traces or not any(line["samples"] for line in db.traces["lines"]):
+            continue
+        wanted, _ = reference.of_database(db)
+        agree(tap, name, root / "final" / name, wanted, "--names", "full")
+        times = sorted({s[0] for line in db.traces["lines"] for s in line["samples"]})
+        if len(times) >= 8:
+            begin, end = times[len(times) // 3] + 1, times[2 * len(times) // 3] - 1
+            wanted, _ = reference.of_database(db, begin, end)
+            agree(tap, f"{name} in a window", root / "final" / name, wanted, "--names", "full", "--from", f"@{begin}", "--to", f"@{end}")
+    return None
+
+
+def generated(tap, options):
+    """Databases that are made to be mistaken for others; contexts that are not listed; times that stand still."""
+    for seed in range(200 if options.all else 12):
+        shape, data = db_nasty.make(seed)
+        db = db_model.Database(data)
+        if data["traces"] is None or not any(line["samples"] for line in data["traces"]["lines"]):
+            continue
+        store = tap.folder / f"nasty{seed}"
+        db_write.write(store, data)
+        wanted, _ = reference.of_database(db)
+        agree(tap, f"{shape} {seed}", store, wanted, "--names", "full")
+
+
+def recordings(tap, options):
+    found = corpus_files.recorded()
+    if not found:
+        return tap.skip("recordings", "there is no corpus")
+    made = [(path.name, path) for path in sorted(corpus_files.folder("handmade").iterdir()) if path.name not in NOT_READ]
+    for name, path in found + made:
+        wanted = reference.of_recording(rec_uftrace.tracks(path), True)
+        if wanted:
+            agree(tap, name, path, wanted)
+            compare_top(tap, name, path)
+    return None
+
+
+def compare_top(tap, name, store):
+    """Calls, total and self time by name are those of `lode top`."""
+    answer = tap.json("top", store, "--limit", "0", "--names", "raw")
+    wanted = defaultdict(lambda: [0, 0, 0])
+    for row in answer["rows"]:
+        for i, key in enumerate(("calls", "total_ns", "self_ns")):
+            wanted[row["name"]][i] += row[key]
+    twice = {row["name"] for row in answer["rows"]} if len(wanted) < len(answer["rows"]) else set()
+    for form, read in READERS.items():
+        found = sums(read(tap, store).threads)
+        wrong = [f"{key}: {found.get(key)}, not {wanted.get(key)}" for key in set(found) | set(wanted)
+                 if key not in twice and tuple(wanted.get(key, ())) != found.get(key)]
+        tap.values += 3 * len(wanted)
+        tap.check(not wrong, f"{form}: {name}: calls, total and self time of {len(wanted)} functions are those of top", wrong[:8])
+
+
+def stores(tap, options):
+    root = corpus() / "zorka" / "stores"
+    if not root.is_dir():
+        return tap.skip("trace stores", "there is no corpus")
+    for name in ("first", "master"):
+        tracks = rec_zorka.tracks(rec_zorka.Read(root / name))
+        wanted = reference.of_recording(tracks, False)
+        for form, read in READERS.items():
+            trace = read(tap, root / name)
+            wrong = differences(all_of(trace.threads), wanted)
+            tap.check(not wrong and len(trace.threads) == 3, f"{form}: {name}: {sum(wanted.values())} calls of 5 requests on 3 threads", wrong)
+            tap.values += 4 * sum(wanted.values())
+        compare_top(tap, name, root / name)
+    return None
+
+
+# ---- costs ----
+
+def costs(tap, options):
+    """Sampled profiles have the own and inclusive cost of each function. Whole numbers are off by less than 1 for each context."""
+    root = corpus() / "hpctoolkit" / "final"
+    if not root.is_dir():
+        return tap.skip("costs", "there is no corpus")
+    for path in sorted(root.iterdir()) if options.all else [root / LARGE, root / "toolkit-small-v4", root / "made-small-notraces"]:
+        try:
+            metrics = tap.json("info", path)["metrics"][:None if options.all else 2]
+        except (RuntimeError, KeyError):
+            continue
+        for metric in metrics:
+            check_cost(tap, path, metric)
+    return None
+
+
+def check_cost(tap, path, metric):
+    answer = tap.json("top", path, "--limit", "0", "--names", "raw", "--metric", f"${metric['index']}")
+    scale = 1e9 if metric["name"].endswith("(sec)") else 1
+    wanted = defaultdict(lambda: [0.0, 0.0, 0, 0])
+    for row in answer["rows"]:
+        for i, value in enumerate((row["exclusive"] * scale, row["inclusive"] * scale, row["contexts"], 1)):
+            wanted[row["name"]][i] += value
+    if any(row[0] < -0.5 for row in wanted.values()) or any(abs(row[0] - round(row[0])) > 1e-6 * max(1, row[0]) for row in wanted.values()):
+        return
+    trace = speedscope(tap, path, "--metric", f"${metric['index']}", "--no-entries")
+    (own, inclusive, _), = trace.sampled.values()
+    own.pop("<no stack>", None)
+    wrong = [f"{name}: {own[name]}, {inclusive[name]}, not {row[:2]}" for name, row in wanted.items()
+             if abs(own[name] - row[0]) > row[2] + 1e-9 * row[0] or (row[3] == 1 and abs(inclusive[name] - row[1]) > row[2] + 1e-9 * row[1])]
+    wrong += [f"{name}: is not in top" for name in own if name not in wanted]
+    tap.values += 2 * len(wanted)
+    tap.check(not wrong and not trace.threads, f"speedscope: {path.name}: {metric['name']} of {len(wanted)} functions is that of top", wrong[:5])
+
+
+def by_profile(tap, options):
+    store = corpus() / "hpctoolkit" / "final" / LARGE
+    if not store.is_dir():
+        return tap.skip("costs by profile", "there is no corpus")
+    trace = speedscope(tap, store, "--by-profile", "--no-entries")
+    whole = speedscope(tap, store, "--metric", "CPUTIME", "--no-entries")
+    (own, inclusive, _), = whole.sampled.values()
+    tap.check(len(trace.sampled) >= 81 and "RANK" in "".join(name for _, name in trace.sampled).upper(), "--by-profile: a profile for each thread of each rank",
+              [len(trace.sampled), list(trace.sampled)[:3]])
+    added = sum((one for one, _, _ in trace.sampled.values()), Counter())
+    wrong = [f"{name}: {added[name]}, not {own[name]}" for name in own | added if abs(added[name] - own[name]) > 2000 * len(trace.sampled)]
+    tap.check(not wrong and abs(sum(added.values()) - sum(own.values())) <= len(trace.sampled), "--by-profile: profiles add up to the whole", wrong[:5])
+    both = speedscope(tap, store, "--samples", "--no-entries")
+    tap.check(len(both.threads) == 81 and len(both.sampled) == 1 and both.sampled[next(iter(both.sampled))][0] == own,
+              "--samples: costs and threads in one file")
+    return None
+
+
+# ---- traps ----
+
+def traps(tap, options):
+    recorded = dict(corpus_files.recorded())
+    if not recorded:
+        return tap.skip("traps", "there is no corpus")
+    root = corpus() / "hpctoolkit" / "final"
+    trace = speedscope(tap, root / LARGE)
+    calls = all_of(trace.threads)
+    found = (sum(calls.values()), trace.events, max(key[2] for key in calls) + 1, len(trace.threads),
+             sum(key[1] * n for key, n in calls.items()), sum(key[1] * n for key, n in calls.items() if key[2] == 0),
+             min(key[0] for key in calls), max(key[0] + key[1] for key in calls))
+    wanted = (253211, 506422, 25, 81, 5104473178000, 651849998000, 1663059471075931000, 1663059479261322000)
+    tap.check(found == wanted, f"{LARGE}: calls, events, depth, threads, sums and times as another program found them", [found, wanted])
+    tap.check(trace.ends == {(0, 8185391000)}, "times count from the first event: a double holds them exactly", [trace.ends])
+    (own, _, _), = speedscope(tap, root / LARGE, "--metric", "CPUTIME").sampled.values()
+    tap.check(sum(own.values()) == 638016958000 and own["<omp barrier wait>"] == 183402666000, f"{LARGE}: total and own cost as another program found them",
+              [sum(own.values()), own["<omp barrier wait>"]])
+    inlined = tap.json("info", root / LARGE)["contexts"]["inlined_calls"]
+    names = {name for key in calls for name in [key[3]]}
+    tap.check(inlined == 200 and any("LagrangeLeapFrog" in name for name in names), "inlined functions are calls of their own", [inlined])
+    return deep(tap)
+
+
+def deep_database(folder, levels):
+    """One call path: each function costs 1 cycle. The trace goes to its end, halfway back, and to its end again."""
+    maker = db_nasty.Maker(1)
+    at, function = maker.entry(), maker.function("f")
+    for _ in range(levels):
+        at = maker.add(at, "function", "call", function)
+    for number, context in enumerate(maker.contexts, 1):
+        context["id"] = number
+    values = {str(n + 2): {"0": 1.0, "1": 1.0, "2": float(levels - n)} for n in range(levels)}
+    values["0"] = values["1"] = {"2": float(levels)}
+    ids = [{"kind": 2, "flags": 0, "logical": 0, "physical": 0}]
+    samples = [[1000, levels + 1], [2000, levels // 2], [3000, levels + 1], [4000, 0]]
+    db_write.write(folder, {
+        "meta": {"title": "deep", "description": "", "id_names": db_nasty.KINDS, "modules": maker.modules, "files": maker.files,
+                 "scopes": [{"name": n, "type": t, "propagation_index": p} for n, t, p in db_nasty.SCOPES],
+                 "metrics": [db_nasty._metric(0, "cycles")], "functions": maker.functions, "entry_points": maker.entries},
+        "profiles": [{"index": 0, "summary": True, "flags": 1, "ids": [], "values": values},
+                     {"index": 1, "summary": False, "flags": 0, "ids": ids, "values": values}],
+        "context_block_count": levels + 2,
+        "traces": {"min_time_ns": 1000, "max_time_ns": 4000, "lines": [{"profile": 1, "samples": samples}]}})
+
+
+def deep(tap):
+    """5000 levels are cut at 3000; the cost of those below goes to the last level."""
+    store, levels = tap.folder / "deep", 5000
+    deep_database(store, levels)
+    trace = speedscope(tap, store)
+    calls, = trace.threads.values()
+    lengths = Counter(key[1] for key in calls.elements())
+    tap.check(lengths == {3000: 2499, 1000: 1002} and max(key[2] for key in calls) == 2999, "calls below 3000 levels are left out, and no others", [lengths])
+    tap.check("4000 calls below 3000 levels" in trace.said, "that calls were left out is said", [trace.said])
+    cut = speedscope(tap, store, "--metric", "cycles", "--no-entries")
+    (own, _, depth), = cut.sampled.values()
+    tap.check(depth == 3000 and "2000 stacks were cut at 3000 levels" in cut.said, "stacks are cut at 3000 levels, and that is said", [depth, cut.said])
+    tap.check(sum(own.values()) == levels, "nothing of their cost is lost", [sum(own.values())])
+    trace = speedscope(tap, store, "--depth", 100)
+    tap.check(max(key[2] for calls in trace.threads.values() for key in calls) == 99 and "3000" not in trace.said, "--depth cuts before", [trace.said])
+    if validators.where():
+        path, _ = tap.export(store, "speedscope", "--samples")
+        status, said = validators.run("speedscope.mjs", path)
+        tap.check(status == 0 and [p["depth"] for p in said["profiles"]] == [3000, 3000], "speedscope bears 3000 levels", [said.get("error")])
+
+
+def same_bytes(tap, options):
+    store = tap.synth("many.data", "--records", 200000, "--tasks", 40, "--arguments")
+    made = [tap.export(store, "speedscope", "--threads", n)[0].read_bytes() for n in (1, 2, 7)]
+    tap.check(len(set(made)) == 1, f"speedscope: the same {len(made[0])} bytes with 1, 2 and 7 threads", map(len, made))
+    packed, _ = tap.export(store, "speedscope", "--compression", "gzip")
+    tap.check(gzip.decompress(packed.read_bytes()) == made[0], "gzip: the same bytes inside")
+    made = [tap.export(store, "speedscope", "--by-profile", "--threads", n)[0].read_bytes() for n in (1, 2, 7)]
+    tap.check(len(set(made)) == 1, f"costs: the same {len(made[0])} bytes with 1, 2 and 7 threads", map(len, made))
+    compare_top(tap, "40 tasks", store)
+
+
+# ---- speedscope itself ----
+
+def importer_agrees(tap, name, trace):
+    """Its importer finds what this file's reader found, in each profile."""
+    status, said = validators.run("speedscope.mjs", trace.path)
+    wrong = [said.get("error")] if status else []
+    profiles = said.get("profiles", [])
+    for number, profile in enumerate(profiles):
+        key = (number, profile["name"])
+        own = Counter()
+        for frame in profile["frames"]:
+            own[frame["name"]] += frame["self"]
+        if key in trace.threads:
+            calls = trace.threads[key]
+            wanted = {n: row[2] for n, row in sums({0: calls}).items()}
+            wrong += [] if profile["calls"] == sum(calls.values()) else [f"{key}: {profile['calls']} calls, not {sum(calls.values())}"]
+        else:
+            wanted = trace.sampled[key][0]
+        wrong += [f"{key}: {n}: {own[n]}, not {wanted.get(n)}" for n in set(own) | set(wanted) if own[n] != wanted.get(n, 0)]
+    wrong += [] if len(profiles) == len(trace.threads) + len(trace.sampled) else [f"{len(profiles)} profiles"]
+    tap.check(not wrong and said.get("schema") == "valid", f"speedscope reads {name}: {len(profiles)} profiles, calls and own times agree", wrong[:8])
+
+
+def readers(tap, options):
+    if validators.where() is None:
+        return tap.skip("speedscope's own importer", "LODE_VALIDATORS names no folder of validators")
+    recorded = dict(corpus_files.recorded())
+    if not recorded:
+        return tap.skip("speedscope's own importer", "there is no corpus")
+    for name in sorted(recorded) if options.all else ("mt", "events"):
+        importer_agrees(tap, name, speedscope(tap, recorded[name]))
+    for name in ("first", "master", "master-fmi", "real-agent") if options.all else ("master",):
+        importer_agrees(tap, name, speedscope(tap, corpus() / "zorka" / "stores" / name))
+    finals = corpus() / "hpctoolkit" / "final"
+    importer_agrees(tap, f"costs of {LARGE}", speedscope(tap, finals / LARGE, "--metric", "CPUTIME"))
+    for path in sorted(finals.iterdir()) if options.all else [finals / "toolkit-small-v4", finals / "toolkit-loops-cuda-nvidia-t-v4"]:
+        try:
+            trace = speedscope(tap, path, "--samples")
+        except RuntimeError:
+            continue
+        importer_agrees(tap, path.name, trace)
+    return broken(tap, speedscope(tap, recorded["mt"]).path)
+
+
+def broken(tap, path):
+    """What the importer refuses: else it would prove nothing."""
+    data = json.loads(path.read_text())
+
+    def case(name, change):
+        bad = json.loads(json.dumps(data))
+        change(bad["profiles"][0])
+        file = tap.folder / "bad.speedscope.json"
+        file.write_text(json.dumps(bad))
+        try:
+            Speedscope(file.read_text())
+            strict = False
+        except (Bad, IndexError):
+            strict = True
+        status, _ = validators.run("speedscope.mjs", file)
+        tap.check(status != 0 and strict, f"a speedscope file is refused: {name}", [status, strict])
+
+    case("a call that never ends", lambda p: p["events"].pop())
+    case("calls that cross", lambda p: p["events"].__setitem__(-1, {**p["events"][-1], "frame": p["events"][-1]["frame"] + 1}))
+    case("time that goes back", lambda p: p["events"].__setitem__(1, {**p["events"][1], "at": -5}))
+    file = tap.folder / "cut.speedscope.json"
+    file.write_bytes(path.read_bytes()[:-9])
+    tap.check(validators.run("speedscope.mjs", file)[0] != 0, "a speedscope file is refused: cut off")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("only", nargs="*")
+    options = parser.parse_args()
+    reference.LEVELS = min(DEEPEST.values())
+    with tempfile.TemporaryDirectory() as folder:
+        tap = Program(str(Path(options.lode).resolve()), Path(folder))
+        for part in (databases, generated, recordings, stores, costs, by_profile, traps, same_bytes, readers):
+            if not options.only or part.__name__ in options.only:
+                part(tap, options)
+        tap.note(f"{tap.values} values compared")
+        return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
