@@ -16,17 +16,26 @@ int lode_blob_prepare(struct lode_blob *blob, size_t capacity)
     return 1;
 }
 
-size_t lode_blob_reserve(struct lode_blob *blob, size_t size, size_t alignment)
+size_t lode_blob_extend(struct lode_blob *blob, size_t size)
 {
-    size_t start = (blob->size + alignment - 1) / alignment * alignment, end;
-    if (start < blob->size || __builtin_add_overflow(start, size, &end))
+    size_t start = blob->size, end;
+    if (__builtin_add_overflow(start, size, &end))
         return LODE_BLOB_FULL;
     if (end > blob->capacity && !lode_blob_prepare(blob, end < SIZE_MAX / 2 ? end * 2 : end))
         return LODE_BLOB_FULL;
-    if (end > blob->size)
-        memset(blob->bytes + blob->size, 0, end - blob->size);
     blob->size = end;
     return start;
+}
+
+size_t lode_blob_reserve(struct lode_blob *blob, size_t size, size_t alignment)
+{
+    size_t padding = (alignment - blob->size % alignment) % alignment, all;
+    size_t start = __builtin_add_overflow(padding, size, &all) ? LODE_BLOB_FULL : lode_blob_extend(blob, all);
+    if (start == LODE_BLOB_FULL)
+        return start;
+    if (all > 0)
+        memset(blob->bytes + start, 0, all);
+    return start + padding;
 }
 
 size_t lode_blob_text(struct lode_blob *blob, const char *text)

@@ -15,6 +15,8 @@ struct lode_blob {
 
 /* Adds `size` zeroed bytes, aligned. Returns the offset or LODE_BLOB_FULL. May move the buffer. */
 size_t lode_blob_reserve(struct lode_blob *blob, size_t size, size_t alignment);
+/* Likewise, but without alignment, and the bytes are undefined: the caller sets them all. */
+size_t lode_blob_extend(struct lode_blob *blob, size_t size);
 /* Reserves `capacity` bytes in all. Returns 0 if out of memory. */
 int lode_blob_prepare(struct lode_blob *blob, size_t capacity);
 /* Adds a string with its NUL. Returns the offset or LODE_BLOB_FULL. */

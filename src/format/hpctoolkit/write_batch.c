@@ -59,6 +59,17 @@ void lode_batch_release(struct batch *batch)
     *batch = (struct batch){0};
 }
 
+void lode_batch_empty(struct batch *batch, uint64_t keep)
+{
+    struct lode_blob region = batch->region;
+    batch->region = (struct lode_blob){0};
+    lode_batch_release(batch);
+    if (region.capacity > keep)
+        lode_blob_free(&region);
+    region.size = 0;
+    batch->region = region;
+}
+
 /* ---- counting and placing ---- */
 
 static void count_piece(const struct hpct_sink *sink, struct batch *batch, const lode_block *block,
@@ -126,10 +137,12 @@ static lode_status lay_out(const struct hpct_sink *sink, struct batch *batch, lo
             info.nValues += counts[id];
             info.nMetrics = (uint16_t)(info.nMetrics + (counts[id] > 0));
         }
-        size_t values = lode_blob_reserve(&batch->region, (size_t)info.nValues * WIRE_ContextValue_SIZE, 4);
+        /* Values are all placed below; only padding must be zero. */
+        bool fits = lode_blob_reserve(&batch->region, 0, 4) != LODE_BLOB_FULL;
+        size_t values = lode_blob_extend(&batch->region, (size_t)info.nValues * WIRE_ContextValue_SIZE);
         size_t indices = lode_blob_reserve(&batch->region, (size_t)info.nMetrics * WIRE_MetricIndex_SIZE, 2);
         size_t record = lode_blob_reserve(&batch->infos, WIRE_ContextInfo_SIZE, 1);
-        if (values == LODE_BLOB_FULL || indices == LODE_BLOB_FULL || record == LODE_BLOB_FULL)
+        if (!fits || values == LODE_BLOB_FULL || indices == LODE_BLOB_FULL || record == LODE_BLOB_FULL)
             return lode_fail_memory(error);
         info.pValues = values;
         info.pMetricIndices = indices;

@@ -49,5 +49,7 @@ lode_status lode_batch_fill(struct batch *batch, const struct hpct_sink *sink,
                             lode_error *error);
 /* Frees its memory, and leaves it empty. */
 void lode_batch_release(struct batch *batch);
+/* Likewise, but a region of at most `keep` bytes stays for the next batch. */
+void lode_batch_empty(struct batch *batch, uint64_t keep);
 
 #endif

@@ -23,7 +23,9 @@
 enum {
     WINDOWS_PER_THREAD = 2, /* one being filled, and one that waits for an earlier one */
     SENT_PART = 3,          /* a rank sends with this fraction of its memory */
-    FOLDED = 1 << 16        /* numbers per allreduce */
+    FOLDED = 1 << 16,       /* numbers per allreduce */
+    BATCH_ENOUGH = 8 << 20, /* bytes of a batch that stay in a cache, */
+    PIECE_ENOUGH = 2 << 10  /* unless a profile's part of it would be too small to read */
 };
 
 /* The position of the next batch. */
@@ -53,6 +55,7 @@ struct transpose {
 
     struct lode_array ranges; /* of struct context_range: all batches */
     uint64_t first;           /* of the current batches */
+    uint64_t most;            /* bytes of a batch, unless it is of one context */
     struct batch *slots;      /* for these, by number % slot_count */
     unsigned slot_count;
     const struct batch_piece *pieces; /* their input */
@@ -103,7 +106,7 @@ static uint64_t batch_bytes(const struct transpose *self, uint64_t limit)
 static lode_status cut_batches(struct transpose *self, uint64_t limit, lode_error *error)
 {
     struct context_range *range = NULL;
-    uint64_t bytes = batch_bytes(self, limit), used = 0;
+    uint64_t bytes = self->most = batch_bytes(self, limit), used = 0;
     for (uint32_t id = 0; id < self->sink->id_count; id++) {
         uint64_t needed = context_bytes(self, id);
         if (range == NULL || needed > bytes - used) {
@@ -205,7 +208,7 @@ static lode_status put_batch(struct transpose *self, struct batch *batch, lode_e
     next->region += batch->region.size;
     next->statistics += batch->statistic_count;
     next->contexts += batch->indices.size / WIRE_ContextIndex_SIZE;
-    lode_batch_release(batch);
+    lode_batch_empty(batch, self->most);
     return LODE_OK;
 }
 
@@ -417,7 +420,9 @@ static lode_status run_batches(struct transpose *self, lode_error *error)
     if (self->slots == NULL)
         return lode_fail_memory(error);
     /* Batches that wait to be written keep their memory. */
-    LODE_TRY(cut_batches(self, memory / self->slot_count, error));
+    uint64_t limit = memory / self->slot_count, enough = self->profiles * PIECE_ENOUGH;
+    enough = enough > BATCH_ENOUGH ? enough : BATCH_ENOUGH;
+    LODE_TRY(cut_batches(self, alone && enough < limit ? enough : limit, error));
     return alone ? run_alone(self, error) : run_comm(self, error);
 }
 
