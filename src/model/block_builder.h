@@ -29,9 +29,11 @@ static inline lode_block block_of_profile(const unsigned char *groups, uint64_t 
 }
 
 struct lode_block_builder {
-    struct lode_array values, runs;
+    struct lode_blob bytes, sorted; /* values as in blocks: as they came, and by context if they differ */
+    struct lode_blob groups;        /* likewise, of the block */
+    struct lode_array runs;         /* contiguous values of one context, as they came */
+    uint16_t last_id;
     bool is_sorted;
-    struct lode_blob value_bytes, group_bytes;
 };
 
 void lode_block_builder_init(struct lode_block_builder *self);
@@ -40,11 +42,35 @@ void lode_block_builder_clear(struct lode_block_builder *self);
 /* Adds a value; skips zeros. */
 lode_status lode_block_builder_add(struct lode_block_builder *self, uint32_t context, uint16_t id,
                                    double value, lode_error *error);
+
+/* How values of a block become others. */
+struct lode_block_change {
+    const uint16_t *ids; /* by id; LODE_BLOCK_NO_ID: unknown */
+    double divisor;
+};
+
+enum {
+    LODE_BLOCK_NO_ID = UINT16_MAX
+};
+
+/* Adds the values of a group. LODE_NOT_FOUND if an id is unknown: `unknown` is the first one. */
+lode_status lode_block_builder_add_group(struct lode_block_builder *self, uint32_t context,
+                                         const lode_block *block, const lode_group *group,
+                                         const struct lode_block_change *change, uint32_t *unknown,
+                                         lode_error *error);
+/* How many values there are. */
+static inline size_t lode_block_builder_count(const struct lode_block_builder *self)
+{
+    return self->bytes.size / BLOCK_VALUE_SIZE;
+}
+
 /*
  * The block, valid until the builder is cleared. Contexts are below `id_count`. LODE_ERR_ARGUMENT
  * if a context has two values of one id.
  */
 lode_status lode_block_builder_end(struct lode_block_builder *self, uint32_t id_count, lode_block *out,
                                    lode_error *error);
+/* Frees what the block does not need, once it is made. */
+void lode_block_builder_trim(struct lode_block_builder *self);
 
 #endif

@@ -288,7 +288,7 @@ static lode_status fill_block(struct adding *self, struct lode_block_builder *bu
                 LODE_TRY(
                     lode_block_builder_add(builder, ids[i], (uint16_t)(m * SCOPES + k), values[k], error));
         }
-        if (builder->values.count > LODE_IMPORT_VALUES)
+        if (lode_block_builder_count(builder) > LODE_IMPORT_VALUES)
             return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d values",
                              LODE_IMPORT_VALUES);
     }
@@ -316,8 +316,7 @@ static lode_status make_block(struct imported *db, struct adding *self, const st
     self->cells = NULL;
     if (status == LODE_OK)
         status = lode_block_builder_end(builder, db->about.id_count, &db->blocks[profile], error);
-    lode_array_free(&builder->values);
-    lode_array_free(&builder->runs);
+    lode_block_builder_trim(builder);
     db->blocks[profile].file = db->base.parts[LODE_PART_PROFILE].file;
     return status;
 }

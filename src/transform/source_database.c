@@ -345,6 +345,7 @@ static bool find_context(const struct lode_database_source *self, uint32_t old, 
 static lode_status renumber(struct lode_database_source *self, uint32_t profile, const lode_block *block,
                             struct lode_block_builder *builder, lode_error *error)
 {
+    struct lode_block_change change = {self->value_ids, 1.0};
     for (uint32_t g = 0; g < block->group_count; g++) {
         lode_group group;
         uint32_t context;
@@ -353,15 +354,14 @@ static lode_status renumber(struct lode_database_source *self, uint32_t profile,
             atomic_fetch_add_explicit(&self->dropped, group.count, memory_order_relaxed);
             continue;
         }
-        for (uint64_t i = group.first; i < group.first + group.count; i++) {
-            uint32_t id = block_value_key(block, i);
-            if (self->value_ids[id] == UNKNOWN_ID)
-                return lode_fail(error, LODE_ERR_CORRUPT, block->file, LODE_NO_OFFSET,
-                                 "profile %u has a value of metric %u, which %s does not list", profile, id,
-                                 lode_database_part_file(self->db, LODE_PART_META));
-            LODE_TRY(
-                lode_block_builder_add(builder, context, self->value_ids[id], block_value(block, i), error));
-        }
+        uint32_t id = 0;
+        lode_status status =
+            lode_block_builder_add_group(builder, context, block, &group, &change, &id, error);
+        if (status == LODE_NOT_FOUND)
+            return lode_fail(error, LODE_ERR_CORRUPT, block->file, LODE_NO_OFFSET,
+                             "profile %u has a value of metric %u, which %s does not list", profile, id,
+                             lode_database_part_file(self->db, LODE_PART_META));
+        LODE_TRY(status);
     }
     return LODE_OK;
 }
@@ -461,7 +461,7 @@ static lode_status renumber_samples(const struct lode_database_source *self, con
         is_idle = old == 0;
         LODE_TRY(lode_description_check_sample(self->about, time, last, id, error));
         last = time;
-        size_t at = lode_blob_reserve(out, TRACE_SAMPLE_SIZE, 1);
+        size_t at = lode_blob_extend(out, TRACE_SAMPLE_SIZE);
         if (at == LODE_BLOB_FULL)
             return lode_fail_memory(error);
         put_u64le(out->bytes + at, time);
