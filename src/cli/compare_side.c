@@ -280,6 +280,18 @@ void side_close(side_set *set)
     free(set->runs);
 }
 
+void side_costs(const side_set *set, const lode_cost ***costs, double **scales)
+{
+    size_t count = set->count * set->metric_count;
+    *costs = alloc_array(count, sizeof **costs);
+    *scales = alloc_array(count, sizeof **scales);
+    for (size_t i = 0; i < count; i++) {
+        const side_cost *cost = &set->runs[i / set->metric_count].costs[i % set->metric_count];
+        (*costs)[i] = cost->cost;
+        (*scales)[i] = cost->scale;
+    }
+}
+
 /* ---- other statistics than sums ---- */
 
 int side_use_statistic(side_set *set, lode_comparison *comparison, size_t base_runs, int statistic)

@@ -55,6 +55,9 @@ typedef struct side_set {
 int side_open(side_set *set, const invocation *call, const char *const *paths, size_t count);
 void side_close(side_set *set);
 
+/* Costs and scales by run and metric, as lode_compare takes them, for the caller to free. */
+void side_costs(const side_set *set, const lode_cost ***costs, double **scales);
+
 /* Whether a metric of this name is counted, so that every difference is real. */
 int side_is_counted(const char *name);
 

@@ -114,7 +114,7 @@ def people(tap, lode, folder):
         return subprocess.run([lode, "gate", *words], cwd=folder, capture_output=True, text=True, timeout=SECONDS).stdout
 
     shown = text("a1", "more")
-    tap.check(re.search(r"FAIL  calls of everything: 60\d -> 72\d \(\+19\.\d %\), limit 5 %; exact\n", shown) and "matched by calls: 100.0 % of base" in shown and
+    tap.check(re.search(r"FAIL  calls of everything: 60\d -> 72\d \(\+19\.\d%\), limit 5%; exact\n", shown) and "matched by calls: 100.0% of base" in shown and
               "failed: " in shown, "one line a verdict, with numbers", [shown])
     tap.check("pass  calls of relax" not in shown and "pass  calls of relax" in text("-v", "a1", "more"), "--verbose shows all functions")
     shown = text("--metric", "time", "a1", "more")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/compare/align.h"
 
+#include "analysis/compare/callees.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #define NONE LODE_NO_NUMBER
 
 enum {
-    CALLEES_MAX = 64,   /* that are compared, of a node */
+    LOOPS_MAX = 64,     /* that are looked into at once */
     VISITED_MAX = 1024, /* nodes that are looked at for them */
     ALIGNED_MAX = 256,  /* loops of a side under one parent */
     LEFT_MAX = 4096     /* slots that are compared with each other */
@@ -18,11 +19,8 @@ enum {
 /* A slot that is left, and what it calls. */
 struct candidate {
     uint32_t slot, side;
-    uint32_t file; /* string */
     uint32_t line;
-    uint32_t simple; /* string */
-    uint32_t count;  /* of callees */
-    uint32_t callees[CALLEES_MAX];
+    struct lode_callees callees;
 };
 
 static struct lode_slot *slot_at(const struct lode_aligner *self, uint32_t index)
@@ -65,24 +63,11 @@ static void join(const struct lode_aligner *self, uint32_t a, uint32_t b, bool i
 
 /* ---- what a slot calls ---- */
 
-static void add_callee(struct candidate *candidate, uint32_t key)
-{
-    uint32_t at = 0;
-    while (at < candidate->count && candidate->callees[at] < key)
-        at++;
-    if (candidate->count == CALLEES_MAX || (at < candidate->count && candidate->callees[at] == key))
-        return;
-    memmove(&candidate->callees[at + 1], &candidate->callees[at],
-            (candidate->count - at) * sizeof *candidate->callees);
-    candidate->callees[at] = key;
-    candidate->count++;
-}
-
 /* Functions that a node calls, in its loops too. */
 static void find_callees(const struct lode_aligner *self, struct candidate *candidate)
 {
     const struct lode_side *side = &self->pairing->sides[candidate->side];
-    uint32_t loops[CALLEES_MAX], depth = 0, visited = 0;
+    uint32_t loops[LOOPS_MAX], depth = 0, visited = 0;
     uint32_t member = slot_at(self, candidate->slot)->members[candidate->side];
     while (visited < VISITED_MAX && (depth > 0 || member != NONE)) {
         uint32_t node = depth > 0 ? loops[--depth] : member;
@@ -92,19 +77,19 @@ static void find_callees(const struct lode_aligner *self, struct candidate *cand
         for (uint32_t i = side->first_child[node]; i < side->first_child[node + 1]; i++, visited++) {
             uint32_t child = side->children[i], key = lode_side_node(side, child)->node.frame;
             if (key_at(self->pairing, key)->kind == LODE_TREE_FUNCTION)
-                add_callee(candidate, key);
-            else if (depth < CALLEES_MAX)
+                lode_callees_add(&candidate->callees, key);
+            else if (depth < LOOPS_MAX)
                 loops[depth++] = child;
         }
     }
 }
 
 /* Jaccard's index of callees is at least a half. */
-static bool is_alike(const struct candidate *a, const struct candidate *b)
+static bool is_alike(const struct lode_callees *a, const struct lode_callees *b)
 {
     uint32_t i = 0, k = 0, both = 0;
     while (i < a->count && k < b->count) {
-        uint32_t x = a->callees[i], y = b->callees[k];
+        uint32_t x = a->items[i], y = b->items[k];
         both += x == y;
         i += x <= y;
         k += y <= x;
@@ -126,7 +111,7 @@ static lode_status find_left(const struct lode_aligner *self, uint32_t kind, boo
         LODE_TRY_ALLOC(candidate, error);
         candidate->slot = i;
         candidate->side = slot->members[LODE_BASE] == NONE;
-        candidate->file = key_at(self->pairing, slot->key)->file;
+        candidate->callees.file = key_at(self->pairing, slot->key)->file;
     }
     return LODE_OK;
 }
@@ -144,8 +129,8 @@ static int compare_loops(const void *left, const void *right, void *argument)
 {
     const struct candidate *a = left, *b = right;
     const struct lode_aligner *const *self = argument;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    if (a->callees.file != b->callees.file)
+        return a->callees.file < b->callees.file ? -1 : 1;
     if (a->side != b->side)
         return a->side < b->side ? -1 : 1;
     if (a->line != b->line)
@@ -167,7 +152,7 @@ static void measure(const struct candidate *base, size_t base_count, const struc
             uint16_t best = length[(i + 1) * row + k];
             best = length[i * row + k + 1] > best ? length[i * row + k + 1] : best;
             uint16_t with = (uint16_t)(length[(i + 1) * row + k + 1] + 1);
-            length[i * row + k] = with > best && is_alike(&base[i], &other[k]) ? with : best;
+            length[i * row + k] = with > best && is_alike(&base[i].callees, &other[k].callees) ? with : best;
         }
 }
 
@@ -185,7 +170,7 @@ static void align_file(const struct lode_aligner *self, const struct candidate *
     while (i < base_count && k < other_count) {
         uint16_t best = length[i * row + k], down = length[(i + 1) * row + k],
                  right = length[i * row + k + 1];
-        if (length[(i + 1) * row + k + 1] + 1 == best && is_alike(&base[i], &other[k]))
+        if (length[(i + 1) * row + k + 1] + 1 == best && is_alike(&base[i].callees, &other[k].callees))
             join(self, base[i++].slot, other[k++].slot, false);
         else if (down != right)
             *(down > right ? &i : &k) += 1;
@@ -211,10 +196,11 @@ static lode_status align_loops(const struct lode_aligner *self, lode_error *erro
     if (length)
         qsort_r(items, loops.count, sizeof *items, compare_loops, &self);
     for (size_t begin = 0, middle, end; length && begin < loops.count; begin = end) {
-        for (middle = begin; middle < loops.count && items[middle].file == items[begin].file &&
+        for (middle = begin; middle < loops.count &&
+                             items[middle].callees.file == items[begin].callees.file &&
                              items[middle].side == LODE_BASE;)
             middle++;
-        for (end = middle; end < loops.count && items[end].file == items[begin].file;)
+        for (end = middle; end < loops.count && items[end].callees.file == items[begin].callees.file;)
             end++;
         if (middle > begin && end > middle && middle - begin <= ALIGNED_MAX && end - middle <= ALIGNED_MAX)
             align_file(self, items + begin, middle - begin, items + middle, end - middle, length);
@@ -309,22 +295,10 @@ lode_status lode_align(const struct lode_aligner *self, lode_error *error)
 
 /* ---- perhaps renamed ---- */
 
-static int compare_contents(const struct candidate *a, const struct candidate *b)
-{
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->count != b->count)
-        return a->count < b->count ? -1 : 1;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->callees[i] != b->callees[i])
-            return a->callees[i] < b->callees[i] ? -1 : 1;
-    return 0;
-}
-
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
-    int result = compare_contents(a, b);
+    int result = lode_callees_compare(&a->callees, &b->callees);
     return result != 0 ? result : LODE_COMPARE(a->slot, b->slot);
 }
 
@@ -336,7 +310,7 @@ static lode_status describe(const struct lode_aligner *self, struct candidate *c
     const lode_function *function = lode_context_function(context);
     find_callees(self, candidate);
     return lode_normal_file(self->pairing->names, lode_normalizer_tree(self->pairing->names, context),
-                            function ? function->file : NULL, &candidate->file, error);
+                            function ? function->file : NULL, &candidate->callees.file, error);
 }
 
 lode_status lode_find_renamed(const struct lode_aligner *self, lode_error *error)
@@ -351,9 +325,10 @@ lode_status lode_find_renamed(const struct lode_aligner *self, lode_error *error
     if (status == LODE_OK && left.count > 1)
         qsort(items, left.count, sizeof *items, compare_candidates);
     for (size_t begin = 0, end; status == LODE_OK && begin < left.count; begin = end) {
-        for (end = begin; end < left.count && compare_contents(&items[begin], &items[end]) == 0;)
+        for (end = begin;
+             end < left.count && lode_callees_compare(&items[begin].callees, &items[end].callees) == 0;)
             end++;
-        bool says_something = items[begin].file != 0 || items[begin].count > 0;
+        bool says_something = items[begin].callees.file != 0 || items[begin].callees.count > 0;
         if (end - begin != 2 || !says_something || items[begin].side == items[begin + 1].side)
             continue;
         slot_at(self, items[begin].slot)->renamed = items[begin + 1].slot;

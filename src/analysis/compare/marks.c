@@ -2,6 +2,7 @@
 /* Marks of rows by function: costs that moved, and functions that were perhaps renamed. */
 #include "analysis/compare/flat.h"
 
+#include "analysis/compare/callees.h"
 #include "analysis/cost.h"
 #include "analysis/key.h"
 #include "base/compare.h"
@@ -18,8 +19,7 @@
 #define MOVED_LEAST 0.01
 
 enum {
-    CALLEES_MAX = 64, /* that are compared, of a function */
-    LEFT_MAX = 4096   /* functions of one side only that are compared */
+    LEFT_MAX = 4096 /* functions of one side only that are compared */
 };
 
 /* ---- moved ---- */
@@ -99,22 +99,8 @@ static lode_status mark_moved(lode_comparison *self, lode_error *error)
 /* A function of one side only, and what it calls. */
 struct left_row {
     uint32_t row, side; /* row that is shown */
-    uint32_t file;      /* string */
-    uint32_t count;
-    uint32_t callees[CALLEES_MAX];
+    struct lode_callees callees;
 };
-
-static void add_callee(struct left_row *left, uint32_t callee)
-{
-    uint32_t at = 0;
-    while (at < left->count && left->callees[at] < callee)
-        at++;
-    if (left->count == CALLEES_MAX || (at < left->count && left->callees[at] == callee))
-        return;
-    memmove(&left->callees[at + 1], &left->callees[at], (left->count - at) * sizeof *left->callees);
-    left->callees[at] = callee;
-    left->count++;
-}
 
 /* The row of a context that begins a function; rows that were joined are one. */
 static uint32_t row_of(const lode_comparison *self, const struct lode_tree_names *names,
@@ -137,28 +123,16 @@ static lode_status find_callees(const lode_comparison *self, const struct lode_c
         uint32_t above = i ? caller[context->parent] : NONE;
         caller[i] = begins_function(context) ? row_of(self, names, context) : above;
         if (begins_function(context) && above != NONE && caller[i] != NONE && left_of[above] != NONE)
-            add_callee(&left[left_of[above]], caller[i]);
+            lode_callees_add(&left[left_of[above]].callees, caller[i]);
     }
     free(caller);
     return LODE_OK;
 }
 
-static int compare_contents(const struct left_row *a, const struct left_row *b)
-{
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->count != b->count)
-        return a->count < b->count ? -1 : 1;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->callees[i] != b->callees[i])
-            return a->callees[i] < b->callees[i] ? -1 : 1;
-    return 0;
-}
-
 static int compare_left(const void *left, const void *right)
 {
     const struct left_row *a = left, *b = right;
-    int result = compare_contents(a, b);
+    int result = lode_callees_compare(&a->callees, &b->callees);
     return result != 0 ? result : LODE_COMPARE(a->row, b->row);
 }
 
@@ -166,10 +140,10 @@ static void pair_left(lode_comparison *self, struct left_row *left, size_t count
 {
     qsort(left, count, sizeof *left, compare_left);
     for (size_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && compare_contents(&left[begin], &left[end]) == 0;)
+        for (end = begin; end < count && lode_callees_compare(&left[begin].callees, &left[end].callees) == 0;)
             end++;
         /* Functions that call nothing look alike too easily. */
-        if (end - begin != 2 || left[begin].count == 0 || left[begin].side == left[begin + 1].side)
+        if (end - begin != 2 || left[begin].callees.count == 0 || left[begin].side == left[begin + 1].side)
             continue;
         for (size_t i = 0; i < 2; i++) {
             self->shown[left[begin + i].row].marks |= LODE_PERHAPS_RENAMED;
@@ -189,7 +163,7 @@ static size_t list_left(lode_comparison *self, uint32_t *left_of, struct left_ro
         left[count++] = (struct left_row){
             .row = i,
             .side = (self->shown[i].marks & LODE_ONLY_IN_NEW) != 0,
-            .file = LODE_ARRAY_AT(&self->rows, struct lode_flat_row, self->order[i])->key.file};
+            .callees.file = LODE_ARRAY_AT(&self->rows, struct lode_flat_row, self->order[i])->key.file};
     }
     return count;
 }

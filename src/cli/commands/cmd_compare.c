@@ -72,19 +72,6 @@ static int compare_usage(const invocation *call)
 
 /* ---- the comparison ---- */
 
-static void take_costs(compare_job *job)
-{
-    const side_set *sides = &job->sides;
-    size_t count = sides->count * sides->metric_count;
-    job->costs = alloc_array(count, sizeof *job->costs);
-    job->scales = alloc_array(count, sizeof *job->scales);
-    for (size_t i = 0; i < count; i++) {
-        const side_cost *cost = &sides->runs[i / sides->metric_count].costs[i % sides->metric_count];
-        job->costs[i] = cost->cost;
-        job->scales[i] = cost->scale;
-    }
-}
-
 static int compare_costs(compare_job *job)
 {
     lode_compare_options options = LODE_COMPARE_OPTIONS_INIT;
@@ -116,7 +103,7 @@ static int open_sides(compare_job *job)
         paths[job->base_runs + i] = has_sides(call) ? options->new_stores.items[i] : call->operands[1];
     int status = side_open(&job->sides, call, paths, job->base_runs + job->new_runs);
     if (status == EXIT_DONE)
-        take_costs(job);
+        side_costs(&job->sides, &job->costs, &job->scales);
     int names = call->shared->names;
     job->names = side_has_only(&job->sides, LODE_STORE_RECORDING) ? names_of_recordings(names)
                                                                   : names_of_databases(names);

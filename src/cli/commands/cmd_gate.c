@@ -154,19 +154,6 @@ static void choose_metrics(const gate_job *job, shared_options *shared, const ex
 
 /* ---- the comparison ---- */
 
-static void take_costs(gate_job *job)
-{
-    const side_set *sides = &job->sides;
-    size_t count = sides->count * sides->metric_count;
-    job->costs = alloc_array(count, sizeof *job->costs);
-    job->scales = alloc_array(count, sizeof *job->scales);
-    for (size_t i = 0; i < count; i++) {
-        const side_cost *cost = &sides->runs[i / sides->metric_count].costs[i % sides->metric_count];
-        job->costs[i] = cost->cost;
-        job->scales[i] = cost->scale;
-    }
-}
-
 static int compare_costs(gate_job *job)
 {
     lode_compare_options options = LODE_COMPARE_OPTIONS_INIT;
@@ -220,7 +207,7 @@ static int open_sides(gate_job *job)
     lode_database_close(exact.db);
     if (status != EXIT_DONE)
         return status;
-    take_costs(job);
+    side_costs(&job->sides, &job->costs, &job->scales);
     job->names = side_has_only(&job->sides, LODE_STORE_RECORDING) ? names_of_recordings(shared.names)
                                                                   : names_of_databases(shared.names);
     return check_runs(job);

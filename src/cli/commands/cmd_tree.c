@@ -213,13 +213,13 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
     format_count(rows, lode_view_count(view));
     format_count(total, lode_view_total(view));
     if (lode_view_count(view) == 0)
-        out_say(o, "No row has a cost of at least %g %% of the total.", options->min_fraction * 100);
+        out_say(o, "No row has a cost of at least %g%% of the total.", options->min_fraction * 100);
     else if (lode_view_is_cut(view))
         out_say(o, "showing %s of %s%s rows (--limit 0 shows all)", rows,
                 lode_view_has_more(view) ? "more than " : "", total);
     format_count(omitted, small);
     if (small)
-        out_say(o, "omitted: %s row%s below %g %% of the total (--min-percent 0 shows all)", omitted,
+        out_say(o, "omitted: %s row%s below %g%% of the total (--min-percent 0 shows all)", omitted,
                 small == 1 ? "" : "s", options->min_fraction * 100);
     format_count(omitted, deep);
     if (deep)

@@ -130,7 +130,7 @@ void compare_say_metric(out *o, const compare_job *job, const compare_table *tab
     say_verdict(o, job, table);
     out_say(o, "matched: %s of base, %s of new", of_base, of_new);
     if (matched_base < LEAST_MATCHED || matched_new < LEAST_MATCHED)
-        out_say(o, "warning: less than 80 %% is matched: rows may be the same code under other names (see "
+        out_say(o, "warning: less than 80%% is matched: rows may be the same code under other names (see "
                    "--explain-match and --name-rules)");
     out_gap(o);
 }
@@ -448,7 +448,7 @@ void compare_footing(out *o, const compare_job *job, const compare_table *tables
     }
     filter_say_hidden(o, lode_comparison_hidden(job->comparison));
     if (job->base_runs + job->new_runs > 2) {
-        out_say(o, "~: cannot tell; false changes among the others are at most %g %% (Benjamini-Hochberg)",
+        out_say(o, "~: cannot tell; false changes among the others are at most %g%% (Benjamini-Hochberg)",
                 100 * (1 - job->options->confidence));
         return;
     }

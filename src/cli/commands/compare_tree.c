@@ -217,7 +217,7 @@ static void write_heading(out *o, const tree_answer *a)
             new_value > base ? "+" : "", ratio, gross);
     out_say(o, "matched: %s of base, %s of new", of_base, of_new);
     if (matched[LODE_BASE] < LEAST_MATCHED || matched[LODE_NEW] < LEAST_MATCHED)
-        out_say(o, "warning: less than 80 %% is matched: rows may be the same code under other names (see "
+        out_say(o, "warning: less than 80%% is matched: rows may be the same code under other names (see "
                    "--explain-match and --name-rules)");
     out_gap(o);
 }

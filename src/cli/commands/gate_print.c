@@ -47,7 +47,7 @@ static void format_change(char buffer[NUMBER_SIZE], double ratio)
     if (!isfinite(ratio))
         (void)snprintf(buffer, NUMBER_SIZE, ratio > 0 ? "no bound" : "?");
     else
-        (void)snprintf(buffer, NUMBER_SIZE, "%+.1f %%", 100 * (ratio - 1));
+        (void)snprintf(buffer, NUMBER_SIZE, "%+.1f%%", 100 * (ratio - 1));
 }
 
 static void describe_visible(const lode_judgement *judgement, char *buffer, size_t capacity)
@@ -57,7 +57,7 @@ static void describe_visible(const lode_judgement *judgement, char *buffer, size
     else if (!isfinite(judgement->smallest_visible))
         (void)snprintf(buffer, capacity, "no change is visible");
     else
-        (void)snprintf(buffer, capacity, "visible from %.1f %%", 100 * judgement->smallest_visible);
+        (void)snprintf(buffer, capacity, "visible from %.1f%%", 100 * judgement->smallest_visible);
 }
 
 static void describe_judged(const gate_job *job, const gate_verdict *verdict, char *buffer, size_t capacity)
@@ -77,7 +77,7 @@ static void describe_judged(const gate_job *job, const gate_verdict *verdict, ch
         (void)snprintf(interval, sizeof interval, ", %s to %s", low, high);
     }
     describe_visible(judgement, visible, sizeof visible);
-    (void)snprintf(buffer, capacity, "%s -> %s (%s%s), limit %g %%; %s%s%.60s%s%.200s", base, now, change,
+    (void)snprintf(buffer, capacity, "%s -> %s (%s%s), limit %g%%; %s%s%.60s%s%.200s", base, now, change,
                    interval, 100 * verdict->limit->amount, visible, verdict->reason ? "; " : "",
                    verdict->reason ? verdict->reason : "", verdict->within ? "; moved within " : "",
                    verdict->within ? verdict->within : "");
@@ -88,7 +88,7 @@ void gate_numbers(const gate_job *job, const gate_verdict *verdict, char *buffer
     if (verdict->is_judged)
         describe_judged(job, verdict, buffer, capacity);
     else if (verdict->limit->kind == GATE_IMBALANCE)
-        (void)snprintf(buffer, capacity, "%.1f %% -> %.1f %%, limit %g %%", 100 * verdict->judgement.base,
+        (void)snprintf(buffer, capacity, "%.1f%% -> %.1f%%, limit %g%%", 100 * verdict->judgement.base,
                        100 * verdict->judgement.new_value, 100 * verdict->limit->amount);
     else
         (void)snprintf(buffer, capacity, "%s", verdict->reason ? verdict->reason : "");
@@ -101,10 +101,10 @@ static void say_matched(out *o, const gate_job *job)
     for (size_t i = 0; i < job->sides.metric_count; i++) {
         double base = lode_comparison_matched(job->comparison, LODE_BASE, i);
         double now = lode_comparison_matched(job->comparison, LODE_NEW, i);
-        out_line(o, "matched by %s: %.1f %% of base, %.1f %% of new", job->sides.metrics[i].name, 100 * base,
+        out_line(o, "matched by %s: %.1f%% of base, %.1f%% of new", job->sides.metrics[i].name, 100 * base,
                  100 * now);
         if (base < MATCHED_LEAST || now < MATCHED_LEAST)
-            out_say(o, "warning: less than 80 %% is matched: functions were renamed, or the programs differ");
+            out_say(o, "warning: less than 80%% is matched: functions were renamed, or the programs differ");
     }
 }
 
@@ -144,13 +144,12 @@ static void say_functions(out *o, const gate_job *job, const gate_limit *limit, 
     size_t count = counts[GATE_PASS] + counts[GATE_FAIL] + counts[GATE_CANNOT_TELL];
     char visible[100] = "";
     if (count > 0 && most > 0 && isfinite(least))
-        (void)snprintf(visible, sizeof visible, "; visible from %.1f %% to %.1f %%", 100 * least, 100 * most);
+        (void)snprintf(visible, sizeof visible, "; visible from %.1f%% to %.1f%%", 100 * least, 100 * most);
     if (count > 0 && isfinite(least) && !isfinite(most))
-        (void)snprintf(visible, sizeof visible, "; visible from %.1f %%", 100 * least);
+        (void)snprintf(visible, sizeof visible, "; visible from %.1f%%", 100 * least);
     if (count > 0 && !isfinite(least))
         (void)snprintf(visible, sizeof visible, "; no change is visible");
-    out_line(o,
-             "      %s of %zu functions of at least %g %%: %zu within %g %%, %zu beyond, %zu cannot tell%s",
+    out_line(o, "      %s of %zu functions of at least %g%%: %zu within %g%%, %zu beyond, %zu cannot tell%s",
              job->sides.metrics[metric].name, count, 100 * job->limits.min_share, counts[GATE_PASS],
              100 * limit->amount, counts[GATE_FAIL], counts[GATE_CANNOT_TELL], visible);
 }
@@ -170,7 +169,7 @@ static void say_result(out *o, const gate_job *job)
         out_say(o, "note: with one run a side, run-to-run noise is not known%s",
                 job->limits.statistic == STATISTIC_SUM ? "; intervals are those of the sampling error" : "");
     if (has_tests && !is_single)
-        out_say(o, "%zu tests together have a false alarm in at most %g %% of comparisons (Holm)", job->rows,
+        out_say(o, "%zu tests together have a false alarm in at most %g%% of comparisons (Holm)", job->rows,
                 100 * job->limits.level);
     int has_failed =
         job->outcomes[GATE_FAIL] > 0 || (job->limits.fails_unsure && job->outcomes[GATE_CANNOT_TELL]);
