@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "model/description.h"
+#include <lode/check.h>
 #include <lode/profile.h>
 
 __extension__ typedef __int128 lode_wide;
@@ -92,5 +93,8 @@ lode_status lode_import_add(struct lode_import *self, uint32_t profile, uint32_t
  */
 lode_status lode_import_finish(struct lode_import *self, lode_database **out, const char *format,
                                const char *file, uint64_t size, lode_error *error);
+
+/* Counts what an import made, for the result of a check. NULL: nothing. */
+void lode_import_count(const lode_database *db, lode_check_result *result);
 
 #endif

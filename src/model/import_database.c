@@ -655,3 +655,14 @@ lode_status lode_import_finish(struct lode_import *import, lode_database **out, 
         close_database(&db->base);
     return status;
 }
+
+void lode_import_count(const lode_database *base, lode_check_result *result)
+{
+    if (base == NULL)
+        return;
+    const struct imported *db = imported_of(base);
+    result->contexts = base->tree.count;
+    result->profiles = base->profile_count;
+    for (uint32_t i = 0; i < db->block_count; i++)
+        result->values += db->blocks[i].value_count;
+}

@@ -29,7 +29,7 @@ def copy_of(program, name="made-small"):
 
 def nothing_there(program):
     for command in (*READERS, "replay"):
-        program.says(program.run(*cli.arguments_of(command, "nowhere"), cwd=os.sep), 2, "nowhere: no such directory",
+        program.says(program.run(*cli.arguments_of(command, "nowhere"), cwd=os.sep), 2, "nowhere: no such file or directory",
                      f"lode {command} nowhere")
 
 
@@ -41,7 +41,7 @@ def something_else(program):
         (Path(folder) / "old" / "experiment.xml").write_bytes(b"<x/>")
         for command in (*READERS, "replay"):
             program.says(program.run(*cli.arguments_of(command, "file"), cwd=folder), 2,
-                         "file: not a directory; expected a directory with meta.db, info and task.txt, or "
+                         "file: neither a profile of pprof nor folded stacks, nor a directory with meta.db, info and task.txt, or "
                          "traces.dat",
                          f"lode {command} on a file")
             if command != "check":

@@ -106,7 +106,7 @@ def a_file_means_its_store(program):
             program.check(files and not different and not inside and wanted.status == 0, f"lode info {name}/FILE: {len(files)} files", [different, inside])
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "file").write_text("x")
-        program.says(program.run("info", "file", cwd=folder), 2, "file: not a directory; .*", "a file of no store")
+        program.says(program.run("info", "file", cwd=folder), 2, "file: neither a profile of pprof nor folded stacks, .*", "a file of no store")
 
 
 def either_order(program):
@@ -121,7 +121,7 @@ def either_order(program):
                            (["compare", "made-small"], r"missing argument: NEW \(see 'lode help compare'\)")):
         program.says(program.run(*words, cwd=folder), 2, pattern, f"lode {' '.join(words)}")
     program.says(program.run("context", "made-small", cwd=folder), 2, r"missing argument: CONTEXT \(see 'lode help context'\)", "lode context STORE")
-    program.says(program.run("context", "main", "nothing", cwd=folder), 2, "main: no such directory", "lode context: neither is a store")
+    program.says(program.run("context", "main", "nothing", cwd=folder), 2, "main: no such file or directory", "lode context: neither is a store")
     with stores(program, main="database") as folder:
         shutil.copytree(folder / "main", folder / "other")
         program.says(program.run("context", "main", "other", cwd=folder), 2, "main: no function matches 'other'", "of two stores, the first is the store")
@@ -135,7 +135,7 @@ def a_name_alone_is_of_the_only_store(program):
             program.check(wanted.status == 0 and program.run(command, "main", "db", cwd=folder) == wanted, f"lode {command} NAME STORE")
             program.check(program.run(command, "main", cwd=folder) == wanted, f"lode {command} NAME: of the only store")
         program.check(program.run("source", cwd=folder) == program.run("source", "db", cwd=folder), "lode source: of the only store")
-        program.says(program.run("source", "main", cwd="/"), 2, "main: no such directory", "lode source NAME: there is no store")
+        program.says(program.run("source", "main", cwd="/"), 2, "main: no such file or directory", "lode source NAME: there is no store")
 
 
 def measurements_say_what_to_do(program):

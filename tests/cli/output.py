@@ -151,7 +151,7 @@ def dump_that_fails(program):
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "db.json"
         target.write_text("old")
-        for name, options, message in (("nowhere", {}, "nowhere: no such directory"),
+        for name, options, message in (("nowhere", {}, "nowhere: no such file or directory"),
                                        (LARGE, {"preexec_fn": limited}, f"{target}: File too large")):
             program.says(program.run("dump", name, "-o", target, **options), 2, message, f"lode dump {name} -o FILE")
             program.equal((os.listdir(folder), target.read_text()), (["db.json"], "old"),

@@ -189,7 +189,7 @@ def examples_in_the_help_are_valid(program):
             words = shlex.split(re.sub(r" [|>].*", "", line))
             with tempfile.TemporaryDirectory() as folder:
                 result = program.run(*words, cwd=folder)
-            program.check(result.status == 0 or "no such directory" in result.err, f"example: lode {line}", [result])
+            program.check(result.status == 0 or "no such file or directory" in result.err, f"example: lode {line}", [result])
 
 
 def version(program):

@@ -104,15 +104,7 @@ static lode_status check_with(struct lode_report *report, const struct lode_fold
     lode_status status = open_reader(&reader, report) ? LODE_OK : lode_fail_memory(error);
     if (status == LODE_OK)
         status = read_profile(&reader, folder, level, &db);
-    if (db) {
-        report->result.contexts = db->tree.count;
-        report->result.profiles = db->profile_count;
-        for (uint32_t i = 0; i < db->profile_count && status == LODE_OK; i++) {
-            lode_block block;
-            status = lode_profile_block(db, i, &block, error);
-            report->result.values += block.value_count;
-        }
-    }
+    lode_import_count(db, &report->result);
     report->result.samples = reader.samples;
     lode_database_close(db);
     close_reader(&reader);
