@@ -5,7 +5,8 @@
 
 #include "export/export.h"
 
-extern const struct lode_export_format lode_export_folded, lode_export_pprof;
+extern const struct lode_export_format lode_export_folded, lode_export_pprof, lode_export_callgrind,
+    lode_export_hatchet;
 extern const struct lode_export_format lode_export_chrome, lode_export_perfetto;
 extern const struct lode_export_format lode_export_parquet, lode_export_csv, lode_export_jsonl,
     lode_export_sqlite;

@@ -54,8 +54,11 @@ static lode_status add_frame(struct walk *walk, const lode_context *context, uin
     const lode_export_options *options = walk->stacks->job->options;
     const lode_function *function = lode_context_function(context);
     struct position_key key = {.caller = caller};
-    if (options->depth > 0 && depth_of(walk->build, caller) >= options->depth) {
-        *out = caller;
+    *out = caller;
+    if (options->depth > 0 && depth_of(walk->build, caller) >= options->depth)
+        return LODE_OK;
+    if (walk->stacks->form.depth > 0 && depth_of(walk->build, caller) >= walk->stacks->form.depth) {
+        walk->stacks->cut++;
         return LODE_OK;
     }
     LODE_TRY(function ? lode_export_frames_function(&walk->stacks->frames, function, &key.frame, walk->error)

@@ -165,6 +165,10 @@ lode_status lode_stacks_report(struct lode_stacks *stacks, lode_error *error)
         LODE_TRY(lode_export_lost(stacks->job, "negative", error,
                                   "%llu negative values became 0: the format has none",
                                   (unsigned long long)stacks->clamped));
+    if (stacks->cut > 0)
+        LODE_TRY(lode_export_lost(stacks->job, "depth", error,
+                                  "%llu contexts are below %lu levels; their cost is with the last level",
+                                  (unsigned long long)stacks->cut, (unsigned long)stacks->form.depth));
     for (size_t i = 0; i < stacks->metric_count; i++) {
         const struct lode_stack_metric *metric = &stacks->metrics[i];
         if (strcmp(metric->unit, "microseconds") == 0 && metric->scale != 1)

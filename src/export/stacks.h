@@ -38,6 +38,7 @@ struct lode_stack_form {
     bool lines;       /* without being asked */
     bool has_inline;  /* inlined functions are marked */
     bool no_negative; /* negative costs become 0 */
+    uint32_t depth;   /* levels that readers can take; 0: any */
     uint64_t limit;   /* of totals; nanoseconds become microseconds beyond it; 0: none */
 };
 
@@ -62,6 +63,7 @@ struct lode_stacks {
     uint32_t count;
     int64_t *values;  /* own cost: position * metric_count + metric */
     uint64_t clamped; /* negative values that became 0, in all groups */
+    uint64_t cut;     /* contexts below the levels that readers can take, in all groups */
     struct lode_stack_build *build;
     uint32_t next; /* profile or track */
 };
