@@ -10,6 +10,7 @@ packages=(
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests
     python3-scipy                                                  # statistics are compared with it
+    golang-go valgrind sqlite3                                     # readers of exports, beside those of .ci/validators.sh
     tmux procps util-linux
     zsh fish                                                       # completions, with bash
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them

@@ -11,6 +11,9 @@
 #if LODE_HAS_LIBDEFLATE
 #include <libdeflate.h>
 #endif
+#if LODE_HAS_ZSTD
+#include <zstd.h>
+#endif
 
 enum {
     VERSION_SIZE = 64
@@ -47,13 +50,26 @@ static void put_libdeflate(char text[VERSION_SIZE])
 }
 #endif
 
+#if LODE_HAS_ZSTD
+static void put_zstd(char text[VERSION_SIZE])
+{
+    snprintf(text, VERSION_SIZE, "%s", ZSTD_versionString());
+}
+#endif
+
 static const struct library {
     const char *name;
     void (*version)(char text[VERSION_SIZE]);
 } libraries[] = {
-    {"expat", put_expat},           {"zlib", put_zlib}, {"lz4", put_lz4}, {"pcre2", put_pcre2},
+    {"expat", put_expat},
+    {"zlib", put_zlib},
+    {"lz4", put_lz4},
+    {"pcre2", put_pcre2},
 #if LODE_HAS_LIBDEFLATE
     {"libdeflate", put_libdeflate},
+#endif
+#if LODE_HAS_ZSTD
+    {"zstd", put_zstd},
 #endif
 };
 
