@@ -131,6 +131,16 @@ static bool reserve_indices(struct lode_parquet_coder *coder, uint64_t count)
     return coder->indices != NULL;
 }
 
+/* Adds a number that is not in the dictionary. */
+static uint32_t add_number(struct lode_parquet_coder *coder, uint32_t number, uint32_t *slot)
+{
+    if (coder->count == PARQUET_DICTIONARY_MOST)
+        return PARQUET_DICTIONARY_MOST;
+    coder->numbers[coder->count] = number;
+    *slot = ++coder->count;
+    return coder->count - 1;
+}
+
 /* The index of a number; PARQUET_DICTIONARY_MOST if there are too many. */
 static uint32_t look_up_number(struct lode_parquet_coder *coder, uint32_t number)
 {
@@ -138,11 +148,7 @@ static uint32_t look_up_number(struct lode_parquet_coder *coder, uint32_t number
     for (; coder->slots[at]; at = (at + 1) & (PARQUET_DICTIONARY_SLOTS - 1))
         if (coder->numbers[coder->slots[at] - 1] == number)
             return coder->slots[at] - 1;
-    if (coder->count == PARQUET_DICTIONARY_MOST)
-        return PARQUET_DICTIONARY_MOST;
-    coder->numbers[coder->count] = number;
-    coder->slots[at] = ++coder->count;
-    return coder->count - 1;
+    return add_number(coder, number, &coder->slots[at]);
 }
 
 static uint32_t look_up_text(struct lode_parquet_coder *coder, const char *text)
@@ -162,17 +168,27 @@ static uint32_t look_up_text(struct lode_parquet_coder *coder, const char *text)
     return coder->count - 1;
 }
 
+/* Of numbers that lie close together, the slots are a table from `least` on. */
+static inline uint32_t look_up_near(struct lode_parquet_coder *coder, uint32_t number, uint32_t least)
+{
+    uint32_t *slot = &coder->slots[number - least];
+    return *slot ? *slot - 1 : add_number(coder, number, slot);
+}
+
 /* Sets the indices of numbers; false if there are too many different ones. */
 static bool index_numbers(struct column *column, const uint32_t *numbers)
 {
     struct lode_parquet_coder *coder = column->coder;
     uint64_t dense = 0;
     uint32_t last = 0, index = PARQUET_DICTIONARY_MOST;
+    uint32_t least = get_u32le(column->chunk->min), greatest = get_u32le(column->chunk->max);
+    bool are_near = greatest - least < PARQUET_DICTIONARY_SLOTS;
     for (uint64_t row = 0; row < column->batch->rows; row++) {
         if (column->is_optional && !column->batch->valid[column->index][row])
             continue;
+        /* Runs of equal numbers need one look. */
         if (numbers[row] != last || index == PARQUET_DICTIONARY_MOST) {
-            index = look_up_number(coder, numbers[row]);
+            index = are_near ? look_up_near(coder, numbers[row], least) : look_up_number(coder, numbers[row]);
             last = numbers[row];
         }
         if (index == PARQUET_DICTIONARY_MOST)
@@ -421,62 +437,77 @@ static uint64_t count_nulls(const struct column *column)
     return column->batch->rows - count_dense(column, 0, column->batch->rows);
 }
 
-/* Keys whose order as unsigned numbers is that of the values. */
-static uint64_t key_of(const struct column *column, uint64_t row)
+/* A key whose order as an unsigned number is that of the values; and back. */
+static inline uint64_t key_of(int type, const void *data, uint64_t row)
 {
-    const lode_column *data = &column->batch->columns[column->index];
-    if (column->type == PARQUET_INT32)
-        return ((const uint32_t *)data->data)[row];
-    uint64_t bits = ((const uint64_t *)data->data)[row], sign = UINT64_C(1) << 63;
-    if (column->type == PARQUET_INT64)
-        return column->field->flags & LODE_FIELD_SIGNED ? bits ^ sign : bits;
+    uint64_t sign = UINT64_C(1) << 63;
+    if (type == PARQUET_INT32)
+        return ((const uint32_t *)data)[row];
+    uint64_t bits = ((const uint64_t *)data)[row];
+    if (type == PARQUET_INT64)
+        return bits ^ sign;
     return bits & sign ? ~bits : bits | sign;
 }
 
-static uint64_t value_of_key(const struct column *column, uint64_t key)
+static uint64_t value_of_key(int type, uint64_t key)
 {
     uint64_t sign = UINT64_C(1) << 63;
-    if (column->type == PARQUET_INT32)
+    if (type == PARQUET_INT32)
         return key;
-    if (column->type == PARQUET_INT64)
-        return column->field->flags & LODE_FIELD_SIGNED ? key ^ sign : key;
+    if (type == PARQUET_INT64)
+        return key ^ sign;
     return key & sign ? key ^ sign : ~key;
 }
 
-static bool has_nan(const struct column *column)
+/* Inlined for each type: it runs for every value. */
+__attribute__((always_inline)) static inline void find_keys(const struct column *column, int type,
+                                                            uint64_t *min, uint64_t *max)
 {
-    const double *values = column->batch->columns[column->index].data;
-    if (column->type != PARQUET_DOUBLE)
-        return false;
-    for (uint64_t row = 0; row < column->batch->rows; row++)
-        if (isnan(values[row]))
-            return true;
-    return false;
+    const void *data = column->batch->columns[column->index].data;
+    const uint8_t *valid = column->batch->valid[column->index];
+    uint64_t least = UINT64_MAX, greatest = 0;
+    for (uint64_t row = 0; row < column->batch->rows; row++) {
+        if (valid && !valid[row])
+            continue;
+        uint64_t key = key_of(type, data, row);
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+    }
+    *min = least;
+    *max = greatest;
+}
+
+static bool is_nan_key(uint64_t key)
+{
+    uint64_t bits = value_of_key(PARQUET_DOUBLE, key);
+    return isnan(f64_of_bits(bits));
 }
 
 /* Minimum and maximum of numbers. Zero is written as -0.0 and +0.0: readers disagree about it. */
 static void find_bounds(struct column *column)
 {
     struct lode_parquet_chunk *chunk = column->chunk;
-    uint64_t min = UINT64_MAX, max = 0;
-    bool is_number = column->type != PARQUET_BYTE_ARRAY && column->type != PARQUET_BOOLEAN;
-    if (!is_number || chunk->nulls == column->batch->rows || has_nan(column))
+    int type = column->type;
+    uint64_t min = 0, max = 0;
+    if (chunk->nulls == column->batch->rows || type == PARQUET_BYTE_ARRAY || type == PARQUET_BOOLEAN)
         return;
-    for (uint64_t row = 0; row < column->batch->rows; row++) {
-        if (column->is_optional && !column->batch->valid[column->index][row])
-            continue;
-        uint64_t key = key_of(column, row);
-        min = key < min ? key : min;
-        max = key > max ? key : max;
-    }
-    min = value_of_key(column, min);
-    max = value_of_key(column, max);
-    if (column->type == PARQUET_DOUBLE) {
+    if (type == PARQUET_INT32)
+        find_keys(column, PARQUET_INT32, &min, &max);
+    else if (type == PARQUET_INT64)
+        find_keys(column, PARQUET_INT64, &min, &max);
+    else
+        find_keys(column, PARQUET_DOUBLE, &min, &max);
+    /* A chunk with NaN has no bounds. As a key, it is the least or the greatest. */
+    if (type == PARQUET_DOUBLE && (is_nan_key(min) || is_nan_key(max)))
+        return;
+    min = value_of_key(type, min);
+    max = value_of_key(type, max);
+    if (type == PARQUET_DOUBLE) {
         min = f64_of_bits(min) == 0 ? bits_of_f64(-0.0) : min;
         max = f64_of_bits(max) == 0 ? bits_of_f64(0.0) : max;
     }
     chunk->has_bounds = true;
-    chunk->bound_size = column->type == PARQUET_INT32 ? 4 : 8;
+    chunk->bound_size = type == PARQUET_INT32 ? 4 : 8;
     put_u64le(chunk->min, min);
     put_u64le(chunk->max, max);
 }

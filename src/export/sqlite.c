@@ -10,6 +10,7 @@
 #include <string.h>
 
 #if LODE_HAS_SQLITE
+#include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
 
@@ -38,14 +39,30 @@ static const char *const indexes[] = {
 
 /* ---- errors ---- */
 
+/* What the system said, if it did. */
+static int system_error(const struct sqlite *self)
+{
+    int code = sqlite3_errcode(self->db) & 0xff;
+    if (code == SQLITE_FULL)
+        return ENOSPC;
+    if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN)
+        return 0;
+    int found = sqlite3_system_errno(self->db);
+    return found ? found : EIO;
+}
+
 static lode_status fail(const struct sqlite *self, const char *what, lode_error *error)
 {
-    int code = self->db ? sqlite3_errcode(self->db) : SQLITE_NOMEM;
+    if (self->db == NULL)
+        return lode_fail_memory(error);
+    errno = system_error(self);
+    if (errno)
+        return lode_fail_errno(error, NULL, "cannot write the SQLite file");
+    int code = sqlite3_errcode(self->db) & 0xff;
     lode_status status = code == SQLITE_NOMEM        ? LODE_ERR_MEMORY
                          : code == SQLITE_CONSTRAINT ? LODE_ERR_CORRUPT
                                                      : LODE_ERR_IO;
-    return lode_fail(error, status, NULL, LODE_NO_OFFSET, "%s: %s", what,
-                     self->db ? sqlite3_errmsg(self->db) : "out of memory");
+    return lode_fail(error, status, NULL, LODE_NO_OFFSET, "%s: %s", what, sqlite3_errmsg(self->db));
 }
 
 static lode_status execute(const struct sqlite *self, const char *sql, lode_error *error)

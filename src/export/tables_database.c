@@ -183,6 +183,16 @@ static void put_context_id(struct lode_table_batch *batch, unsigned column, cons
         lode_batch_null(batch, column);
 }
 
+/* Entry points and the global context have none. */
+static const char *relation_of(const lode_context *context)
+{
+    int lexical = lode_context_lexical(context);
+    if (lexical == LODE_LEXICAL_ENTRY || lexical == LODE_LEXICAL_GLOBAL)
+        return NULL;
+    int relation = lode_context_relation(context);
+    return relation == LODE_RELATION_INLINED ? "inlined" : lode_relation_name(relation);
+}
+
 /* Where in the program it is. */
 static void put_location(const struct lode_tables *tables, struct lode_table_batch *batch,
                          const lode_context *context)
@@ -228,8 +238,7 @@ static lode_status context_row(struct lode_table_reader *reader, struct lode_tab
     lode_batch_u32(batch, 4, i + lode_context_subtree_size(context) - 1);
     lode_batch_u32(batch, 5, lode_context_depth(context));
     lode_batch_fixed(batch, 6, kind ? kind : "unknown");
-    bool has_relation = i > 0 && lode_context_lexical(context) != LODE_LEXICAL_ENTRY;
-    lode_batch_fixed(batch, 7, has_relation ? lode_relation_name(lode_context_relation(context)) : NULL);
+    lode_batch_fixed(batch, 7, relation_of(context));
     put_location(tables, batch, context);
     struct context_name name = {context, tables->options.names};
     return lode_batch_label(batch, 13, context_label, &name, error);

@@ -135,7 +135,11 @@ def main():
             tap.check(not faults, f"DuckDB, hyparquet and Apache's Rust reader agree on {len(chosen)} of them", faults)
         else:
             tap.skip("DuckDB, hyparquet and Apache's Rust reader agree", "no validators: set LODE_VALIDATORS")
-        refuses(tap, next(p for p in largest if 3000 < p.stat().st_size < 200000 and Table(p).codec))
+        broken = next((p for p in largest if 3000 < p.stat().st_size < 200000 and Table(p).codec == 6), None)
+        if broken:
+            refuses(tap, broken)
+        else:
+            tap.skip("broken files are refused", "no zstd in this build")
     return tap.finish()
 
 

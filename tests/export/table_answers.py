@@ -73,7 +73,7 @@ def contexts(meta, rows):
            [(r[9], r[10], r[11]) for r in rows["context"]])
     yield ("context: addresses", [None if n.get("module") is None else signed(n.get("offset") or 0) for n in listed],
            [r[12] for r in rows["context"]])
-    yield "context: relations", [n.get("relation") for n in listed], [r[7] for r in rows["context"]]
+    yield "context: relations", ["inlined" if n.get("relation") == "inlined_call" else n.get("relation") for n in listed], [r[7] for r in rows["context"]]
 
 
 def metrics(meta, rows):

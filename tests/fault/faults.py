@@ -83,6 +83,10 @@ def scenarios():
                  leftover=20, kind=RECORDING),
         Scenario("convert of a recording over itself", ["convert", NAME, "--threads", "1", "--force"], in_place=True,
                  kind=RECORDING),
+        Scenario("export to Parquet", ["export", SOURCE, "--format", "parquet", "--threads", "2"]),
+        Scenario("export to CSV after a killed run", ["export", SOURCE, "--format", "csv"], leftover=20),
+        Scenario("export to an SQLite file", ["export", SOURCE, "--format", "sqlite"]),
+        Scenario("export of a recording to JSON lines", ["export", SOURCE, "--format", "jsonl", "--compression", "gzip"], kind=RECORDING),
         Scenario("example over examples after a killed run", ["example", NAME, "--threads", "1", "--force"], previous=True, leftover=90,
                  kind=EXAMPLES),
     ]

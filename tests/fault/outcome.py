@@ -27,6 +27,9 @@ def fingerprint(path):
     if not os.path.lexists(path):
         return None
     found = {}
+    if os.path.isfile(path):
+        with open(path, "rb") as stream:
+            return {"": (os.path.getsize(path), hashlib.file_digest(stream, "sha256").hexdigest())}
     for folder, folders, files in os.walk(path):
         for name in folders:
             found[os.path.relpath(os.path.join(folder, name), path)] = None
