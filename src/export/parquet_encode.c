@@ -168,11 +168,25 @@ static uint32_t look_up_text(struct lode_parquet_coder *coder, const char *text)
     return coder->count - 1;
 }
 
-/* Of numbers that lie close together, the slots are a table from `least` on. */
-static inline uint32_t look_up_near(struct lode_parquet_coder *coder, uint32_t number, uint32_t least)
+/* The slots that a column of numbers needs: of numbers that lie close together, a table of them. */
+static uint64_t slots_of(const struct lode_parquet_chunk *chunk)
 {
-    uint32_t *slot = &coder->slots[number - least];
-    return *slot ? *slot - 1 : add_number(coder, number, slot);
+    uint64_t range = (uint64_t)get_u32le(chunk->max) - get_u32le(chunk->min) + 1;
+    return range < PARQUET_DICTIONARY_SLOTS ? range : PARQUET_DICTIONARY_SLOTS;
+}
+
+/* Sets the indices of numbers that lie close together, none of them NULL: the slots are a table. */
+static bool index_near(struct lode_parquet_coder *coder, const uint32_t *numbers, uint64_t count,
+                       uint32_t least)
+{
+    uint32_t *const slots = coder->slots, *const indices = coder->indices;
+    for (uint64_t row = 0; row < count; row++) {
+        uint32_t *slot = &slots[numbers[row] - least];
+        if (*slot == 0 && add_number(coder, numbers[row], slot) == PARQUET_DICTIONARY_MOST)
+            return false;
+        indices[row] = *slot - 1;
+    }
+    return true;
 }
 
 /* Sets the indices of numbers; false if there are too many different ones. */
@@ -180,17 +194,12 @@ static bool index_numbers(struct column *column, const uint32_t *numbers)
 {
     struct lode_parquet_coder *coder = column->coder;
     uint64_t dense = 0;
-    uint32_t last = 0, index = PARQUET_DICTIONARY_MOST;
-    uint32_t least = get_u32le(column->chunk->min), greatest = get_u32le(column->chunk->max);
-    bool are_near = greatest - least < PARQUET_DICTIONARY_SLOTS;
+    if (!column->is_optional && slots_of(column->chunk) < PARQUET_DICTIONARY_SLOTS)
+        return index_near(coder, numbers, column->batch->rows, get_u32le(column->chunk->min));
     for (uint64_t row = 0; row < column->batch->rows; row++) {
         if (column->is_optional && !column->batch->valid[column->index][row])
             continue;
-        /* Runs of equal numbers need one look. */
-        if (numbers[row] != last || index == PARQUET_DICTIONARY_MOST) {
-            index = are_near ? look_up_near(coder, numbers[row], least) : look_up_number(coder, numbers[row]);
-            last = numbers[row];
-        }
+        uint32_t index = look_up_number(coder, numbers[row]);
         if (index == PARQUET_DICTIONARY_MOST)
             return false;
         coder->indices[dense++] = index;
@@ -233,7 +242,9 @@ static lode_status make_dictionary(struct column *column, bool *is_better, lode_
         return LODE_OK;
     if (!reserve_indices(coder, dense))
         return lode_fail_memory(error);
-    memset(coder->slots, 0, PARQUET_DICTIONARY_SLOTS * sizeof *coder->slots);
+    bool are_near = column->type == PARQUET_INT32 && !column->is_optional;
+    memset(coder->slots, 0,
+           (are_near ? slots_of(column->chunk) : PARQUET_DICTIONARY_SLOTS) * sizeof *coder->slots);
     coder->count = 0;
     bool fits =
         column->type == PARQUET_INT32 ? index_numbers(column, data) : index_texts(column, data, &bytes);
@@ -373,6 +384,11 @@ static void put_numbers(struct column *column, uint64_t from, uint64_t to)
     if (!wire_reserve(body, (size_t)(to - from) * size))
         return;
     uint8_t *at = body->bytes + body->count;
+    if (!column->is_optional && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        memcpy(at, values + from * size, (size_t)(to - from) * size);
+        body->count += (size_t)(to - from) * size;
+        return;
+    }
     for (uint64_t row = from; row < to; row++) {
         if (column->is_optional && !column->batch->valid[column->index][row])
             continue;
@@ -466,12 +482,16 @@ __attribute__((always_inline)) static inline void find_keys(const struct column 
     const void *data = column->batch->columns[column->index].data;
     const uint8_t *valid = column->batch->valid[column->index];
     uint64_t least = UINT64_MAX, greatest = 0;
-    for (uint64_t row = 0; row < column->batch->rows; row++) {
-        if (valid && !valid[row])
-            continue;
+    const uint64_t rows = column->batch->rows;
+    for (uint64_t row = 0; valid == NULL && row < rows; row++) {
         uint64_t key = key_of(type, data, row);
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
+    }
+    for (uint64_t row = 0; valid && row < rows; row++) {
+        uint64_t key = key_of(type, data, row);
+        least = valid[row] && key < least ? key : least;
+        greatest = valid[row] && key > greatest ? key : greatest;
     }
     *min = least;
     *max = greatest;
