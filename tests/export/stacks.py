@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
 from tap import Tap  # noqa: E402
 
+import callgrind_reader  # noqa: E402
 import validators  # noqa: E402
 
 SCALES = {"sec": 1e9}
@@ -139,6 +140,48 @@ def renamed(rows, name_of):
     return result
 
 
+# ---- graphs and trees ----
+
+def check_callgrind(tap, label, lode, store, scratch, rows, tolerance, total, *more):
+    """Own cost by function with a reader of our own; callgrind_annotate reads the file, and finds the same total."""
+    target = scratch / "a.callgrind"
+    done, message = lode.export(store, "callgrind", target, *more)
+    wrong = [] if done else [message]
+    if done:
+        scale = 1000 if "is in thousandths" in message else 1
+        found = callgrind_reader.read(target.read_text())
+        own = {name: [values[0] / scale, 0] for name, values in found["own"].items() if name != "<no stack>"}
+        wrong += compare({name: [*row[:3], 0] for name, row in rows.items()}, own, tolerance)
+        if abs(found["totals"][0] / scale - total) > 1 + 1e-9 * abs(total) or found["totals"] != found["summary"]:
+            wrong.append(f"total {found['totals']} instead of {total}")
+        most = max(found["totals"][0], 0)
+        wrong += [f"{caller} calls {callee} for {values}" for (caller, callee), (count, values) in found["calls"].items()
+                  if values[0] > most or count == 0]
+        if validators.where() and shutil.which("callgrind_annotate"):
+            status, answer = validators.run("callgrind.mjs", target)
+            if found["totals"][0] and (status or list(answer["totals"].values()) != found["totals"] or answer["warnings"]):
+                wrong.append(f"callgrind_annotate: {answer.get('error')} {answer.get('totals')} {answer.get('warnings')}")
+    tap.check(not wrong, f"{label}: a callgrind profile has the own costs of top", wrong[:5])
+
+
+def check_hatchet(tap, label, lode, store, scratch, rows, tolerance, unit, *more):
+    """The rules of Hatchet's reader; own cost by function."""
+    target = scratch / "a.hatchet.json"
+    done, message = lode.export(store, "hatchet", target, *more)
+    if not validators.where():
+        tap.skip(f"{label}: Hatchet literal", "LODE_VALIDATORS is not set")
+        return
+    run = subprocess.run([sys.executable, str(validators.where() / "hatchet_check.py"), str(target)], capture_output=True, text=True)
+    answer = json.loads(run.stdout)
+    wrong = [message] if not done else [answer["error"]] if answer["error"] and any(row[1] for row in rows.values()) else []
+    if not wrong and not answer["error"] and "levels" not in message:
+        metric = answer["metrics"][0]
+        scale = unit if metric == "time" else 1e-3 if "is in thousandths" in message else 1
+        own = {name: [values[metric] * scale, 0] for name, values in answer["functions"].items() if name != "<no stack>"}
+        wrong += compare({name: [*row[:3], 0] for name, row in rows.items()}, own, tolerance)
+    tap.check(not wrong, f"{label}: a Hatchet literal has the own costs of top", wrong[:5])
+
+
 # ---- stores ----
 
 def split_unit(metric):
@@ -176,6 +219,11 @@ def check_database(tap, lode, store, scratch, has_go, metrics):
                 wrong.append(f"total {sum_found} instead of {total}")
         tap.check(not wrong, f"{label}: {metric}: folded stacks add up to what top says", wrong[:5])
         values += 2 * len(rows)
+        if not is_negative:
+            named, only = f"{label}: {metric}", ("--metric", f"${number}", "--no-entries")
+            check_callgrind(tap, named, lode, store, scratch, rows, tolerance, total, *only)
+            check_hatchet(tap, named, lode, store, scratch, rows, tolerance, 1e9, *only)
+            values += 2 * len(rows)
     return values
 
 
@@ -207,7 +255,9 @@ def check_recording(tap, lode, store, scratch, has_go):
     found, total, wrong = folded_rows((scratch / "a.folded").read_text()) if done else ({}, 0, [message])
     wrong += compare(renamed(times, folded_name), found, exact) if done else []
     tap.check(not wrong, f"{label}: folded stacks add up to what top says", wrong[:5])
-    return values + 2 * len(times)
+    check_callgrind(tap, label, lode, store, scratch, times, exact, sum(row[0] for row in times.values()))
+    check_hatchet(tap, label, lode, store, scratch, times, lambda row: 1e-6 * max(1, row[0]), 1e9)
+    return values + 4 * len(times)
 
 
 def corpus():
