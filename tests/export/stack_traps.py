@@ -77,7 +77,7 @@ def names_in_folded_stacks(tap, lode, scratch):
     rows, total, problems = folded_rows(text)
     tap.check(done and not problems, "folded stacks have no line that another reader takes for something else", [message, *problems, text])
     tap.check(total == 98, "folded stacks lose nothing for names with separators, numbers and control characters", [total, text])
-    tap.check("f:g;leaf_7 10\n" in text and "_define;leaf_7 10\n" in text and "chunk 3;leaf_7 10\n" in text and "solo_9 3\n" in text,
+    tap.check("f:g;leaf_7 10\n" in text and "_define;leaf_7 10\n" in text and "chunk_3;leaf_7 10\n" in text and "solo_9 3\n" in text,
               "folded stacks replace ';', a leading '#', and the blank before a number at the end", [text])
     if validators.where():
         status, answer = validators.run("folded.mjs", scratch / "n.folded")
@@ -112,9 +112,7 @@ def profiles_in_pprof(tap, lode, scratch, folder):
     ranks = {int(rank): float(value) for value, rank in re.findall(r"^ *([\d.e+]+)ns \([^)]*\): +(\d+) *$", part.group(1), re.MULTILINE)} if part else {}
     expected = {}
     for row in lode.json("profiles", store, "--limit", "0", "--by", "rank")["rows"]:
-        found = re.search(r"rank (\d+)", row["name"] if "name" in row else row["group"])
-        if found:
-            expected[int(found.group(1))] = row["total"] * 1e9 if "total" in row else row["sum"] * 1e9
+        expected[row["id_tuple"][0]["id"]] = row["value"] * 1e9
     wrong = [f"rank {rank}: {ranks.get(rank)} instead of {value}" for rank, value in expected.items() if abs(ranks.get(rank, -1) - value) > 1000]
     tap.check(done and 0 in ranks and expected and not wrong, "labels of pprof name every rank, rank 0 too, with the cost that it has",
               [message, *wrong[:4], run.stdout[:600], run.stderr])
@@ -129,7 +127,7 @@ def inlined_functions(tap, lode, scratch):
     if not validators.where():
         return tap.skip("inlined functions", "LODE_VALIDATORS is not set")
     status, answer = validators.run("pprof.mjs", scratch / "i.pb.gz")
-    tap.check(status == 0 and answer["inlined"] > 0 and any(row["name"] == "inner" for row in answer["functions"]),
+    tap.check(status == 0 and answer["inlined"] > 0 and any(row["name"].startswith("inner") for row in answer["functions"]),
               "inlined functions share a location in pprof", [answer])
     status, answer = validators.run("speedscope.mjs", scratch / "j.pb.gz")
     tap.check(status == 0 and "inner" in json.dumps(answer), "with --no-inline, speedscope shows inlined functions of a pprof profile", [answer])
@@ -164,7 +162,7 @@ def numbers(tap, lode, scratch):
     write_pprof(store, [(("main", "f"), 1 << 53), (("main", "g"), 1 << 53)])
     done, message = lode.export(store, "folded", scratch / "x.folded", "--no-entries")
     text = (scratch / "x.folded").read_text()
-    tap.check(done and "microseconds" in message and folded_rows(text)[1] == (1 << 54) // 1000,
+    tap.check(done and "microseconds" in message and folded_rows(text)[1] == round((1 << 54) / 1000),
               "nanoseconds that doubles cannot hold become microseconds, and that is said", [message, text])
 
 
@@ -192,7 +190,7 @@ def broken_files(tap, lode, scratch):
     whole = gzip.decompress((scratch / "good.pb.gz").read_bytes())
     (scratch / "bad.pb").write_bytes(whole[:-3])
     (scratch / "bad.folded").write_text((scratch / "good.folded2").read_text().replace("f 3", "f 3.5"))
-    (scratch / "bad.callgrind").write_text("# callgrind format\nevents: ns\n")
+    (scratch / "bad.callgrind").write_text("# callgrind format\nfn=(1) f\n5 9\n")
     (scratch / "bad.json").write_text((scratch / "good.json").read_text().replace('(inc)": 7', '(inc)": 8'))
     for script, name in (("pprof.mjs", "bad.pb"), ("folded.mjs", "bad.folded"), ("callgrind.mjs", "bad.callgrind")):
         if script == "pprof.mjs" and not shutil.which("go"):
