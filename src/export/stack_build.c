@@ -79,6 +79,12 @@ static lode_status set_line(struct walk *walk, const lode_context *context, uint
     return put_position(walk, &key, out);
 }
 
+/* Whether an entry point says nothing: it is unknown, and there is no other. */
+static bool is_void_entry(const struct walk *walk, const lode_context *context)
+{
+    return context->entry == LODE_ENTRY_UNKNOWN && context->subtree_size == walk->tree->count - 1;
+}
+
 static lode_status place_context(struct walk *walk, const lode_context *context, uint32_t parent,
                                  uint32_t *out)
 {
@@ -88,7 +94,9 @@ static lode_status place_context(struct walk *walk, const lode_context *context,
     case LODE_LEXICAL_GLOBAL:
         return LODE_OK;
     case LODE_LEXICAL_ENTRY:
-        return options->no_entries ? LODE_OK : add_frame(walk, context, parent, out);
+        if (options->no_entries || is_void_entry(walk, context))
+            return LODE_OK;
+        return add_frame(walk, context, parent, out);
     case LODE_LEXICAL_FUNCTION:
         return add_frame(walk, context, parent, out);
     case LODE_LEXICAL_LOOP:

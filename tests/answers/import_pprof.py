@@ -101,6 +101,25 @@ def check_handmade(tap, lode, folder):
         tap.check(not wrong, f"{name}: {expected['what']}", wrong[:8])
 
 
+def check_compared(tap, lode, folder):
+    """`lode compare` of two profiles against `go tool pprof -diff_base` and `-base`."""
+    for pair, difference in (("go-heap", "made-diff-heap.pb.gz"), ("go-block", "made-base-block.pb.gz")):
+        expected = json.loads((folder / "expected" / f"{difference}.json").read_text())
+        sides = folder / f"{pair}-before.pprof", folder / f"{pair}-after.pprof"
+        wrong = []
+        for kind in expected["types"]:
+            rows = {}
+            for column, option in enumerate(("--all", "--inclusive")):
+                answer = ask(lode, "compare", "--limit", 0, "--all", option, "-m", kind["index"], *sides)
+                for row in answer["rows"]:
+                    rows.setdefault(row["name"], [0, 0])[column] = row["difference"]
+            found = {name: tuple(costs) for name, costs in rows.items() if any(costs)}
+            wrong += [f"{kind['type']}: {line}" for line in differences(found, rows_of(kind["functions"]))]
+            # Without changes, there are rows that say so.
+            wrong += [] if rows else [f"{kind['type']}: no rows"]
+        tap.check(not wrong, f"{pair}: differences equal those of {difference}", wrong[:8])
+
+
 def recognised(lode, path):
     return run(lode, "check", "--level", "quick", path).returncode in (0, 1)
 
@@ -117,6 +136,7 @@ def main():
         return tap.finish()
     with tempfile.TemporaryDirectory() as scratch:
         check_corpus(tap, options.lode, folder, options.share, Path(scratch))
+    check_compared(tap, options.lode, folder)
     check_handmade(tap, options.lode, folder / "handmade")
     return tap.finish()
 
