@@ -369,6 +369,38 @@ def addresses(tap):
     return tap.check(status == 0 and said["queries"][0][0]["n"] > 0, "Perfetto shows the address", [said.get("queries"), said.get("error")])
 
 
+# ---- uftrace's own export ----
+
+def wrong_ends(events):
+    """Ends of calls that are not open, by process: uftrace takes threads for such."""
+    stacks, wrong = defaultdict(list), 0
+    for event in events:
+        stack = stacks[event["pid"]]
+        if event["ph"] == "B":
+            stack.append(event["name"])
+        elif event["ph"] == "E":
+            wrong += (stack.pop() if stack else None) != event["name"]
+    return wrong + sum(map(len, stacks.values()))
+
+
+def peer(tap, options):
+    """`uftrace dump --chrome` ends calls too early where a thread was pre-empted."""
+    recorded, uftrace = dict(corpus_files.recorded()), shutil.which("uftrace")
+    if not recorded or not uftrace:
+        return tap.skip("uftrace dump --chrome", "there is no uftrace" if recorded else "there is no corpus")
+    theirs = subprocess.run([uftrace, "dump", "--chrome", "--no-pager", "-d", str(recorded["mt"])], capture_output=True, text=True).stdout
+    path, _ = tap.export(recorded["mt"], "chrome")
+    ours = json.loads(path.read_text())["traceEvents"]
+    for event in ours:
+        event["pid"] = event["tid"]
+    wrong = wrong_ends(json.loads(theirs)["traceEvents"])
+    tap.check(wrong > 0 and wrong_ends(ours) == 0, f"pre-empted calls: {wrong} ends of uftrace's are wrong, none of Lode's", [wrong, wrong_ends(ours)])
+    slices = Chrome(json.loads(path.read_text())).slices
+    out = [s for s in slices if s.name.startswith("linux:schedule")]
+    preempted = [s for s in out if dict(s.args).get("preempted")]
+    return tap.check(len(preempted) > 0 and all(s.depth > 0 for s in preempted), f"{len(preempted)} of {len(out)} off-CPU slices say that they were pre-empted", [out[:3]])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
@@ -377,7 +409,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tap = Program(str(Path(options.lode).resolve()), Path(folder))
-        for part in (databases, recordings, stores, same_bytes, traps, readers):
+        for part in (databases, recordings, stores, same_bytes, traps, peer, readers):
             if not options.only or part.__name__ in options.only:
                 part(tap, options)
         return tap.finish()

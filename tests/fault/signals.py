@@ -65,6 +65,8 @@ def cases(made):
         Case("build", ["build", made["recording"], "--threads", "1"]),
         Case("build as a comm", ["build", made["recording"], made["recording"], "--local-ranks", "2"]),
         Case("dump -o FILE", ["dump", made["database"]]),
+        Case("export a timeline", ["export", made["recording"], "--format", "perfetto", "--threads", "2"]),
+        Case("export a timeline as JSON", ["export", made["database"], "--format", "chrome", "--compression", "gzip", "--threads", "2"]),
     ]
 
 
