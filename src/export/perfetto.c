@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "base/intern.h"
+#include "base/map.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/tracks.h"
@@ -22,6 +23,7 @@ enum {
     PACKET_INTERNED_DATA = 12,
     PACKET_SEQUENCE_FLAGS = 13,
     PACKET_DEFAULTS = 59,
+    PACKET_PERF_SAMPLE = 66,
     PACKET_TRACK_DESCRIPTOR = 60,
     SNAPSHOT_CLOCKS = 1,
     CLOCK_ID = 1,
@@ -29,6 +31,19 @@ enum {
     CLOCK_IS_INCREMENTAL = 3,
     DEFAULTS_TRACK_EVENT = 11,
     DEFAULTS_CLOCK_ID = 58,
+    DEFAULTS_PERF_SAMPLE = 12,
+    PERF_TIMEBASE = 1,
+    TIMEBASE_FREQUENCY = 2,
+    TIMEBASE_COUNTER = 4,
+    TIMEBASE_NAME = 10,
+    SAMPLE_PID = 2,
+    SAMPLE_TID = 3,
+    SAMPLE_CALLSTACK_ID = 4,
+    INTERNED_FUNCTION_NAMES = 5,
+    INTERNED_FRAMES = 6,
+    INTERNED_CALLSTACKS = 7,
+    FRAME_FUNCTION_ID = 2,
+    CALLSTACK_FRAME_IDS = 2,
     INTERNED_CATEGORIES = 1,
     INTERNED_NAMES = 2,
     INTERNED_ANNOTATION_NAMES = 3,
@@ -99,6 +114,7 @@ struct sequence {
     size_t id_capacity;
     struct lode_array used;
     uint32_t next_id;
+    struct lode_map frames, stacks;            /* of samples: ids of frames, by index, and of call stacks */
     struct lode_strings texts, keys, counters; /* names of instants, annotations and counters */
     uint32_t text_ids[TEXTS_MAX];
     struct lode_wire interned; /* for the next packet */
@@ -112,7 +128,7 @@ struct perfetto {
     struct lode_export *job;
     struct lode_tracks *tracks;
     struct lode_progress progress;
-    bool has_requests, has_values;
+    bool has_requests, has_values, has_samples;
     uint64_t process_count;
     atomic_uint_fast64_t cut;
 };
@@ -177,7 +193,19 @@ static void put_interned(struct sequence *sequence, unsigned field, uint32_t id,
     wire_end(&sequence->interned, entry);
 }
 
-static void begin_sequence(struct sequence *sequence, uint64_t time, struct lode_wire *out)
+static void put_sample_defaults(struct lode_wire *out)
+{
+    static const unsigned cpu_clock = 1;
+    size_t defaults = wire_begin(out, DEFAULTS_PERF_SAMPLE), timebase = wire_begin(out, PERF_TIMEBASE);
+    wire_uint(out, TIMEBASE_FREQUENCY, 1);
+    wire_uint(out, TIMEBASE_COUNTER, cpu_clock);
+    wire_text(out, TIMEBASE_NAME, "samples");
+    wire_end(out, timebase);
+    wire_end(out, defaults);
+}
+
+static void begin_sequence(const struct perfetto *self, struct sequence *sequence, uint64_t time,
+                           struct lode_wire *out)
 {
     size_t packet = wire_begin(out, TRACE_PACKET);
     sequence->has_begun = true;
@@ -201,6 +229,8 @@ static void begin_sequence(struct sequence *sequence, uint64_t time, struct lode
     size_t event = wire_begin(out, DEFAULTS_TRACK_EVENT);
     wire_uint(out, EVENT_TRACK_UUID, sequence->uuid);
     wire_end(out, event);
+    if (self->has_samples)
+        put_sample_defaults(out);
     wire_end(out, defaults);
     wire_end(out, packet);
 }
@@ -563,6 +593,64 @@ static void put_loss(struct sequence *sequence, const lode_event *event, struct 
     put_event(sequence, event->time, TYPE_INSTANT, id, CATEGORY_EVENT, out);
 }
 
+/* ---- samples ---- */
+
+/* The id of a frame of a call stack. 0 if out of memory. */
+static uint32_t sample_frame(struct perfetto *self, struct sequence *sequence, const lode_function *frame)
+{
+    bool added;
+    uint32_t *id =
+        lode_map_add(&sequence->frames, frame->index, (uint32_t)sequence->frames.count + 1, &added);
+    const struct lode_frame_name *name = id && added ? lode_tracks_name(self->tracks, frame) : NULL;
+    if (id == NULL || (added && name == NULL))
+        return 0;
+    if (added) {
+        put_interned(sequence, INTERNED_FUNCTION_NAMES, *id, name->text, name->length);
+        size_t entry = wire_begin(&sequence->interned, INTERNED_FRAMES);
+        wire_uint(&sequence->interned, INTERNED_ID, *id);
+        wire_uint(&sequence->interned, FRAME_FUNCTION_ID, *id);
+        wire_end(&sequence->interned, entry);
+    }
+    return *id;
+}
+
+/* Defines a call stack: its frames, the outermost first, which are collected from the other end. */
+static bool put_callstack(struct perfetto *self, struct sequence *sequence, uint32_t stack, uint32_t id)
+{
+    uint32_t ids[LEVELS_MAX], count = 0;
+    while (stack > 0 && count < LEVELS_MAX) {
+        ids[count] = sample_frame(self, sequence, lode_tracks_stack(self->tracks, stack, &stack));
+        if (ids[count++] == 0)
+            return false;
+    }
+    size_t entry = wire_begin(&sequence->interned, INTERNED_CALLSTACKS);
+    wire_uint(&sequence->interned, INTERNED_ID, id);
+    while (count > 0)
+        wire_uint(&sequence->interned, CALLSTACK_FRAME_IDS, ids[--count]);
+    wire_end(&sequence->interned, entry);
+    return true;
+}
+
+static lode_status put_sample(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
+                              const lode_event *event, struct lode_wire *out, lode_error *error)
+{
+    bool added;
+    uint32_t *id = lode_map_add(&sequence->stacks, event->id, (uint32_t)sequence->stacks.count + 1, &added);
+    LODE_TRY_ALLOC(id, error);
+    if (added)
+        LODE_TRY_ALLOC(put_callstack(self, sequence, (uint32_t)event->id, *id), error);
+    size_t packet = begin_packet(sequence, event->time, out);
+    size_t sample = wire_begin(out, PACKET_PERF_SAMPLE);
+    wire_int(out, SAMPLE_PID, lode_tracks_process(self->tracks, line->process)->pid);
+    wire_int(out, SAMPLE_TID, line->tid);
+    wire_uint(out, SAMPLE_CALLSTACK_ID, *id);
+    wire_end(out, sample);
+    wire_end(out, packet);
+    return LODE_OK;
+}
+
+/* ---- all of them ---- */
+
 static lode_status put(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
                        uint32_t track, const lode_event *event, struct lode_wire *out, lode_error *error)
 {
@@ -577,6 +665,8 @@ static lode_status put(struct perfetto *self, struct sequence *sequence, const s
         put_loss(sequence, event, out);
         return LODE_OK;
     default:
+        if (self->has_samples)
+            return put_sample(self, sequence, line, event, out, error);
         return put_happening(self, sequence, line, track, event, out, error);
     }
 }
@@ -594,6 +684,8 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
         lode_strings_init(&sequence->texts);
         lode_strings_init(&sequence->keys);
         lode_strings_init(&sequence->counters);
+        lode_map_init(&sequence->frames);
+        lode_map_init(&sequence->stacks);
     }
     sequence->uuid = thread_uuid(self, line);
     uint8_t *at = sequence->suffix;
@@ -611,7 +703,7 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
     struct perfetto *self = user;
     struct sequence *sequence = state;
     if (!sequence->has_begun)
-        begin_sequence(sequence, events[0].time, out);
+        begin_sequence(self, sequence, events[0].time, out);
     for (size_t i = 0; i < count; i++) {
         LODE_TRY_ALLOC(wire_reserve(out, PACKET_MAX), error);
         LODE_TRY(put(self, sequence, line, track, &events[i], out, error));
@@ -638,6 +730,8 @@ static lode_status end(void *user, void *state, const struct lode_line *line, st
     lode_strings_init(&sequence->texts);
     lode_strings_init(&sequence->keys);
     lode_strings_init(&sequence->counters);
+    lode_map_clear(&sequence->frames);
+    lode_map_clear(&sequence->stacks);
     sequence->has_begun = false;
     sequence->categories = 0;
     sequence->interned.count = sequence->held.count = 0;
@@ -657,6 +751,8 @@ static void close(void *user, void *state)
         lode_strings_free(&sequence->texts);
         lode_strings_free(&sequence->keys);
         lode_strings_free(&sequence->counters);
+        lode_map_free(&sequence->frames);
+        lode_map_free(&sequence->stacks);
     }
     wire_free(&sequence->interned);
     wire_free(&sequence->held);
@@ -751,6 +847,7 @@ static lode_status write_head(struct perfetto *self, lode_error *error)
 static lode_status write_all(struct perfetto *self, lode_error *error)
 {
     struct lode_encoder encoder = {.alternates = true,
+                                   .wants_samples = self->has_samples,
                                    .state_size = sizeof(struct sequence),
                                    .user = self,
                                    .begin = begin,
@@ -776,7 +873,8 @@ static lode_status run(struct lode_export *job, lode_error *error)
 {
     struct perfetto self = {.job = job,
                             .has_requests = job->recording && lode_recording_has_requests(job->recording),
-                            .has_values = job->recording && !job->options->no_arguments};
+                            .has_values = job->recording && !job->options->no_arguments,
+                            .has_samples = job->db && job->options->samples};
     lode_status status = lode_tracks_open(&self.tracks, job, error);
     if (status == LODE_OK) {
         self.progress = lode_export_progress(job, "writing", lode_tracks_bytes(self.tracks));

@@ -83,6 +83,12 @@ uint32_t lode_tracks_frame_count(const struct lode_tracks *tracks);
 const lode_function *lode_tracks_frame(const struct lode_tracks *tracks, uint32_t rank);
 uint32_t lode_tracks_rank(const struct lode_tracks *tracks, const lode_function *frame);
 
+/*
+ * Of a database: the innermost frame of a stack, and the stack below it, which is 0 under the
+ * outermost one.
+ */
+const lode_function *lode_tracks_stack(const struct lode_tracks *tracks, uint32_t stack, uint32_t *below);
+
 /* ---- events ---- */
 
 /*
@@ -96,6 +102,11 @@ struct lode_encoder {
      * encoded at once. Else lines are complete, one after the other.
      */
     bool alternates;
+    /*
+     * Of a database: samples too, as INSTANT events after the calls that they begin; `id` is for
+     * lode_tracks_stack. Samples at which nothing ran are not among them.
+     */
+    bool wants_samples;
     size_t state_size; /* of the encoder's state of one line, zeroed once and used for many lines */
     void *user;
     /* A line begins. All of these may write to `out`; begin, end and close may be NULL. */

@@ -104,6 +104,15 @@ static bool go_to(const struct lode_tracks *tracks, struct lane *lane, uint32_t 
     return true;
 }
 
+static bool put_sample(struct lane *lane, uint64_t time)
+{
+    if (!reserve_made(lane, 1))
+        return false;
+    lane->made.items[lane->made.count++] =
+        (lode_event){.time = time, .id = lane->stack, .kind = LODE_EVENT_INSTANT};
+    return true;
+}
+
 static uint32_t stack_of(const struct lode_tracks *tracks, struct lane *lane, uint32_t context_id)
 {
     if (context_id == 0)
@@ -116,8 +125,9 @@ static uint32_t stack_of(const struct lode_tracks *tracks, struct lane *lane, ui
 }
 
 /* Makes a batch of events; none at the end. A sample of no length changes nothing. */
-static lode_status make_events(const struct lode_tracks *tracks, struct lane *lane, lode_error *error)
+static lode_status make_events(const struct run *run, struct lane *lane, lode_error *error)
 {
+    const struct lode_tracks *tracks = run->tracks;
     struct lode_window_sample sample;
     lane->made.count = 0;
     while (lane->made.count < BATCH_EVENTS) {
@@ -133,6 +143,8 @@ static lode_status make_events(const struct lode_tracks *tracks, struct lane *la
         uint64_t from = sample.from > lane->time ? sample.from : lane->time;
         if (!go_to(tracks, lane, stack_of(tracks, lane, sample.context_id), from))
             return lode_fail_memory(error);
+        if (run->encoder->wants_samples && sample.begins && lane->stack > 0)
+            LODE_TRY_ALLOC(put_sample(lane, from), error);
         lane->time = sample.to > from ? sample.to : from;
     }
     return LODE_OK;
@@ -170,11 +182,11 @@ static lode_status close_source(struct lane *lane, lode_error *error)
 }
 
 /* Events of the store before they are sliced; LODE_END after the last of a track. */
-static lode_status read_source(const struct lode_tracks *tracks, struct lane *lane, const lode_event **events,
+static lode_status read_source(const struct run *run, struct lane *lane, const lode_event **events,
                                size_t *count, lode_error *error)
 {
-    if (tracks->options.db) {
-        LODE_TRY(make_events(tracks, lane, error));
+    if (run->tracks->options.db) {
+        LODE_TRY(make_events(run, lane, error));
         *events = lane->made.items;
         *count = lane->made.count;
         return *count > 0 ? LODE_OK : LODE_END;
@@ -189,17 +201,17 @@ static lode_status read_source(const struct lode_tracks *tracks, struct lane *la
 }
 
 /* Gets more events, possibly none; LODE_END after the last of the line. */
-static lode_status refill(const struct lode_tracks *tracks, struct lane *lane, lode_error *error)
+static lode_status refill(const struct run *run, struct lane *lane, lode_error *error)
 {
     const lode_event *events;
     size_t count;
     if (!lane->is_open) {
         if (lane->next == lane->line->count)
             return LODE_END;
-        LODE_TRY(open_source(tracks, lane, error));
+        LODE_TRY(open_source(run->tracks, lane, error));
         lane->is_open = true;
     }
-    lode_status status = read_source(tracks, lane, &events, &count, error);
+    lode_status status = read_source(run, lane, &events, &count, error);
     if (status == LODE_END) {
         lane->is_open = false;
         return close_source(lane, error);
@@ -266,7 +278,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     size_t full = lane->out.count + CHUNK_BYTES;
     lode_status status = LODE_OK;
     while (status == LODE_OK && lane->out.count < full && lane->counts.events < enough)
-        status = lane->event_count > 0 ? encode_batch(run, lane, error) : refill(run->tracks, lane, error);
+        status = lane->event_count > 0 ? encode_batch(run, lane, error) : refill(run, lane, error);
     return status == LODE_END ? end_line(run, lane, error) : status;
 }
 

@@ -114,3 +114,9 @@ lode_status lode_tracks_find_stacks(struct lode_tracks *tracks, lode_error *erro
     lode_keys_free(&self.keys);
     return done ? LODE_OK : lode_fail_memory(error);
 }
+
+const lode_function *lode_tracks_stack(const struct lode_tracks *tracks, uint32_t stack, uint32_t *below)
+{
+    *below = tracks->stacks[stack].parent;
+    return &tracks->frames[tracks->stacks[stack].frame];
+}

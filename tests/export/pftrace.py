@@ -60,6 +60,7 @@ class Sequence:
     def __init__(self):
         self.time = self.track = None
         self.names, self.keys, self.categories = {}, {}, {}
+        self.functions, self.frames, self.stacks = {}, {}, {}
 
 
 class Slice:
@@ -76,7 +77,7 @@ class Trace:
     """slices (with instants apart), processes {pid: name}, threads {tid: (pid, name)}, counters {name: [(time, value)]}."""
 
     def __init__(self, data):
-        self.slices, self.instants, self.counters = [], [], {}
+        self.slices, self.instants, self.counters, self.samples = [], [], {}, Counter()
         self.processes, self.threads, self.real_offset = {}, {}, None
         self.packets = 0
         self.thread_of, self.counter_of, self.open, self.last, self.sequences = {}, {}, {}, {}, {}
@@ -97,7 +98,7 @@ class Trace:
         return Counter(s.key if with_thread else s.key[1:] for s in self.slices)
 
     def _packet(self, packet):
-        unknown = set(packet) - {6, 8, 10, 11, 12, 13, 59, 60}
+        unknown = set(packet) - {6, 8, 10, 11, 12, 13, 59, 60, 66}
         if unknown:
             raise Bad(f"fields {unknown} of a packet")
         if 10 not in packet:
@@ -118,7 +119,15 @@ class Trace:
             self._describe(packet[60])
         if 11 in packet:
             self._event(sequence, packet[11])
+        if 66 in packet:
+            self._sample(sequence, dict_of(packet[66], repeated=()))
         return None
+
+    def _sample(self, sequence, sample):
+        if self.threads[sample[3]][0] != sample[2]:
+            raise Bad(f"a sample of thread {sample[3]} in process {sample[2]}")
+        names = tuple(sequence.functions[sequence.frames[frame]] for frame in sequence.stacks[sample[4]])
+        self.samples[(sample[3], sequence.time, names)] += 1
 
     def _head(self, packet):
         if 6 in packet:
@@ -160,11 +169,12 @@ class Trace:
 
     def _intern(self, sequence, data):
         for number, entry in fields(data):
-            table = {1: sequence.categories, 2: sequence.names, 3: sequence.keys}[number]
-            entry = dict_of(entry, repeated=())
+            table = {1: sequence.categories, 2: sequence.names, 3: sequence.keys,
+                     5: sequence.functions, 6: sequence.frames, 7: sequence.stacks}[number]
+            entry = dict_of(entry, repeated=(2,))
             if entry[1] == 0 or entry[1] in table:
                 raise Bad(f"id {entry[1]} is defined twice")
-            table[entry[1]] = text(entry[2])
+            table[entry[1]] = entry[2] if number == 7 else entry[2][0] if number == 6 else text(entry[2][0])
 
     def _event(self, sequence, data):
         event = dict_of(data, repeated=(3, 4))

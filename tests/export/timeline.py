@@ -141,6 +141,9 @@ def databases(tap, options):
             continue
         wanted, threads = reference.of_database(db)
         both(tap, name, root / "final" / name, wanted, threads=threads)
+        trace, wanted = tap.perfetto(root / "final" / name, "--samples"), reference.samples_of(db)
+        tap.check(trace.samples == wanted and trace.slices, f"Perfetto: {name}: {sum(wanted.values())} samples with their stacks, beside the slices",
+                  differences(trace.samples, wanted))
         database_windows(tap, name, root / "final" / name, db)
     return None
 

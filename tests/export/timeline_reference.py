@@ -79,3 +79,16 @@ def of_recording(tracks, with_thread, name=lambda function: function.raw):
                 key = (call.begin, call.time, len(above), name(call.function))
                 found[(track.facts["tid"], *key) if with_thread else key] += 1
     return found
+
+
+def samples_of(db):
+    """(thread, time, names from the outermost) of all samples that last and at which something ran."""
+    found = Counter()
+    for line in db.traces["lines"]:
+        samples = [tuple(s) for s in line["samples"]]
+        for (time, context), (until, _) in zip(samples, samples[1:]):
+            known = db.by_id.get(context)
+            names = tuple(name for _, name in _frames(db, known)) if known else ("<unlisted context>",)
+            if until > time and context and names:
+                found[(line["profile"] + 1, time, names)] += 1
+    return found
