@@ -207,6 +207,12 @@ lode_status lode_export_write(struct lode_export_file *file, const void *bytes, 
 {
     const unsigned char *at = bytes;
     file->written += size;
+    /* Large pieces need no copy, unless they are compressed. */
+    if (size >= BUFFER && file->compression <= LODE_COMPRESSION_NONE) {
+        if (file->used > 0)
+            LODE_TRY(flush(file, false, error));
+        return put(file, bytes, size, error);
+    }
     while (size > BUFFER - file->used) {
         size_t part = BUFFER - file->used;
         memcpy(file->buffer + file->used, at, part);

@@ -60,13 +60,12 @@ static lode_status rank_them(struct lode_tracks *self, const struct seen *all, l
     self->ranks = calloc(all->capacity + 1, sizeof *self->ranks);
     LODE_TRY_ALLOC(self->by_rank && self->ranks, error);
     for (size_t i = 0; i < all->capacity; i++)
-        if (all->items[i])
+        if (all->items[i]) {
+            self->ranks[i] = self->rank_count; /* of a database, the order of the tree */
             self->by_rank[self->rank_count++] = all->items[i];
+        }
     if (self->options.db == NULL)
         LODE_TRY(lode_rank_functions(self->by_rank, self->rank_count, self->ranks, error));
-    else
-        for (uint32_t i = 0; i < self->rank_count; i++)
-            self->ranks[self->by_rank[i]->index] = i;
     for (size_t i = 0; i < all->capacity; i++)
         if (all->items[i])
             self->by_rank[self->ranks[i]] = all->items[i];
