@@ -307,9 +307,22 @@ static lode_status describe(struct lode_profile_source *base, struct lode_descri
 static lode_status number(struct lode_profile_source *base, const struct lode_description *sealed,
                           lode_error *error)
 {
+    struct lode_database_source *self = source_of(base);
     (void)error;
-    if (sealed->sealed)
-        source_of(base)->about = sealed;
+    if (!sealed->sealed)
+        return LODE_OK;
+    for (size_t i = 0; i < self->unlisted.capacity; i++)
+        if (self->unlisted.slots[i].used)
+            self->unlisted.slots[i].value = description_id(sealed, self->unlisted.slots[i].value);
+    self->about = sealed;
+    self->renumbering = (struct lode_renumbering){.db = self->db,
+                                                  .about = sealed,
+                                                  .contexts = sealed->id_of,
+                                                  .unlisted = &self->unlisted,
+                                                  .value_ids = self->value_ids,
+                                                  .divisor = 1.0,
+                                                  .window = {.to = UINT64_MAX},
+                                                  .dropped = &self->dropped};
     return LODE_OK;
 }
 
@@ -326,45 +339,6 @@ static lode_status open_slots(struct lode_profile_source *base, unsigned count, 
 }
 
 /* ---- values ---- */
-
-/* The new id of a context by its old one; false if its values are left out. */
-static bool find_context(const struct lode_database_source *self, uint32_t old, uint32_t *id)
-{
-    uint32_t index = lode_context_tree_find(&self->db->tree, old);
-    const uint32_t *unlisted = NULL;
-    if (index != LODE_NO_INDEX) {
-        *id = self->about->id_of[index];
-        return true;
-    }
-    unlisted = lode_map_get(&self->unlisted, old);
-    if (unlisted)
-        *id = description_id(self->about, *unlisted);
-    return unlisted != NULL;
-}
-
-static lode_status renumber(struct lode_database_source *self, uint32_t profile, const lode_block *block,
-                            struct lode_block_builder *builder, lode_error *error)
-{
-    struct lode_block_change change = {self->value_ids, 1.0};
-    for (uint32_t g = 0; g < block->group_count; g++) {
-        lode_group group;
-        uint32_t context;
-        LODE_TRY(lode_block_group(block, g, &group, error));
-        if (!find_context(self, group.key, &context)) {
-            atomic_fetch_add_explicit(&self->dropped, group.count, memory_order_relaxed);
-            continue;
-        }
-        uint32_t id = 0;
-        lode_status status =
-            lode_block_builder_add_group(builder, context, block, &group, &change, &id, error);
-        if (status == LODE_NOT_FOUND)
-            return lode_fail(error, LODE_ERR_CORRUPT, block->file, LODE_NO_OFFSET,
-                             "profile %u has a value of metric %u, which %s does not list", profile, id,
-                             lode_database_part_file(self->db, LODE_PART_META));
-        LODE_TRY(status);
-    }
-    return LODE_OK;
-}
 
 struct recovered {
     const struct lode_database_source *source;
@@ -389,7 +363,7 @@ static lode_status values(struct lode_profile_source *base, unsigned slot, uint3
     struct lode_block_builder *builder = &self->slots[slot].builder;
     struct recovered recovered = {self, builder};
     lode_block_builder_clear(builder);
-    LODE_TRY(renumber(self, old, out, builder, error));
+    LODE_TRY(lode_renumber_values(&self->renumbering, old, out, builder, error));
     if (self->db->points_lost)
         LODE_TRY(lode_points_recover(self->db, old, add_point, &recovered, error));
     return lode_block_builder_end(builder, self->about->id_count, out, error);
@@ -443,33 +417,6 @@ static lode_status context(struct lode_profile_source *base, uint32_t id, lode_b
 
 /* ---- samples ---- */
 
-static lode_status renumber_samples(const struct lode_database_source *self, const lode_trace_line *line,
-                                    struct lode_blob *out, lode_error *error)
-{
-    bool is_idle = false;
-    uint64_t last = 0;
-    for (uint64_t i = 0; i < line->sample_count; i++) {
-        uint64_t time = trace_time(line, i);
-        uint32_t old = trace_context(line, i), id;
-        if (!find_context(self, old, &id))
-            return lode_fail(error, LODE_ERR_CORRUPT, lode_database_part_file(self->db, LODE_PART_TRACE),
-                             LODE_NO_OFFSET, "a sample is at context %u, which %s does not list", old,
-                             lode_database_part_file(self->db, LODE_PART_META));
-        /* To repeat that nothing ran says nothing, and some writers did. */
-        if (is_idle && old == 0)
-            continue;
-        is_idle = old == 0;
-        LODE_TRY(lode_description_check_sample(self->about, time, last, id, error));
-        last = time;
-        size_t at = lode_blob_extend(out, TRACE_SAMPLE_SIZE);
-        if (at == LODE_BLOB_FULL)
-            return lode_fail_memory(error);
-        put_u64le(out->bytes + at, time);
-        put_u32le(out->bytes + at + 8, id);
-    }
-    return LODE_OK;
-}
-
 static lode_status samples(struct lode_profile_source *base, unsigned slot, uint32_t line,
                            lode_trace_line *out, lode_error *error)
 {
@@ -485,7 +432,7 @@ static lode_status samples(struct lode_profile_source *base, unsigned slot, uint
     own->samples.size = 0;
     if (old != LODE_NONE)
         LODE_TRY(lode_database_trace_line(self->db, old, &from, error));
-    LODE_TRY(renumber_samples(self, &from, &own->samples, error));
+    LODE_TRY(lode_renumber_samples(&self->renumbering, &from, &own->samples, error));
     *out = (lode_trace_line){.profile = line + 1,
                              .sample_count = own->samples.size / TRACE_SAMPLE_SIZE,
                              .samples = own->samples.bytes};

@@ -3,8 +3,8 @@
 #ifndef LODE_TRANSFORM_SOURCE_DATABASE_H
 #define LODE_TRANSFORM_SOURCE_DATABASE_H
 
-#include "base/map.h"
 #include "model/source.h"
+#include "transform/renumber.h"
 #include <lode/convert.h>
 #include <stdatomic.h>
 
@@ -14,7 +14,8 @@ struct lode_database_source {
     const lode_convert_options *options; /* sources, drop_unlisted, on_finding and its user */
 
     const struct lode_description *about; /* NULL: ids are kept */
-    struct lode_map unlisted;             /* from the database's id to the number of the context */
+    struct lode_renumbering renumbering;  /* if they are not */
+    struct lode_map unlisted;             /* by id: the number of the context; once numbered, its id */
     uint16_t *value_ids, *statistic_ids;  /* by the database's id: the new one */
     uint32_t *order;                      /* by new number of a profile, from 0: the database's */
     uint32_t *trace_of;                   /* by profile: its trace line, or LODE_NONE */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transform/source_merge.h"
 
-#include "analysis/window.h"
 #include "base/error.h"
 #include "model/block_builder.h"
 #include "transform/points.h"
@@ -79,6 +78,13 @@ static void number_slice(struct lode_merge_part *part, const struct lode_descrip
         filter->focus_entry = description_id(sealed, filter->focus_entry);
 }
 
+/* The time window of a part's samples. */
+static struct lode_window window_of(const struct lode_merge_part *part)
+{
+    const lode_database_slice *slice = lode_slice_has_window(part) ? part->filter->slice : NULL;
+    return (struct lode_window){.from = slice ? slice->from : 0, .to = slice ? slice->to : UINT64_MAX};
+}
+
 /* From numbers to ids. */
 static lode_status number(struct lode_profile_source *base, const struct lode_description *sealed,
                           lode_error *error)
@@ -96,6 +102,15 @@ static lode_status number(struct lode_profile_source *base, const struct lode_de
             uint32_t *at = lode_map_add(&part->unlisted, part->unlisted_ids[i], 0, NULL);
             *at = description_id(sealed, *at);
         }
+        part->renumbering = (struct lode_renumbering){.db = part->db,
+                                                      .about = sealed,
+                                                      .contexts = part->contexts,
+                                                      .unlisted = &part->unlisted,
+                                                      .value_ids = part->value_ids,
+                                                      .divisor = self->divisor,
+                                                      .window = window_of(part),
+                                                      .shift = part->shift,
+                                                      .dropped = &self->dropped};
     }
     return LODE_OK;
 }
@@ -112,43 +127,6 @@ static lode_status open_slots(struct lode_profile_source *base, unsigned count, 
 }
 
 /* ---- values ---- */
-
-/* The new id of a context by its old one; false if its values are left out. */
-static bool find_context(const struct lode_merge_part *part, uint32_t old, uint32_t *id)
-{
-    uint32_t index = lode_context_tree_find(&part->db->tree, old);
-    const uint32_t *unlisted = index == LODE_NO_INDEX ? lode_map_get(&part->unlisted, old) : NULL;
-    if (index != LODE_NO_INDEX)
-        *id = part->contexts[index];
-    else if (unlisted)
-        *id = *unlisted;
-    return index != LODE_NO_INDEX || unlisted != NULL;
-}
-
-static lode_status renumber(struct lode_merge_source *self, const struct lode_merge_part *part,
-                            uint32_t profile, const lode_block *block, struct lode_block_builder *builder,
-                            lode_error *error)
-{
-    struct lode_block_change change = {part->value_ids, self->divisor};
-    for (uint32_t g = 0; g < block->group_count; g++) {
-        lode_group group;
-        uint32_t context;
-        LODE_TRY(lode_block_group(block, g, &group, error));
-        if (!find_context(part, group.key, &context)) {
-            atomic_fetch_add_explicit(&self->dropped, group.count, memory_order_relaxed);
-            continue;
-        }
-        uint32_t id = 0;
-        lode_status status =
-            lode_block_builder_add_group(builder, context, block, &group, &change, &id, error);
-        if (status == LODE_NOT_FOUND)
-            return lode_fail(error, LODE_ERR_CORRUPT, block->file, LODE_NO_OFFSET,
-                             "profile %u has a value of metric %u, which %s does not list", profile, id,
-                             lode_database_part_file(part->db, LODE_PART_META));
-        LODE_TRY(status);
-    }
-    return LODE_OK;
-}
 
 struct recovered {
     const struct lode_merge_source *source;
@@ -205,7 +183,7 @@ static lode_status values(struct lode_profile_source *base, unsigned slot, uint3
         return sliced_values(self, slot, profile, out, error);
     LODE_TRY(lode_profile_block(part->db, from->profile, out, error));
     lode_block_builder_clear(builder);
-    LODE_TRY(renumber(self, part, from->profile, out, builder, error));
+    LODE_TRY(lode_renumber_values(&part->renumbering, from->profile, out, builder, error));
     if (part->db->points_lost)
         LODE_TRY(lode_points_recover(part->db, from->profile, add_point, &recovered, error));
     return lode_block_builder_end(builder, self->about->id_count, out, error);
@@ -222,77 +200,6 @@ static lode_status summary(struct lode_profile_source *base, lode_block *out, lo
 
 /* ---- samples ---- */
 
-static lode_status no_context(const struct lode_merge_part *part, uint32_t id, lode_error *error)
-{
-    return lode_fail(error, LODE_ERR_CORRUPT, lode_database_part_file(part->db, LODE_PART_TRACE),
-                     LODE_NO_OFFSET, "a sample is at context %u, which %s does not list", id,
-                     lode_database_part_file(part->db, LODE_PART_META));
-}
-
-/* To repeat that nothing ran says nothing, and some writers did. */
-static bool is_repeated(bool *is_idle, uint32_t context)
-{
-    bool is = *is_idle && context == 0;
-    *is_idle = context == 0;
-    return is;
-}
-
-static lode_status put_sample(const struct lode_merge_source *self, uint64_t time, uint64_t *last,
-                              uint32_t id, struct lode_blob *out, lode_error *error)
-{
-    LODE_TRY(lode_description_check_sample(self->about, time, *last, id, error));
-    *last = time;
-    size_t at = lode_blob_extend(out, TRACE_SAMPLE_SIZE);
-    if (at == LODE_BLOB_FULL)
-        return lode_fail_memory(error);
-    put_u64le(out->bytes + at, time);
-    put_u32le(out->bytes + at + 8, id);
-    return LODE_OK;
-}
-
-/* The time window of a part's samples. */
-static struct lode_window window_of(const struct lode_merge_part *part)
-{
-    const lode_database_slice *slice = lode_slice_has_window(part) ? part->filter->slice : NULL;
-    return (struct lode_window){.from = slice ? slice->from : 0, .to = slice ? slice->to : UINT64_MAX};
-}
-
-/* What a sample is about: nothing, if that is not in the slice. */
-static lode_status find_sampled(const struct lode_merge_part *part, uint32_t old, uint32_t *id,
-                                lode_error *error)
-{
-    *id = 0;
-    if (old == 0 || find_context(part, old, id))
-        return LODE_OK;
-    return no_context(part, old, error);
-}
-
-static lode_status renumber_samples(const struct lode_merge_source *self, const struct lode_merge_part *part,
-                                    const lode_trace_line *line, struct lode_blob *out, lode_error *error)
-{
-    struct lode_window window = window_of(part);
-    bool is_idle = false;
-    uint64_t last = 0;
-    uint32_t id;
-    if (line->sample_count == 0)
-        return LODE_OK;
-    struct lode_window_walk walk = window_walk(&window, line);
-    for (; walk.next < line->sample_count; walk.next++) {
-        uint64_t time = trace_time(line, walk.next);
-        if (time >= window.to && window.to != UINT64_MAX)
-            break;
-        LODE_TRY(find_sampled(part, trace_context(line, walk.next), &id, error));
-        if (is_repeated(&is_idle, id))
-            continue;
-        time = time > window.from ? time : window.from;
-        LODE_TRY(put_sample(self, time - part->shift, &last, id, out, error));
-    }
-    /* What went on at the end of the window ends there. */
-    if (walk.next < line->sample_count && !is_idle && out->size > 0)
-        return put_sample(self, window.to, &last, 0, out, error);
-    return LODE_OK;
-}
-
 static lode_status samples(struct lode_profile_source *base, unsigned slot, uint32_t line,
                            lode_trace_line *out, lode_error *error)
 {
@@ -304,7 +211,8 @@ static lode_status samples(struct lode_profile_source *base, unsigned slot, uint
         return LODE_END;
     own->samples.size = 0;
     LODE_TRY(line_of(self, line, &from, error));
-    LODE_TRY(renumber_samples(self, &self->parts[self->profiles[line].part], &from, &own->samples, error));
+    LODE_TRY(lode_renumber_samples(&self->parts[self->profiles[line].part].renumbering, &from, &own->samples,
+                                   error));
     *out = (lode_trace_line){.profile = line + 1,
                              .sample_count = own->samples.size / TRACE_SAMPLE_SIZE,
                              .samples = own->samples.bytes};
@@ -315,23 +223,10 @@ static lode_status samples(struct lode_profile_source *base, unsigned slot, uint
 static uint64_t sample_count(struct lode_profile_source *base, uint32_t line)
 {
     struct lode_merge_source *self = source_of(base);
-    const struct lode_merge_part *part = &self->parts[self->profiles[line].part];
-    struct lode_window window = window_of(part);
     lode_trace_line from;
-    uint64_t count = 0;
-    bool is_idle = false;
-    uint32_t id;
-    if (line_of(self, line, &from, NULL) != LODE_OK || from.sample_count == 0)
+    if (line_of(self, line, &from, NULL) != LODE_OK)
         return 0;
-    struct lode_window_walk walk = window_walk(&window, &from);
-    for (; walk.next < from.sample_count; walk.next++) {
-        if (trace_time(&from, walk.next) >= window.to && window.to != UINT64_MAX)
-            break;
-        if (find_sampled(part, trace_context(&from, walk.next), &id, NULL) != LODE_OK)
-            return 0;
-        count += !is_repeated(&is_idle, id);
-    }
-    return count + (walk.next < from.sample_count && !is_idle && count > 0);
+    return lode_renumber_count_samples(&self->parts[self->profiles[line].part].renumbering, &from);
 }
 
 /* ---- all of it ---- */

@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "model/database.h"
 #include "model/source.h"
+#include "transform/renumber.h"
 #include <lode/slice.h>
 #include <stdatomic.h>
 
@@ -33,13 +34,14 @@ struct lode_merge_part {
     struct lode_map unlisted;         /* by id: the same */
     uint32_t *unlisted_ids;           /* rising */
     uint32_t unlisted_count;
-    uint16_t *value_ids;      /* by the database's id: the new one */
-    uint32_t *metrics;        /* by metric: its number in the list of all */
-    uint32_t *scopes, *kinds; /* likewise */
-    uint32_t *trace_of;       /* by profile: its trace line, or LODE_NONE */
-    uint32_t run;             /* parts of equal labels have equal ones */
-    uint64_t start;           /* of its samples; UINT64_MAX: there are none */
-    uint64_t shift;           /* subtracted from times */
+    uint16_t *value_ids;                 /* by the database's id: the new one */
+    uint32_t *metrics;                   /* by metric: its number in the list of all */
+    uint32_t *scopes, *kinds;            /* likewise */
+    uint32_t *trace_of;                  /* by profile: its trace line, or LODE_NONE */
+    uint32_t run;                        /* parts of equal labels have equal ones */
+    uint64_t start;                      /* of its samples; UINT64_MAX: there are none */
+    uint64_t shift;                      /* subtracted from times */
+    struct lode_renumbering renumbering; /* once numbered */
 };
 
 /* A profile of the new database. */
