@@ -29,7 +29,7 @@ static inline lode_block block_of_profile(const unsigned char *groups, uint64_t 
 }
 
 struct lode_block_builder {
-    struct lode_blob bytes, sorted; /* values as in blocks: as they came, and by context if they differ */
+    struct lode_blob bytes, sorted; /* values as in blocks: as they came; by context, if needed */
     struct lode_blob groups;        /* likewise, of the block */
     struct lode_array runs;         /* contiguous values of one context, as they came */
     uint16_t last_id;

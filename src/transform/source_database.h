@@ -15,7 +15,7 @@ struct lode_database_source {
 
     const struct lode_description *about; /* NULL: ids are kept */
     struct lode_renumbering renumbering;  /* if they are not */
-    struct lode_map unlisted;             /* by id: the number of the context; once numbered, its id */
+    struct lode_map unlisted;             /* by id: number of the context, then its new id */
     uint16_t *value_ids, *statistic_ids;  /* by the database's id: the new one */
     uint32_t *order;                      /* by new number of a profile, from 0: the database's */
     uint32_t *trace_of;                   /* by profile: its trace line, or LODE_NONE */
