@@ -2,6 +2,7 @@
 #include "base/gzip.h"
 
 #include <limits.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 enum {
@@ -30,8 +31,7 @@ static bool make_room(z_stream *stream, struct lode_blob *out, size_t left)
 static void give_input(z_stream *stream, struct lode_range packed, uint64_t at)
 {
     uint64_t left = packed.size - at;
-    /* zlib does not write to its input; its older interface has no const. */
-    stream->next_in = (Bytef *)(uintptr_t)(packed.data + at);
+    stream->next_in = packed.data + at;
     stream->avail_in = left > INT_MAX ? INT_MAX : (uInt)left;
 }
 

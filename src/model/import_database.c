@@ -4,23 +4,19 @@
 #include "base/error.h"
 #include "model/block_builder.h"
 #include "model/database.h"
-#include "model/import.h"
+#include "model/import_parts.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A value's id is its metric times this, plus its scope; so are ids of statistics. */
-enum scope {
-    SCOPE_POINT,
-    SCOPE_FUNCTION,
-    SCOPE_LEXICAL,
-    SCOPE_EXECUTION,
-    SCOPES
+/* Values by context, made when they are first asked for. */
+struct transposed {
+    pthread_mutex_t lock;
+    bool is_made;
+    unsigned char *group_bytes, *value_bytes;
+    uint64_t *group_start, *value_start; /* by context */
 };
-
-/* The id kinds that other databases have, too. */
-static const char *const id_kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
 
 struct imported {
     struct lode_database base; /* must be first */
@@ -30,151 +26,12 @@ struct imported {
     struct lode_block_builder *builders; /* by profile; the bytes of the blocks */
     lode_block *blocks;                  /* by profile */
     uint32_t block_count;
-    /* Values by context, made when they are first asked for. */
-    pthread_mutex_t lock;
-    bool is_transposed;
-    unsigned char *group_bytes, *value_bytes;
-    uint64_t *group_start, *value_start; /* by context */
+    struct transposed *by_context;
 };
 
-static struct imported *imported_of(const lode_database *db)
+static const struct imported *imported_of(const lode_database *db)
 {
-    return (struct imported *)(uintptr_t)(const void *)db;
-}
-
-/* ---- the description ---- */
-
-/* By string, its number as a module and as a file; by function, its number. */
-struct numbers {
-    uint32_t *modules, *files, *functions;
-};
-
-static lode_status describe_metrics(const struct lode_import *import, struct lode_description *about,
-                                    lode_error *error)
-{
-    static const struct {
-        const char *name;
-        int type;
-    } scopes[SCOPES] = {[SCOPE_POINT] = {"point", LODE_SCOPE_POINT},
-                        [SCOPE_FUNCTION] = {"function", LODE_SCOPE_TRANSITIVE},
-                        [SCOPE_LEXICAL] = {"lex_aware", LODE_SCOPE_CUSTOM},
-                        [SCOPE_EXECUTION] = {"execution", LODE_SCOPE_EXECUTION}};
-    uint32_t numbers[SCOPES];
-    for (size_t i = 0; i < sizeof id_kinds / sizeof *id_kinds; i++)
-        LODE_TRY(lode_description_add_id_kind(about, id_kinds[i], NULL, error));
-    for (size_t i = 0; i < SCOPES; i++)
-        LODE_TRY(lode_description_add_scope(about, scopes[i].name, scopes[i].type, 0, &numbers[i], error));
-    for (size_t m = 0; m < import->metrics.count; m++) {
-        uint32_t metric;
-        uint16_t id;
-        const char *name = *LODE_ARRAY_AT(&import->metrics, const char *, m);
-        LODE_TRY(lode_description_add_metric(about, name, &metric, error));
-        for (size_t i = 0; i < SCOPES; i++)
-            LODE_TRY(lode_description_add_metric_scope(about, metric, numbers[i], &id, error));
-        for (size_t i = 0; i < SCOPES; i++)
-            LODE_TRY(
-                lode_description_add_statistic(about, metric, numbers[i], "$$", LODE_COMBINE_SUM, error));
-    }
-    return LODE_OK;
-}
-
-static lode_status module_of(const struct lode_import *import, struct lode_description *about,
-                             struct numbers *numbers, uint32_t string, uint32_t *out, lode_error *error)
-{
-    *out = LODE_NONE;
-    if (string == LODE_NO_NUMBER)
-        return LODE_OK;
-    if (numbers->modules[string] == LODE_NONE)
-        LODE_TRY(lode_description_add_module(about, lode_strings_at(&import->frames.strings, string),
-                                             &numbers->modules[string], error));
-    *out = numbers->modules[string];
-    return LODE_OK;
-}
-
-static lode_status file_of(const struct lode_import *import, struct lode_description *about,
-                           struct numbers *numbers, uint32_t string, uint32_t *out, lode_error *error)
-{
-    *out = LODE_NONE;
-    if (string == LODE_NO_NUMBER)
-        return LODE_OK;
-    if (numbers->files[string] == LODE_NONE)
-        LODE_TRY(lode_description_add_file(about, lode_strings_at(&import->frames.strings, string), 0, NULL,
-                                           &numbers->files[string], error));
-    *out = numbers->files[string];
-    return LODE_OK;
-}
-
-static lode_status describe_functions(const struct lode_import *import, struct lode_description *about,
-                                      struct numbers *numbers, lode_error *error)
-{
-    for (size_t i = 0; i < import->frames.functions.items.count; i++) {
-        const struct lode_frame_function *from =
-            LODE_ARRAY_AT(&import->frames.functions.items, struct lode_frame_function, i);
-        lode_writer_function function = {.name = lode_strings_at(&import->frames.strings, from->name),
-                                         .line = from->line,
-                                         .offset = from->offset};
-        LODE_TRY(module_of(import, about, numbers, from->module, &function.module, error));
-        LODE_TRY(file_of(import, about, numbers, from->file, &function.file, error));
-        LODE_TRY(lode_description_add_function(about, &function, &numbers->functions[i], error));
-    }
-    return LODE_OK;
-}
-
-/* Nodes have the numbers of contexts plus 1: all are added, in their order. */
-static lode_status describe_contexts(const struct lode_import *import, struct lode_description *about,
-                                     struct numbers *numbers, lode_error *error)
-{
-    for (uint32_t i = 1; i < import->tree.count; i++) {
-        const struct lode_tree_node *node = lode_tree_node(&import->tree, i);
-        const struct lode_frame *frame = lode_frames_at(&import->frames, node->frame);
-        lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
-        uint32_t number;
-        context.parent = node->parent == LODE_TREE_ROOT ? LODE_NONE : node->parent - 1;
-        context.propagation = frame->propagation;
-        if (frame->kind == LODE_LEXICAL_ENTRY) {
-            context.entry = frame->entry;
-            context.entry_name = lode_strings_at(&import->frames.strings, frame->function);
-        } else {
-            context.lexical = frame->kind;
-            context.relation = frame->relation;
-            if (frame->function != LODE_NO_NUMBER)
-                context.function = numbers->functions[frame->function];
-        }
-        context.line = frame->line;
-        context.offset = frame->offset;
-        LODE_TRY(file_of(import, about, numbers, frame->file, &context.file, error));
-        LODE_TRY(module_of(import, about, numbers, frame->module, &context.module, error));
-        LODE_TRY(lode_description_add_context(about, &context, &number, error));
-    }
-    return LODE_OK;
-}
-
-static lode_status describe_with(const struct lode_import *import, struct lode_description *about,
-                                 struct numbers *numbers, lode_error *error)
-{
-    size_t strings = import->frames.strings.items.count, functions = import->frames.functions.items.count;
-    numbers->modules = malloc((strings + 1) * sizeof *numbers->modules);
-    numbers->files = malloc((strings + 1) * sizeof *numbers->files);
-    numbers->functions = malloc((functions + 1) * sizeof *numbers->functions);
-    LODE_TRY_ALLOC(numbers->modules && numbers->files && numbers->functions, error);
-    for (size_t i = 0; i < strings; i++)
-        numbers->modules[i] = numbers->files[i] = LODE_NONE;
-    LODE_TRY(describe_metrics(import, about, error));
-    LODE_TRY(describe_functions(import, about, numbers, error));
-    LODE_TRY(describe_contexts(import, about, numbers, error));
-    return lode_description_seal(about, error);
-}
-
-static lode_status describe(const struct lode_import *import, struct lode_description *about,
-                            lode_error *error)
-{
-    struct numbers numbers = {0};
-    about->keeps_strings = true;
-    lode_status status = describe_with(import, about, &numbers, error);
-    free(numbers.modules);
-    free(numbers.files);
-    free(numbers.functions);
-    return status;
+    return (const struct imported *)(const void *)db;
 }
 
 /* ---- values ---- */
@@ -406,77 +263,79 @@ static void move_values(const struct imported *db, const uint64_t *start, uint64
 }
 
 /* Groups of one context are counted from its own first value. */
-static void write_context(struct imported *db, struct moved *moved, uint64_t count, uint32_t context,
+static void write_context(struct transposed *to, struct moved *moved, uint64_t count, uint32_t context,
                           uint64_t *groups)
 {
-    unsigned char *value = db->value_bytes + db->value_start[context] * VALUE_SIZE;
+    unsigned char *value = to->value_bytes + to->value_start[context] * VALUE_SIZE;
     if (count > 1)
         qsort(moved, count, sizeof *moved, compare_moved);
     for (uint64_t i = 0; i < count; i++, value += VALUE_SIZE) {
         if (i == 0 || moved[i].id != moved[i - 1].id) {
-            put_u16le(db->group_bytes + *groups * GROUP_SIZE, moved[i].id);
-            put_u64le(db->group_bytes + (*groups)++ * GROUP_SIZE + 2, i);
+            put_u16le(to->group_bytes + *groups * GROUP_SIZE, moved[i].id);
+            put_u64le(to->group_bytes + (*groups)++ * GROUP_SIZE + 2, i);
         }
         put_u32le(value, moved[i].profile);
         put_f64le(value + 4, moved[i].value);
     }
 }
 
-static bool transpose(struct imported *db)
+static bool transpose(const struct imported *db, struct transposed *to)
 {
     uint32_t contexts = db->about.id_count;
-    db->value_start = calloc((size_t)contexts + 1, sizeof *db->value_start);
-    db->group_start = calloc((size_t)contexts + 1, sizeof *db->group_start);
+    to->value_start = calloc((size_t)contexts + 1, sizeof *to->value_start);
+    to->group_start = calloc((size_t)contexts + 1, sizeof *to->group_start);
     uint64_t *used = calloc((size_t)contexts + 1, sizeof *used);
-    uint64_t count = db->value_start ? count_values(db, db->value_start) : 0, groups = 0;
+    uint64_t count = to->value_start ? count_values(db, to->value_start) : 0, groups = 0;
     struct moved *moved = malloc((size_t)(count + 1) * sizeof *moved);
-    db->value_bytes = malloc((size_t)count * VALUE_SIZE + 1);
-    db->group_bytes = malloc((size_t)count * GROUP_SIZE + 1);
-    bool done = db->value_start && db->group_start && used && moved && db->value_bytes && db->group_bytes;
+    to->value_bytes = malloc((size_t)count * VALUE_SIZE + 1);
+    to->group_bytes = malloc((size_t)count * GROUP_SIZE + 1);
+    bool done = to->value_start && to->group_start && used && moved && to->value_bytes && to->group_bytes;
     if (done)
-        move_values(db, db->value_start, used, moved);
+        move_values(db, to->value_start, used, moved);
     for (uint32_t i = 0; done && i < contexts; i++) {
-        db->group_start[i] = groups;
-        write_context(db, moved + db->value_start[i], db->value_start[i + 1] - db->value_start[i], i,
+        to->group_start[i] = groups;
+        write_context(to, moved + to->value_start[i], to->value_start[i + 1] - to->value_start[i], i,
                       &groups);
     }
     if (done)
-        db->group_start[contexts] = groups;
+        to->group_start[contexts] = groups;
     free(used);
     free(moved);
     return done;
 }
 
-static void forget_transpose(struct imported *db)
+static void forget_transposed(struct transposed *self)
 {
-    free(db->value_start);
-    free(db->group_start);
-    free(db->value_bytes);
-    free(db->group_bytes);
-    db->value_start = db->group_start = NULL;
-    db->value_bytes = db->group_bytes = NULL;
+    free(self->value_start);
+    free(self->group_start);
+    free(self->value_bytes);
+    free(self->group_bytes);
+    self->value_start = self->group_start = NULL;
+    self->value_bytes = self->group_bytes = NULL;
 }
 
 static lode_status get_context_block(const lode_database *base, uint32_t id, lode_block *out,
                                      lode_error *error)
 {
-    struct imported *db = imported_of(base);
-    pthread_mutex_lock(&db->lock);
-    if (!db->is_transposed) {
-        db->is_transposed = transpose(db);
-        if (!db->is_transposed)
-            forget_transpose(db);
+    const struct imported *db = imported_of(base);
+    struct transposed *by_context = db->by_context;
+    pthread_mutex_lock(&by_context->lock);
+    if (!by_context->is_made) {
+        by_context->is_made = transpose(db, by_context);
+        if (!by_context->is_made)
+            forget_transposed(by_context);
     }
-    bool done = db->is_transposed;
-    pthread_mutex_unlock(&db->lock);
+    bool done = by_context->is_made;
+    pthread_mutex_unlock(&by_context->lock);
     LODE_TRY_ALLOC(done, error);
-    *out = (lode_block){.value_count = db->value_start[id + 1] - db->value_start[id],
-                        .group_count = (uint32_t)(db->group_start[id + 1] - db->group_start[id]),
+    uint64_t value = by_context->value_start[id], group = by_context->group_start[id];
+    *out = (lode_block){.value_count = by_context->value_start[id + 1] - value,
+                        .group_count = (uint32_t)(by_context->group_start[id + 1] - group),
                         .group_key_size = sizeof(uint16_t),
                         .value_key_size = sizeof(uint32_t),
                         .layout = LODE_LAYOUT_LITTLE,
-                        .groups = db->group_bytes + db->group_start[id] * GROUP_SIZE,
-                        .values = db->value_bytes + db->value_start[id] * VALUE_SIZE,
+                        .groups = by_context->group_bytes + group * GROUP_SIZE,
+                        .values = by_context->value_bytes + value * VALUE_SIZE,
                         .file = db->base.parts[LODE_PART_CONTEXT].file};
     return LODE_OK;
 }
@@ -516,18 +375,19 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
 
 static void close_database(lode_database *base)
 {
-    struct imported *db = imported_of(base);
+    struct imported *db = (struct imported *)(void *)base;
     for (uint32_t i = 0; db->builders && i < db->block_count; i++)
         lode_block_builder_free(&db->builders[i]);
     free(db->builders);
     free(db->blocks);
-    forget_transpose(db);
+    forget_transposed(db->by_context);
+    pthread_mutex_destroy(&db->by_context->lock);
+    free(db->by_context);
     free(db->base.tree.by_id);
     lode_description_free(&db->about);
     lode_strings_free(&db->strings);
     lode_array_free(&db->ids);
     lode_arena_free(&db->base.arena);
-    pthread_mutex_destroy(&db->lock);
     free(db);
 }
 
@@ -555,16 +415,16 @@ static void show_description(struct imported *db)
     struct lode_description *about = &db->about;
     /* Both have the same arrays; the database has them without const. */
     base->id_kinds = (const char **)about->kinds_list.items;
-    base->id_kind_count = about->id_kind_count;
     base->scopes = (struct lode_scope *)about->scope_list.items;
+    memcpy(&base->metrics, &about->metrics, sizeof base->metrics);
+    memcpy(&base->modules, &about->modules, sizeof base->modules);
+    memcpy(&base->files, &about->files, sizeof base->files);
+    memcpy(&base->functions, &about->functions, sizeof base->functions);
+    base->id_kind_count = about->id_kind_count;
     base->scope_count = about->scope_count;
-    base->metrics = (struct lode_metric *)(uintptr_t)about->metrics;
     base->metric_count = about->metric_count;
-    base->modules = (struct lode_module *)(uintptr_t)about->modules;
     base->module_count = about->module_count;
-    base->files = (struct lode_file *)(uintptr_t)about->files;
     base->file_count = about->file_count;
-    base->functions = (struct lode_function *)(uintptr_t)about->functions;
     base->function_count = about->function_count;
     base->tree = about->tree;
     base->profile_count = db->block_count;
@@ -617,7 +477,7 @@ static lode_status fill(struct imported *db, struct lode_import *import, const c
         db->blocks[i] = block_of_profile(NULL, 0, NULL, 0);
     }
     LODE_TRY(name_database(db, import, file, size, error));
-    LODE_TRY(describe(import, &db->about, error));
+    LODE_TRY(lode_import_describe(import, &db->about, error));
     show_description(db);
     lode_status status = lode_context_tree_index_ids(&db->base.tree, no_duplicate, NULL, error);
     if (status == LODE_OK)
@@ -636,11 +496,13 @@ lode_status lode_import_finish(struct lode_import *import, lode_database **out, 
                                const char *file, uint64_t size, lode_error *error)
 {
     struct imported *db = calloc(1, sizeof *db);
-    LODE_TRY_ALLOC(db, error);
-    if (pthread_mutex_init(&db->lock, NULL) != 0) {
+    struct transposed *by_context = calloc(1, sizeof *by_context);
+    if (db == NULL || by_context == NULL || pthread_mutex_init(&by_context->lock, NULL) != 0) {
         free(db);
+        free(by_context);
         return lode_fail_memory(error);
     }
+    db->by_context = by_context;
     db->base.ops = &imported_ops;
     db->base.format = format;
     db->base.names_metric = import->default_metric != LODE_NONE;

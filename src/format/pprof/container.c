@@ -75,18 +75,23 @@ static bool begins_with(struct lode_range bytes, const char *text)
     return bytes.size >= length && memcmp(bytes.data, text, length) == 0;
 }
 
+static uint64_t get_word(const uint8_t *at, size_t size, bool is_big)
+{
+    if (size == sizeof(uint32_t))
+        return is_big ? get_u32be(at) : get_u32le(at);
+    return is_big ? get_u64be(at) : get_u64le(at);
+}
+
 /* Words 0, 3, 0 or 1, period, 0 of 4 or 8 bytes, in either byte order. */
 static bool is_legacy_cpu(struct lode_range bytes)
 {
-    for (unsigned size = 4; size <= 8; size *= 2) {
-        const uint8_t *at = bytes.data;
-        uint64_t words[5] = {0};
-        if (bytes.size < (uint64_t)size * 5)
+    for (size_t size = 4; size <= 8; size *= 2) {
+        uint64_t words[5];
+        if (bytes.size < size * 5)
             return false;
         for (unsigned order = 0; order < 2; order++) {
-            for (unsigned i = 0; i < 5; i++)
-                words[i] = size == 4 ? (order ? get_u32be(at + i * size) : get_u32le(at + i * size))
-                                     : (order ? get_u64be(at + i * size) : get_u64le(at + i * size));
+            for (size_t i = 0; i < 5; i++)
+                words[i] = get_word(bytes.data + i * size, size, order);
             if (words[0] == 0 && words[1] == 3 && words[2] <= 1 && words[3] > 0 && words[4] == 0)
                 return true;
         }
