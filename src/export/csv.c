@@ -25,8 +25,11 @@ static lode_status put_text(struct lode_export_file *file, const char *text, lod
 static size_t number_text(char text[LODE_NUMBER_SIZE], const struct lode_table_field *field,
                           const lode_column *column, uint64_t row)
 {
-    if (field->flags & LODE_FIELD_BOOLEAN)
-        return strlen(strcpy(text, ((const uint8_t *)column->data)[row] ? "true" : "false"));
+    if (field->flags & LODE_FIELD_BOOLEAN) {
+        bool is_true = ((const uint8_t *)column->data)[row] != 0;
+        memcpy(text, is_true ? "true" : "false", is_true ? 4 : 5);
+        return is_true ? 4 : 5;
+    }
     if (field->type == LODE_COLUMN_U32)
         return lode_number_u64(text, ((const uint32_t *)column->data)[row]);
     if (field->type == LODE_COLUMN_F64)

@@ -87,7 +87,7 @@ size_t lode_number_f64(char *text, double number)
 {
     if (isnan(number) || isinf(number)) {
         const char *word = isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
-        return strlen(strcpy(text, word));
+        return (size_t)snprintf(text, LODE_NUMBER_SIZE, "%s", word);
     }
     size_t length = short_text(text, number);
     if (length > 0)

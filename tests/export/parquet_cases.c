@@ -60,7 +60,7 @@ static uint64_t number_at(unsigned column, uint64_t row)
 
 static double real_at(unsigned column, uint64_t row)
 {
-    static const double edges[] = {0.0, -0.0, 1.5, INFINITY, -INFINITY, 1e-310, NAN};
+    static const double edges[] = {0.0, -0.0, 1.5, (double)INFINITY, -(double)INFINITY, 1e-310, (double)NAN};
     uint64_t number = number_at(column, row), which = number % 50;
     /* NaN only in some columns. */
     return which < 6u + (shapes[column].seed % 3 == 0) ? edges[which] : (double)(int64_t)number / 1024;
