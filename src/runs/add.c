@@ -215,3 +215,41 @@ int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error 
     free(a.metrics);
     return status;
 }
+
+/* ---- removing ---- */
+
+static int remove_all(catalogue *c, int64_t run, catalogue_error *error)
+{
+    static const char *const sql[] = {
+        "DELETE FROM cost WHERE run = ?1",
+        "DELETE FROM total WHERE run = ?1",
+        "DELETE FROM label WHERE run = ?1",
+        "DELETE FROM run WHERE id = ?1",
+        "DELETE FROM key WHERE NOT EXISTS (SELECT 1 FROM cost WHERE cost.key = key.id)",
+        "DELETE FROM metric WHERE NOT EXISTS (SELECT 1 FROM total WHERE total.metric = metric.id)",
+    };
+    int status = 0;
+    for (size_t i = 0; i < sizeof sql / sizeof *sql && status == 0; i++) {
+        sqlite3_stmt *statement = catalogue_prepare(c, sql[i], error);
+        if (!statement)
+            return -1;
+        if (sqlite3_bind_parameter_count(statement) > 0)
+            sqlite3_bind_int64(statement, 1, run);
+        status = catalogue_step(c, statement, error) < 0 ? -1 : 0;
+        sqlite3_finalize(statement);
+        if (status == 0 && strncmp(sql[i], "DELETE FROM run ", 16) == 0 && sqlite3_changes(c->db) == 0)
+            return 1;
+    }
+    return status == 0 ? catalogue_run(c, "COMMIT", error) : status;
+}
+
+int catalogue_remove(catalogue *c, int64_t run, catalogue_error *error)
+{
+    int status = catalogue_run(c, "BEGIN IMMEDIATE", error);
+    if (status != 0)
+        return status;
+    status = remove_all(c, run, error);
+    if (status != 0)
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}

@@ -69,6 +69,12 @@ typedef struct run_record {
  */
 int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error *error);
 
+/*
+ * Removes a run, and functions and metrics that no other run has, in one transaction. Returns 1 if
+ * there is no such run.
+ */
+int catalogue_remove(catalogue *c, int64_t run, catalogue_error *error);
+
 /* One run. Strings are valid until the callback returns. */
 typedef struct run_row {
     int64_t id;

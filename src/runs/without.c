@@ -30,6 +30,12 @@ int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error 
     return catalogue_open(&c, "", CATALOGUE_WRITE, error);
 }
 
+int catalogue_remove(catalogue *c, int64_t run, catalogue_error *error)
+{
+    (void)run;
+    return catalogue_open(&c, "", CATALOGUE_WRITE, error);
+}
+
 int catalogue_list(catalogue *c, const run_filter *filter, run_row_fn on_run, void *user,
                    catalogue_error *error)
 {

@@ -94,6 +94,32 @@ def a_store_is_added_once(program):
         program.equal(r.list()["row_count"], 2, "two runs")
 
 
+CONTENTS = {
+    "run": "SELECT path, format, begun, bytes, profiles, (SELECT name FROM metric WHERE id = metric) FROM run",
+    "label": "SELECT path, name, value FROM label JOIN run ON run.id = run ORDER BY 1, 2",
+    "metric": "SELECT name FROM metric ORDER BY 1",
+    "key": "SELECT name, module, file FROM key ORDER BY 1, 2, 3",
+    "total": "SELECT path, metric.name, value FROM total JOIN run ON run.id = run JOIN metric ON metric.id = total.metric ORDER BY 1, 2",
+    "cost": "SELECT path, metric.name, key.name, exclusive, inclusive, min, max FROM cost JOIN run ON run.id = run "
+            "JOIN metric ON metric.id = cost.metric JOIN key ON key.id = key ORDER BY 1, 2, 3"}
+
+
+def a_run_is_removed_with_what_only_it_has(program):
+    with Runs(program) as r:
+        r.add("demo/solver")
+        wanted = {name: r.sql(text) for name, text in CONTENTS.items()}
+        r.add("demo/thumbs")
+        before = {name: r.sql(text) for name, text in CONTENTS.items()}
+        program.check(all(len(before[name]) > len(wanted[name]) for name in CONTENTS), "each table has more with two runs", [before])
+        program.says(r.runs("remove", "3"), 2, r".*runs.sqlite has no run 3", "no such run")
+        program.equal({name: r.sql(text) for name, text in CONTENTS.items()}, before, "nothing was removed")
+        program.equal(r.runs("remove", "2").out, f"run 2 removed from {r.file}\n", "a run is removed")
+        program.equal({name: r.sql(text) for name, text in CONTENTS.items()}, wanted, "the catalogue is as if it had never been there")
+        program.equal((r.sql("PRAGMA integrity_check"), r.sql("PRAGMA foreign_key_check")), ([("ok",)], []), "SQLite finds the file in order")
+        program.equal(r.add("demo/shop")["run"], 3, "its number is not used again")
+        program.says(r.runs("remove", "2"), 2, r".*runs.sqlite has no run 2", "it cannot be removed twice")
+
+
 def labels_select_runs(program):
     with Runs(program) as r:
         for branch, commit, day in (("main", "a1", "2026-01-01"), ("main", "a2", "2026-01-02T10:00Z"), ("dev", "a3", "2026-01-03T10:00Z")):
@@ -152,6 +178,9 @@ def usage(program):
                                (["runs", "list", "--label", "x"], "--label is NAME=VALUE, not 'x'.*" + see),
                                (["runs", "list", "--label", "a b=c"], "--label is NAME=VALUE, not 'a b=c'.*" + see),
                                (["runs", "list", "--since", "yesterday"], "--since is a date.*, not 'yesterday'" + see),
+                               (["runs", "remove"], "missing argument: RUN" + see), (["runs", "remove", "solver"], "a run is a number.*, not 'solver'" + see),
+                               (["runs", "remove", "1", "--since", "1d"], "--since and --until are not for 'lode runs remove'" + see),
+                               (["runs", "remove", "1", "--label", "a=b"], "--label is not for 'lode runs remove'" + see),
                                (["runs", "list", "--again"], "--time and --again are for 'lode runs add'" + see),
                                (["runs", "add", "demo/solver", "--since", "1d"], "--since and --until are not for 'lode runs add'" + see),
                                (["runs", "list", "--catalogue", "none.sqlite"], "none.sqlite: there is no catalogue; 'lode runs add' creates it"),
@@ -265,7 +294,7 @@ def values_of_other_types_do_no_harm(program):
 
 
 def commands_of(r):
-    return [["list"], ["list", "--label", "title=heat", "--json"], ["add", "demo/solver", "--again"]]
+    return [["list"], ["list", "--label", "title=heat", "--json"], ["add", "demo/solver", "--again"], ["remove", "2"]]
 
 
 def damaged_catalogues_end_with_a_message(program):
@@ -383,7 +412,7 @@ def without_sqlite(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, stores_of_all_kinds_are_added, a_store_is_added_once, labels_select_runs, environments_give_labels, usage,
+    sys.exit(cli.main(__doc__, stores_of_all_kinds_are_added, a_store_is_added_once, a_run_is_removed_with_what_only_it_has, labels_select_runs, environments_give_labels, usage,
                       the_default_is_the_directory_of_data, links_are_not_followed, other_files_are_refused,
                       other_parts_of_a_schema_do_nothing, a_changed_schema_is_refused, values_of_other_types_do_no_harm,
                       damaged_catalogues_end_with_a_message, pages_that_repeat_are_bounded, several_processes_add_at_once,

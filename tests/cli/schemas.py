@@ -242,7 +242,7 @@ def outputs_of_other_stores_validate(program, judge):
         for words in (["trend"], ["trend", "function_0"], ["check"]):
             done = subprocess.run([program.lode, "runs", *words, "--catalogue", "made", "--json"], cwd=inner, capture_output=True)
             program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
-        for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"]):
+        for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"], ["remove", "1"]):
             done = subprocess.run([program.lode, "runs", *words, "--catalogue", "runs", "--json"], cwd=inner, capture_output=True)
             program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
     for words in (["version"], ["check", "--rules"]):

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const actions[] = {"add", "list", "trend", "check", NULL};
+static const char *const actions[] = {"add", "list", "trend", "check", "remove", NULL};
 #define ACTION_COUNT (sizeof actions / sizeof *actions - 1)
 
 /* ---- add ---- */
@@ -78,6 +78,39 @@ int runs_add(const invocation *call, const char *store)
     return status;
 }
 
+/* ---- remove ---- */
+
+static int runs_remove(const invocation *call, const char *number)
+{
+    char *end = NULL;
+    catalogue *c = NULL;
+    catalogue_error error;
+    unsigned long long run = strtoull(number, &end, 10);
+    if (end == number || *end || number[0] == '-' || run == 0 || run > INT64_MAX)
+        return report("a run is a number, as 'lode runs list' shows it, not '%.40s' (see 'lode help runs')",
+                      number);
+    int status = runs_open(&c, call->options, CATALOGUE_WRITE);
+    if (status != EXIT_DONE)
+        return status;
+    int removed = catalogue_remove(c, (int64_t)run, &error);
+    catalogue_close(c);
+    if (removed < 0)
+        return runs_failed(&error);
+    char *path = runs_catalogue_path(call->options);
+    if (removed == 1) {
+        status = report("%s has no run %llu", path, run);
+    } else {
+        out *o = call->out;
+        out_begin(o, SCHEMA_RUNS_REMOVE, NULL);
+        out_fact_text(o, "catalogue", path);
+        out_fact_u64(o, "run", run);
+        out_say(o, "run %llu removed from %s", run, path);
+        out_end(o);
+    }
+    free(path);
+    return status;
+}
+
 /* ---- the command ---- */
 
 static int find_action(const char *word)
@@ -94,13 +127,17 @@ static int check_options(const runs_options *options, int action)
         return report("--time and --again are for 'lode runs add' (see 'lode help runs')");
     if (action != RUNS_TREND && options->svg)
         return report("--svg is for 'lode runs trend' (see 'lode help runs')");
-    if (action < RUNS_TREND && (options->is_inclusive || options->same || options->min_change >= 0))
+    if (action != RUNS_TREND && action != RUNS_CHECK &&
+        (options->is_inclusive || options->same || options->min_change >= 0))
         return report("--inclusive, --same and --min-change are for 'lode runs trend' and 'lode runs check' "
                       "(see 'lode help runs')");
     if (action != RUNS_CHECK && (options->history || options->run))
         return report("--history and --run are for 'lode runs check' (see 'lode help runs')");
-    if (action == RUNS_ADD && (options->since || options->until))
-        return report("--since and --until are not for 'lode runs add' (see 'lode help runs')");
+    if ((action == RUNS_ADD || action == RUNS_REMOVE) && (options->since || options->until))
+        return report("--since and --until are not for 'lode runs %s' (see 'lode help runs')",
+                      actions[action]);
+    if (action == RUNS_REMOVE && options->labels.count)
+        return report("--label is not for 'lode runs remove' (see 'lode help runs')");
     return EXIT_DONE;
 }
 
@@ -114,10 +151,13 @@ static int runs_usage(const invocation *call)
         return report("unknown argument '%s'; did you mean '%s'? (see 'lode help runs')", call->operands[0],
                       meant);
     if (action < 0)
-        return report("unknown argument '%s': expected add, list, trend or check (see 'lode help runs')",
-                      call->operands[0]);
+        return report(
+            "unknown argument '%s': expected add, list, trend, check or remove (see 'lode help runs')",
+            call->operands[0]);
     if ((action == RUNS_LIST || action == RUNS_CHECK) && call->operand_count > 1)
         return report("unexpected argument '%s' (see 'lode help runs')", call->operands[1]);
+    if (action == RUNS_REMOVE && call->operand_count < 2)
+        return report("missing argument: RUN (see 'lode help runs')");
     return check_options(call->options, action);
 }
 
@@ -128,6 +168,8 @@ static int run_runs(const invocation *call)
         return runs_list(call);
     if (action == RUNS_CHECK)
         return runs_check(call);
+    if (action == RUNS_REMOVE)
+        return runs_remove(call, call->operands[1]);
     if (action == RUNS_TREND)
         return runs_trend(call, call->operand_count > 1 ? call->operands[1] : NULL);
     if (call->operand_count > 1)
@@ -159,7 +201,7 @@ static const runs_options runs_defaults = {.shared = {.limit = RUNS_NO_LIMIT}, .
 
 const command_spec command_runs = {
     .name = "runs",
-    .operands = "add|list|trend|check [STORE|FUNCTION]",
+    .operands = "add|list|trend|check|remove [STORE|FUNCTION|RUN]",
     .min_operands = 1,
     .max_operands = 2,
     .options = {.own = runs_own,

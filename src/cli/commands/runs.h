@@ -11,7 +11,8 @@ enum {
     RUNS_ADD,
     RUNS_LIST,
     RUNS_TREND,
-    RUNS_CHECK
+    RUNS_CHECK,
+    RUNS_REMOVE
 };
 
 #define RUNS_NO_LIMIT UINT64_MAX /* --limit was not given */
