@@ -114,7 +114,7 @@ struct sequence {
     size_t id_capacity;
     struct lode_array used;
     uint32_t next_id;
-    struct lode_map frames, stacks;            /* of samples: ids of frames, by index, and of call stacks */
+    struct lode_map frames, stacks;            /* of samples: ids of both */
     struct lode_strings texts, keys, counters; /* names of instants, annotations and counters */
     uint32_t text_ids[TEXTS_MAX];
     struct lode_wire interned; /* for the next packet */
