@@ -115,7 +115,7 @@ def either_order(program):
     program.check(wanted.status == 0 and program.run("context", "main", "made-small", cwd=folder) == wanted, "lode context NAME STORE")
     program.check(program.run("context", "main", "made-small/profile.db", cwd=folder) == wanted, "lode context NAME FILE")
     program.check(program.run("context", "main", cwd=folder / "made-small").out == wanted.out, "lode context NAME, inside the store")
-    for words, pattern in ((["scaling", "nope"], "nope: no such file or directory"), (["scaling", "made-small", "nope"], "nope: no such directory"),
+    for words, pattern in ((["scaling", "nope"], "nope: no such file or directory"), (["scaling", "made-small", "nope"], "nope: no such file or directory"),
                            (["scaling", "made-small"], r"'lode scaling' takes at least 5 stores, not 1 \(see 'lode help scaling'\)"),
                            (["scaling"], r"missing argument: STORE \(see 'lode help scaling'\)"), (["compare", "nope"], "nope: no such file or directory"),
                            (["compare", "made-small"], r"missing argument: NEW \(see 'lode help compare'\)")):

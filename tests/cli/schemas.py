@@ -245,7 +245,7 @@ def outputs_of_other_stores_validate(program, judge):
         for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"], ["remove", "1"]):
             done = subprocess.run([program.lode, "runs", *words, "--catalogue", "runs", "--json"], cwd=inner, capture_output=True)
             program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
-    for words in (["version"], ["check", "--rules"]):
+    for words in (["version"], ["check", "--rules"], ["export", "--list"]):
         done = subprocess.run([program.lode, *words, "--json"], capture_output=True, check=True)
         program.equal(judge.text(done.stdout), [], f"lode {' '.join(words)} --json follows its schema")
 

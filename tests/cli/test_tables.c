@@ -27,6 +27,10 @@ static const struct {
 } exceptions[] = {
     {"synth", "profiles", "synth has no store to select from: it takes the numbers of what it makes"},
     {"synth", "depth", "the same: how deep the calls are that it makes"},
+    {"export", "format", "formats of other tools, not of stores"},
+    {"export", "force", "it replaces files and directories of exports, not stores"},
+    {"export", "table", "it selects what is exported, not a part of an answer"},
+    {"export", "samples", "it has samples or has not; synth takes their number"},
     {"search", "by", "it groups, too, but by one attribute of requests instead of a list of ids"},
 };
 #define EXCEPTION_COUNT (sizeof exceptions / sizeof *exceptions)

@@ -56,7 +56,7 @@ def make_stores(folder, env):
 
 def outputs_of(command):
     """What -o and > name."""
-    return re.findall(r"(?:-o|>) (\S+)", command)
+    return [name for name in re.findall(r"(?:-o|>) (\S+)", command) if name != "-"]
 
 
 def try_example(report, name, command, stores, env):
