@@ -87,9 +87,9 @@ static void limit_total(struct lode_stacks *stacks, size_t metric)
     struct lode_stack_metric *m = &stacks->metrics[metric];
     long double total = 0;
     for (uint32_t i = 0; i < stacks->count; i++)
-        total += stacks->build->sums[(size_t)i * stacks->metric_count + metric];
+        total += (long double)stacks->build->sums[(size_t)i * stacks->metric_count + metric];
     if (stacks->form.limit == 0 || strcmp(m->unit, "nanoseconds") != 0 ||
-        total * m->scale <= (long double)stacks->form.limit)
+        total * (long double)m->scale <= (long double)stacks->form.limit)
         return;
     snprintf(m->unit, sizeof m->unit, "microseconds");
     m->scale /= 1000;
@@ -117,7 +117,7 @@ static void round_metric(struct lode_stacks *stacks, size_t metric)
             cost = 0;
             stacks->clamped++;
         }
-        sum += (long double)cost * scale;
+        sum += (long double)cost * (long double)scale;
         int64_t now = to_int64(floorl(sum + 0.5L));
         stacks->values[at] = (int64_t)((uint64_t)now - (uint64_t)emitted);
         emitted = now;
