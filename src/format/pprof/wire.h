@@ -88,7 +88,8 @@ enum pprof_step {
 
 static inline struct pprof_walk pprof_walk_of(enum pprof_message message, struct lode_range bytes)
 {
-    return (struct pprof_walk){message, bytes.data, bytes.data + bytes.size};
+    /* A field that is a number has no bytes. */
+    return (struct pprof_walk){message, bytes.data, bytes.data ? bytes.data + bytes.size : NULL};
 }
 
 /* The next field. After an error, `at` is where it was found. */
