@@ -25,7 +25,7 @@ fi
 export SOURCE_DATE_EPOCH
 
 meson setup "$work/build" "$tree" --prefix="/$name" --libdir=lib --buildtype=release -Ddefault_library=static -Dprefer_static=true \
-    -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dpkgconfig.relocatable=true -Dc_args="-ffile-prefix-map=$tree=."
+    -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dotf2=disabled -Dpkgconfig.relocatable=true -Dc_args="-ffile-prefix-map=$tree=."
 meson compile -C "$work/build"
 DESTDIR=$work/root meson install -C "$work/build" --no-rebuild
 root=$work/root/$name

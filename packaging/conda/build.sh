@@ -5,6 +5,6 @@ set -euo pipefail
 
 # conda-build sets MESON_ARGS (prefix, library directory, cross files) where its compiler activates it.
 read -ra arguments <<<"${MESON_ARGS:-}"
-meson setup build-conda "${arguments[@]}" --prefix="$PREFIX" --libdir=lib --buildtype=release -Dmpi=disabled -Dlibdeflate=enabled -Dsqlite=enabled
+meson setup build-conda "${arguments[@]}" --prefix="$PREFIX" --libdir=lib --buildtype=release -Dmpi=disabled -Dlibdeflate=enabled -Dsqlite=enabled -Dotf2=disabled
 meson compile -C build-conda
 meson install -C build-conda --no-rebuild

@@ -10,6 +10,6 @@ extern const struct lode_export_format lode_export_folded, lode_export_pprof, lo
 extern const struct lode_export_format lode_export_chrome, lode_export_perfetto;
 extern const struct lode_export_format lode_export_parquet, lode_export_csv, lode_export_jsonl,
     lode_export_sqlite;
-extern const struct lode_export_format lode_export_speedscope;
+extern const struct lode_export_format lode_export_firefox, lode_export_otf2, lode_export_speedscope;
 
 #endif

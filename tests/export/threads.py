@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What threads did, as speedscope profiles. Every call of every store is that of a reference (timeline_reference.py) which never
-saw Lode; sums by function are those of `lode top`; and speedscope's own importer finds the same. Needs the corpus; what
-speedscope says needs LODE_VALIDATORS. With --all, all stores.
+What threads did, as speedscope profiles, OTF2 archives and profiles for the Firefox Profiler. Every call of every store is that of a
+reference (timeline_reference.py) which never saw Lode; sums by function are those of `lode top`; and the tools' own readers find
+the same. Needs the corpus; archives need the package python3-otf2; what the tools say needs LODE_VALIDATORS. With --all, all stores.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import corpus_files
 import db_model
 import db_nasty
 import db_write
+import rec_reference
 import rec_uftrace
 import rec_zorka
 
@@ -38,6 +39,7 @@ NOT_READ = {"badhdrmagic", "v5", "be_noswap_hdr", "badmagic", "evunk", "extratid
 SMALL = 1 << 15  # bytes of what an independent reader wrote about a database, packed
 LARGE = "viewer-issue-233"
 DEEPEST = {"speedscope": 3000}
+OTF2_PYTHON = "/usr/bin/python3"  # that of the system has the package
 
 
 class Bad(Exception):
@@ -134,7 +136,94 @@ def speedscope(tap, store, *options):
     return trace
 
 
-READERS = {"speedscope": speedscope}
+class Otf2:
+    """What the library of the format reads."""
+
+    def __init__(self, path):
+        done = subprocess.run([OTF2_PYTHON, str(Path(__file__).with_name("otf2_calls.py")), str(path / "traces.otf2")], capture_output=True, text=True, timeout=300)
+        if done.returncode != 0 or done.stderr:
+            raise Bad(done.stderr)
+        data = json.loads(done.stdout)
+        self.locations, self.regions, self.nodes = data["locations"], data["regions"], data["nodes"]
+        self.threads = {(n, row["name"]): Counter(map(tuple, row["calls"])) for n, row in enumerate(self.locations)}
+        self.events = sum(row["events"] for row in self.locations)
+        for row in self.locations:
+            if row["events"] != row["declared"] or row["events"] != 2 * len(row["calls"]) + row["metrics"]:
+                raise Bad(f"{row['name']}: {row['declared']} events are declared, {row['events']} are there")
+        files = sorted(p.name for p in (path / "traces").iterdir())
+        if files != sorted(f"{n}.{end}" for n in range(len(self.locations)) for end in ("def", "evt")):
+            raise Bad(f"files {files[:9]}")
+
+
+def otf2(tap, store, *options):
+    path, said = tap.export(store, "otf2", *options)
+    trace = Otf2(path)
+    trace.path, trace.said = path, said
+    return trace
+
+
+def has_otf2(tap):
+    """Whether this build writes archives, and somebody else reads them."""
+    answer = subprocess.run([tap.lode, "export", "--list", "--json"], capture_output=True, text=True)
+    is_there = any(f["name"] == "otf2" and f["is_available"] for f in json.loads(answer.stdout)["formats"])
+    return is_there and subprocess.run([OTF2_PYTHON, "-c", "import otf2"], capture_output=True).returncode == 0
+
+
+class Firefox:
+    """Own and total time by function of each thread, from columns of samples and tables of the file."""
+
+    def __init__(self, text):
+        data = json.loads(text)
+        self.meta, shared = data["meta"], data["shared"]
+        for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "sources"):
+            self.whole(shared[name], name)
+        stacks, functions, strings = shared["stackTable"], shared["funcTable"], shared["stringArray"]
+        for index, prefix in enumerate(stacks["prefix"]):
+            if prefix is not None and not 0 <= prefix < index:
+                raise Bad(f"the prefix of stack {index} is {prefix}")
+        names = [strings[functions["name"][shared["frameTable"]["func"][frame]]] for frame in stacks["frame"]]
+        above = []
+        for name, prefix in zip(names, stacks["prefix"]):
+            above.append(frozenset([name]) | (above[prefix] if prefix is not None else frozenset()))
+        self.names, self.threads = names, {}
+        for number, thread in enumerate(data["threads"]):
+            self.threads[(number, thread["name"])] = self._times(thread, names, above)
+        self.rows = data["threads"]
+        if sum(t["isMainThread"] for t in self.rows) != len({t["pid"] for t in self.rows}) or len({t["tid"] for t in self.rows}) != len(self.rows):
+            raise Bad("main threads")
+
+    @staticmethod
+    def whole(table, name):
+        wrong = [key for key, column in table.items() if isinstance(column, list) and len(column) != table["length"]]
+        if wrong:
+            raise Bad(f"{name}: columns {wrong} have another length")
+
+    def _times(self, thread, names, above):
+        samples = thread["samples"]
+        self.whole(samples, "samples")
+        self.whole(thread["markers"], "markers")
+        found, at = defaultdict(lambda: [0, 0]), None
+        for stack, time, weight in zip(samples["stack"], samples["time"], samples["weight"]):
+            time, weight = round(time * 10 ** 6), round(weight * 10 ** 6)
+            if at is not None and time != at:
+                raise Bad(f"{time} is not the end of the sample before, {at}")
+            at = time + weight
+            if stack is None:
+                continue
+            found[names[stack]][1] += weight
+            for name in above[stack]:
+                found[name][0] += weight
+        return {name: tuple(row) for name, row in found.items()}
+
+
+def firefox(tap, store, *options):
+    path, said = tap.export(store, "firefox", *options)
+    trace = Firefox(path.read_text("utf-8"))
+    trace.path, trace.said = path, said
+    return trace
+
+
+READERS = {"speedscope": speedscope, "otf2": otf2}
 
 
 def sums(threads):
@@ -181,6 +270,22 @@ def agree(tap, name, store, wanted, *options):
             wrong.append("calls are on other threads")
         tap.values += 5 * sum(wanted.values())
         tap.check(not wrong, f"{form}: {name}: {sum(wanted.values())} calls are those of the reference", wrong)
+    threads = defaultdict(Counter)
+    for (thread, *key), count in wanted.items():
+        threads[thread][tuple(key)] += count
+    agree_firefox(tap, name, store, threads, *options)
+
+
+def agree_firefox(tap, name, store, threads, *options):
+    """Times by function of each thread; what took no time is not there."""
+    rows = Counter(frozenset((n, total, own) for n, (_, total, own) in sums({0: calls}).items() if total) for calls in threads.values())
+    found = Counter(frozenset((n, *row) for n, row in one.items() if row[0]) for one in firefox(tap, store, *options).threads.values())
+    for counter in (rows, found):
+        counter.pop(frozenset(), None)
+    values = 2 * sum(len(row) * count for row, count in rows.items())
+    tap.values += values
+    tap.check(rows == found, f"firefox: {name}: {values} times of functions are those of the reference",
+              [f"{what}: {sorted(row)[:4]}" for what, rest in (("too many", found - rows), ("missing", rows - found)) for row in list(rest)[:2]])
 
 
 def merged(wanted):
@@ -279,6 +384,12 @@ def stores(tap, options):
             wrong = differences(all_of(trace.threads), wanted)
             tap.check(not wrong and len(trace.threads) == 3, f"{form}: {name}: {sum(wanted.values())} calls of 5 requests on 3 threads", wrong)
             tap.values += 4 * sum(wanted.values())
+        total = sums({n: Counter((c.begin, c.time, len(above), c.function.raw) for c, above in rec_reference.walk(track.calls)) for n, track in enumerate(tracks)})
+        found = Counter()
+        for one in firefox(tap, root / name).threads.values():
+            found.update({n: row[1] for n, row in one.items()})
+        wrong = [f"{n}: {found[n]}, not {total.get(n)}" for n in set(found) | set(total) if found[n] != total.get(n, (0, 0, 0))[2]]
+        tap.check(not wrong, f"firefox: {name}: own times of {len(total)} functions are those of the reference", wrong[:5])
         compare_top(tap, name, root / name)
     return None
 
@@ -358,7 +469,51 @@ def traps(tap, options):
     inlined = tap.json("info", root / LARGE)["contexts"]["inlined_calls"]
     names = {name for key in calls for name in [key[3]]}
     tap.check(inlined == 200 and any("LagrangeLeapFrog" in name for name in names), "inlined functions are calls of their own", [inlined])
+    firefox_traps(tap, recorded)
+    if "otf2" in READERS:
+        otf2_traps(tap, recorded)
     return deep(tap)
+
+
+def firefox_traps(tap, recorded):
+    trace = firefox(tap, corpus() / "hpctoolkit" / "final" / LARGE)
+    own = sum(row[1] for one in trace.threads.values() for row in one.values())
+    tap.check(own == 651849998000 and len(trace.threads) == 81 and len({t["pid"] for t in trace.rows}) == 27,
+              f"firefox: {LARGE}: sum, threads and processes as another program found them", [own, len(trace.threads)])
+    tap.check(trace.meta["preprocessedProfileVersion"] == 60 and abs(trace.meta["startTime"] - 1663059471075.931) < 0.001 and
+              any(c["color"] == "grey" for c in trace.meta["categories"]), "firefox: version 60, with the epoch in startTime", [trace.meta])
+    markers = firefox(tap, recorded["events"]).rows
+    tap.check(sum(t["markers"]["length"] for t in markers) > 0 and all(t["markers"]["phase"] == [0] * t["markers"]["length"] for t in markers),
+              "firefox: what happened is a marker", [[t["markers"]["length"] for t in markers]])
+
+
+def otf2_traps(tap, recorded):
+    trace = otf2(tap, corpus() / "hpctoolkit" / "final" / LARGE)
+    calls = all_of(trace.threads)
+    found = (sum(calls.values()), trace.events, max(key[2] for key in calls) + 1, len(trace.threads), len({row["group"] for row in trace.locations}),
+             min(key[0] for key in calls), max(key[0] + key[1] for key in calls))
+    wanted = (253211, 506422, 25, 81, 27, 1663059471075931000, 1663059479261322000)
+    tap.check(found == wanted, f"otf2: {LARGE}: calls, events, depth, threads, processes and times as another program found them", [found, wanted])
+    tap.check(any(r[4] == "MPI" for r in trace.regions) and any(r[4] == "OPENMP" for r in trace.regions) and any(r[2].endswith(".cc") and r[3] > 0 for r in trace.regions),
+              "otf2: regions have paradigms, files and lines", trace.regions[:5])
+    gpu = otf2(tap, corpus() / "hpctoolkit" / "final" / "toolkit-loops-cuda-nvidia-t-v4")
+    tap.check(any(row["type"] == "GPU" for row in gpu.locations) and all((row["type"] == "GPU") == row["name"].startswith("GPU") for row in gpu.locations),
+              "otf2: streams of accelerators are locations of their own",
+              [[row["name"], row["type"]] for row in gpu.locations])
+    values = otf2(tap, recorded["n_autoargs"])
+    without = otf2(tap, recorded["n_autoargs"], "--no-arguments")
+    chrome = json.loads(tap.export(recorded["n_autoargs"], "chrome")[0].read_text())["traceEvents"]
+    count = sum(len(row["attributes"]) for row in values.locations)
+    same = Counter(key for row in values.locations for key, _ in row["attributes"]) == Counter(key for e in chrome if e["ph"] in "BE" for key in e.get("args", ()))
+    tap.check(count == 74 and same and not any(row["attributes"] for row in without.locations) and values.threads == without.threads,
+              "otf2: 74 arguments and results are attributes; --no-arguments leaves them out", [count])
+    numbers = otf2(tap, recorded["events"])
+    tap.check(sum(row["metrics"] for row in numbers.locations) > 0, "otf2: numbers are metrics", [row["metrics"] for row in numbers.locations])
+    master = otf2(tap, corpus() / "zorka" / "stores" / "master")
+    keys = Counter(key for row in master.locations for key, _ in row["attributes"])
+    tap.check(keys["request"] == 5 and keys["error"] > 0 and keys["exception class"] == 3, "otf2: ids of requests, failed calls and exceptions are attributes", [keys])
+    silent = subprocess.run([tap.lode, "export", str(recorded["mt"]), "--format", "otf2", "-o", "-"], capture_output=True, text=True)
+    tap.check(silent.returncode != 0 and not silent.stdout and "needs a path" in silent.stderr, "otf2: a directory cannot be streamed", [silent.stderr])
 
 
 def deep_database(folder, levels):
@@ -412,7 +567,17 @@ def same_bytes(tap, options):
     tap.check(gzip.decompress(packed.read_bytes()) == made[0], "gzip: the same bytes inside")
     made = [tap.export(store, "speedscope", "--by-profile", "--threads", n)[0].read_bytes() for n in (1, 2, 7)]
     tap.check(len(set(made)) == 1, f"costs: the same {len(made[0])} bytes with 1, 2 and 7 threads", map(len, made))
+    made = [tap.export(store, "firefox", "--threads", n)[0].read_bytes() for n in (1, 2, 7)]
+    tap.check(len(set(made)) == 1, f"firefox: the same {len(made[0])} bytes with 1, 2 and 7 threads", map(len, made))
+    if "otf2" in READERS:
+        made = [content(tap.export(store, "otf2", "--threads", n)[0]) for n in (1, 2, 7)]
+        tap.check(made[0] == made[1] == made[2] and len(made[0]) == 2 * 40 + 3, f"otf2: the same {sum(map(len, made[0].values()))} bytes in {len(made[0])} files with 1, 2 and 7 threads",
+                  [name for name in made[0] if made[0][name] != made[2].get(name)])
     compare_top(tap, "40 tasks", store)
+
+
+def content(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 # ---- speedscope itself ----
@@ -456,7 +621,58 @@ def readers(tap, options):
         except RuntimeError:
             continue
         importer_agrees(tap, path.name, trace)
-    return broken(tap, speedscope(tap, recorded["mt"]).path)
+    broken(tap, speedscope(tap, recorded["mt"]).path)
+    if "otf2" in READERS:
+        otf2_reader(tap, options, recorded)
+    return firefox_reader(tap, options, recorded)
+
+
+def otf2_reader(tap, options, recorded):
+    """otf2-print accepts archives, and the validator's own sums are those of this file's reader."""
+    finals = corpus() / "hpctoolkit" / "final"
+    for path in [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt", "n_autoargs"))), finals / "toolkit-small-v4"]:
+        trace = otf2(tap, path)
+        status, said = validators.run("otf2_check.py", trace.path / "traces.otf2")
+        wanted = {n: {"calls": row[0], "total": row[1], "self": row[2]} for n, row in sums(trace.threads).items()}
+        tap.check(status == 0 and said["functions"] == wanted and said["depth"] == max(key[2] for c in trace.threads.values() for key in c) + 1,
+                  f"otf2-print reads {path.parent.name}/{path.name}: calls and times of {len(wanted)} functions agree", [said.get("error")])
+    for name, change in {"definitions are missing": lambda p: p.joinpath("traces.def").unlink(),
+                         "a location has no events": lambda p: p.joinpath("traces", "0.evt").unlink(),
+                         "a location has no definitions": lambda p: p.joinpath("traces", "0.def").unlink()}.items():
+        path, _ = tap.export(recorded["mt"], "otf2")
+        change(path)
+        status, _ = validators.run("otf2_check.py", path / "traces.otf2", timeout=60)
+        tap.check(status != 0, f"an archive is refused: {name}")
+
+
+def firefox_reader(tap, options, recorded):
+    """The profiler's own program finds the times that this file's reader found; milliseconds are doubles."""
+    finals = corpus() / "hpctoolkit" / "final"
+    for path in [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt",))), finals / "toolkit-small-v4"]:
+        trace = firefox(tap, path)
+        status, said = validators.run("firefox.mjs", trace.path, timeout=100)
+        if "did not become ready" in str(said.get("error")):
+            tap.skip(f"Firefox Profiler reads {path.name}", "its program had no time to start")
+            continue
+        wrong = [said["error"]] if status else []
+        wanted = Counter(frozenset((n, *row) for n, row in one.items()) for one in trace.threads.values())
+        found = Counter(frozenset((f["name"], round(f["total"] * 10 ** 6), round(f["self"] * 10 ** 6)) for f in t["functions"]) for t in said.get("threads", []))
+        wrong += [f"{sorted(row)[:5]}" for row in list((found - wanted) + (wanted - found))[:4]] if len(trace.threads) <= 16 else []
+        wrong += [] if status or said["threadCount"] == len(trace.threads) else [f"{said['threadCount']} threads"]
+        tap.check(not wrong, f"Firefox Profiler reads {path.parent.name}/{path.name}: {len(trace.threads)} threads, times agree", wrong)
+    text = firefox(tap, recorded["mt"]).path.read_text()
+    for name, bad in {"cut off": text[:-9], "a newer version": text.replace("ProfileVersion\":60", "ProfileVersion\":600")}.items():
+        file = tap.folder / "bad.firefox.json"
+        file.write_text(bad)
+        tap.check(validators.run("firefox.mjs", file, timeout=100)[0] != 0, f"a Firefox profile is refused: {name}")
+    bad = json.loads(text)
+    bad["shared"]["stackTable"]["prefix"][0] = 1
+    try:
+        Firefox(json.dumps(bad))
+        is_refused = False
+    except Bad:
+        is_refused = True
+    tap.check(is_refused, "a prefix that points forward, which would be an endless loop, is noticed")
 
 
 def broken(tap, path):
@@ -490,9 +706,12 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
-    reference.LEVELS = min(DEEPEST.values())
+    reference.LEVELS = DEEPEST["speedscope"]
     with tempfile.TemporaryDirectory() as folder:
         tap = Program(str(Path(options.lode).resolve()), Path(folder))
+        if not has_otf2(tap):
+            READERS.pop("otf2")
+            tap.skip("OTF2 archives", "this build does not write them, or python3-otf2 is missing")
         for part in (databases, generated, recordings, stores, costs, by_profile, traps, same_bytes, readers):
             if not options.only or part.__name__ in options.only:
                 part(tap, options)

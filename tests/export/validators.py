@@ -15,7 +15,9 @@ def where():
 
 def run(script, path, *more, timeout=300):
     """(status, what it printed) of a validator: 0 accepted, 1 refused."""
-    done = subprocess.run(["node", str(where() / script), str(path), *more], capture_output=True, text=True, timeout=timeout)
+    # Modules that Debian packages have are those of its own Python.
+    program = "/usr/bin/python3" if script.endswith(".py") else "node"
+    done = subprocess.run([program, str(where() / script), str(path), *more], capture_output=True, text=True, timeout=timeout)
     try:
         return done.returncode, json.loads(done.stdout)
     except ValueError:
