@@ -137,10 +137,9 @@ static lode_status read_lines(struct pprof_reader *reader, const struct pprof_lo
 {
     struct pprof_walk walk = pprof_walk_of(PPROF_LOCATION, location->message);
     struct pprof_field field;
-    enum pprof_step step;
     *is_sound = true;
     reader->lines.count = 0;
-    while ((step = lode_pprof_next(&walk, &field)) == PPROF_FIELD) {
+    while (lode_pprof_next(&walk, &field) == PPROF_FIELD) {
         bool is_line_sound = true;
         if (field.number == LOCATION_LINE)
             LODE_TRY(read_line(reader, field.bytes, reports, &is_line_sound));
