@@ -18,8 +18,9 @@
 #define ARCHIVE "traces"
 
 enum {
-    EVENT_CHUNK = 1 << 20,     /* bytes that each open location holds */
-    DEFINITION_CHUNK = 4 << 20 /* bytes */
+    EVENT_CHUNK = 1 << 20,      /* bytes that each open location holds */
+    DEFINITION_CHUNK = 4 << 20, /* bytes */
+    CHUNKS_MAX = 2
 };
 
 lode_status lode_otf2_check(OTF2_ErrorCode code, const char *what, lode_error *error)
@@ -48,6 +49,46 @@ static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_Location
 
 static const OTF2_FlushCallbacks flushing = {.otf2_pre_flush = flush_always};
 
+/* The memory of a file. When it has no more, the library writes it, and begins again with it. */
+struct buffer {
+    unsigned used, count;
+    void *chunks[CHUNKS_MAX];
+};
+
+static void *allocate(void *user, OTF2_FileType type, OTF2_LocationRef location, void **data, uint64_t size)
+{
+    (void)user, (void)type, (void)location;
+    if (*data == NULL)
+        *data = calloc(1, sizeof(struct buffer));
+    struct buffer *buffer = *data;
+    if (buffer == NULL || buffer->used == CHUNKS_MAX)
+        return NULL;
+    if (buffer->used == buffer->count) {
+        void *chunk = malloc(size);
+        if (chunk == NULL)
+            return NULL;
+        buffer->chunks[buffer->count++] = chunk;
+    }
+    return buffer->chunks[buffer->used++];
+}
+
+static void free_chunks(void *user, OTF2_FileType type, OTF2_LocationRef location, void **data, bool is_final)
+{
+    struct buffer *buffer = *data;
+    (void)user, (void)type, (void)location;
+    if (buffer)
+        buffer->used = 0;
+    if (!is_final)
+        return;
+    while (buffer && buffer->count > 0)
+        free(buffer->chunks[--buffer->count]);
+    free(buffer);
+    *data = NULL;
+}
+
+/* Without these, the library holds 128 MiB of each location. */
+static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate, .otf2_free_all = free_chunks};
+
 static lode_status open_archive(struct otf2 *self, lode_error *error)
 {
     char creator[64];
@@ -62,6 +103,7 @@ static lode_status open_archive(struct otf2 *self, lode_error *error)
     OTF2_Archive *archive = self->archive;
     snprintf(creator, sizeof creator, "lode %s", lode_version());
     LODE_TRY(lode_otf2_check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, NULL), "flush", error));
+    LODE_TRY(lode_otf2_check(OTF2_Archive_SetMemoryCallbacks(archive, &memory, NULL), "get memory", error));
     LODE_TRY(lode_otf2_check(OTF2_Archive_SetSerialCollectiveCallbacks(archive), "work alone", error));
     LODE_TRY(lode_otf2_check(OTF2_Pthread_Archive_SetLockingCallbacks(archive, NULL), "lock", error));
     LODE_TRY(lode_otf2_check(OTF2_Archive_SetCreator(archive, creator), "name its creator", error));
