@@ -157,6 +157,7 @@ static lode_status run_output(struct lode_export *job, const char *path, lode_er
     lode_export_file_abandon(job->file);
     job->file = NULL;
     lode_output_close(&output);
+    job->output = NULL;
     return status;
 }
 
