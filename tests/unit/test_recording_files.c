@@ -266,7 +266,7 @@ static void what_a_folder_holds_is_told(void **state)
     assert_int_equal(kind, LODE_STORE_RECORDING);
     assert_int_equal(lode_database_open(&db, folder.path, NULL), LODE_ERR_ARGUMENT);
     in_folder(&folder, "info", path, sizeof path);
-    assert_int_equal(lode_recording_open(&recording, path, NULL, NULL), LODE_ERR_ARGUMENT);
+    assert_int_equal(lode_recording_open(&recording, path, NULL, NULL), LODE_ERR_UNSUPPORTED);
     in_folder(&folder, "nothing", path, sizeof path);
     assert_int_equal(lode_recording_open(&recording, path, NULL, NULL), LODE_ERR_IO);
     assert_null(recording);
