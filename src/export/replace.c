@@ -59,6 +59,7 @@ static bool is_exported(const char *name)
 
 static lode_status check_tree(int directory, const char *path, unsigned depth, lode_error *error);
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than MAX_DEPTH */
 static lode_status check_entry(int directory, const char *name, const char *path, unsigned depth,
                                lode_error *error)
 {

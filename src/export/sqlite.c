@@ -254,9 +254,15 @@ static lode_status run(struct lode_export *job, lode_error *error)
     struct sqlite self = {.job = job};
     char *path = lode_output_file_path(job->output, "");
     LODE_TRY_ALLOC(path, error);
+    errno = 0;
     int code = sqlite3_open_v2(path, &self.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     free(path);
-    lode_status status = code == SQLITE_OK ? write_all(&self, error) : fail(&self, "SQLite file", error);
+    lode_status status;
+    /* It opens for reading what it cannot open for writing. */
+    if (code == SQLITE_OK && sqlite3_db_readonly(self.db, "main") == 1)
+        status = lode_fail_errno(error, NULL, "cannot open the SQLite file for writing");
+    else
+        status = code == SQLITE_OK ? write_all(&self, error) : fail(&self, "SQLite file", error);
     if (sqlite3_close(self.db) != SQLITE_OK && status == LODE_OK)
         status = fail(&self, "SQLite file", error);
     lode_tables_close(&self.tables);

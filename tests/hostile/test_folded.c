@@ -282,7 +282,7 @@ static void exercise_bytes(const unsigned char *bytes, size_t size)
     options.threads = 1;
     lode_status status = lode_check_memory(&file, 1, &options, &result, NULL);
     if (opened != (status == LODE_OK && result.errors == 0))
-        fail_msg("opening and checking disagree");
+        fail_msg("%s", "opening and checking disagree");
     if (now() - start > MOST_MILLISECONDS)
         fail_msg("took %.0f ms", now() - start);
     free(copy);

@@ -37,7 +37,7 @@ static bool exercise_bytes(const unsigned char *bytes, size_t size)
     lode_status status = lode_check_memory(&file, 1, &options, &result, NULL);
     bool is_sound = status == LODE_OK && result.errors == 0;
     if (is_sound != opened)
-        fail_msg("opening and checking disagree");
+        fail_msg("%s", "opening and checking disagree");
     if (now() - start > MOST_MILLISECONDS)
         fail_msg("took %.0f ms", now() - start);
     free(copy);
