@@ -48,7 +48,7 @@ static void check_runs(const uint32_t *numbers, uint64_t count, unsigned width)
     struct lode_wire out = {0};
     lode_parquet_runs(&out, numbers, count, width);
     assert_false(out.failed);
-    const uint8_t *at = out.bytes, *end = out.bytes + out.count;
+    const uint8_t *at = out.bytes, *end = out.count > 0 ? out.bytes + out.count : at;
     for (uint64_t done = 0; done < count;) {
         assert_true(at < end);
         uint64_t header = read_varint(&at), size = header >> 1;
