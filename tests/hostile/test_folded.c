@@ -283,8 +283,7 @@ static void exercise_bytes(const unsigned char *bytes, size_t size)
     lode_status status = lode_check_memory(&file, 1, &options, &result, NULL);
     if (opened != (status == LODE_OK && result.errors == 0))
         fail_msg("%s", "opening and checking disagree");
-    if (now() - start > MOST_MILLISECONDS)
-        fail_msg("took %.0f ms", now() - start);
+    assert_little_time(start, MOST_MILLISECONDS);
     free(copy);
 }
 

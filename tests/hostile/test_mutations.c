@@ -4,15 +4,13 @@
  * damage is found. Also run under the address and undefined behaviour sanitizers.
  */
 #include "corpus.h"
+#include "hostile.h"
 #include "share.h"
-#include "unit.h"
 #include "walk.h"
 #include <lode/check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 enum {
     MAX_MILLISECONDS = 2000,
@@ -20,31 +18,15 @@ enum {
     RANDOM_MUTATIONS = 10000
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-/* CPU time: other programs on the machine do not count. */
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
-}
-
-struct outcome {
+struct checked {
     lode_check_result result;
     double milliseconds;
 };
 
 /* Opens and walks the database, then checks it. */
-static struct outcome exercise(const struct loaded_database *db, lode_check_level level)
+static struct checked exercise_database(const struct loaded_database *db, lode_check_level level)
 {
-    struct outcome outcome;
+    struct checked outcome;
     lode_database *opened;
     lode_error error = {0};
     double start = now();
@@ -56,20 +38,8 @@ static struct outcome exercise(const struct loaded_database *db, lode_check_leve
     options.threads = 1;
     lode_status status = lode_check_memory(db->files, db->count, &options, &outcome.result, &error);
     assert_int_equal(status, LODE_OK);
-    outcome.milliseconds = now() - start;
-    if (outcome.milliseconds > MAX_MILLISECONDS)
-        fail_msg("took %.0f ms", outcome.milliseconds);
+    outcome.milliseconds = assert_little_time(start, MAX_MILLISECONDS);
     return outcome;
-}
-
-/* The sanitizer keeps freed memory: its own allocation limit applies instead (meson.build). */
-static void assert_little_memory(void)
-{
-#ifndef SANITIZED
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    assert_true(usage.ru_maxrss < MAX_MEGABYTES * 1024);
-#endif
 }
 
 static unsigned char *writable(const struct loaded_database *db, size_t file)
@@ -85,7 +55,7 @@ static void every_truncation_is_an_error(void **state)
     (void)state;
     assert_true(load_database(&db, "hpctoolkit/final/made-small"));
     assert_int_equal(db.count, HPCT_FILES);
-    assert_int_equal(exercise(&db, LODE_CHECK_STRUCTURE).result.errors, 0);
+    assert_int_equal(exercise_database(&db, LODE_CHECK_STRUCTURE).result.errors, 0);
     for (size_t file = 0; file < db.count; file++) {
         lode_memory_file whole = db.files[file];
         for (size_t size = 0; size < whole.size; size++) {
@@ -96,7 +66,7 @@ static void every_truncation_is_an_error(void **state)
             assert_non_null(copy);
             memcpy(copy, whole.data, size);
             db.files[file] = (lode_memory_file){whole.name, copy, size};
-            if (exercise(&db, LODE_CHECK_STRUCTURE).result.errors == 0)
+            if (exercise_database(&db, LODE_CHECK_STRUCTURE).result.errors == 0)
                 fail_msg("%s cut to %zu bytes is not reported", whole.name, size);
             free(copy);
             count++;
@@ -104,7 +74,7 @@ static void every_truncation_is_an_error(void **state)
         db.files[file] = whole;
     }
     print_message("# %lu truncations, all reported\n", count);
-    assert_little_memory();
+    assert_little_memory(MAX_MEGABYTES);
     unload_database(&db);
 }
 
@@ -121,14 +91,14 @@ static void no_bit_flip_does_harm(void **state)
     double slowest = 0;
     (void)state;
     assert_true(load_database(&db, "hpctoolkit/final/made-small"));
-    lode_check_result sound = exercise(&db, LODE_CHECK_FULL).result;
+    lode_check_result sound = exercise_database(&db, LODE_CHECK_FULL).result;
     for (size_t file = 0; file < db.count; file++) {
         unsigned long flips = 0, file_errors = 0, file_noticed = 0;
         for (size_t bit = 0; bit < db.files[file].size * 8; bit++) {
             if (!share_has(share, bit))
                 continue;
             writable(&db, file)[bit / 8] ^= (unsigned char)(1u << bit % 8);
-            struct outcome outcome = exercise(&db, LODE_CHECK_FULL);
+            struct checked outcome = exercise_database(&db, LODE_CHECK_FULL);
             writable(&db, file)[bit / 8] ^= (unsigned char)(1u << bit % 8);
             flips++;
             file_errors += outcome.result.errors > 0;
@@ -146,17 +116,8 @@ static void no_bit_flip_does_harm(void **state)
         count, errors, 100.0 * (double)errors / (double)count, noticed,
         100.0 * (double)noticed / (double)count, slowest);
     assert_true(errors > count / 2);
-    assert_little_memory();
+    assert_little_memory(MAX_MEGABYTES);
     unload_database(&db);
-}
-
-/* xorshift64*: the same mutations on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
 /* Overwrites a few bytes somewhere with something that is likely to hurt. */
@@ -205,12 +166,12 @@ static void no_random_mutation_does_harm(void **state)
         if (!share_has(share, i))
             continue;
         count++;
-        struct outcome outcome = exercise(&copy, LODE_CHECK_FULL);
+        struct checked outcome = exercise_database(&copy, LODE_CHECK_FULL);
         errors += outcome.result.errors > 0;
         slowest = outcome.milliseconds > slowest ? outcome.milliseconds : slowest;
     }
     print_message("# %lu random mutations, %lu are errors; slowest %.1f ms\n", count, errors, slowest);
-    assert_little_memory();
+    assert_little_memory(MAX_MEGABYTES);
     unload_database(&copy);
     unload_database(&db);
 }
