@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/number.h"
 #include "export/tracks.h"
 #include <inttypes.h>
 #include <math.h>
@@ -101,7 +102,8 @@ static void put_value(struct thread *thread, const lode_argument *argument, stru
     } else if (kind == LODE_VALUE_UNSIGNED) {
         put_number(out, "\"%" PRIu64 "\"", argument->unsigned_value);
     } else if (kind == LODE_VALUE_REAL && isfinite(argument->real)) {
-        put_number(out, "%.17g", argument->real);
+        char number[LODE_NUMBER_SIZE];
+        wire_raw(out, number, lode_number_f64(number, argument->real));
     } else {
         thread->text.count = 0;
         lode_wire_argument(&thread->text, argument);

@@ -83,7 +83,7 @@ static lode_status choose_compression(struct lode_export *job, lode_error *error
     if (asked == LODE_COMPRESSION_DEFAULT || compressions_of(job->format) >> asked & 1)
         return LODE_OK;
     return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-                     "format '%s' cannot be compressed like that", job->format->name);
+                     "format '%s' has no such compression: its readers do not unpack it", job->format->name);
 }
 
 /* ---- running ---- */

@@ -74,7 +74,20 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* Text of a store, with '?' for each byte that is not plain text. */
+void lode_export_clean(char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0, step; i < length; i += step) {
+        uint32_t character;
+        step = lode_utf8_decode(text + i, length - i, &character);
+        bool is_bad = step == 0 || lode_utf8_is_control(character);
+        step = step == 0 ? 1 : step;
+        if (is_bad)
+            memset(text + i, '?', step);
+    }
+}
+
+/* Text of a store, cleaned. */
 static lode_status put_text(struct lode_export_frames *frames, const char *text, uint32_t *number,
                             lode_error *error)
 {
@@ -85,14 +98,7 @@ static lode_status put_text(struct lode_export_frames *frames, const char *text,
         char *copy = reserve_text(frames, length + 1);
         LODE_TRY_ALLOC(copy, error);
         memcpy(copy, text, length + 1);
-        for (size_t i = 0, step; i < length; i += step) {
-            uint32_t character;
-            step = lode_utf8_decode(copy + i, length - i, &character);
-            if (step == 0 || lode_utf8_is_control(character)) {
-                step = step == 0 ? 1 : step;
-                memset(copy + i, '?', step);
-            }
-        }
+        lode_export_clean(copy);
         text = copy;
     }
     LODE_TRY_ALLOC(lode_strings_put(&frames->strings, text, number), error);

@@ -38,6 +38,8 @@ lode_status lode_export_frames_function(struct lode_export_frames *frames, const
 /* The frame of a context that has no function, named by its label. */
 lode_status lode_export_frames_context(struct lode_export_frames *frames, const lode_context *context,
                                        uint32_t *frame, lode_error *error);
+/* Replaces what is not UTF-8, and control characters, by '?'. */
+void lode_export_clean(char *text);
 /* Any other frame, by a name. */
 lode_status lode_export_frames_named(struct lode_export_frames *frames, const char *name, uint32_t *frame,
                                      lode_error *error);

@@ -4,7 +4,9 @@
  * itself for each level, and the JSON of Python ends at 499 nested nodes: stacks are cut at 450.
  */
 #include "export/formats.h"
+#include "export/json.h"
 #include "export/stacks.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,25 +17,18 @@ enum {
 struct hatchet {
     struct lode_stacks stacks;
     struct lode_export_file *file;
+    struct lode_wire text;
     int64_t *sums;    /* inclusive, by position */
     uint32_t open;    /* nodes whose children are being written */
     bool has_sibling; /* a node of the same list precedes */
 };
 
-/* Names have no control characters. */
 static lode_status write_text(struct hatchet *h, const char *text, lode_error *error)
 {
-    LODE_TRY(lode_export_write(h->file, "\"", 1, error));
-    while (*text) {
-        size_t length = strcspn(text, "\"\\");
-        LODE_TRY(lode_export_write(h->file, text, length, error));
-        text += length;
-        if (*text) {
-            LODE_TRY(lode_export_write(h->file, "\\", 1, error));
-            LODE_TRY(lode_export_write(h->file, text++, 1, error));
-        }
-    }
-    return lode_export_write(h->file, "\"", 1, error);
+    h->text.count = 0;
+    json_string(&h->text, text);
+    LODE_TRY_ALLOC(!h->text.failed, error);
+    return lode_export_write(h->file, h->text.bytes, h->text.count, error);
 }
 
 /* Times are in seconds and called "time": that is what Hatchet looks for. */
@@ -48,7 +43,10 @@ static lode_status write_value(struct hatchet *h, size_t metric, const char *mor
     const struct lode_stack_metric *m = &h->stacks.metrics[metric];
     const char *name = metric == 0 && is_time(m) ? "time" : m->name;
     uint64_t amount = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    LODE_TRY(lode_export_print(h->file, error, "\"%s%s\": ", name, more));
+    char key[sizeof m->name + 8];
+    snprintf(key, sizeof key, "%s%s", name, more);
+    LODE_TRY(write_text(h, key, error));
+    LODE_TRY(lode_export_print(h->file, error, ": "));
     if (is_time(m))
         return lode_export_print(h->file, error, "%s%llu.%09llu", value < 0 ? "-" : "",
                                  (unsigned long long)(amount / 1000000000),
@@ -159,6 +157,7 @@ static lode_status run_hatchet(struct lode_export *job, lode_error *error)
         status = write_all(&h, error);
     lode_stacks_close(&h.stacks);
     free(h.sums);
+    wire_free(&h.text);
     return status;
 }
 

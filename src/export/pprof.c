@@ -90,6 +90,17 @@ static lode_status put_string(struct pprof *pprof, unsigned field, const char *t
     return LODE_OK;
 }
 
+/* The same for text of a store or a user. */
+static lode_status put_clean(struct pprof *pprof, unsigned field, const char *text, lode_error *error)
+{
+    char *copy = strdup(text);
+    LODE_TRY_ALLOC(copy, error);
+    lode_export_clean(copy);
+    lode_status status = put_string(pprof, field, copy, error);
+    free(copy);
+    return status;
+}
+
 /* Whether an item of an array of flags is set; sets it. */
 static lode_status mark(struct lode_array *flags, uint32_t index, bool *was_set, lode_error *error)
 {
@@ -305,7 +316,7 @@ static lode_status write_end(struct pprof *pprof, lode_error *error)
                                             : "";
     LODE_TRY(write_mappings(pprof, error));
     write_times(pprof);
-    LODE_TRY(put_string(pprof, PROFILE_COMMENT, title, error));
+    LODE_TRY(put_clean(pprof, PROFILE_COMMENT, title, error));
     LODE_TRY(put_string(pprof, PROFILE_DEFAULT_TYPE, pprof->stacks.metrics[0].name, error));
     LODE_TRY(flush(pprof, error));
     for (uint32_t i = 0; i < pprof->strings.items.count; i++) {

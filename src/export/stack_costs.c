@@ -147,6 +147,7 @@ static lode_status cost_recording(struct lode_stack_build *build, const struct l
     const lode_export_options *options = stacks->job->options;
     lode_calls_options calls = LODE_CALLS_OPTIONS_INIT;
     calls.threads = options->threads;
+    calls.strict = options->strict;
     calls.pool = options->pool;
     calls.on_finding = options->on_finding;
     calls.on_progress = options->by_profile ? NULL : options->on_progress;

@@ -34,6 +34,8 @@ static void name_metric(struct lode_stack_metric *metric, const char *full)
     snprintf(metric->name, sizeof metric->name, "%.*s", (int)(has_unit ? (size_t)(open - full) : length),
              full);
     snprintf(metric->unit, sizeof metric->unit, "%s", unit);
+    lode_export_clean(metric->name);
+    lode_export_clean(metric->unit);
     metric->scale = 1;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcasecmp(unit, units[i].written) == 0) {

@@ -21,6 +21,7 @@ lode_status lode_export_open_tables(struct lode_export *job, struct lode_tables 
                                          .order = order,
                                          .names = options->names,
                                          .no_arguments = options->no_arguments,
+                                         .strict = options->strict,
                                          .on_finding = options->on_finding,
                                          .user = options->user};
     return lode_tables_open(tables, job->db, job->recording, &chosen, error);

@@ -125,7 +125,7 @@ static void close_request(struct lode_table_reader *reader)
     lode_search_free(state->search);
 }
 
-/* Puts the found rows, which are in the order of time, into the order of tracks. */
+/* Puts the found rows, which are in chronological order, into the order of tracks. */
 static void order_by_track(struct request_state *state)
 {
     size_t count = lode_search_count(state->search);

@@ -26,6 +26,7 @@ static lode_status take_options(struct lode_tracks *self, const struct lode_expo
     self->options.names = given->names;
     self->options.threads = given->threads;
     self->options.pool = given->pool;
+    self->options.strict = given->strict != 0;
     LODE_TRY(lode_options_take(slice, given->slice, error));
     if (job->db) {
         slice->from = given->from;

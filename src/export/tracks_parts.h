@@ -29,6 +29,7 @@ struct lode_tracks {
         lode_name_form names;
         unsigned threads;
         lode_pool *pool;
+        bool strict;
     } options;
     struct lode_window window; /* of a database */
     struct lode_line *lines;

@@ -164,9 +164,11 @@ static lode_status open_source(const struct lode_tracks *tracks, struct lane *la
         lane->track_bytes = 0;
         return LODE_OK;
     }
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    options.strict = tracks->options.strict;
     lane->track = source;
     lane->track_bytes = lode_recording_track(tracks->options.recording, source)->bytes;
-    return lode_cursor_open(&lane->cursor, tracks->options.recording, source, NULL, error);
+    return lode_cursor_open(&lane->cursor, tracks->options.recording, source, &options, error);
 }
 
 /* What is left of a track in the slicer. */

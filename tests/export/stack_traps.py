@@ -39,14 +39,14 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def write_pprof(path, stacks, unit="nanoseconds"):
+def write_pprof(path, stacks, unit="nanoseconds", metric="cpu"):
     """Stacks are [(frames from the outermost on, value)]; a frame is a name, or a list of names: each is inlined into the one before."""
     strings, functions, locations, samples = {"": 0}, {}, {}, b""
 
     def text(value):
         return strings.setdefault(value, len(strings))
 
-    body = field(1, field(1, text("cpu")) + field(2, text(unit)))
+    body = field(1, field(1, text(metric)) + field(2, text(unit)))
     for frames, value in stacks:
         ids = []
         for frame in reversed(frames):
@@ -166,6 +166,37 @@ def numbers(tap, lode, scratch):
               "nanoseconds that doubles cannot hold become microseconds, and that is said", [message, text])
 
 
+def names_of_metrics(tap, lode, scratch):
+    store = scratch / "metric.pb"
+    write_pprof(store, [(("main", "f"), 3), (("main", "g"), 4)], "count", 'a "b"\n\\x: 1\x1b')
+    done, message = lode.export(store, "hatchet", scratch / "m.json", "--no-entries", "--title", "t\n\udcff")
+    try:
+        node = json.loads((scratch / "m.json").read_text(encoding="utf-8"))[0]
+    except ValueError as error:
+        node = {"metrics": {}, "error": str(error)}
+    tap.check(done and 7 in node["metrics"].values(), "a metric with quotes and control characters in its name is JSON", [message, node])
+    done, message = lode.export(store, "callgrind", scratch / "m.callgrind", "--no-entries", "--title", "t\nevents: x")
+    text = (scratch / "m.callgrind").read_text(encoding="utf-8") if done else ""
+    tap.check(done and text.count("events:") - text.count("?events:") == 1 and callgrind_reader.read(text)["totals"] == [7],
+              "no name begins a line of its own in callgrind profiles", [message, text[:300]])
+    done, message = lode.export(store, "pprof", scratch / "m.pb", "--compression", "none", "--title", "t\udcff")
+    data = (scratch / "m.pb").read_bytes() if done else b"\xff"
+    tap.check(done and b"\xff" not in data and b"\x1b" not in data, "strings of pprof are UTF-8 without control characters", [message])
+
+
+def strictness(tap, lode, scratch, folder):
+    if folder is None:
+        return tap.skip("--strict", "LODE_CORPUS is not set")
+    damaged = next((path.parent for path in sorted((folder / "uftrace" / "handmade").glob("**/info"))
+                    if lode.run("top", path.parent, "--strict").returncode == 2 and lode.run("top", path.parent).returncode == 0), None)
+    for form in ("folded", "perfetto", "csv"):
+        strict = lode.run("export", damaged, "--format", form, "-o", scratch / f"s.{form}", "--strict")
+        relaxed = lode.run("export", damaged, "--format", form, "-o", scratch / f"r.{form}")
+        tap.check(strict.returncode == 2 and relaxed.returncode == 0 and not (scratch / f"s.{form}").exists(),
+                  f"{form}: --strict fails where a recording would be repaired", [damaged, strict.stderr, relaxed.stderr])
+    return None
+
+
 def deep_stacks(tap, lode, scratch):
     store = scratch / "deep.folded"
     store.write_text(";".join(f"f{i}" for i in range(3000)) + " 9\n")
@@ -257,6 +288,8 @@ def main():
         inlined_functions(tap, lode, scratch)
         recursion_in_callgrind(tap, lode, scratch)
         numbers(tap, lode, scratch)
+        names_of_metrics(tap, lode, scratch)
+        strictness(tap, lode, scratch, folder)
         deep_stacks(tap, lode, scratch)
         broken_files(tap, lode, scratch)
         files(tap, lode, scratch)

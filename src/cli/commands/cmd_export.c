@@ -44,7 +44,7 @@ static const char *format_of(const export_options *options)
     for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++)
         if (ends_with(options->target, info.suffix))
             return info.name;
-    report("missing option: --format, as the name '%s' does not tell (see 'lode export --list')",
+    report("missing option: --format; '%s' has the suffix of no format (see 'lode export --list')",
            options->target);
     return NULL;
 }
@@ -77,6 +77,7 @@ static lode_export_options settings_of(const export_options *options, const char
     settings.table = options->table;
     settings.threads = threads_of(shared);
     settings.force = options->force;
+    settings.strict = shared->strict;
     settings.write = place_write;
     settings.write_user = place;
     return settings;

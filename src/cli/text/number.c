@@ -13,6 +13,8 @@ metric_unit unit_of_metric(const char *name)
 {
     if (strstr(name, "(sec)") || strstr(name, "(s)"))
         return UNIT_SECONDS;
+    if (strstr(name, "(nanoseconds)"))
+        return UNIT_NANOSECONDS;
     if (strstr(name, "(B)") || strstr(name, "(bytes)"))
         return UNIT_BYTES;
     return UNIT_COUNT;
