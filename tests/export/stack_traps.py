@@ -187,8 +187,7 @@ def names_of_metrics(tap, lode, scratch):
 def strictness(tap, lode, scratch, folder):
     if folder is None:
         return tap.skip("--strict", "LODE_CORPUS is not set")
-    damaged = next((path.parent for path in sorted((folder / "uftrace" / "handmade").glob("**/info"))
-                    if lode.run("top", path.parent, "--strict").returncode == 2 and lode.run("top", path.parent).returncode == 0), None)
+    damaged = folder / "uftrace" / "handmade" / "orphanexit"  # opens without a finding; its events have one
     for form in ("folded", "perfetto", "csv"):
         strict = lode.run("export", damaged, "--format", form, "-o", scratch / f"s.{form}", "--strict")
         relaxed = lode.run("export", damaged, "--format", form, "-o", scratch / f"r.{form}")
