@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "export/file.h"
+#include "export/wire.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -225,6 +226,18 @@ lode_status lode_export_write(struct lode_export_file *file, const void *bytes, 
         memcpy(file->buffer + file->used, at, size);
     file->used += size;
     return LODE_OK;
+}
+
+lode_status lode_wire_flush(struct lode_wire *wire, struct lode_export_file *file, size_t least,
+                            lode_error *error)
+{
+    if (wire->failed)
+        return lode_fail_memory(error);
+    if (wire->count < least)
+        return LODE_OK;
+    size_t count = wire->count;
+    wire->count = 0;
+    return lode_export_write(file, wire->bytes, count, error);
 }
 
 lode_status lode_export_print(struct lode_export_file *file, lode_error *error, const char *format, ...)

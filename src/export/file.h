@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 struct lode_export_file;
+struct lode_wire;
 
 /* Whether this library can write it. */
 bool lode_compression_is_available(lode_compression compression);
@@ -26,6 +27,9 @@ lode_status lode_export_write(struct lode_export_file *file, const void *bytes, 
                               lode_error *error);
 lode_status lode_export_print(struct lode_export_file *file, lode_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Appends what a buffer holds and empties it, once that is at least `least` bytes. */
+lode_status lode_wire_flush(struct lode_wire *wire, struct lode_export_file *file, size_t least,
+                            lode_error *error);
 /* Bytes appended, before compression. */
 uint64_t lode_export_written(const struct lode_export_file *file);
 /* Completes the stream and closes the file. Frees it in any case; sets it to NULL. */

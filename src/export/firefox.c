@@ -8,9 +8,8 @@
  * events on, and the writer, which gets them in order, makes the columns of one thread at a time.
  */
 #include "base/error.h"
-#include "base/intern.h"
-#include "base/map.h"
 #include "export/export.h"
+#include "export/firefox_tables.h"
 #include "export/formats.h"
 #include "export/json.h"
 #include "export/tracks.h"
@@ -24,7 +23,6 @@ enum {
     DECIMALS = 6, /* of milliseconds: nanoseconds */
     TEXT_BYTES = 1000
 };
-#define NONE UINT32_MAX /* no stack, no module, no file */
 
 enum category {
     CATEGORY_OTHER,
@@ -38,14 +36,6 @@ enum record {
     RECORD_LEAVE = 'L',  /* uint64_t time */
     RECORD_MARKER = 'M', /* uint64_t time, two texts with their end */
     RECORD_END = 'Z'
-};
-
-/* Without padding: compared byte by byte. */
-struct stack {
-    uint32_t prefix, frame;
-};
-struct function {
-    uint32_t name, library, file, line, category;
 };
 
 struct sample {
@@ -66,10 +56,7 @@ struct firefox {
     uint64_t base; /* the time that is 0 */
     bool has_values;
     struct lode_wire out;
-    /* Tables of the file. */
-    struct lode_strings strings, libraries, files;
-    struct lode_interner functions, stacks;
-    struct lode_map by_frame; /* address of the frame to function */
+    struct firefox_tables tables;
     /* The thread that is being written. */
     const struct lode_line *line;
     struct lode_array open; /* uint32_t: stacks */
@@ -183,46 +170,6 @@ static void close(void *user, void *state)
     free(worker->arguments.items);
 }
 
-/* ---- tables ---- */
-
-static bool number_text(struct firefox *self, struct lode_strings *table, const char *text, uint32_t *number)
-{
-    struct lode_wire clean = {0};
-    uint32_t string;
-    *number = NONE;
-    if (text[0] == '\0')
-        return true;
-    lode_wire_clean(&clean, text, strlen(text));
-    wire_raw(&clean, "", 1);
-    bool done = !clean.failed && lode_strings_put(table, (const char *)clean.bytes, number) &&
-                lode_strings_put(&self->strings, (const char *)clean.bytes, &string);
-    wire_free(&clean);
-    return done;
-}
-
-static lode_status function_of(struct firefox *self, const lode_function *frame, uint8_t category,
-                               uint32_t *number, lode_error *error)
-{
-    bool added;
-    uint32_t *known = lode_map_add(&self->by_frame, (uintptr_t)frame, 0, &added);
-    LODE_TRY_ALLOC(known, error);
-    if (!added) {
-        *number = *known;
-        return LODE_OK;
-    }
-    const struct lode_frame_name *name = lode_tracks_name(self->tracks, frame);
-    const lode_file *file = lode_function_file(frame);
-    const lode_module *module = lode_function_module(frame);
-    struct function function = {.line = lode_function_line(frame), .category = category};
-    bool done =
-        name && lode_strings_put(&self->strings, name->text, &function.name) &&
-        number_text(self, &self->files, file ? lode_file_path(file) : "", &function.file) &&
-        number_text(self, &self->libraries, module ? lode_module_path(module) : "", &function.library);
-    LODE_TRY_ALLOC(done, error);
-    *known = *number = lode_interner_add(&self->functions, &function, NULL);
-    return *number == LODE_NO_NUMBER ? lode_fail_memory(error) : LODE_OK;
-}
-
 /* ---- the columns of a thread ---- */
 
 static void put_comma(struct lode_wire *column)
@@ -234,7 +181,7 @@ static void put_comma(struct lode_wire *column)
 static void put_stack(struct lode_wire *column, uint32_t stack)
 {
     put_comma(column);
-    if (stack == NONE)
+    if (stack == FIREFOX_NONE)
         json_text(column, "null");
     else
         json_number(column, stack);
@@ -260,7 +207,7 @@ static void flush_sample(struct firefox *self)
 
 static uint32_t current(const struct firefox *self)
 {
-    return self->open.count == 0 ? NONE : *LODE_ARRAY_AT(&self->open, uint32_t, self->open.count - 1);
+    return self->open.count == 0 ? FIREFOX_NONE : *LODE_ARRAY_AT(&self->open, uint32_t, self->open.count - 1);
 }
 
 /* The stack held from the last change to `time`. */
@@ -281,10 +228,9 @@ static void go_to(struct firefox *self, uint64_t time)
 static lode_status enter(struct firefox *self, const lode_function *frame, uint8_t category,
                          lode_error *error)
 {
-    struct stack stack = {.prefix = current(self)};
-    LODE_TRY(function_of(self, frame, category, &stack.frame, error));
-    uint32_t number = lode_interner_add(&self->stacks, &stack, NULL);
-    uint32_t *top = number == LODE_NO_NUMBER ? NULL : lode_array_push(&self->open);
+    uint32_t number;
+    LODE_TRY(firefox_stack(&self->tables, self->tracks, current(self), frame, category, &number, error));
+    uint32_t *top = lode_array_push(&self->open);
     LODE_TRY_ALLOC(top, error);
     *top = number;
     return LODE_OK;
@@ -294,7 +240,7 @@ static lode_status put_marker(struct firefox *self, uint64_t time, const char *n
                               lode_error *error)
 {
     uint32_t number;
-    LODE_TRY_ALLOC(lode_strings_put(&self->strings, name, &number), error);
+    LODE_TRY_ALLOC(firefox_string(&self->tables, name, &number), error);
     put_comma(&self->name_column);
     json_number(&self->name_column, number);
     put_milliseconds(&self->start_column, time > self->base ? time - self->base : 0);
@@ -312,47 +258,18 @@ static lode_status put_marker(struct firefox *self, uint64_t time, const char *n
 
 /* ---- the file ---- */
 
-static lode_status flush(struct firefox *self, size_t least, lode_error *error)
-{
-    if (self->out.failed)
-        return lode_fail_memory(error);
-    if (self->out.count < least)
-        return LODE_OK;
-    size_t count = self->out.count;
-    self->out.count = 0;
-    return lode_export_write(self->job->file, self->out.bytes, count, error);
-}
-
 static lode_status write_column(struct firefox *self, const char *name, struct lode_wire *column,
                                 lode_error *error)
 {
     if (column->failed)
         return lode_fail_memory(error);
     json_text(&self->out, name);
-    LODE_TRY(flush(self, 1, error));
+    LODE_TRY(lode_wire_flush(&self->out, self->job->file, 1, error));
     size_t count = column->count;
     column->count = 0;
     LODE_TRY(lode_export_write(self->job->file, column->bytes, count, error));
     json_text(&self->out, "]");
     return LODE_OK;
-}
-
-/* N times the same. */
-static void put_constant(struct lode_wire *out, const char *name, const char *value, uint64_t count)
-{
-    json_text(out, name);
-    for (uint64_t i = 0; i < count; i++) {
-        json_text(out, i ? "," : "");
-        json_text(out, value);
-    }
-    json_text(out, "]");
-}
-
-static void put_length(struct lode_wire *out, uint64_t count)
-{
-    json_text(out, ",\"length\":");
-    json_number(out, count);
-    json_text(out, "}");
 }
 
 static void put_thread_head(struct firefox *self)
@@ -382,16 +299,16 @@ static lode_status write_thread(struct firefox *self, lode_error *error)
     LODE_TRY(write_column(self, ",\"time\":[", &self->time_column, error));
     LODE_TRY(write_column(self, ",\"weight\":[", &self->weight_column, error));
     json_text(out, ",\"weightType\":\"tracing-ms\"");
-    put_length(out, self->sample_count);
+    firefox_length(out, self->sample_count);
     LODE_TRY(write_column(self, ",\n\"markers\":{\"data\":[", &self->data_column, error));
     LODE_TRY(write_column(self, ",\"name\":[", &self->name_column, error));
     LODE_TRY(write_column(self, ",\"startTime\":[", &self->start_column, error));
-    put_constant(out, ",\"endTime\":[", "null", self->marker_count);
-    put_constant(out, ",\"phase\":[", "0", self->marker_count);
-    put_constant(out, ",\"category\":[", "0", self->marker_count);
-    put_length(out, self->marker_count);
+    firefox_constant(out, ",\"endTime\":[", "null", self->marker_count);
+    firefox_constant(out, ",\"phase\":[", "0", self->marker_count);
+    firefox_constant(out, ",\"category\":[", "0", self->marker_count);
+    firefox_length(out, self->marker_count);
     json_text(out, "}");
-    return flush(self, FLUSH, error);
+    return lode_wire_flush(&self->out, self->job->file, FLUSH, error);
 }
 
 /* ---- what workers passed on ---- */
@@ -418,9 +335,9 @@ static void begin_thread(struct firefox *self, const uint8_t **at)
 static lode_status end_thread(struct firefox *self, lode_error *error)
 {
     self->open.count = 0;
-    if (self->pending.is_there && self->pending.stack != NONE) {
+    if (self->pending.is_there && self->pending.stack != FIREFOX_NONE) {
         flush_sample(self);
-        self->pending = (struct sample){self->since, 0, NONE, true};
+        self->pending = (struct sample){self->since, 0, FIREFOX_NONE, true};
     }
     flush_sample(self);
     return write_thread(self, error);
@@ -473,176 +390,6 @@ static lode_status progress(void *user, uint64_t done, uint64_t total, lode_erro
     return lode_progress_add(&self->progress, done - self->progress.done, error);
 }
 
-/* ---- shared tables ---- */
-
-static void put_optional(struct lode_wire *out, uint32_t number, const char *none)
-{
-    if (number == NONE)
-        json_text(out, none);
-    else
-        json_number(out, number);
-}
-
-/* A field of all functions. */
-enum field {
-    FIELD_NAME,
-    FIELD_LIBRARY,
-    FIELD_FILE,
-    FIELD_LINE,
-    FIELD_CATEGORY
-};
-
-static lode_status put_functions(struct firefox *self, const char *name, enum field field, lode_error *error)
-{
-    struct lode_wire *out = &self->out;
-    json_text(out, name);
-    for (size_t i = 0; i < self->functions.items.count; i++) {
-        const struct function *function = LODE_ARRAY_AT(&self->functions.items, struct function, i);
-        json_text(out, i ? "," : "");
-        if (field == FIELD_NAME)
-            json_number(out, function->name);
-        else if (field == FIELD_LIBRARY)
-            put_optional(out, function->library, "-1");
-        else if (field == FIELD_FILE)
-            put_optional(out, function->file, "null");
-        else if (field == FIELD_LINE)
-            put_optional(out, function->line ? function->line : NONE, "null");
-        else
-            json_number(out, function->category);
-        LODE_TRY(flush(self, FLUSH, error));
-    }
-    json_text(out, "]");
-    return LODE_OK;
-}
-
-static lode_status put_function_table(struct firefox *self, lode_error *error)
-{
-    struct lode_wire *out = &self->out;
-    uint64_t count = self->functions.items.count;
-    LODE_TRY(put_functions(self, ",\n\"funcTable\":{\"name\":[", FIELD_NAME, error));
-    LODE_TRY(put_functions(self, ",\"resource\":[", FIELD_LIBRARY, error));
-    LODE_TRY(put_functions(self, ",\"source\":[", FIELD_FILE, error));
-    LODE_TRY(put_functions(self, ",\"lineNumber\":[", FIELD_LINE, error));
-    put_constant(out, ",\"columnNumber\":[", "null", count);
-    put_constant(out, ",\"isJS\":[", "false", count);
-    put_constant(out, ",\"relevantForJS\":[", "false", count);
-    put_length(out, count);
-    return LODE_OK;
-}
-
-/* A frame is a function: lines of calls are not known in a timeline. */
-static lode_status put_frame_table(struct firefox *self, lode_error *error)
-{
-    struct lode_wire *out = &self->out;
-    uint64_t count = self->functions.items.count;
-    json_text(out, ",\n\"frameTable\":{\"func\":[");
-    for (uint64_t i = 0; i < count; i++) {
-        json_text(out, i ? "," : "");
-        json_number(out, i);
-    }
-    json_text(out, "]");
-    LODE_TRY(put_functions(self, ",\"category\":[", FIELD_CATEGORY, error));
-    put_constant(out, ",\"subcategory\":[", "0", count);
-    put_constant(out, ",\"address\":[", "-1", count);
-    put_constant(out, ",\"inlineDepth\":[", "0", count);
-    put_constant(out, ",\"nativeSymbol\":[", "null", count);
-    put_constant(out, ",\"innerWindowID\":[", "0", count);
-    put_constant(out, ",\"line\":[", "null", count);
-    put_constant(out, ",\"column\":[", "null", count);
-    put_length(out, count);
-    return LODE_OK;
-}
-
-/* Callers come before what they call: a prefix is an earlier stack. */
-static lode_status put_stack_table(struct firefox *self, lode_error *error)
-{
-    struct lode_wire *out = &self->out;
-    const struct stack *stacks = self->stacks.items.items;
-    size_t count = self->stacks.items.count;
-    json_text(out, ",\n\"stackTable\":{\"frame\":[");
-    for (size_t i = 0; i < count; i++) {
-        json_text(out, i ? "," : "");
-        json_number(out, stacks[i].frame);
-        LODE_TRY(flush(self, FLUSH, error));
-    }
-    json_text(out, "],\"prefix\":[");
-    for (size_t i = 0; i < count; i++) {
-        json_text(out, i ? "," : "");
-        put_optional(out, stacks[i].prefix, "null");
-        LODE_TRY(flush(self, FLUSH, error));
-    }
-    json_text(out, "]");
-    put_length(out, count);
-    return LODE_OK;
-}
-
-/* Numbers of texts in the array of strings. */
-static void put_texts(struct firefox *self, const char *name, const struct lode_strings *texts)
-{
-    json_text(&self->out, name);
-    for (uint32_t i = 0; i < texts->items.count; i++) {
-        json_text(&self->out, i ? "," : "");
-        json_number(&self->out, lode_strings_find(&self->strings, lode_strings_at(texts, i)));
-    }
-    json_text(&self->out, "]");
-}
-
-static void put_resource_table(struct firefox *self)
-{
-    struct lode_wire *out = &self->out;
-    uint64_t count = self->libraries.items.count;
-    json_text(out, ",\n\"resourceTable\":{\"lib\":[");
-    for (uint64_t i = 0; i < count; i++) {
-        json_text(out, i ? "," : "");
-        json_number(out, i);
-    }
-    json_text(out, "]");
-    put_texts(self, ",\"name\":[", &self->libraries);
-    put_constant(out, ",\"host\":[", "null", count);
-    put_constant(out, ",\"type\":[", "1", count);
-    put_length(out, count);
-    json_text(out, ",\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]");
-    put_length(out, 0);
-    json_text(out, ",\n\"sources\":{\"uuid\":[");
-    for (uint64_t i = 0; i < self->files.items.count; i++)
-        json_text(out, i ? ",null" : "null");
-    json_text(out, "]");
-    put_texts(self, ",\"filename\":[", &self->files);
-    put_length(out, self->files.items.count);
-}
-
-static lode_status write_shared(struct firefox *self, lode_error *error)
-{
-    struct lode_wire *out = &self->out;
-    json_text(out, "],\n\"shared\":{\"stringArray\":[");
-    for (uint32_t i = 0; i < self->strings.items.count; i++) {
-        json_text(out, i ? ",\n" : "\n");
-        json_string(out, lode_strings_at(&self->strings, i));
-        LODE_TRY(flush(self, FLUSH, error));
-    }
-    json_text(out, "]");
-    LODE_TRY(put_stack_table(self, error));
-    LODE_TRY(put_frame_table(self, error));
-    LODE_TRY(put_function_table(self, error));
-    put_resource_table(self);
-    json_text(out, "},\n\"libs\":[");
-    for (uint32_t i = 0; i < self->libraries.items.count; i++) {
-        const char *path = lode_strings_at(&self->libraries, i), *tail = strrchr(path, '/');
-        tail = tail && tail[1] ? tail + 1 : path;
-        json_text(out, i ? ",\n{\"arch\":\"\",\"name\":" : "\n{\"arch\":\"\",\"name\":");
-        json_string(out, tail);
-        json_text(out, ",\"path\":");
-        json_string(out, path);
-        json_text(out, ",\"debugName\":");
-        json_string(out, tail);
-        json_text(out, ",\"debugPath\":");
-        json_string(out, path);
-        json_text(out, ",\"breakpadId\":\"\",\"codeId\":null}");
-    }
-    json_text(out, "]}\n");
-    return flush(self, 1, error);
-}
-
 static void put_meta(struct firefox *self)
 {
     struct lode_wire *out = &self->out;
@@ -683,19 +430,8 @@ static lode_status write_all(struct firefox *self, lode_error *error)
                               "profiler.firefox.com", error));
     put_meta(self);
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
-    LODE_TRY(write_shared(self, error));
+    LODE_TRY(firefox_tables_write(&self->tables, &self->out, self->job->file, error));
     return lode_tracks_report(self->job, &counts, error);
-}
-
-static void init(struct firefox *self)
-{
-    lode_strings_init(&self->strings);
-    lode_strings_init(&self->libraries);
-    lode_strings_init(&self->files);
-    lode_interner_init(&self->functions, sizeof(struct function));
-    lode_interner_init(&self->stacks, sizeof(struct stack));
-    lode_map_init(&self->by_frame);
-    lode_array_init(&self->open, sizeof(uint32_t), UINT32_MAX);
 }
 
 static void free_all(struct firefox *self)
@@ -705,12 +441,7 @@ static void free_all(struct firefox *self)
                                        &self->data_column};
     for (size_t i = 0; i < sizeof wires / sizeof *wires; i++)
         wire_free(wires[i]);
-    lode_strings_free(&self->strings);
-    lode_strings_free(&self->libraries);
-    lode_strings_free(&self->files);
-    lode_interner_free(&self->functions);
-    lode_interner_free(&self->stacks);
-    lode_map_free(&self->by_frame);
+    firefox_tables_free(&self->tables);
     lode_array_free(&self->open);
     lode_tracks_close(self->tracks);
 }
@@ -718,7 +449,8 @@ static void free_all(struct firefox *self)
 static lode_status run(struct lode_export *job, lode_error *error)
 {
     struct firefox self = {.job = job, .has_values = job->recording && !job->options->no_arguments};
-    init(&self);
+    firefox_tables_init(&self.tables);
+    lode_array_init(&self.open, sizeof(uint32_t), UINT32_MAX);
     lode_status status = lode_tracks_open(&self.tracks, job, error);
     if (status == LODE_OK) {
         self.progress = lode_export_progress(job, "writing", lode_tracks_bytes(self.tracks));

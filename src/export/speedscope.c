@@ -44,17 +44,6 @@ struct speedscope {
     atomic_uint_fast64_t calls_cut;
 };
 
-static lode_status flush(struct speedscope *self, size_t least, lode_error *error)
-{
-    if (self->out.failed)
-        return lode_fail_memory(error);
-    if (self->out.count < least)
-        return LODE_OK;
-    size_t count = self->out.count;
-    self->out.count = 0;
-    return lode_export_write(self->job->file, self->out.bytes, count, error);
-}
-
 /* {"type":TYPE,"name":"FIRST SECOND", of a profile. */
 static void put_profile(struct lode_wire *out, bool is_first, const char *type, const char *first,
                         const char *second)
@@ -108,7 +97,7 @@ static lode_status put_stack(struct speedscope *self, const struct lode_position
         json_number(&self->out, self->path[i]);
     }
     json_text(&self->out, "]");
-    return flush(self, FLUSH, error);
+    return lode_wire_flush(&self->out, self->job->file, FLUSH, error);
 }
 
 static lode_status put_samples(struct speedscope *self, size_t metric, lode_error *error)
@@ -140,7 +129,7 @@ static lode_status put_weights(struct speedscope *self, size_t metric, lode_erro
         json_text(&self->out, comma);
         json_number(&self->out, (uint64_t)value);
         comma = ",";
-        LODE_TRY(flush(self, FLUSH, error));
+        LODE_TRY(lode_wire_flush(&self->out, self->job->file, FLUSH, error));
     }
     return LODE_OK;
 }
@@ -272,7 +261,7 @@ static lode_status write_timeline(struct speedscope *self, lode_error *error)
     LODE_TRY(lode_tracks_find_frames(self->tracks, error));
     if (self->has_stacks)
         self->first_frame = lode_export_frames_count(&self->stacks.frames);
-    LODE_TRY(flush(self, 1, error));
+    LODE_TRY(lode_wire_flush(&self->out, self->job->file, 1, error));
     self->progress = lode_export_progress(self->job, "writing", lode_tracks_bytes(self->tracks));
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
     self->profiles += lode_tracks_line_count(self->tracks);
@@ -297,7 +286,7 @@ static lode_status put_frame(struct speedscope *self, bool is_first, const struc
         json_number(&self->out, frame->line);
     }
     json_text(&self->out, "}");
-    return flush(self, FLUSH, error);
+    return lode_wire_flush(&self->out, self->job->file, FLUSH, error);
 }
 
 static lode_status put_timeline_frame(struct speedscope *self, uint32_t rank, lode_error *error)
@@ -356,7 +345,7 @@ static lode_status write_all(struct speedscope *self, lode_error *error)
     json_text(&self->out, "],\n\"shared\":{\"frames\":[");
     LODE_TRY(write_frames(self, error));
     json_text(&self->out, "]}}\n");
-    return flush(self, 1, error);
+    return lode_wire_flush(&self->out, self->job->file, 1, error);
 }
 
 static lode_status report(struct speedscope *self, lode_error *error)
