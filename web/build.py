@@ -86,6 +86,8 @@ def bundle(work, version):
     run(work, native, 'src/style.css', *common, '--outfile=dist.new/style.css')
     shutil.copyfile(os.path.join(work, 'src', 'index.html'), os.path.join(fresh, 'index.html'))
     licences(work, os.path.join(fresh, 'licences.txt'))
+    with open(os.path.join(work, 'version'), 'w', encoding='ascii') as file:
+        file.write('LODE_VERSION="%s"\n' % version)
     dist = os.path.join(work, 'dist')
     shutil.rmtree(dist, ignore_errors=True)
     os.rename(fresh, dist)

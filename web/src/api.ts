@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests. A request is a command: /api/1/COMMAND/STORE?option=value answers what
+// `lode COMMAND STORE --option value --json` prints.
+import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import { shellWord } from './format';
+
+/** A flag has the value ''. */
+export type Option = readonly [name: string, value: string];
+
+export interface Query {
+  readonly command: string;
+  readonly store: number;
+  /** The second store of `lode compare`. */
+  readonly other?: number | undefined;
+  readonly options: readonly Option[];
+  /** What follows the store: the context of `lode context`, the location of `lode source`. */
+  readonly operand?: string | undefined;
+}
+
+export interface StoreInfo {
+  readonly number: number;
+  readonly name: string;
+  readonly path: string;
+  readonly state: 'opening' | 'ready' | 'failed';
+  readonly kind: 'database' | 'recording';
+  readonly opened_percent?: number;
+  readonly problem?: string;
+  readonly default_metric?: string | null;
+}
+
+export interface Session {
+  readonly version: string;
+  readonly stores: readonly StoreInfo[];
+}
+
+/** What the server says instead of an answer. */
+export class ApiError extends Error {
+  constructor(message: string, readonly status: number) {
+    super(message);
+  }
+}
+
+const TOKEN = 'lode.token';
+
+/** The token comes in the fragment, which is taken out of the address at once. */
+export function takeToken(): void {
+  const match = /(?:^#|&)token=([^&]*)/.exec(location.hash);
+  if (!match?.[1]) return;
+  localStorage.setItem(TOKEN, match[1]);
+  history.replaceState(null, '', location.pathname + location.search);
+}
+
+export function path(query: Query): string {
+  const parts = new URLSearchParams();
+  if (query.operand !== undefined) parts.append(query.command === 'context' ? 'context' : 'location', query.operand);
+  for (const [name, value] of query.options) parts.append(name, value);
+  const text = parts.toString();
+  const stores = query.other === undefined ? String(query.store) : `${String(query.store)}/${String(query.other)}`;
+  return `api/1/${query.command}/${stores}${text === '' ? '' : `?${text}`}`;
+}
+
+/** The command that prints the same numbers. */
+export function commandLine(query: Query, session: Session): string {
+  const place = (number: number): string => {
+    const store = session.stores.find((candidate) => candidate.number === number);
+    return shellWord(store?.path ?? store?.name ?? `STORE${String(number)}`);
+  };
+  const operands = [place(query.store)];
+  if (query.other !== undefined) operands.push(place(query.other));
+  if (query.operand !== undefined) operands.push(shellWord(query.operand));
+  const options = query.options.map(([name, value]) => (value === '' ? `--${name}` : value.startsWith('-') ? `--${name}=${shellWord(value)}` : `--${name} ${shellWord(value)}`));
+  // What looks like an option is none after "--".
+  const isPlain = operands.every((operand) => !/^'?-/.test(operand));
+  return ['lode', query.command, ...(isPlain ? [...operands, ...options] : [...options, '--', ...operands])].join(' ');
+}
+
+const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+async function get(address: string, abort: AbortSignal | null): Promise<Response> {
+  for (;;) {
+    const response = await fetch(address, {
+      headers: { Authorization: `Bearer ${localStorage.getItem(TOKEN) ?? ''}` },
+      signal: abort,
+    });
+    // The store is being opened.
+    if (response.status === 503 && response.headers.has('Retry-After')) {
+      await wait(250);
+      if (abort?.aborted) throw new DOMException('aborted', 'AbortError');
+      continue;
+    }
+    if (response.ok) return response;
+    let message = response.statusText || `HTTP status ${String(response.status)}`;
+    try {
+      const body = (await response.json()) as { message?: unknown };
+      if (typeof body.message === 'string') message = body.message;
+    } catch {
+      // The status says it.
+    }
+    throw new ApiError(message, response.status);
+  }
+}
+
+/** Any file below /api/1/, such as a picture. */
+export async function fetchBytes(address: string, abort: AbortSignal | null = null): Promise<ArrayBuffer> {
+  return (await get(address, abort)).arrayBuffer();
+}
+
+const KEPT = 64;
+const answers = new Map<string, unknown>();
+
+/** The answer, from the last ones if it is there. */
+export async function ask(query: Query, abort: AbortSignal | null = null): Promise<unknown> {
+  const address = path(query);
+  if (answers.has(address)) {
+    const kept = answers.get(address);
+    answers.delete(address);
+    answers.set(address, kept);
+    return kept;
+  }
+  const answer: unknown = await (await get(address, abort)).json();
+  answers.set(address, answer);
+  if (answers.size > KEPT) {
+    const oldest = answers.keys().next().value;
+    if (oldest !== undefined) answers.delete(oldest);
+  }
+  return answer;
+}
+
+/** How many requests are under way: the page shows that it is busy. */
+export const busy = signal(0);
+
+export interface Answer<T> {
+  /** The last answer; while `isLoading`, it may be that of the query before. */
+  data: T | null;
+  error: ApiError | null;
+  isLoading: boolean;
+}
+
+/** The answer to a query as a hook; a new query aborts the one under way. */
+export function useAnswer<T>(query: Query | null): Answer<T> {
+  const address = query ? path(query) : '';
+  const kept = answers.get(address) as T | undefined;
+  const [result, setResult] = useState<{ address: string; data: T | null; error: ApiError | null }>({ address: '', data: null, error: null });
+  useEffect(() => {
+    if (!query || answers.has(address)) return undefined;
+    const abort = new AbortController();
+    busy.value++;
+    ask(query, abort.signal)
+      .then(
+        (data) => setResult({ address, data: data as T, error: null }),
+        (error: unknown) => {
+          if (abort.signal.aborted) return;
+          const known = error instanceof ApiError ? error : new ApiError('The server does not answer. Is lode view still running?', 0);
+          setResult({ address, data: null, error: known });
+        },
+      )
+      .finally(() => busy.value--);
+    return () => abort.abort();
+    // eslint-disable-next-line
+  }, [address]);
+  if (!query) return { data: null, error: null, isLoading: false };
+  if (kept !== undefined) return { data: kept, error: null, isLoading: false };
+  if (result.address === address) return { data: result.data, error: result.error, isLoading: false };
+  return { data: result.data, error: null, isLoading: true };
+}
+
+export const session = signal<Session | null>(null);
+export const sessionError = signal<string>('');
+
+/** Asks for the session until every store is open or has failed. */
+export async function startSession(): Promise<void> {
+  for (;;) {
+    try {
+      session.value = (await (await get('api/1/session', null)).json()) as Session;
+      sessionError.value = '';
+      if (session.value.stores.every((store) => store.state !== 'opening')) return;
+      await wait(250);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401)
+        sessionError.value = 'This address has no valid token. Open the link that lode view printed.';
+      else if (error instanceof ApiError) sessionError.value = error.message;
+      else sessionError.value = 'The server does not answer. Is lode view still running?';
+      if (error instanceof ApiError) return;
+      await wait(1000);
+    }
+  }
+}

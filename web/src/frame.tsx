@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is around every view: header, tabs, side pane, notices.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { busy, commandLine, session, sessionError, useAnswer, type Session, type StoreInfo } from './api';
+import { copy } from './clipboard';
+import { clean, count } from './format';
+import { Help } from './help';
+import { infoQuery, readInfo, type Info } from './info';
+import { useKeys, type Binding } from './keys';
+import { Palette } from './palette';
+import { selection } from './selection';
+import { Side } from './side';
+import { go, notice, START, state } from './state';
+import { nextTheme } from './theme';
+import type { View } from './view';
+import { viewOf, VIEWS } from './views';
+
+function Stores({ stores, chosen }: { stores: readonly StoreInfo[]; chosen: StoreInfo }): JSX.Element {
+  if (stores.length === 1) return <span class="store" title={clean(chosen.path)}>{clean(chosen.name)}</span>;
+  return (
+    <select class="store" aria-label="Store" value={String(chosen.number)} onChange={(event) => go({ ...START, store: Number(event.currentTarget.value), view: state.value.view })}>
+      {stores.map((store) => (
+        <option key={store.number} value={String(store.number)}>{clean(store.name)}</option>
+      ))}
+    </select>
+  );
+}
+
+function Tabs({ views, current }: { views: readonly View[]; current: View }): JSX.Element {
+  return (
+    <nav class="tabs" aria-label="Views">
+      {views.map((view, index) => (
+        <a
+          key={view.key} href={`?v=${view.key}`} aria-current={view === current ? 'page' : undefined} title={`${view.title} (${String(index + 1)})`}
+          onClick={(event) => {
+            event.preventDefault();
+            go({ view: view.key });
+          }}
+        >
+          {view.title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** A text field whose value holds after Enter or when it is left. */
+export function Field(props: { label: string; value: string; placeholder: string; title: string; onChange: (value: string) => void; id?: string; class?: string }): JSX.Element {
+  const [text, setText] = useState(props.value);
+  useEffect(() => setText(props.value), [props.value]);
+  const done = (): void => {
+    if (text.trim() !== props.value) props.onChange(text.trim());
+  };
+  return (
+    <input
+      type="text" id={props.id} class={props.class} aria-label={props.label} placeholder={props.placeholder} title={props.title} value={text} spellcheck={false} autocomplete="off"
+      onInput={(event) => setText(event.currentTarget.value)} onBlur={done}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') done();
+        else if (event.key === 'Escape') {
+          setText('');
+          if (props.value !== '') props.onChange('');
+          event.currentTarget.blur();
+        }
+      }}
+    />
+  );
+}
+
+function Metric({ info, store }: { info: Info; store: StoreInfo }): JSX.Element | null {
+  if (info.kind === 'recording' || info.metrics.length === 0) return null;
+  const first = state.value.metrics[0] ?? '';
+  const useful = info.metrics.filter((metric) => metric.total !== 0 || metric.name === first);
+  const names = useful.length > 0 ? useful.map((metric) => metric.name) : info.metrics.map((metric) => metric.name);
+  if (first !== '' && !names.includes(first)) names.unshift(first);
+  const standard = store.default_metric ?? undefined;
+  return (
+    <label class="choice">
+      <span>metric</span>
+      <select value={first} onChange={(event) => go({ metrics: event.currentTarget.value === '' ? [] : [event.currentTarget.value, ...state.value.metrics.slice(1)] })}>
+        <option value="">{standard === undefined ? 'default' : clean(standard)}</option>
+        {[...new Set(names)].filter((name) => name !== standard || name === first).map((name) => (
+          <option key={name} value={name}>{clean(name)}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Selections({ info }: { info: Info }): JSX.Element {
+  const { profiles, from, to, filters } = state.value;
+  const kinds = info.ids.map((id) => id.kind.toLowerCase()).join(', ');
+  const isRecording = info.kind === 'recording';
+  const hasTime = info.duration > 0;
+  const setWindow = (text: string): void => {
+    const [begin = '', end = ''] = text.split('..').map((part) => part.trim());
+    go({ from: begin, to: end });
+  };
+  return (
+    <>
+      <label class="choice">
+        <span>{isRecording ? 'tasks' : 'profiles'}</span>
+        <Field
+          label={isRecording ? 'Tasks' : 'Profiles'} value={profiles} placeholder={`all ${count(info.profiles)}`} onChange={(value) => go({ profiles: value })}
+          title={isRecording ? 'As --task: thread ids, pid=N, or names' : `As --profiles: rank=0-3,thread=0. Kinds: ${kinds}`}
+        />
+      </label>
+      {hasTime ? (
+        <label class="choice">
+          <span>time</span>
+          <Field
+            label="Time window" value={from === '' && to === '' ? '' : `${from}..${to}`} placeholder="all" onChange={setWindow}
+            title="FROM..TO as --from and --to: 1.5s..1.75s, 250ms..300ms"
+          />
+        </label>
+      ) : null}
+      {filters.map((filter) => (
+        <button key={filter} type="button" class="chip" title="Remove this filter" onClick={() => go({ filters: filters.filter((other) => other !== filter) })}>
+          {clean(filter)} <span aria-hidden="true">×</span>
+        </button>
+      ))}
+    </>
+  );
+}
+
+function copyCommand(view: View, info: Info, all: Session): void {
+  const query = view.query(state.value, info);
+  if (query) void copy(commandLine(query, all), 'the command');
+  else notice.value = 'This view has no command.';
+}
+
+function copyPath(): void {
+  const chosen = selection.value;
+  if (!chosen) notice.value = 'Nothing is selected.';
+  else {
+    const path = chosen.path.map((step, depth) => `${'  '.repeat(depth)}${clean(step.name)}`);
+    const facts = chosen.facts.map(([label, text]) => `${label}: ${text}`);
+    void copy([...(path.length > 0 ? path : [clean(chosen.title)]), ...facts, ''].join('\n'), 'the call path');
+  }
+}
+
+function nextMetric(info: Info): void {
+  const names = info.metrics.filter((metric) => metric.total !== 0).map((metric) => metric.name);
+  const at = names.indexOf(state.value.metrics[0] ?? '');
+  const next = names[(at + 1) % Math.max(1, names.length)];
+  if (next !== undefined) go({ metrics: [next] });
+}
+
+type Dialog = '' | 'help' | 'palette';
+
+function globalKeys(views: readonly View[], view: View, info: Info, all: Session, open: (dialog: Dialog) => void): Binding[] {
+  const tabs = views.slice(0, 9).map((tab, index) => ({ key: String(index + 1), label: String(index + 1), title: tab.title, run: () => go({ view: tab.key }) }));
+  return [
+    ...tabs,
+    { key: '/', label: '/', title: 'search', run: () => document.getElementById('search')?.focus() },
+    { key: 'k', ctrl: true, label: 'Ctrl+K', title: 'command palette', always: true, run: () => open('palette') },
+    { key: '?', label: '?', title: 'this help', run: () => open('help') },
+    { key: 'm', label: 'm', title: 'next metric', run: () => nextMetric(info) },
+    { key: 'c', label: 'c', title: 'copy the call path of the selection', run: copyPath },
+    { key: 'C', label: 'Shift+C', title: 'copy the lode command of this view', run: () => copyCommand(view, info, all) },
+    { key: 'l', label: 'l', title: 'copy a link to this place', run: () => void copy(location.href, 'the link') },
+    { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
+    {
+      key: 'Escape', label: 'Esc', title: 'clear the search, then the selection',
+      run: () => (state.value.search !== '' ? go({ search: '' }) : go({ context: '', name: '' })),
+    },
+  ];
+}
+
+/** The page of one store that is open. */
+function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info }): JSX.Element {
+  const [dialog, setDialog] = useState<Dialog>('');
+  const views = VIEWS.filter((view) => view.fits(info, all.stores.length));
+  const wanted = viewOf(state.value.view);
+  const view = views.includes(wanted) ? wanted : (views[0] ?? wanted);
+  const keys = globalKeys(views, view, info, all, setDialog);
+  useKeys(keys);
+  useEffect(() => {
+    document.title = `${view.title} · ${clean(store.name)} · Lode`;
+    notice.value = '';
+  }, [view.key, store.number]);
+  const { Component } = view;
+  const hasSide = state.value.context !== '' || state.value.name !== '';
+  return (
+    <>
+      <header>
+        <div class="bar1">
+          <strong class="logo">lode</strong>
+          <Stores stores={all.stores} chosen={store} />
+          <Tabs views={views} current={view} />
+          <span class="space" />
+          <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" onChange={(value) => go({ search: value })} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />
+          <button type="button" class="icon" title="Command palette (Ctrl+K)" onClick={() => setDialog('palette')}>⌘K</button>
+          <button type="button" class="icon" title="Light or dark" aria-label="Light or dark" onClick={nextTheme}>◐</button>
+          <button type="button" class="icon" title="Help (?)" aria-label="Help" onClick={() => setDialog('help')}>?</button>
+        </div>
+        <div class="bar2">
+          <Metric info={info} store={store} />
+          <Selections info={info} />
+          <span class="space" />
+          <button type="button" title="Copy the lode command that prints the same numbers (Shift+C)" onClick={() => copyCommand(view, info, all)}>copy command</button>
+        </div>
+      </header>
+      <div class={`work ${hasSide ? 'with-side' : ''}`}>
+        <main id="view" aria-label={view.title}>
+          <h1 class="hidden">{view.title}</h1>
+          <Component key={`${view.key} ${String(store.number)}`} state={state.value} store={store} info={info} />
+        </main>
+        {hasSide ? <Side store={store} info={info} /> : null}
+      </div>
+      {dialog === 'help' ? <Help keys={keys} onClose={() => setDialog('')} /> : null}
+      {dialog === 'palette' ? <Palette views={views} store={store} info={info} commands={keys} onClose={() => setDialog('')} /> : null}
+    </>
+  );
+}
+
+function Opening({ store }: { store: StoreInfo }): JSX.Element {
+  if (store.state === 'failed') return <main class="message"><h1>{clean(store.name)} cannot be opened</h1><p>{clean(store.problem)}</p></main>;
+  const percent = store.opened_percent === undefined ? '' : ` ${String(Math.round(store.opened_percent))}%`;
+  return <main class="message" aria-busy="true"><h1>Opening {clean(store.name)}{percent}</h1></main>;
+}
+
+function Store({ store, all }: { store: StoreInfo; all: Session }): JSX.Element {
+  const { data, error } = useAnswer<unknown>(store.state === 'ready' ? infoQuery(store.number) : null);
+  if (store.state !== 'ready') return <Opening store={store} />;
+  if (error) return <main class="message"><h1>{clean(store.name)} cannot be shown</h1><p>{clean(error.message)}</p></main>;
+  return data ? <Page store={store} all={all} info={readInfo(data)} /> : <main class="message" aria-busy="true"><h1>Opening {clean(store.name)}</h1></main>;
+}
+
+/** The one region that speaks to screen readers, and that shows what was done. */
+function Notice(): JSX.Element {
+  const timer = useRef(0);
+  const text = notice.value;
+  useEffect(() => {
+    clearTimeout(timer.current);
+    if (text !== '') timer.current = window.setTimeout(() => (notice.value = ''), 5000);
+  }, [text]);
+  return <div class={`notice ${text === '' ? 'empty' : ''}`} role="status">{clean(text)}</div>;
+}
+
+export function Frame(): JSX.Element {
+  const all = session.value;
+  const store = all?.stores.find((candidate) => candidate.number === state.value.store) ?? all?.stores[0];
+  return (
+    <>
+      <div class={`busy ${busy.value > 0 ? 'on' : ''}`} aria-hidden="true" />
+      {sessionError.value !== '' ? <main class="message"><h1>Lode</h1><p>{sessionError.value}</p></main>
+        : all && store ? <Store key={store.number} store={store} all={all} />
+          : <main class="message" aria-busy="true"><h1>Lode</h1></main>}
+      <Notice />
+    </>
+  );
+}

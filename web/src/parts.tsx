@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small parts that several views have.
+import type { ComponentChildren, JSX } from 'preact';
+import type { Answer } from './api';
+import { clean } from './format';
+
+/** What stands in the place of a view that has no answer: an error with what to do, or that it is being computed. */
+export function Problem({ answer }: { answer: Answer<unknown> }): JSX.Element | null {
+  if (answer.error) return <p class="problem" role="alert">{clean(answer.error.message)}</p>;
+  return answer.data === null ? <p class="quiet pending">computing …</p> : null;
+}
+
+/** A name from a file: always text, with unsafe characters as escapes. */
+export function Name({ name, suffix }: { name: string; suffix?: string }): JSX.Element {
+  const text = clean(name);
+  return <span class="name" title={text}>{text}{suffix ? <span class="quiet"> {suffix}</span> : null}</span>;
+}
+
+export function Section({ title, children, more }: { title: string; children: ComponentChildren; more?: ComponentChildren }): JSX.Element {
+  return (
+    <section>
+      <h2>{title}{more ? <span class="more">{more}</span> : null}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** A link inside the page. */
+export function Link({ onClick, children, title }: { onClick: () => void; children: ComponentChildren; title?: string }): JSX.Element {
+  return <button type="button" class="link" title={title} onClick={onClick}>{children}</button>;
+}

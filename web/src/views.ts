@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All views, in the order of their tabs.
+import type { View } from './view';
+import { functions } from './views/functions';
+import { overview } from './views/overview';
+import { tree } from './views/tree';
+
+export const VIEWS: readonly View[] = [overview, functions, tree];
+
+export function viewOf(key: string): View {
+  return VIEWS.find((view) => view.key === key) ?? overview;
+}

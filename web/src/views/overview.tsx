@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Overview, the first screen: where the time went, without a click.
+import type { JSX } from 'preact';
+import { useAnswer, type Query } from '../api';
+import { amount, baseName, clean, count, percent, unitOf } from '../format';
+import type { Info } from '../info';
+import { Link, Name, Problem, Section } from '../parts';
+import { readTop, readTree } from '../rows';
+import { DistributionFacts } from '../side';
+import { go, type State } from '../state';
+import { sharedOptions, type View, type ViewProps } from '../view';
+
+function topQuery(state: State, info: Info): Query {
+  return { command: 'top', store: state.store, options: [...sharedOptions(state, info), ['limit', '12']] };
+}
+
+function Headline({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<unknown>(topQuery(state, info));
+  if (answer.data === null) return <p class="headline quiet">{clean(info.title)}</p>;
+  const top = readTop(answer.data);
+  const metric = top.metrics[0];
+  const isRecording = info.kind === 'recording';
+  const things = info.hasRequests ? 'request' : isRecording ? 'task' : 'profile';
+  return (
+    <p class="headline">
+      <b>{amount(metric?.total ?? null, metric?.unit ?? 'count')}</b> {isRecording ? 'in calls' : clean(metric?.name)} in <b>{count(top.profiles)}</b> {things}{top.profiles === 1 ? '' : 's'}
+      {info.emptyProfiles > 0 ? ` (${count(info.emptyProfiles)} empty)` : ''}
+      {info.duration > 0 ? <> · <b>{amount(info.duration, 'nanoseconds')}</b> wall time</> : null}
+      <span class="quiet"> · {info.title !== '' ? `${clean(info.title)}, ` : ''}{clean(info.format)}{info.contexts > 0 ? `, ${count(info.contexts)} contexts` : ''}{info.samples > 0 ? `, ${count(info.samples)} samples` : ''}</span>
+    </p>
+  );
+}
+
+/** Rows with a bar: a share that the eye compares, and the number. */
+function Bars({ rows, onPick, label }: { rows: readonly { key: string; name: string; share: number | null; text: string; exact: number | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
+  return (
+    <ol class="bars" aria-label={label}>
+      {rows.map((row) => (
+        <li key={row.key} data-value={row.exact ?? undefined} data-share={row.share ?? undefined}>
+          <button type="button" onClick={() => onPick(row.name)}>
+            <i class="bar" style={{ width: `${String(Math.min(100, Math.max(0, row.share ?? 0)))}%` }} />
+            <span class="share">{percent(row.share)}%</span>
+            <Name name={row.name} />
+            <span class="value">{row.text}</span>
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Largest({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<unknown>(topQuery(state, info));
+  if (answer.data === null || answer.error) return <Problem answer={answer} />;
+  const top = readTop(answer.data);
+  const unit = top.metrics[0]?.unit ?? 'count';
+  const isRecording = info.kind === 'recording';
+  return (
+      <Section title={isRecording ? 'Functions by self time' : 'Functions by exclusive cost'} more={<Link onClick={() => go({ view: 'top' })}>all {count(top.rowCount)}</Link>}>
+        {top.rows.length === 0 ? <p class="quiet">No function has a cost.</p> : null}
+        <Bars
+          label="Functions by exclusive cost" onPick={(name) => go({ view: 'top', name, group: '' })}
+          rows={top.rows.map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
+        />
+      </Section>
+  );
+}
+
+function HotPath({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<unknown>({ command: 'tree', store: state.store, options: [...sharedOptions(state, info), ['min-percent', '1'], ['limit', '1000']] });
+  const tree = answer.data === null ? null : readTree(answer.data);
+  const hot = tree?.rows.filter((row) => row.isHot) ?? [];
+  return (
+    <Section title="Hot path" more={<Link onClick={() => go({ view: 'tree' })}>tree</Link>}>
+      {tree === null || answer.error ? <Problem answer={answer} /> : (
+        <ol class="hotpath">
+          {hot.map((row, index) => (
+            <li key={`${String(index)} ${row.context}`} data-value={row.inclusive ?? undefined}>
+              <Link onClick={() => go({ view: 'tree', context: row.context, way: '' })}>
+                <span class="share">{percent(row.inclusivePercent)}%</span> <Name name={row.name} suffix={row.isInlined ? '[inlined]' : ''} />
+              </Link>
+            </li>
+          ))}
+        </ol>
+      )}
+      {tree !== null && hot.length === 0 ? <p class="quiet">No call has a cost of at least 1% of the total.</p> : null}
+    </Section>
+  );
+}
+
+interface ProfilesAnswer {
+  metric?: string;
+  row_count: number;
+  rows: { profile?: number; track?: number; value?: number; total_ns?: number; name: string; tid?: number; duration_ns?: number; percent_of_mean?: number }[];
+  distribution: { count: number; sum: number; min: number; p5: number; p25: number; median: number; mean: number; p75: number; p95: number; max: number; imbalance: number | null } | null;
+}
+
+/** From the smallest to the largest value: whiskers, the middle half, the median. */
+function BoxPlot({ values, label }: { values: NonNullable<ProfilesAnswer['distribution']>; label: string }): JSX.Element {
+  const low = 0;
+  const at = (value: number): string => `${String(values.max > low ? (100 * (value - low)) / (values.max - low) : 0)}%`;
+  const width = (from: number, to: number): string => `${String(values.max > low ? Math.max(0.4, (100 * (to - from)) / (values.max - low)) : 0)}%`;
+  return (
+    <div class="boxplot" role="img" aria-label={label}>
+      <i class="whisker" style={{ left: at(values.min), width: width(values.min, values.max) }} />
+      <i class="box" style={{ left: at(values.p25), width: width(values.p25, values.p75) }} />
+      <i class="median" style={{ left: at(values.median) }} />
+    </div>
+  );
+}
+
+function Spread({ state, info }: ViewProps): JSX.Element | null {
+  const isRecording = info.kind === 'recording';
+  const answer = useAnswer<ProfilesAnswer>({ command: 'profiles', store: state.store, options: [...sharedOptions(state, info, { search: false, window: isRecording }), ['limit', '5']] });
+  const data = answer.data;
+  const title = info.hasRequests ? 'Spread over requests' : isRecording ? 'Spread over tasks' : 'Spread over profiles';
+  if (!data || answer.error) return <Section title={title}><Problem answer={answer} /></Section>;
+  const unit = isRecording ? 'nanoseconds' : unitOf(data.metric ?? '');
+  const values = data.distribution;
+  return (
+    <Section title={title}>
+      {values && values.count > 1 ? (
+        <>
+          <BoxPlot values={values} label={`from ${amount(values.min, unit)} to ${amount(values.max, unit)}, half of them from ${amount(values.p25, unit)} to ${amount(values.p75, unit)}`} />
+          <div class="ends quiet"><span>0</span><span>{amount(values.max, unit)}</span></div>
+          <DistributionFacts values={values} unit={unit} />
+        </>
+      ) : null}
+      <table class="small"><caption>largest of {count(data.row_count)}</caption><tbody>
+        {data.rows.map((row, index) => {
+          const value = row.value ?? row.total_ns ?? row.duration_ns ?? null;
+          return (
+            <tr key={index} data-value={value ?? undefined}>
+              <td>{row.profile !== undefined ? <Link title="Show this profile only" onClick={() => go({ profiles: `profile=${String(row.profile)}` })}><Name name={row.name} /></Link> : <Name name={row.name} />}</td>
+              <td class="number">{amount(value, unit)}</td>
+            </tr>
+          );
+        })}
+      </tbody></table>
+    </Section>
+  );
+}
+
+function Modules({ state, info }: ViewProps): JSX.Element | null {
+  const answer = useAnswer<unknown>(info.kind === 'recording' ? null : { command: 'top', store: state.store, options: [...sharedOptions(state, info, { search: false }), ['by', 'module'], ['limit', '6']] });
+  if (info.kind === 'recording') return null;
+  const top = answer.data === null ? null : readTop(answer.data);
+  const unit = top?.metrics[0]?.unit ?? 'count';
+  return (
+    <Section title="Load modules" more={<Link onClick={() => go({ view: 'top', group: 'module' })}>all</Link>}>
+      {top === null || answer.error ? <Problem answer={answer} /> : (
+        <Bars
+          label="Load modules by exclusive cost" onPick={(name) => go({ view: 'top', group: 'module', name })}
+          rows={top.rows.map((row, index) => ({ key: `${String(index)} ${row.name}`, name: baseName(row.name) || row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Metrics({ info }: { info: Info }): JSX.Element | null {
+  const list = info.metrics.filter((metric) => metric.total !== 0);
+  if (list.length < 2) return null;
+  return (
+    <Section title="Metrics">
+      <table class="small"><caption class="hidden">Totals of metrics</caption><tbody>
+        {list.slice(0, 12).map((metric) => (
+          <tr key={metric.index} data-value={metric.total}><td><Link onClick={() => go({ metrics: [metric.name] })}><Name name={metric.name} /></Link></td><td class="number">{amount(metric.total, unitOf(metric.name))}</td></tr>
+        ))}
+      </tbody></table>
+      {list.length > 12 ? <p class="quiet">{count(list.length - 12)} more</p> : null}
+    </Section>
+  );
+}
+
+function Overview(props: ViewProps): JSX.Element {
+  return (
+    <div class="overview">
+      <Headline {...props} />
+      <div class="wide"><Largest {...props} /></div>
+      <div class="narrow"><HotPath {...props} /></div>
+      <div class="narrow"><Spread {...props} /><Modules {...props} /><Metrics info={props.info} /></div>
+    </div>
+  );
+}
+
+export const overview: View = { key: 'overview', title: 'Overview', fits: () => true, query: topQuery, Component: Overview };

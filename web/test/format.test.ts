@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { amount, baseName, clean, count, percent, shellWord, unitOf } from '../src/format';
+
+test('amounts are those that the program prints', () => {
+  assert.equal(amount(634.972119, 'seconds'), '634.972 s');
+  assert.equal(amount(0.765625, 'seconds'), '765.625 ms');
+  assert.equal(amount(0.00011705600036293617, 'seconds'), '117.056 us');
+  assert.equal(amount(5e-324, 'seconds'), '0 s');
+  assert.equal(amount(-1.5, 'seconds'), '-1.500 s');
+  assert.equal(amount(65334, 'nanoseconds'), '65.334 us');
+  assert.equal(amount(187, 'nanoseconds'), '0.187 us');
+  assert.equal(amount(384000, 'bytes'), '375.0 KiB');
+  assert.equal(amount(1000, 'bytes'), '1000 B');
+  assert.equal(amount(450580000000, 'count'), '450,580,000,000');
+  assert.equal(amount(0.25, 'count'), '0.25');
+  assert.equal(amount(1234.5678, 'count'), '1234.57');
+  assert.equal(amount(1e-7, 'count'), '1e-07');
+  assert.equal(amount(2 ** 60, 'count'), '1.15292e+18');
+  assert.equal(amount(null, 'count'), '');
+});
+
+test('units come from the names of metrics', () => {
+  assert.equal(unitOf('CPUTIME (sec)'), 'seconds');
+  assert.equal(unitOf('GXCOPY:D2H (B)'), 'bytes');
+  assert.equal(unitOf('PAPI_TOT_CYC'), 'count');
+});
+
+test('shares have one decimal, and what is no number is a dash', () => {
+  assert.equal(percent(28.745), '28.7');
+  assert.equal(percent(null), '-');
+  assert.equal(percent(NaN), '-');
+  assert.equal(count(1234567), '1,234,567');
+});
+
+test('characters that deceive are shown as escapes', () => {
+  assert.equal(clean('a\u202eb'), 'a\\u202eb');
+  assert.equal(clean('a\u001b[31m'), 'a\\x1b[31m');
+  assert.equal(clean('a\u200bb\u2066c\ufeff'), 'a\\u200bb\\u2066c\\ufeff');
+  assert.equal(clean('\ud800x'), '\\ud800x');
+  assert.equal(clean('<b>ü 漢 😀'), '<b>ü 漢 😀');
+});
+
+test('very long names are cut in the middle', () => {
+  const cut = clean(`begin${'x'.repeat(1000000)}end`);
+  assert.ok(cut.length < 4200);
+  assert.ok(cut.startsWith('begin') && cut.endsWith('end'));
+});
+
+test('words for a shell are quoted where needed', () => {
+  assert.equal(shellWord('db/a-b.c'), 'db/a-b.c');
+  assert.equal(shellWord('CPUTIME (sec)'), "'CPUTIME (sec)'");
+  assert.equal(shellWord("it's"), "'it'\\''s'");
+  assert.equal(shellWord(''), "''");
+  assert.equal(shellWord('a\nb'), "$'a\\x0ab'");
+});
+
+test('the last component of a path', () => {
+  assert.equal(baseName('/a/b.c'), 'b.c');
+  assert.equal(baseName('a/'), 'a');
+  assert.equal(baseName(null), '');
+});
