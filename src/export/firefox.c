@@ -229,7 +229,7 @@ static lode_status enter(struct firefox *self, const lode_function *frame, uint8
                          lode_error *error)
 {
     uint32_t number;
-    LODE_TRY(firefox_stack(&self->tables, self->tracks, current(self), frame, category, &number, error));
+    LODE_TRY(lode_firefox_stack(&self->tables, self->tracks, current(self), frame, category, &number, error));
     uint32_t *top = lode_array_push(&self->open);
     LODE_TRY_ALLOC(top, error);
     *top = number;
@@ -240,7 +240,7 @@ static lode_status put_marker(struct firefox *self, uint64_t time, const char *n
                               lode_error *error)
 {
     uint32_t number;
-    LODE_TRY_ALLOC(firefox_string(&self->tables, name, &number), error);
+    LODE_TRY_ALLOC(lode_firefox_string(&self->tables, name, &number), error);
     put_comma(&self->name_column);
     json_number(&self->name_column, number);
     put_milliseconds(&self->start_column, time > self->base ? time - self->base : 0);
@@ -430,7 +430,7 @@ static lode_status write_all(struct firefox *self, lode_error *error)
                               "profiler.firefox.com", error));
     put_meta(self);
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
-    LODE_TRY(firefox_tables_write(&self->tables, &self->out, self->job->file, error));
+    LODE_TRY(lode_firefox_tables_write(&self->tables, &self->out, self->job->file, error));
     return lode_tracks_report(self->job, &counts, error);
 }
 
@@ -441,7 +441,7 @@ static void free_all(struct firefox *self)
                                        &self->data_column};
     for (size_t i = 0; i < sizeof wires / sizeof *wires; i++)
         wire_free(wires[i]);
-    firefox_tables_free(&self->tables);
+    lode_firefox_tables_free(&self->tables);
     lode_array_free(&self->open);
     lode_tracks_close(self->tracks);
 }
@@ -449,7 +449,7 @@ static void free_all(struct firefox *self)
 static lode_status run(struct lode_export *job, lode_error *error)
 {
     struct firefox self = {.job = job, .has_values = job->recording && !job->options->no_arguments};
-    firefox_tables_init(&self.tables);
+    lode_firefox_tables_init(&self.tables);
     lode_array_init(&self.open, sizeof(uint32_t), UINT32_MAX);
     lode_status status = lode_tracks_open(&self.tracks, job, error);
     if (status == LODE_OK) {

@@ -20,7 +20,7 @@ struct writer {
     struct lode_export_file *file;
 };
 
-void firefox_tables_init(struct firefox_tables *tables)
+void lode_firefox_tables_init(struct firefox_tables *tables)
 {
     lode_strings_init(&tables->strings);
     lode_strings_init(&tables->libraries);
@@ -30,7 +30,7 @@ void firefox_tables_init(struct firefox_tables *tables)
     lode_map_init(&tables->by_frame);
 }
 
-void firefox_tables_free(struct firefox_tables *tables)
+void lode_firefox_tables_free(struct firefox_tables *tables)
 {
     lode_strings_free(&tables->strings);
     lode_strings_free(&tables->libraries);
@@ -40,7 +40,7 @@ void firefox_tables_free(struct firefox_tables *tables)
     lode_map_free(&tables->by_frame);
 }
 
-bool firefox_string(struct firefox_tables *tables, const char *text, uint32_t *number)
+bool lode_firefox_string(struct firefox_tables *tables, const char *text, uint32_t *number)
 {
     return lode_strings_put(&tables->strings, text, number);
 }
@@ -85,8 +85,9 @@ static lode_status function_of(struct firefox_tables *self, struct lode_tracks *
     return *number == LODE_NO_NUMBER ? lode_fail_memory(error) : LODE_OK;
 }
 
-lode_status firefox_stack(struct firefox_tables *tables, struct lode_tracks *tracks, uint32_t prefix,
-                          const lode_function *frame, uint8_t category, uint32_t *number, lode_error *error)
+lode_status lode_firefox_stack(struct firefox_tables *tables, struct lode_tracks *tracks, uint32_t prefix,
+                               const lode_function *frame, uint8_t category, uint32_t *number,
+                               lode_error *error)
 {
     struct stack stack = {.prefix = prefix};
     LODE_TRY(function_of(tables, tracks, frame, category, &stack.frame, error));
@@ -233,8 +234,8 @@ static void put_resource_table(const struct writer *self)
     firefox_length(out, self->tables->files.items.count);
 }
 
-lode_status firefox_tables_write(const struct firefox_tables *tables, struct lode_wire *out,
-                                 struct lode_export_file *file, lode_error *error)
+lode_status lode_firefox_tables_write(const struct firefox_tables *tables, struct lode_wire *out,
+                                      struct lode_export_file *file, lode_error *error)
 {
     struct writer writer = {tables, out, file};
     const struct writer *self = &writer;

@@ -17,18 +17,19 @@ struct firefox_tables {
     struct lode_map by_frame; /* address of the frame to function */
 };
 
-void firefox_tables_init(struct firefox_tables *tables);
-void firefox_tables_free(struct firefox_tables *tables);
+void lode_firefox_tables_init(struct firefox_tables *tables);
+void lode_firefox_tables_free(struct firefox_tables *tables);
 
 /* The number of a text in the array of strings; it is clean already. False if out of memory. */
-bool firefox_string(struct firefox_tables *tables, const char *text, uint32_t *number);
+bool lode_firefox_string(struct firefox_tables *tables, const char *text, uint32_t *number);
 /* The number of the stack that `frame` makes above the stack `prefix`. */
-lode_status firefox_stack(struct firefox_tables *tables, struct lode_tracks *tracks, uint32_t prefix,
-                          const lode_function *frame, uint8_t category, uint32_t *number, lode_error *error);
+lode_status lode_firefox_stack(struct firefox_tables *tables, struct lode_tracks *tracks, uint32_t prefix,
+                               const lode_function *frame, uint8_t category, uint32_t *number,
+                               lode_error *error);
 
 /* Writes all tables. `out` is used for it, and empty after it. */
-lode_status firefox_tables_write(const struct firefox_tables *tables, struct lode_wire *out,
-                                 struct lode_export_file *file, lode_error *error);
+lode_status lode_firefox_tables_write(const struct firefox_tables *tables, struct lode_wire *out,
+                                      struct lode_export_file *file, lode_error *error);
 
 /* ---- for columns of any table ---- */
 
