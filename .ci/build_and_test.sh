@@ -27,7 +27,7 @@ gcc) export CC=gcc CXX=g++ ;;
 clang) export CC=clang CXX=clang++ ;;
 cross) ;;
 esac
-meson setup -Dtests=true --werror "${setup[@]}" "$folder"
+meson setup -Dtests=true --werror ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} "${setup[@]}" "$folder"
 if [ -n "${LODE_CI_ALL_TARGETS:-}" ]; then
     meson compile -C "$folder"
 fi

@@ -23,6 +23,8 @@ cd "$tree"
         [ ! -f "$file" ] || printf '%s\0' "$file"
     done | xargs -0 cp --parents -t "$folder/build/lode"
 cd "$folder/build/lode"
+# As in a release.
+[ -z "${LODE_CI_PAGE:-}" ] || cp -r "$LODE_CI_PAGE" web/dist
 test "$(dpkg-parsechangelog -S Version)" = "$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build | head -n 1)"
 [ ! -d /usr/lib/ccache ] || PATH=/usr/lib/ccache:$PATH
 dpkg-buildpackage -us -uc -b

@@ -15,7 +15,8 @@ report() { # PASSED FAILED NAME
 }
 
 if ! { CC=clang CXX=clang++ meson setup -Dtests=true -Dfuzz=true --werror -Dman=false -Db_sanitize=address,undefined \
-    -Db_lundef=false -Doptimization=1 -Ddebug=false -Dc_args=-gline-tables-only "$folder" && ninja -C "$folder" fuzz-targets; } >"$log" 2>&1; then
+    -Db_lundef=false -Doptimization=1 -Ddebug=false -Dc_args=-gline-tables-only \
+    ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} "$folder" && ninja -C "$folder" fuzz-targets; } >"$log" 2>&1; then
     echo "   FAILED to build; the end of $log:"
     tail -n 50 "$log" | sed 's/^/   | /'
     report 0 1 fuzz
