@@ -16,6 +16,7 @@
 #ifndef LODE_LODE_H
 #define LODE_LODE_H
 
+#include <lode/bins.h>
 #include <lode/block.h>
 #include <lode/build.h>
 #include <lode/calls.h>
@@ -32,6 +33,7 @@
 #include <lode/distribution.h>
 #include <lode/event.h>
 #include <lode/export.h>
+#include <lode/find.h>
 #include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>

@@ -41,6 +41,8 @@ LODE_API LODE_CHECKED lode_status lode_matcher_open(lode_matcher **out, const ch
 LODE_API void lode_matcher_close(lode_matcher *matcher);
 /* Names of more than 8 KiB are compared as they are in the files. MT: any thread. */
 LODE_API lode_match lode_matcher_function(const lode_matcher *matcher, const lode_function *function);
+/* Any text, such as a path, as it is; LODE_MATCH_SHOWN is never returned. MT: any thread. */
+LODE_API lode_match lode_matcher_text(const lode_matcher *matcher, const char *text);
 /* A context by its label too. MT: any thread. */
 LODE_API lode_match lode_matcher_context(const lode_matcher *matcher, const lode_context *context);
 /*

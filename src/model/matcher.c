@@ -217,6 +217,11 @@ lode_match lode_matcher_function(const lode_matcher *matcher, const lode_functio
     return self.best;
 }
 
+lode_match lode_matcher_text(const lode_matcher *matcher, const char *text)
+{
+    return match_name(&matcher->name, text);
+}
+
 static bool has_long_label(const lode_context *context)
 {
     if (context->lexical == LODE_LEXICAL_ENTRY)

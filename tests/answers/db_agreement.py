@@ -440,6 +440,79 @@ class Agreement:
                         spread["max"])
             self.expect(row["name"], self.db.profile_label(row["profile"]), "name of an outlier")
 
+    # -- plots of profiles --
+
+    def _plots(self, answer, values, order, bins, kinds):
+        """What --bins and --matrix add, of {profile: value}."""
+        rows = reference.in_order(self.db, values, order)
+        scale = max(map(abs, values.values()), default=0)
+        wanted = reference.in_bins(rows, bins)
+        self.expect(len(answer["bins"]), len(wanted), "number of bins")
+        for found, right in zip(answer["bins"], wanted):
+            self.counts["rows"] += 1
+            for field in ("first", "count", "profile"):
+                self.expect(found[field], right[field], f"{field} of a bin")
+            for field in ("min", "mean", "max"):
+                self.expect(float(found[field]), right[field], f"{field} of a bin", scale)
+            self.expect(found["name"], self.db.profile_label(right["profile"]), "name of a bin")
+        spread = reference.distribution(values.values())
+        if spread["max"] > spread["min"] and self.exact:
+            self.expect([b["count"] for b in answer["value_histogram"]],
+                        reference.histogram(values.values(), min(bins, 60)), "histogram")
+        far = reference.outliers(values)
+        self.expect(answer["outlier_count"], len(far), "number of outliers")
+        order = sorted(far, key=lambda p: (-abs(far[p] - spread["median"]), p))[:5]
+        self.expect([row["profile"] for row in answer["outliers"]], order, "outliers")
+        cells, without = reference.matrix(self.db, values, kinds, 64)
+        self.expect(answer["matrix_profiles_without_ids"], without, "profiles without ids")
+        found = {((c["row_first"], c["row_last"]), (c["column_first"], c["column_last"])): c for c in answer["matrix"]}
+        self.expect(list(found), sorted(cells), "cells of the matrix")
+        for key, profiles in cells.items():
+            of_cell = [values[p] for p in profiles]
+            self.expect((found[key]["profiles"], found[key]["profile"]), (len(profiles), min(profiles)), "profiles of a cell")
+            for field, value in (("min", min(of_cell)), ("mean", math.fsum(of_cell) / len(of_cell)), ("max", max(of_cell))):
+                self.expect(float(found[key][field]), value, f"{field} of a cell", scale)
+
+    def _kinds(self):
+        used = sorted({i["kind"] for p in self.db.ordinary_profiles() for i in self.db.profiles[p]["ids"]})
+        kinds = (used * 2)[-2:]
+        return kinds, ",".join(self.db.id_names[kind].lower() for kind in kinds)
+
+    def profile_plots(self, metric, order, bins):
+        """profiles --bins --matrix"""
+        kinds, names = self._kinds()
+        answer = self.run("profiles", "--metric", metric["name"], "--bins", bins, "--sort", order, "--matrix", names)
+        rows, _, _ = reference.profiles(self.db, metric)
+        self._plots(answer, {row["profile"]: row["value"] for row in rows}, order, bins, kinds)
+
+    def context_plots(self, metric, context_id, order, bins):
+        """context --bins --matrix"""
+        kinds, names = self._kinds()
+        answer = self.run("context", "--metric", metric["name"], "--bins", bins, "--sort", order, "--matrix", names,
+                          operands=[context_id])
+        values, _ = reference.context(self.db, metric, context_id)
+        self._plots(answer, values, order, bins, kinds)
+
+    def found(self, text):
+        """search TEXT, for a text without a special meaning"""
+        answer = self.run("search", "--limit", 0, operands=[text])
+        rows = defaultdict(list)
+        for row in answer["rows"]:
+            rows[row["kind"]].append(row)
+        low = text.lower()
+        wanted = {"file": dict(enumerate(f["path"] for f in self.db.files)),
+                  "module": dict(enumerate(m["path"] for m in self.db.modules)),
+                  "metric": dict(enumerate(m["name"] for m in self.db.metrics)),
+                  "profile": {p: self.db.profile_label(p) for p in self.db.ordinary_profiles()}}
+        for kind, names in wanted.items():
+            right = {i: name for i, name in names.items() if low in name.lower()}
+            self.expect(answer[f"{kind}_count"], len(right), f"number of {kind}s with '{text}'")
+            self.expect({row["index"]: row["name"] for row in rows[kind]}, right, f"{kind}s with '{text}'")
+            rank = {i: (name != text, name.lower() != low, text not in name, len(name.encode()), i) for i, name in right.items()}
+            self.expect([row["index"] for row in rows[kind]], sorted(right, key=rank.get), f"order of {kind}s with '{text}'")
+        raw = {i for i, f in enumerate(self.db.functions) if low in (f["name"] or "").lower()}
+        self.expect(raw <= {row["index"] for row in rows["function"]}, True, f"functions with '{text}' in their names")
+
     # -- trace --
 
     def trace(self, window=None, depth=0, columns=100):

@@ -73,6 +73,12 @@ def ask_more(answers, metric):
     for context in {c.id: c for c in (*by_cost[:3], *by_cost[len(by_cost) // 2:][:2], by_cost[-1])}.values():
         for kind in ("execution", "point") if answers.db.scope_id(metric, "point") else ("execution",):
             answers.attempt(f"context {context.id} {kind} '{name}'", answers.context, metric, context.id, kind)
+    for order, bins in (("value", 5), ("name", 2000), ("index", 1)):
+        answers.attempt(f"profiles --bins {bins} --sort {order} '{name}'", answers.profile_plots, metric, order, bins)
+        answers.attempt(f"context --bins {bins} --sort {order} '{name}'", answers.context_plots, metric, by_cost[1].id if len(by_cost) > 1 else 0,
+                        order, bins)
+    for text in ("main", "a", "RANK 0", "cpu", ".so"):
+        answers.attempt(f"search {text}", answers.found, text)
 
 
 def ask_about_formulas(answers, metrics):

@@ -471,6 +471,46 @@ def context(db, metric, context_id, kind="execution"):
     return values, empty
 
 
+def in_bins(rows, count):
+    """`rows` are (profile, value) in some order: bins of neighbours, bin i from position i * len(rows) // bins on."""
+    count = min(count, len(rows))
+    found = []
+    for i in range(count):
+        first, end = i * len(rows) // count, (i + 1) * len(rows) // count
+        values = [value for _, value in rows[first:end]]
+        found.append({"first": first, "count": end - first, "min": min(values), "mean": math.fsum(values) / len(values),
+                      "max": max(values), "profile": rows[first][0]})
+    return found
+
+
+def in_order(db, values, order):
+    """(profile, value) of {profile: value}."""
+    keys = {"value": lambda p: (-values[p], p), "index": lambda p: p,
+            "name": lambda p: ([i["logical"] for i in db.profiles[p]["ids"]], p)}
+    return [(p, values[p]) for p in sorted(values, key=keys[order])]
+
+
+def matrix(db, values, kinds, most):
+    """Cells {(row, column): profiles} where rows and columns are (first, last) of ids; and how many profiles have not both."""
+    ids, without = {}, 0
+    for profile in values:
+        pair = [[i["logical"] for i in db.profiles[profile]["ids"] if i["kind"] == kind][-1:] for kind in kinds]
+        if all(pair):
+            ids[profile] = (pair[0][0], pair[1][0])
+        else:
+            without += 1
+    ranges = []
+    for axis in (0, 1):
+        used = sorted({pair[axis] for pair in ids.values()})
+        count = min(most, len(used))
+        parts = [used[i * len(used) // count:(i + 1) * len(used) // count] for i in range(count)]
+        ranges.append({id: (part[0], part[-1]) for part in parts for id in part})
+    cells = defaultdict(list)
+    for profile, (row, column) in ids.items():
+        cells[ranges[0][row], ranges[1][column]].append(profile)
+    return cells, without
+
+
 def outliers(values):
     """Profiles whose value lies more than one and a half times the distance between the quartiles outside of them."""
     d = distribution(values.values())

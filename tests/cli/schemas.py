@@ -167,7 +167,8 @@ def golden_outputs_validate(program, judge):
 DATABASE_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
                   ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["tree"], ["tree", "--bottom-up", "--limit", 9],
                   ["tree", "--lines"], ["tree", "--depth", 2], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
-                  ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"],
+                  ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"], ["context", "0", "--bins", 7, "--sort", "name", "--matrix", "node,thread"], ["profiles", "--bins", 3, "--matrix", "node,thread"],
+                  ["profiles", "--function", "main", "--bins", 2000, "--matrix", "node,thread"], ["search", "main"], ["search", "a", "--limit", 2],
                   ["source"], ["source", "--all"], *([command, "--from", "0", "--to", "1s"] for command in ("top", "tree", "source")), ["trace"], ["trace", "--rows", 1, "--limit", 1], ["dump", "--only", "meta,traces"], ["dump", "--only", "profiles,contexts"])
 RECORDING_CALLS = (["info"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"],
@@ -185,7 +186,7 @@ def check_outputs(program, judge, name, store, calls, cwd):
     """Each command that has something to say of a store. A command may refuse, in words, what the store does not have."""
     wrong, count = [], 0
     for command, *rest in calls:
-        operands = rest[:1] if command == "context" else []
+        operands = rest[:1] if command == "context" or (command == "search" and rest and not rest[0].startswith("-")) else []
         options = [*rest[len(operands):], *(["--json"] if command != "dump" else [])]
         done = subprocess.run([program.lode, command, store, *map(str, operands), *map(str, options)], cwd=cwd, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=cli.SECONDS, env=cli.environment())
@@ -201,6 +202,11 @@ def outputs_of_databases_validate(program, judge):
     for name in cli.DATABASES:
         calls = [call for call in DATABASE_CALLS if name not in LARGE or call[0] != "dump"]
         check_outputs(program, judge, name, name, calls, program.databases())
+
+
+def outputs_with_outliers_validate(program, judge):
+    calls = [["profiles", "--bins", 3], ["profiles", "--function", "main", "--bins", 3], ["context", "0", "--bins", 3], ["search", "main"]]
+    check_outputs(program, judge, "a database with outliers", "viewer-derived-metrics.db", calls, program.databases())
 
 
 def outputs_of_recordings_validate(program, judge):
@@ -347,5 +353,5 @@ if __name__ == "__main__":
         print("1..0 # SKIP there is no python3-jsonschema")
         sys.exit(0)
     sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
-        golden_outputs_validate, outputs_of_databases_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate,
+        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate,
         every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))

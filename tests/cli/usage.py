@@ -42,7 +42,7 @@ WRONG_USAGE = {
     "dump --only profil x": r"--only is meta, .*, not 'profil'; did you mean profiles\? .*",
     "top --json --csv x": r"--json and --csv cannot be used together \(see 'lode help top'\)",
     "top": r"missing argument: STORE; there is no store in the current directory \(see 'lode help top'\)",
-    "search": r"missing argument: REC; there is no recording in the current directory \(see 'lode help search'\)",
+    "search": r"missing argument: STORE; there is no store in the current directory \(see 'lode help search'\)",
     "search --min-duration soon x": r"--min-duration takes a time such as .*, not 'soon' .*",
     "search --min-duration 2s --max-duration 1s x": r"--min-duration must not be above --max-duration .*",
     "search --attribute =500 x": r"--attribute takes KEY, KEY=VALUE, KEY!=VALUE, KEY~PART or a comparison such as KEY>=NUMBER, not '=500'",

@@ -4,6 +4,7 @@
 #include "commands/context_find.h"
 #include "commands/context_values.h"
 #include "commands/id_tuple.h"
+#include "commands/plots.h"
 #include "commands/spread.h"
 #include "output/json.h"
 #include "output/report.h"
@@ -24,6 +25,7 @@ typedef struct context_options {
     shared_options shared;
     const char *scope;
     int all;
+    plot_options plot;
 } context_options;
 
 /* What is asked about. `context` is NULL for an id that has values but is not listed. */
@@ -32,6 +34,7 @@ typedef struct target {
     const lode_context *context;
     const char *scope;
     context_question question;
+    unsigned matrix[2]; /* kinds of ids */
 } target;
 
 static const out_column match_columns[] = {
@@ -108,6 +111,17 @@ static void print_path(out *o, const lode_context *context)
     free(path);
 }
 
+static int print_plots(out *o, session *s, const context_options *options, const target *t,
+                       const context_values *v)
+{
+    lode_profile_value *values = alloc_array(v->count, sizeof *values);
+    if (v->count)
+        memcpy(values, v->items, v->count * sizeof *values);
+    int status = plots_print(o, s, &options->plot, t->matrix, values, v->count, options->shared.sort);
+    free(values);
+    return status;
+}
+
 static const out_column value_columns[] = {
     {"profile", "#", OUT_NUMBER, OUT_ALWAYS},
     {"value", "Value", OUT_REAL, OUT_ALWAYS},
@@ -116,7 +130,7 @@ static const out_column value_columns[] = {
     ID_TUPLE_COLUMN,
 };
 
-static void print_values(out *o, const session *s, const profile_value *values, size_t count,
+static void print_values(out *o, const session *s, const lode_profile_value *values, size_t count,
                          metric_unit unit)
 {
     label l = {0};
@@ -147,7 +161,7 @@ static void print_rows(out *o, const session *s, const context_options *options,
                        metric_unit unit)
 {
     uint64_t limit = options->shared.limit;
-    size_t outliers = options->all ? v->count : context_values_outliers(v);
+    size_t outliers = options->all ? v->count : lode_profile_outliers(v->items, v->count, &v->distribution);
     size_t shown = !options->all && limit && limit < outliers ? (size_t)limit : outliers;
     out_fact_bool(o, "outliers_only", !options->all);
     out_fact_rows(o, shown, outliers);
@@ -187,7 +201,7 @@ static void print_spread(out *o, const session *s, const context_options *option
     spread_print(o, "distribution", d, unit);
     if (d->max > d->min) {
         out_gap(o);
-        spread_histogram(o, d, v->values, v->count, HISTOGRAM_BINS, unit);
+        spread_histogram(o, "histogram", d, v->values, v->count, HISTOGRAM_BINS, unit);
     } else if (v->count > 1) {
         out_say(o, "All profiles have the same value.");
     }
@@ -299,12 +313,20 @@ static int print_context(const invocation *call, session *s, const context_match
             out_say(o, "Context %u is not listed in %s: its cost is included in its nearest listed caller",
                     t->id, lode_database_part_file(s->db, LODE_PART_META));
         print_spread(o, s, options, t, &values);
+        status = print_plots(o, s, options, t, &values);
         out_end(o);
-        status = say_damage(s, t, &values);
+        if (status == EXIT_DONE)
+            status = say_damage(s, t, &values);
     }
     label_free(&l);
     context_values_free(&values);
     return status;
+}
+
+static int context_usage(const invocation *call)
+{
+    const context_options *options = call->options;
+    return plots_usage(&options->plot, "context");
 }
 
 static int run_context(const invocation *call)
@@ -319,6 +341,8 @@ static int run_context(const invocation *call)
     if (status == EXIT_DONE)
         status = find_scope(&s, options->scope, &t);
     if (status == EXIT_DONE)
+        status = plots_find_kinds(&s, &options->plot, t.matrix);
+    if (status == EXIT_DONE)
         status = find_target(&s, call->operands[1], &matches, &t);
     if (status == EXIT_DONE)
         status = print_context(call, &s, &matches, &t);
@@ -327,10 +351,16 @@ static int run_context(const invocation *call)
     return status;
 }
 
+/* Of bins. */
+static const char *const sort_choices[] = {"value", "name", "index", NULL};
+
 static const option_spec context_own[] = {
     {"scope", 0, OPTION_TEXT, "SCOPE", NULL, offsetof(context_options, scope)},
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(context_options, all)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {"bins", 0, OPTION_COUNT, "N", NULL, offsetof(context_options, plot.bins)},
+    {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
+    {"matrix", 0, OPTION_TEXT, "KEY,KEY", NULL, offsetof(context_options, plot.matrix)},
     {0},
 };
 
@@ -347,5 +377,6 @@ const command_spec command_context = {
                           SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(context_options),
     .defaults = &context_defaults,
+    .usage = context_usage,
     .run = run_context,
 };

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "commands/groups.h"
 #include "commands/id_tuple.h"
+#include "commands/plots.h"
 #include "commands/recording.h"
 #include "commands/spread.h"
 #include "output/report.h"
@@ -16,6 +17,7 @@ typedef struct profiles_options {
     shared_options shared;
     const char *function;
     const char *by;
+    plot_options plot;
 } profiles_options;
 
 typedef struct profile_row {
@@ -26,52 +28,39 @@ typedef struct profile_row {
 
 typedef struct profile_rows {
     profile_row *items;
-    size_t count, capacity;
+    size_t count;
     uint32_t empty;   /* profiles without any value */
     uint32_t without; /* profiles with values, but not of this metric */
 } profile_rows;
 
 static const char *const sort_choices[] = {"value", "name", "index", NULL};
 
-static lode_status add_profile(profile_rows *rows, const session *s, uint32_t profile, uint16_t metric_id,
-                               lode_error *error)
-{
-    lode_block block;
-    int is_selected = 0;
-    double value = 0;
-    lode_status status = lode_selection_has(s->selection, s->db, profile, &is_selected, error);
-    if (status < 0 || !is_selected)
-        return status;
-    status = lode_profile_block(s->db, profile, &block, error);
-    if (status < 0)
-        return status;
-    if (lode_block_value_count(&block) == 0) {
-        rows->empty++;
-        return LODE_OK;
-    }
-    status = lode_block_lookup(&block, 0, metric_id, &value, error);
-    if (status == LODE_NOT_FOUND)
-        rows->without++;
-    if (status != LODE_OK)
-        return status;
-    rows->items = alloc_grow(rows->items, &rows->capacity, rows->count, sizeof *rows->items);
-    rows->items[rows->count++] = (profile_row){profile, value, NULL};
-    return LODE_OK;
-}
-
+/* From the values of the root context, where the database has them; else from every profile. */
 static int gather(profile_rows *rows, session *s)
 {
+    lode_spread_options options = LODE_SPREAD_OPTIONS_INIT;
+    lode_spread *spread = NULL;
     lode_error error = {0};
     uint16_t metric_id;
-    uint32_t count = lode_database_profile_count(s->db);
     if (lode_metric_id(s->metric, LODE_SCOPE_EXECUTION, &metric_id) != LODE_OK)
         return report("%s: metric '%s' has no execution scope", s->path, lode_metric_name(s->metric));
-    for (uint32_t i = 0; i < count; i++) {
-        if (add_profile(rows, s, i, metric_id, &error) < 0)
-            return session_error(s, &error);
-        progress_report(&s->progress, "profiles", i, count);
-    }
+    options.metric = s->metric;
+    options.selection = s->selection;
+    options.on_progress = progress_report;
+    options.user = &s->progress;
+    lode_status status = lode_spread_compute(&spread, s->db, &options, &error);
     progress_clear(&s->progress);
+    if (status != LODE_OK)
+        return session_error(s, &error);
+    rows->count = lode_spread_count(spread);
+    rows->items = alloc_array(rows->count, sizeof *rows->items);
+    for (size_t i = 0; i < rows->count; i++) {
+        const lode_spread_row *row = lode_spread_at(spread, i);
+        rows->items[i] = (profile_row){row->profile, row->total, NULL};
+    }
+    rows->empty = lode_spread_empty(spread);
+    rows->without = lode_spread_without(spread);
+    lode_spread_free(spread);
     return EXIT_DONE;
 }
 
@@ -179,7 +168,19 @@ static void say_left_out(out *o, const profile_rows *rows)
                 rows->without == 1 ? " is" : "s are");
 }
 
-static void print_profiles(out *o, const session *s, const profile_rows *rows)
+static int print_plots(out *o, session *s, const plot_options *options, const unsigned kinds[2],
+                       const profile_rows *rows)
+{
+    lode_profile_value *values = alloc_array(rows->count, sizeof *values);
+    for (size_t i = 0; i < rows->count; i++)
+        values[i] = (lode_profile_value){rows->items[i].profile, rows->items[i].value, 0};
+    int status = plots_print(o, s, options, kinds, values, rows->count, s->shared->sort);
+    free(values);
+    return status;
+}
+
+static int print_profiles(out *o, session *s, const profile_rows *rows, const plot_options *options,
+                          const unsigned kinds[2])
 {
     const char *name = lode_metric_name(s->metric);
     lode_distribution d;
@@ -200,21 +201,27 @@ static void print_profiles(out *o, const session *s, const profile_rows *rows)
     out_gap(o);
     spread_print(o, "distribution", &d, unit_of_metric(name));
     say_left_out(o, rows);
+    int status = print_plots(o, s, options, kinds, rows);
     out_end(o);
+    return status;
 }
 
 static int profiles_database(const invocation *call)
 {
+    const profiles_options *options = call->options;
+    unsigned kinds[2];
     session s;
     profile_rows rows = {0};
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = session_need_metric(&s);
     if (status == EXIT_DONE)
+        status = plots_find_kinds(&s, &options->plot, kinds);
+    if (status == EXIT_DONE)
         status = gather(&rows, &s);
     if (status == EXIT_DONE) {
         sort_rows(&rows, &s, call->shared->sort);
-        print_profiles(call->out, &s, &rows);
+        status = print_profiles(call->out, &s, &rows, &options->plot, kinds);
     }
     for (size_t i = 0; i < rows.count; i++)
         free(rows.items[i].name);
@@ -223,10 +230,18 @@ static int profiles_database(const invocation *call)
     return status;
 }
 
+static int profiles_usage(const invocation *call)
+{
+    const profiles_options *options = call->options;
+    if (options->by && (options->plot.bins || options->plot.matrix))
+        return report("--by cannot be combined with --bins or --matrix (see 'lode help profiles')");
+    return plots_usage(&options->plot, "profiles");
+}
+
 static int run_profiles(const invocation *call)
 {
     const profiles_options *options = call->options;
-    groups_question question = {options->function, options->by, call->shared->sort};
+    groups_question question = {options->function, options->by, call->shared->sort, &options->plot};
     if (call->kind == LODE_STORE_RECORDING)
         return profiles_recording(call);
     return options->function || options->by ? groups_database(call, &question) : profiles_database(call);
@@ -241,6 +256,8 @@ static const option_spec profiles_own[] = {
 static const option_spec profiles_of_databases[] = {
     {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(profiles_options, function)},
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", NULL, offsetof(profiles_options, by)},
+    {"bins", 0, OPTION_COUNT, "N", NULL, offsetof(profiles_options, plot.bins)},
+    {"matrix", 0, OPTION_TEXT, "KEY,KEY", NULL, offsetof(profiles_options, plot.matrix)},
     {0},
 };
 
@@ -264,5 +281,6 @@ const command_spec command_profiles = {
                           SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(profiles_options),
     .defaults = &profiles_defaults,
+    .usage = profiles_usage,
     .run = run_profiles,
 };

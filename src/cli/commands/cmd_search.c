@@ -98,6 +98,8 @@ static void free_attributes(lode_search_attribute *attributes, size_t count)
 static int search_usage(const invocation *call)
 {
     const search_options *options = call->options;
+    if (options->text && call->operand_count > 1)
+        return report("TEXT and --text cannot be combined (see 'lode help search')");
     if (options->max_duration && options->min_duration > options->max_duration)
         return report("--min-duration must not be above --max-duration (see 'lode help search')");
     for (size_t i = 0; i < options->attributes.count; i++)
@@ -135,6 +137,8 @@ static int search_recording(const invocation *call, rec_session *s)
     const search_options *options = call->options;
     lode_search_attribute *attributes = parse_attributes(&options->attributes);
     lode_search_options settings = settings_of(s, options);
+    if (call->operand_count > 1)
+        settings.text = call->operands[1];
     lode_search *search = NULL;
     lode_error error = {0};
     int result = EXIT_DONE;
@@ -160,6 +164,8 @@ static int search_recording(const invocation *call, rec_session *s)
 static int run_search(const invocation *call)
 {
     rec_session s;
+    if (call->kind == LODE_STORE_DATABASE)
+        return search_database(call);
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = rec_find_interval(&s);
@@ -170,6 +176,11 @@ static int run_search(const invocation *call)
 }
 
 static const option_spec search_own[] = {
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {0},
+};
+
+static const option_spec search_of_recordings[] = {
     {"min-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, min_duration)},
     {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration)},
     {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors)},
@@ -178,7 +189,6 @@ static const option_spec search_own[] = {
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
     {"by", 'b', OPTION_TEXT, "KEY", NULL, offsetof(search_options, by)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
-    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
 
@@ -186,11 +196,12 @@ static const search_options search_defaults = {.shared = {.limit = 20}};
 
 const command_spec command_search = {
     .name = "search",
-    .operands = "[REC]",
+    .operands = "[STORE] [TEXT]",
     .min_operands = 1,
-    .max_operands = 1,
-    .stores = FOR_RECORDINGS,
+    .max_operands = 2,
+    .stores = FOR_ALL,
     .options = {.own = search_own,
+                .of_recordings = search_of_recordings,
                 .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
                           SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(search_options),

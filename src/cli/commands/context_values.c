@@ -59,7 +59,7 @@ static lode_status add_value(context_values *v, const lode_database *db, const l
     }
     v->zeros += value == 0;
     v->values[v->count] = value;
-    v->items[v->count++] = (profile_value){profile, value, 0};
+    v->items[v->count++] = (lode_profile_value){profile, value, 0};
     return LODE_OK;
 }
 
@@ -132,30 +132,4 @@ void context_values_free(context_values *v)
 {
     free(v->items);
     free(v->values);
-}
-
-static int compare_deviation(const void *left, const void *right)
-{
-    const profile_value *a = left, *b = right;
-    double x = fabs(a->deviation), y = fabs(b->deviation);
-    if (x != y)
-        return x > y ? -1 : 1;
-    return a->profile < b->profile ? -1 : a->profile > b->profile;
-}
-
-size_t context_values_outliers(context_values *v)
-{
-    const lode_distribution *d = &v->distribution;
-    double reach = 1.5 * (d->p75 - d->p25);
-    size_t count = 0;
-    for (size_t i = 0; i < v->count; i++) {
-        profile_value item = v->items[i];
-        if (item.value >= d->p25 - reach && item.value <= d->p75 + reach)
-            continue;
-        v->items[i] = v->items[count];
-        v->items[count++] = item;
-    }
-    if (count)
-        qsort(v->items, count, sizeof *v->items, compare_deviation);
-    return count;
 }

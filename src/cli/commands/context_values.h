@@ -5,14 +5,8 @@
 
 #include <lode/lode.h>
 
-typedef struct profile_value {
-    uint32_t profile;
-    double value;
-    double deviation; /* from the median */
-} profile_value;
-
 typedef struct context_values {
-    profile_value *items; /* one for each selected profile that has any values, in their order */
+    lode_profile_value *items; /* one for each selected profile that has any values, in order */
     size_t count;
     size_t zeros;         /* profiles without a value here, which count as zero */
     size_t empty;         /* profiles without a value anywhere, which do not count */
@@ -38,11 +32,5 @@ typedef struct context_question {
 lode_status context_values_read(context_values *v, const lode_database *db, const lode_selection *selection,
                                 const context_question *question, lode_error *error);
 void context_values_free(context_values *v);
-
-/*
- * Moves values more than 1.5 interquartile ranges outside of the quartiles to the front, the
- * farthest first. Returns their number.
- */
-size_t context_values_outliers(context_values *v);
 
 #endif

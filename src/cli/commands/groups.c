@@ -32,6 +32,7 @@ typedef struct answer {
     lode_spread_groups *groups; /* NULL: by profile */
     unsigned kinds[LODE_GROUP_KINDS];
     size_t kind_count;
+    unsigned matrix[2]; /* kinds of ids */
     group_row *rows;
     size_t count;
     size_t context_count; /* of the function */
@@ -92,6 +93,8 @@ static int compute(answer *a)
     if (a->question->by &&
         lode_database_find_kinds(a->s.db, a->question->by, a->kinds, &a->kind_count, &error) != LODE_OK)
         return session_error(&a->s, &error);
+    if (a->question->plot && plots_find_kinds(&a->s, a->question->plot, a->matrix) != EXIT_DONE)
+        return EXIT_TROUBLE;
     int status = compute_spread(a);
     if (status == EXIT_DONE && a->question->by &&
         lode_spread_group_by(&a->groups, a->spread, a->kinds, a->kind_count, &error) != LODE_OK)
@@ -380,7 +383,20 @@ static void say_not_counted(out *o, uint32_t count, const char *what)
                 count == 1 ? " is" : " are");
 }
 
-static void write_answer(out *o, const answer *a, out_schema schema)
+static int write_plots(out *o, answer *a)
+{
+    const plot_options *options = a->question->plot;
+    if (!options || a->groups)
+        return EXIT_DONE;
+    lode_profile_value *values = alloc_array(a->count, sizeof *values);
+    for (size_t i = 0; i < a->count; i++)
+        values[i] = (lode_profile_value){a->rows[i].amounts.first, a->rows[i].amounts.inclusive, 0};
+    int status = plots_print(o, &a->s, options, a->matrix, values, a->count, a->question->sort);
+    free(values);
+    return status;
+}
+
+static int write_answer(out *o, answer *a, out_schema schema)
 {
     out_begin(o, schema, a->s.path);
     write_heading(o, a);
@@ -393,7 +409,9 @@ static void write_answer(out *o, const answer *a, out_schema schema)
     say_not_counted(o, lode_spread_without(a->spread), " without this metric");
     if (a->groups)
         say_not_counted(o, lode_spread_groups_without(a->groups), " without such ids");
+    int status = write_plots(o, a);
     out_end(o);
+    return status;
 }
 
 static void free_answer(answer *a)
@@ -421,8 +439,8 @@ int groups_database(const invocation *call, const groups_question *question)
             take_profiles(&a);
         sort_rows(&a);
         measure(&a);
-        write_answer(call->out, &a,
-                     call->command == &command_top ? SCHEMA_TOP_GROUPS : SCHEMA_PROFILES_GROUPS);
+        status = write_answer(call->out, &a,
+                              call->command == &command_top ? SCHEMA_TOP_GROUPS : SCHEMA_PROFILES_GROUPS);
     }
     free_answer(&a);
     return status;

@@ -4,11 +4,13 @@
 #define CLI_GROUPS_H
 
 #include "command.h"
+#include "commands/plots.h"
 
 typedef struct groups_question {
-    const char *function; /* NULL: everything */
-    const char *by;       /* kinds of ids, such as "rank"; NULL: every profile */
-    int sort;             /* SORT_... of profiles */
+    const char *function;     /* NULL: everything */
+    const char *by;           /* kinds of ids, such as "rank"; NULL: every profile */
+    int sort;                 /* SORT_... of profiles */
+    const plot_options *plot; /* of profiles; NULL: none */
 } groups_question;
 
 /* Answers it about a database. EXIT_DONE, or EXIT_TROUBLE after a message. */

@@ -22,6 +22,9 @@ int profiles_recording(const invocation *call);
 /* `asked` is what was searched for. rec_find_interval comes first. */
 void search_print(out *o, rec_session *s, const lode_search *search, const lode_search_options *asked);
 
+/* `lode search` on databases: things by name. */
+int search_database(const invocation *call);
+
 /* Requests in groups by the value of an attribute, the groups with the most time first. */
 void search_groups(out *o, rec_session *s, const lode_search *search, const char *key, uint64_t limit);
 

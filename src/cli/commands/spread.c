@@ -116,7 +116,7 @@ static const out_column bin_columns[] = {
     {"bar", "", OUT_STRING, OUT_TEXT_ONLY},
 };
 
-void spread_histogram(out *o, const lode_distribution *d, const double *values, size_t count,
+void spread_histogram(out *o, const char *key, const lode_distribution *d, const double *values, size_t count,
                       size_t bin_count, metric_unit unit)
 {
     uint64_t *bins = alloc_array(bin_count, sizeof *bins), most = 1;
@@ -124,7 +124,7 @@ void spread_histogram(out *o, const lode_distribution *d, const double *values, 
     lode_histogram_of(bins, bin_count, d->min, d->max, values, count);
     for (size_t i = 0; i < bin_count; i++)
         most = bins[i] > most ? bins[i] : most;
-    out_table(o, OUT_SIDE, "histogram", bin_columns, 4, unit);
+    out_table(o, OUT_SIDE, key, bin_columns, 4, unit);
     for (size_t i = 0; i < bin_count; i++) {
         char bar[BAR_SIZE];
         spread_bar(bar, (double)bins[i] / (double)most, 40, out_is_utf8(o));

@@ -15,7 +15,7 @@ void spread_print(out *o, const char *key, const lode_distribution *d, metric_un
 void spread_bar(char buffer[BAR_SIZE], double fraction, unsigned width, int is_utf8);
 
 /* A table of how many values lie in each of `bin_count` equal ranges. */
-void spread_histogram(out *o, const lode_distribution *d, const double *values, size_t count,
+void spread_histogram(out *o, const char *key, const lode_distribution *d, const double *values, size_t count,
                       size_t bin_count, metric_unit unit);
 
 #endif
