@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 
+#include "host.h"
 #include "output/report.h"
 
 #include <stdint.h>
@@ -8,8 +9,10 @@
 
 static void *or_exit(void *memory)
 {
-    if (!memory)
+    if (!memory) {
+        host_set(NULL); /* nobody is there to be told but the user */
         exit(report("out of memory"));
+    }
     return memory;
 }
 

@@ -48,6 +48,9 @@ extern const command_spec command_info, command_check, command_top, command_tree
 /* Stores from stores. */
 extern const command_spec command_merge, command_slice;
 
+/* Stores in a browser. */
+extern const command_spec command_view;
+
 /* Stores for other tools. */
 extern const command_spec command_export;
 
@@ -55,6 +58,8 @@ extern const command_spec command_export;
 const command_spec *command_at(size_t index);
 /* NULL if there is none of that name. */
 const command_spec *command_find(const char *name);
+/* Runs a command with the arguments that follow its name; returns the exit status. */
+int command_run(const command_spec *command, int count, char **arguments);
 /* Says on standard error that there is no such command, and which one may have been meant. */
 int command_unknown(const char *name);
 

@@ -38,7 +38,7 @@ static int run_open(side_set *set, const invocation *call, side_run *run, const 
 static void run_close(side_run *run)
 {
     for (size_t i = 0; i < SIDE_METRIC_MAX; i++)
-        lode_cost_free(run->costs[i].owned);
+        session_free_cost(run->costs[i].owned);
     lode_calltree_free(run->tree);
     if (run->kind == LODE_STORE_RECORDING)
         rec_close(&run->recording);

@@ -48,7 +48,7 @@ static int refuse(const launch *started, int status)
 /* A plug-in that is missing or refused is one that cannot be loaded. */
 static lode_status load(lode_comm **comm, job_kind kind, plugin *found, lode_error *error)
 {
-    plugin_find(job_choices[kind], found);
+    plugin_find_mpi(job_choices[kind], found);
     if (found->state == PLUGIN_FOUND)
         return lode_comm_join(comm, found->path, error);
     const char *name = job_choices[kind];

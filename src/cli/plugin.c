@@ -133,23 +133,29 @@ static void judge(plugin *found)
     snprintf(found->reason, sizeof found->reason, "%s is below too many directories", found->path);
 }
 
-/* The program of a build has its plug-ins elsewhere than an installed one. */
-static const char *relative_directory(const char *program_directory)
+/* The program of a build has its plug-ins elsewhere than an installed one; NULL past the last. */
+static const char *relative_directory(const char *program_directory, size_t index)
 {
     static const char build[] = "/src/cli";
+    static const char *const of_builds[] = {"../mpi", "../view"};
     size_t length = strlen(program_directory);
     int is_build =
         length >= sizeof build - 1 && strcmp(program_directory + length - (sizeof build - 1), build) == 0;
-    return is_build ? "../mpi" : PLUGIN_RELATIVE;
+    if (is_build)
+        return index < sizeof of_builds / sizeof *of_builds ? of_builds[index] : NULL;
+    return index == 0 ? PLUGIN_RELATIVE : NULL;
 }
 
-/* 0 if the system does not say where the program is. */
-static int find_beside_program(char directory[PATH_MAX])
+/* 0 past the last, and if the system does not say where the program is. */
+static int find_beside_program(size_t index, char directory[PATH_MAX])
 {
     char program[PATH_MAX], joined[2 * PATH_MAX];
     if (!plugin_program(program) || !to_parent(program))
         return 0;
-    snprintf(joined, sizeof joined, "%s/%s", program, relative_directory(program));
+    const char *relative = relative_directory(program, index);
+    if (!relative)
+        return 0;
+    snprintf(joined, sizeof joined, "%s/%s", program, relative);
     /* A directory that does not exist yet keeps its dots. */
     if (!realpath(joined, directory))
         snprintf(directory, PATH_MAX, "%.*s", PATH_MAX - 1, joined);
@@ -165,13 +171,16 @@ int plugin_directory(size_t index, char directory[PATH_MAX])
         snprintf(directory, PATH_MAX, "%s", named);
         return index == 0;
     }
-    int is_beside = find_beside_program(directory);
-    if (is_beside && index == 0)
-        return 1;
-    /* The same directory once. */
-    int is_same = is_beside && strcmp(directory, PLUGIN_DIRECTORY) == 0;
+    size_t beside = 0;
+    int is_same = 0;
+    for (; find_beside_program(beside, directory); beside++) {
+        if (beside == index)
+            return 1;
+        /* The same directory once. */
+        is_same |= strcmp(directory, PLUGIN_DIRECTORY) == 0;
+    }
     snprintf(directory, PATH_MAX, "%s", PLUGIN_DIRECTORY);
-    return index == (size_t)is_beside && !is_same;
+    return index == beside && !is_same;
 }
 
 void plugin_find(const char *name, plugin *found)
@@ -179,9 +188,9 @@ void plugin_find(const char *name, plugin *found)
     char directory[PATH_MAX], path[2 * PATH_MAX];
     memset(found, 0, sizeof *found);
     found->state = PLUGIN_MISSING;
-    snprintf(found->path, sizeof found->path, "lode-mpi-%s.so", name);
+    snprintf(found->path, sizeof found->path, "lode-%s.so", name);
     for (size_t i = 0; plugin_directory(i, directory); i++) {
-        snprintf(path, sizeof path, "%s/lode-mpi-%s.so", directory, name);
+        snprintf(path, sizeof path, "%s/lode-%s.so", directory, name);
         if (i == 0)
             snprintf(found->path, sizeof found->path, "%.*s", PATH_MAX - 1, path);
         /* Never below the current directory, which may be anybody's. */
@@ -198,4 +207,11 @@ void plugin_find(const char *name, plugin *found)
             return;
         }
     }
+}
+
+void plugin_find_mpi(const char *name, plugin *found)
+{
+    char full[64];
+    snprintf(full, sizeof full, "mpi-%s", name);
+    plugin_find(full, found);
 }

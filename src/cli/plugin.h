@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the plug-ins for MPI are, and whether they can be trusted.
+ * Where the plug-ins are, and whether they can be trusted.
  *
  * LODE_PLUGINS names the only directory that is searched. Without it: the directory at its place
  * relative to the program, wherever the program is, and then the one of the configured prefix.
@@ -26,8 +26,10 @@ typedef struct plugin {
 
 /* Whether this program can load plug-ins at all: a static one cannot. */
 int plugin_is_possible(void);
-/* `name` as in job_choices. */
+/* lode-NAME.so. */
 void plugin_find(const char *name, plugin *found);
+/* `name` as in job_choices. */
+void plugin_find_mpi(const char *name, plugin *found);
 /* The directories that are searched, in this order; 0 past the last. */
 int plugin_directory(size_t index, char directory[PATH_MAX]);
 /* The path of this program, without links; 0 if the system does not say. */

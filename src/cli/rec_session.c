@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rec_session.h"
 
+#include "host.h"
 #include "moment.h"
 #include "output/report.h"
 #include "stores.h"
@@ -42,6 +43,13 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
     *s = (rec_session){.path = path, .shared = shared, .slice = LODE_SLICE_INIT};
     progress_init(&s->progress);
+    const host_store *open = shared->strict ? NULL : host_find_store(path);
+    s->is_borrowed = open && open->recording;
+    if (s->is_borrowed) {
+        s->recording = open->recording;
+        tally_merge(&s->opening, &open->opening, LODE_NOTE);
+        return EXIT_DONE;
+    }
     options.strict = shared->strict;
     options.on_finding = on_opening;
     options.on_progress = rec_on_progress;
@@ -62,7 +70,8 @@ void rec_close(rec_session *s)
     tally_free(&s->reading);
     free(s->tracks);
     report_look(s->path);
-    lode_recording_close(s->recording);
+    if (!s->is_borrowed)
+        lode_recording_close(s->recording);
 }
 
 int rec_find_interval(rec_session *s)

@@ -15,6 +15,7 @@ typedef struct rec_session {
     const shared_options *shared;
     int shows_notes; /* whatever the options are */
     lode_recording *recording;
+    int is_borrowed; /* the host has it open */
     lode_slice slice;
     uint32_t *tracks; /* of the slice; NULL: all */
     /* Times of the first and last event of all tracks; 0 without events. Set by rec_find_span. */

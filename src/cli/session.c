@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session.h"
 
+#include "host.h"
 #include "moment.h"
 #include "output/report.h"
 #include "stores.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define COST_SIZE 32 /* bytes for each context, about */
 
 int session_error(session *s, const lode_error *error)
 {
@@ -27,7 +32,11 @@ int session_open_metrics(session *s, const char *path, const shared_options *sha
     lode_error error = {0};
     *s = (session){.path = path, .shared = shared};
     progress_init(&s->progress);
-    if (lode_database_open(&s->db, path, &error) != LODE_OK)
+    const host_store *open = host_find_store(path);
+    s->is_borrowed = open && open->db;
+    if (s->is_borrowed)
+        s->db = open->db;
+    else if (lode_database_open(&s->db, path, &error) != LODE_OK)
         return store_unopened(path, &error);
     if (metric_list_parse(&s->metrics, s->db, path, &shared->metrics, &error) != LODE_OK)
         return session_error(s, &error);
@@ -54,7 +63,8 @@ void session_close(session *s)
     progress_clear(&s->progress);
     lode_selection_free(s->selection);
     report_look(s->path);
-    lode_database_close(s->db);
+    if (!s->is_borrowed)
+        lode_database_close(s->db);
 }
 
 double session_metric_total(const session *s, const lode_metric *metric)
@@ -131,15 +141,11 @@ static int window_cost(session *s, lode_cost **cost)
     options.user = &s->progress;
     if (lode_cost_compute_window(cost, s->db, &options, &error) != LODE_OK)
         return session_error(s, &error);
-    progress_clear(&s->progress);
-    s->metric = lode_cost_metric(*cost);
     return EXIT_DONE;
 }
 
-int session_cost(session *s, lode_cost **cost)
+static int profile_cost(session *s, lode_cost **cost)
 {
-    if (session_has_window(s))
-        return window_cost(s, cost);
     lode_error error = {0};
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     options.metric = s->metric;
@@ -149,7 +155,49 @@ int session_cost(session *s, lode_cost **cost)
     options.user = &s->progress;
     if (lode_cost_compute(cost, s->db, &options, &error) != LODE_OK)
         return session_error(s, &error);
-    progress_clear(&s->progress);
-    s->metric = lode_cost_metric(*cost);
     return EXIT_DONE;
+}
+
+static void free_cost(void *cost)
+{
+    lode_cost_free(cost);
+}
+
+void session_free_cost(lode_cost *cost)
+{
+    host_cache_release(cost, free_cost);
+}
+
+/* All that costs depend on. Metrics and databases stay where they are while a host has them. */
+static char *key_of_cost(session *s)
+{
+    const time_point *from = &s->shared->from, *to = &s->shared->to;
+    char *key = NULL;
+    if (!s->metric && !session_has_window(s) &&
+        lode_database_default_metric(s->db, &s->metric, NULL) != LODE_OK)
+        return NULL;
+    if (from->is_calendar || to->is_calendar ||
+        asprintf(&key, "cost %p %p %d %d %" PRIu64 " %d %d %" PRIu64 " %s", (const void *)s->db,
+                 (const void *)s->metric, from->is_given, from->is_absolute, from->nanoseconds, to->is_given,
+                 to->is_absolute, to->nanoseconds, s->shared->profiles ? s->shared->profiles : "") < 0)
+        return NULL;
+    return key;
+}
+
+int session_cost(session *s, lode_cost **cost)
+{
+    char *key = s->is_borrowed ? key_of_cost(s) : NULL;
+    *cost = key ? host_cache_take(key) : NULL;
+    int is_cached = *cost != NULL, status = EXIT_DONE;
+    if (!is_cached)
+        status = session_has_window(s) ? window_cost(s, cost) : profile_cost(s, cost);
+    if (!is_cached && key && status == EXIT_DONE)
+        host_cache_put(key, *cost, (size_t)lode_database_context_count(s->db) * COST_SIZE, free_cost);
+    else if (!is_cached && key)
+        host_cache_abandon(key);
+    free(key);
+    progress_clear(&s->progress);
+    if (status == EXIT_DONE)
+        s->metric = lode_cost_metric(*cost);
+    return status;
 }

@@ -14,6 +14,7 @@ typedef struct session {
     const char *path;
     const shared_options *shared;
     lode_database *db;
+    int is_borrowed;           /* the host has it open */
     lode_selection *selection; /* NULL: all profiles */
     const lode_metric *metric; /* NULL: none was asked for, or no single one */
     metric_list metrics;       /* all that were asked for */
@@ -49,7 +50,12 @@ int session_has_window(const session *s);
  */
 int session_window(session *s, uint64_t *start, uint64_t *from, uint64_t *to);
 
-/* The costs of the session's metric and profiles; with a time window, from trace lines. */
+/*
+ * The costs of the session's metric and profiles; with a time window, from trace lines. A host may
+ * have them already.
+ */
 int session_cost(session *s, lode_cost **cost);
+/* NULL is allowed. */
+void session_free_cost(lode_cost *cost);
 
 #endif

@@ -296,6 +296,8 @@ UNSEEN = {"lode-source-recording": {".id"}}
 
 def every_described_field_was_seen(program, judge):
     for name, validator in judge.strict.items():
+        if names_of_the_program()[name][0] == "view":
+            continue  # tests/view asks the server
         described = set(described_fields(validator.schema, validator.schema)) - UNSEEN.get(name, set())
         program.check(described <= judge.seen[name], f"{name}: every described field is in some output", sorted(described - judge.seen[name]))
 

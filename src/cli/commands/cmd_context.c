@@ -266,7 +266,7 @@ static int find_target(session *s, const char *text, context_matches *matches, t
     if (session_cost(s, &cost) != EXIT_DONE)
         return EXIT_TROUBLE;
     lode_status status = context_find(matches, cost, text, &error);
-    lode_cost_free(cost);
+    session_free_cost(cost);
     if (status != LODE_OK)
         return session_error(s, &error);
     t->context = matches->items[0].context;

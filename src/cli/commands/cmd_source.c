@@ -160,7 +160,7 @@ static int source_database(const invocation *call)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)
         status = print_database(call, &s, cost);
-    lode_cost_free(cost);
+    session_free_cost(cost);
     session_close(&s);
     return status;
 }

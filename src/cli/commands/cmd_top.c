@@ -209,7 +209,7 @@ static int top_database(const invocation *call)
     if (status == EXIT_DONE && is_one)
         status = print_top(call, &s, cost, filter);
     lode_filter_close(filter);
-    lode_cost_free(cost);
+    session_free_cost(cost);
     session_close(&s);
     return status;
 }

@@ -308,7 +308,7 @@ static int tree_database(const invocation *call)
         out_end(call->out);
     }
     lode_view_free(view);
-    lode_cost_free(cost);
+    session_free_cost(cost);
     session_close(&s);
     return status;
 }

@@ -45,7 +45,7 @@ static void say_plugins(out *o)
     if (!plugin_is_possible())
         out_entry(o, "MPI", "no plug-ins: this program is static");
     for (size_t i = JOB_OPENMPI; job_choices[i] && plugin_is_possible(); i++) {
-        plugin_find(job_choices[i], &found);
+        plugin_find_mpi(job_choices[i], &found);
         if (found.state == PLUGIN_FOUND)
             out_entry(o, "MPI", "%s: %s", job_choices[i], found.path);
         else if (found.state == PLUGIN_MISSING)
@@ -97,7 +97,7 @@ static void write_plugins(out *o)
     static plugin found;
     json_array(o, "mpi_plugins");
     for (size_t i = JOB_OPENMPI; job_choices[i]; i++) {
-        plugin_find(job_choices[i], &found);
+        plugin_find_mpi(job_choices[i], &found);
         json_object(o, NULL);
         json_text(o, "name", job_choices[i]);
         json_text(o, "state", state_names[found.state]);

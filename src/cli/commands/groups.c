@@ -63,7 +63,7 @@ static int find_contexts(answer *a, const lode_context ***contexts)
     if (status == EXIT_DONE && a->context_count == 0)
         status = report("%s: no function matches '%s'", a->s.path, a->question->function);
     context_matches_free(&matches);
-    lode_cost_free(cost);
+    session_free_cost(cost);
     return status;
 }
 

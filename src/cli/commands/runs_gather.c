@@ -255,7 +255,7 @@ static int gather_metric(runs_gathered *g, session *s, const lode_metric *metric
         if (gather_rows(g, costs, &unit, index, 1, s->shared, &error) != LODE_OK)
             status = session_error(s, &error);
     }
-    lode_cost_free(cost);
+    session_free_cost(cost);
     return status;
 }
 

@@ -81,7 +81,7 @@ static int add_metric(metric_rows *rows, session *s, size_t input, const lode_ho
             lode_hotspots_hidden(hotspots) > rows->hidden ? lode_hotspots_hidden(hotspots) : rows->hidden;
     }
     lode_hotspots_free(hotspots);
-    lode_cost_free(cost);
+    session_free_cost(cost);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "output/out.h"
 
 #include "alloc.h"
+#include "host.h"
 #include "option.h"
 #include "output/escape.h"
 #include "output/json.h"
@@ -61,7 +62,8 @@ out *out_open(const out_settings *settings)
         free(o);
         return NULL;
     }
-    o->fd = o->file ? o->target.fd : STDOUT_FILENO;
+    o->host = o->file ? NULL : host_current();
+    o->fd = o->file ? o->target.fd : o->host ? -1 : STDOUT_FILENO;
     find_terminal(o, settings->color);
     return o;
 }
@@ -70,6 +72,8 @@ out *out_open(const out_settings *settings)
 static int finish_file(out *o, int status)
 {
     int is_complete = status != EXIT_TROUBLE && !o->error;
+    if (o->host)
+        return o->error;
     int error = o->file ? out_file_close(&o->target, is_complete) : close(o->fd) != 0 ? errno : 0;
     return o->error ? o->error : error;
 }
@@ -82,7 +86,7 @@ int out_close(out *o, int status)
     int error = finish_file(o, status);
     if (error) {
         if (error != EPIPE)
-            report("%s: %s", o->file ? o->file : "standard output", strerror(error));
+            report("%s: %s", o->file ? o->file : o->host ? "the answer" : "standard output", strerror(error));
         status = EXIT_TROUBLE;
     }
     free(o);
@@ -122,6 +126,10 @@ unsigned out_width(const out *o, unsigned otherwise)
 void out_flush(out *o)
 {
     size_t done = 0;
+    if (o->host && o->used && !o->error) {
+        o->error = o->host->on_output(o->host->user, o->buffer, o->used);
+        done = o->used;
+    }
     while (done < o->used && !o->error) {
         ssize_t size = write(o->fd, o->buffer + done, o->used - done);
         if (size >= 0)

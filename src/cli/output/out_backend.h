@@ -64,6 +64,7 @@ struct out {
     out_format format;
     int is_raw;
     int fd;
+    struct host *host;     /* takes what is written, instead of a file; may be NULL */
     int error;             /* errno of the first write that failed */
     const char *file;      /* as the user calls it */
     const char *store_key; /* what a store is called */

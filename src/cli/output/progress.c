@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/progress.h"
 
+#include "host.h"
 #include "interrupt.h"
 #include "output/report.h"
 #include "text/number.h"
@@ -15,7 +16,8 @@
 
 void progress_init(progress *p)
 {
-    *p = (progress){.is_wanted = isatty(STDERR_FILENO)};
+    *p = (progress){.host = host_current()};
+    p->is_wanted = !p->host && isatty(STDERR_FILENO);
     clock_gettime(CLOCK_MONOTONIC, &p->last);
 }
 
@@ -76,6 +78,8 @@ int progress_report(void *user, const char *phase, uint64_t done, uint64_t total
 {
     progress *p = user;
     char number[NUMBER_SIZE], line[LINE_SIZE];
+    if (p->host)
+        return p->host->on_progress(p->host->user, phase, done, total);
     if (interrupt_is_due())
         return 1;
     if (!p->is_wanted)

@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <time.h>
 
+struct host;
+
 typedef struct progress {
+    struct host *host; /* is told instead; may be NULL */
     int is_wanted;
     int is_shown;
     struct timespec last;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 
+#include "host.h"
 #include "interrupt.h"
 #include "output/escape.h"
 
@@ -50,7 +51,10 @@ int report(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (is_silent)
+    const host *h = host_current();
+    if (h)
+        h->on_message(h->user, message);
+    if (h || is_silent)
         return EXIT_TROUBLE;
     print("lode: ", message, "\n");
     return EXIT_TROUBLE;
@@ -59,6 +63,8 @@ int report(const char *format, ...)
 void report_status(const char *text)
 {
     char line[STATUS_SIZE];
+    if (host_current())
+        return;
     snprintf(line, sizeof line, "%s", text);
     print("\r\033[K", line, "");
 }
@@ -89,7 +95,8 @@ static struct {
 
 void report_look(const char *path)
 {
-    if (lost.is_known || lode_guard_check(&lost.error) == LODE_OK)
+    /* A host looks at its stores itself: it has others open than the one that a command reads. */
+    if (host_current() || lost.is_known || lode_guard_check(&lost.error) == LODE_OK)
         return;
     lost.is_known = 1;
     snprintf(lost.path, sizeof lost.path, "%s", path ? path : "");

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+
+#include "alloc.h"
+#include "help.h"
+#include "host.h"
+#include "operands.h"
+#include "output/report.h"
+#include "stores.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int check_usage(invocation *call, operand_list *operands)
+{
+    const command_spec *command = call->command;
+    const char *name = command->name;
+    int is_storeless = command->needs_no_store && command->needs_no_store(call);
+    size_t most = is_storeless ? 0 : command->max_operands;
+    if (call->shared->json && (call->shared->csv || call->shared->csv_raw))
+        return report("--json and --csv cannot be used together (see 'lode help %s')", name);
+    if (call->shared->markdown && (call->shared->json || call->shared->csv || call->shared->csv_raw))
+        return report("--markdown and --%s cannot be used together (see 'lode help %s')",
+                      call->shared->json ? "json" : "csv", name);
+    if (call->shared->table && !call->shared->csv && !call->shared->csv_raw)
+        return report("--table is for --csv (see 'lode help %s')", name);
+    if (call->operand_count > most)
+        return report("unexpected argument '%s' (see 'lode help %s')", call->operands[most], name);
+    if (!is_storeless && operands_complete(call, operands) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    if (!is_storeless && call->operand_count < command->min_operands)
+        return operands_missing(call);
+    return command->usage ? command->usage(call) : EXIT_DONE;
+}
+
+/* A command that is for one kind of store, or an option that is, is refused for another. */
+static int check_kind(const invocation *call)
+{
+    const command_spec *command = call->command;
+    int is_recording = call->kind == LODE_STORE_RECORDING;
+    unsigned store = is_recording ? FOR_RECORDINGS : FOR_DATABASES;
+    const char *is = is_recording ? "a recording" : "a database", *path = call->operands[0];
+    const char *wanted = is_recording ? "databases" : "recordings";
+    const option_spec *misplaced = option_misplaced(&command->options, call->given, store);
+    if (!(command->stores & store))
+        return report("%s is %s; 'lode %s' is for %s (see 'lode help')", path, is, command->name, wanted);
+    if (misplaced)
+        return report("%s is %s; --%s is for %s (see 'lode help %s')", path, is, misplaced->name, wanted,
+                      command->name);
+    return EXIT_DONE;
+}
+
+static int find_kind(invocation *call, operand_list *operands)
+{
+    lode_error error = {0};
+    if (!call->command->stores || call->command->has_sides || call->operand_count == 0)
+        return EXIT_DONE;
+    const host_store *open = host_find_store(call->operands[0]);
+    if (open) {
+        call->kind = open->kind;
+        return check_kind(call);
+    }
+    lode_status status = lode_store_probe(call->operands[0], &call->kind, &error);
+    if (status != LODE_OK) {
+        operands_settle(call, operands);
+        status = lode_store_probe(call->operands[0], &call->kind, &error);
+    }
+    return status == LODE_OK ? check_kind(call) : store_unopened(call->operands[0], &error);
+}
+
+static int run_with_output(invocation *call)
+{
+    const shared_options *shared = call->shared;
+    out_settings settings = {.color = shared->color, .file = shared->output};
+    int is_json = shared->json || (call->command->is_json && !shared->help);
+    settings.format = is_json                          ? OUT_JSON
+                      : shared->csv || shared->csv_raw ? OUT_CSV
+                      : shared->markdown               ? OUT_MARKDOWN
+                                                       : OUT_TEXT;
+    settings.is_raw = shared->csv_raw;
+    settings.table = shared->table;
+    settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";
+    call->out = out_open(&settings);
+    if (!call->out)
+        return EXIT_TROUBLE;
+    int status = shared->help ? help_command(call->out, call->command) : call->command->run(call);
+    return out_close(call->out, status);
+}
+
+int command_run(const command_spec *command, int count, char **arguments)
+{
+    option_result parsed = {0};
+    parsed.values = alloc_array(1, command->options_size);
+    parsed.operands = alloc_array((size_t)count + 1, sizeof *parsed.operands);
+    operand_list operands = {.items = parsed.operands};
+    if (command->defaults)
+        memcpy(parsed.values, command->defaults, command->options_size);
+    int status = EXIT_TROUBLE;
+    if (option_parse(&command->options, command->name, count, arguments, &parsed) != 0) {
+        report("%s (see 'lode help %s')", parsed.problem, command->name);
+    } else {
+        invocation call = {.command = command,
+                           .options = parsed.values,
+                           .shared = parsed.values,
+                           .operands = parsed.operands,
+                           .operand_count = parsed.operand_count,
+                           .given = parsed.given};
+        status = call.shared->help ? EXIT_DONE : check_usage(&call, &operands);
+        if (status == EXIT_DONE && !call.shared->help)
+            status = find_kind(&call, &operands);
+        if (status == EXIT_DONE)
+            status = report_lost(run_with_output(&call));
+    }
+    free(operands.found);
+    free(parsed.operands);
+    free(parsed.values);
+    return status;
+}

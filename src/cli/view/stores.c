@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server's stores: opened in the background, so that the page is there before they are. */
+#include "stores.h"
+#include "alloc.h"
+#include "cache.h"
+#include "option.h"
+#include "output/report.h"
+#include "view/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+
+int view_create(view_server *server, size_t memory)
+{
+    unsigned char secret[(VIEW_TOKEN_SIZE - 1) / 2];
+    *server = (view_server){.stop_event = -1};
+    pthread_mutex_init(&server->lock, NULL);
+    server->results = cache_create(memory);
+    server->answers = cache_create(VIEW_ANSWERS_SIZE);
+    if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
+        return report("the system has no random numbers for a token");
+    for (size_t i = 0; i < sizeof secret; i++)
+        snprintf(server->token + 2 * i, 3, "%02x", secret[i]);
+    return EXIT_DONE;
+}
+
+int view_add_store(view_server *server, const char *path)
+{
+    lode_error error = {0};
+    view_store *store = &server->stores[server->store_count];
+    if (server->store_count == VIEW_STORES_MAX)
+        return report("'lode view' takes at most %d stores", VIEW_STORES_MAX);
+    *store = (view_store){.state = VIEW_OPENING};
+    lode_status status = lode_store_probe(path, &store->kind, &error);
+    if (status != LODE_OK) {
+        store->path = store_meant(path, FOR_ALL);
+        status = store->path ? lode_store_probe(store->path, &store->kind, &error) : status;
+    } else {
+        store->path = alloc_array(strlen(path) + 1, 1);
+        memcpy(store->path, path, strlen(path));
+    }
+    server->store_count++;
+    return status == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
+}
+
+/* ---- opening ---- */
+
+typedef struct opening {
+    view_server *server;
+    view_store *store;
+} opening;
+
+static void on_message(void *user, const char *text)
+{
+    const opening *o = user;
+    pthread_mutex_lock(&o->server->lock);
+    snprintf(o->store->problem, sizeof o->store->problem, "%s", text);
+    pthread_mutex_unlock(&o->server->lock);
+}
+
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    const opening *o = user;
+    (void)phase;
+    pthread_mutex_lock(&o->server->lock);
+    o->store->done = done;
+    o->store->total = total;
+    pthread_mutex_unlock(&o->server->lock);
+    return atomic_load(&o->server->is_stopping);
+}
+
+static int on_finding(void *user, const lode_finding *finding)
+{
+    const opening *o = user;
+    tally_add(&o->store->open.opening, finding);
+    return 0;
+}
+
+static void find_interval(view_store *store)
+{
+    uint64_t begin, end;
+    if (store->open.db) {
+        store->has_interval =
+            lode_database_trace_bounds(store->open.db, &store->begin, &store->end) == LODE_OK;
+        return;
+    }
+    for (uint32_t i = 0; i < lode_recording_track_count(store->open.recording); i++) {
+        if (lode_track_interval(store->open.recording, i, &begin, &end, NULL) != LODE_OK)
+            continue;
+        store->begin = !store->has_interval || begin < store->begin ? begin : store->begin;
+        store->end = !store->has_interval || end > store->end ? end : store->end;
+        store->has_interval = 1;
+    }
+}
+
+static void open_store(opening *o)
+{
+    view_store *store = o->store;
+    lode_error error = {0};
+    lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
+    host h = {.user = o, .on_message = on_message, .on_progress = on_progress};
+    options.on_finding = on_finding;
+    options.on_progress = on_progress;
+    options.user = o;
+    host_set(&h);
+    store->open.path = store->path;
+    lode_status status =
+        lode_open(&store->open.db, &store->open.recording, &store->open.kind, store->path, &options, &error);
+    if (status != LODE_OK)
+        store_unopened(store->path, &error);
+    else
+        find_interval(store);
+    host_set(NULL);
+    pthread_mutex_lock(&o->server->lock);
+    store->state = status == LODE_OK ? VIEW_READY : VIEW_FAILED;
+    pthread_mutex_unlock(&o->server->lock);
+}
+
+static void *open_all(void *user)
+{
+    view_server *server = user;
+    for (size_t i = 0; i < server->store_count && !atomic_load(&server->is_stopping); i++)
+        open_store(&(opening){server, &server->stores[i]});
+    return NULL;
+}
+
+int view_open_stores(view_server *server)
+{
+    int code = pthread_create(&server->opener, NULL, open_all, server);
+    return code == 0 ? EXIT_DONE : report("cannot start a thread: %s", strerror(code));
+}
+
+void view_stop(view_server *server)
+{
+    atomic_store(&server->is_stopping, 1);
+    if (server->stop_event >= 0)
+        (void)!eventfd_write(server->stop_event, 1);
+}
+
+void view_destroy(view_server *server)
+{
+    atomic_store(&server->is_stopping, 1);
+    if (server->opener)
+        pthread_join(server->opener, NULL);
+    cache_destroy(server->answers);
+    cache_destroy(server->results);
+    for (size_t i = 0; i < server->store_count; i++) {
+        view_store *store = &server->stores[i];
+        lode_database_close(store->open.db);
+        lode_recording_close(store->open.recording);
+        tally_free(&store->open.opening);
+        free(store->path);
+    }
+    pthread_mutex_destroy(&server->lock);
+}

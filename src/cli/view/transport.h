@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the program and the plug-in that serves HTTP know of each other: requests as they were sent,
+ * and answers as they are to be sent. The plug-in has connections and threads, and no opinion.
+ */
+#ifndef CLI_VIEW_TRANSPORT_H
+#define CLI_VIEW_TRANSPORT_H
+
+#include <stddef.h>
+
+#define VIEW_TRANSPORT_VERSION   1
+#define VIEW_REQUEST_HEADERS_MAX 64
+#define VIEW_ANSWER_HEADERS_MAX  16
+#define VIEW_CONNECTIONS_MAX     64
+#define VIEW_CONNECTION_SECONDS  120   /* without a request */
+#define VIEW_REQUEST_MEMORY      16384 /* bytes of request line and headers */
+#define VIEW_WORKERS             2     /* long requests at once; the others wait */
+
+typedef struct view_header {
+    const char *name, *value;
+} view_header;
+
+typedef struct view_request {
+    const char *method;
+    const char *target; /* path and query, as sent */
+    view_header headers[VIEW_REQUEST_HEADERS_MAX];
+    size_t header_count;
+    int has_body;
+    /* Whether nobody waits for the answer any more; NULL: somebody does. */
+    int (*is_gone)(void *connection);
+    void *connection;
+} view_request;
+
+typedef struct view_answer {
+    unsigned status;
+    view_header headers[VIEW_ANSWER_HEADERS_MAX];
+    size_t header_count;
+    char text[128]; /* of a header that is no constant */
+    const void *body;
+    size_t size;
+    /* When the answer is sent, or will not be; may be NULL. */
+    void (*release)(void *user, const void *body);
+    void *user;
+} view_answer;
+
+typedef struct view_handler {
+    void *user;
+    /*
+     * Returns whether there is an answer. If not, it takes time: then the request is to be handed
+     * over again with `may_work`, by a thread that may be busy.
+     */
+    int (*answer)(void *user, const view_request *request, int may_work, view_answer *answer);
+} view_handler;
+
+/* The plug-in defines lode_view_plugin. */
+typedef struct view_transport {
+    unsigned version;
+    /* Serves what arrives at these sockets, which become its own; 0, or -1 and the problem. */
+    int (*start)(void **self, const int *sockets, size_t count, const view_handler *handler, char *problem,
+                 size_t problem_size);
+    /* Ends work that is under way, and all connections. */
+    void (*stop)(void *self);
+} view_transport;
+
+#endif
