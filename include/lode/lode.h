@@ -41,6 +41,7 @@
 #include <lode/merge.h>
 #include <lode/metric.h>
 #include <lode/name.h>
+#include <lode/picture.h>
 #include <lode/pool.h>
 #include <lode/profile.h>
 #include <lode/query.h>

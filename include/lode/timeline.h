@@ -13,7 +13,7 @@ LODE_BEGIN_DECLS
 
 typedef struct lode_timeline_options {
     size_t size;
-    /* nanoseconds since the epoch; `to` is exclusive; both 0: from the first sample to the last */
+    /* nanoseconds since the epoch; `to` is exclusive; both 0: the bounds that the file states */
     uint64_t from, to;
     unsigned columns; /* intervals of the time window, at least 1 */
     unsigned depth;   /* show the function at this call depth; 0: the innermost */

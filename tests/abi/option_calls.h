@@ -285,6 +285,30 @@ CALL(synth_recording)
     return lode_synth_recording(scratch_path(), options, error);
 }
 
+CALL(picture)
+{
+    lode_picture *picture;
+    lode_status status = lode_picture_compute(&picture, database, options, error);
+    lode_picture_free(picture);
+    return status;
+}
+
+CALL(picture_recording)
+{
+    lode_picture *picture;
+    lode_status status = lode_picture_compute_recording(&picture, recording, NULL, options, error);
+    lode_picture_free(picture);
+    return status;
+}
+
+CALL(picture_slice)
+{
+    lode_picture *picture;
+    lode_status status = lode_picture_compute_recording(&picture, recording, options, NULL, error);
+    lode_picture_free(picture);
+    return status;
+}
+
 CALL(timeline)
 {
     lode_timeline *timeline;
@@ -440,6 +464,7 @@ static const lode_source_options source_options = LODE_SOURCE_OPTIONS_INIT;
 static const lode_synth_example_options synth_example_options = LODE_SYNTH_EXAMPLE_OPTIONS_INIT;
 static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
 static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
+static const lode_picture_options picture_options = LODE_PICTURE_OPTIONS_INIT;
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
 static const lode_values_options values_options = LODE_VALUES_OPTIONS_INIT;
 static const lode_hotspot_options hotspot_options = LODE_HOTSPOT_OPTIONS_INIT;
@@ -488,6 +513,9 @@ static const struct entry {
     {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},
     {"lode_hotspots_select", call_hotspots, &hotspot_options, sizeof hotspot_options},
     {"lode_outline_open", call_outline, &view_options, FIRST(lode_view_options)},
+    {"lode_picture_compute", call_picture, &picture_options, sizeof picture_options},
+    {"lode_picture_compute_recording", call_picture_recording, &picture_options, sizeof picture_options},
+    {"lode_picture_compute_recording (slice)", call_picture_slice, &slice, FIRST(lode_slice)},
     {"lode_query_cost", call_query_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_query_open", call_query, &query_options, sizeof query_options},
     {"lode_query_outline", call_query_outline, &cost_options, FIRST(lode_cost_options)},

@@ -529,7 +529,7 @@ class Agreement:
         self.expect(answer["samples"], sum(samples for _, samples in rows.values()), "samples")
         self.expect(answer["row_count"], len(rows), "functions")
         total = sum(time for time, _ in rows.values())
-        order = sorted(rows, key=lambda k: (-rows[k][0], -rows[k][1], trace.contexts[k].index if k else 0))
+        order = trace.order()
         letters = self._letters(order)
         wanted = [(letters[key], *rows[key], *self._function(trace, key)) for key in order]
         found = [tuple(row[k] for k in ("letter", "nanoseconds", "samples", "context", "name")) for row in answer["rows"]]
@@ -543,6 +543,23 @@ class Agreement:
         self.expect((answer["line_count"], answer["lines_without_samples"]),
                     (len(trace.lines), len(trace.lines) - lines.total()), "counts of trace lines")
         self.expect(Counter((line["profile"], line["cells"]) for line in answer["timeline"]), lines, "trace lines")
+
+    def picture(self, window=None, depth=0, columns=100, rows=40, idle="dominant", probes=False):
+        """Lines added up into rows: each cell, and nanoseconds of functions."""
+        options = ["--merge", "--limit", 0, "--rows", rows, "--depth", depth, "--columns", columns, "--idle", idle]
+        options += ["--probes"] if probes else []
+        options += ["--from", f"@{window[0]}", "--to", f"@{window[1]}"] if window else []
+        start, end = window or (None, None)
+        picture = reference.Picture(self.db, start, end, depth, columns, None, rows, idle, probes)
+        answers = [self.run("trace", *options, "--threads", threads) for threads in (1, 3)]
+        self.expect(answers[0], answers[1], "the answer with other threads")
+        answer, times = answers[0], picture.rows()
+        found = [tuple(row[k] for k in ("nanoseconds", "samples", "context", "name")) for row in answer["rows"]]
+        self.expect(found, [(*times[key], *self._function(picture, key)) for key in picture.order()], "shares of functions")
+        found = [(line["profile"], line["merged_lines"], list(zip(bytes.fromhex(line["keys"]), bytes.fromhex(line["fills"]))))
+                 for line in answer["timeline"]]
+        self.expect(found, picture.picture, "cells")
+        self.counts["cells"] += sum(len(cells) for _, _, cells in picture.picture)
 
     def _function(self, trace, key):
         if key is None:

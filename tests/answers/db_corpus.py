@@ -128,6 +128,7 @@ def ask_about_traces(answers, share):
         return
     times = sorted(s[0] for line in answers.db.traces["lines"] for s in line["samples"])
     answers.attempt("trace", answers.trace)
+    answers.attempt("picture", answers.picture, None, 3, 60, 5, "last")
     lines = [line["profile"] for line in answers.db.traces["lines"]]
     for window in db_window.windows(answers.db)[:None if share == 1 else 1]:
         answers.window(window)

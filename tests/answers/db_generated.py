@@ -95,9 +95,13 @@ def ask(answers, random):
         for window in db_window.windows(answers.db):
             answers.window(window)
         answers.attempt("trace --depth 2", answers.trace, depth=2, columns=13)
+        for rows, columns, depth, idle in ((1, 7, 0, "dominant"), (3, 50, 0, "last"), (0, 31, 2, "dominant"), (2, 100, 1, "last")):
+            answers.attempt(f"picture {rows} {columns} {depth} {idle}", answers.picture, None, depth, columns, rows, idle)
+        answers.attempt("picture by probes", answers.picture, None, 0, 40, 3, probes=True)
         if times and min(times) + 2 < max(times):
             middle = (min(times) + max(times)) // 2
             answers.attempt("trace --from", answers.trace, (middle, max(times) + 1))
+            answers.attempt("picture of a window", answers.picture, (middle - 77, middle + 3000), 0, 64, 2, "last")
             answers.attempt("trace --to", answers.trace, (min(times), middle))
 
 

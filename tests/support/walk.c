@@ -271,6 +271,26 @@ static void walk_timeline(uint64_t *hash, const lode_database *db, unsigned thre
     lode_timeline_free(timeline);
 }
 
+static void walk_picture(uint64_t *hash, const lode_database *db, unsigned threads)
+{
+    lode_picture_options options = LODE_PICTURE_OPTIONS_INIT;
+    lode_picture *picture;
+    options.threads = threads;
+    options.columns = 20;
+    options.rows = 3;
+    options.idle = LODE_PICTURE_IDLE_LAST;
+    for (int quality = LODE_PICTURE_EXACT; quality <= LODE_PICTURE_PROBES; quality++) {
+        options.quality = (lode_picture_quality)quality;
+        if (lode_picture_compute(&picture, db, &options, NULL) != LODE_OK)
+            return;
+        for (size_t i = 0; i < lode_picture_share_count(picture); i++)
+            mix(hash, lode_picture_share_at(picture, i)->nanoseconds);
+        for (size_t i = 0; i < (size_t)lode_picture_rows(picture) * options.columns; i++)
+            mix(hash, lode_picture_keys(picture)[i] + UINT64_C(256) * lode_picture_fills(picture)[i]);
+        lode_picture_free(picture);
+    }
+}
+
 uint64_t walk_database(const lode_database *db, unsigned threads)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -285,6 +305,7 @@ uint64_t walk_database(const lode_database *db, unsigned threads)
     walk_cursor(&hash, db, LODE_VALUES_CHEAPER, 1);
     walk_costs(&hash, db, threads);
     walk_timeline(&hash, db, threads);
+    walk_picture(&hash, db, threads);
     return hash;
 }
 

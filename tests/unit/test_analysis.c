@@ -363,6 +363,8 @@ static void timelines_add_up_time_by_function(void **state)
     open_mini(&f, false);
     compute(&f, NULL);
     options.columns = 5;
+    options.from = 1000001;
+    options.to = 1000054;
     assert_int_equal(lode_timeline_compute(&timeline, f.db, &options, NULL), LODE_OK);
     lode_timeline_window(timeline, &from, &to);
     assert_int_equal(from, 1000001);

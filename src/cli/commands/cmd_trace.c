@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
 #include "command.h"
 #include "commands/trace_draw.h"
 #include "output/report.h"
@@ -7,6 +8,7 @@
 #include "text/label.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define COLUMNS_BOUND 10000
 
@@ -15,7 +17,11 @@ typedef struct trace_options {
     uint64_t depth;
     uint64_t columns;
     uint64_t rows;
+    int merge, probes;
+    int idle; /* lode_picture_idle */
 } trace_options;
+
+static const char *const idle_choices[] = {"dominant", "last", NULL};
 
 static const out_column share_columns[] = {
     {"letter", "", OUT_STRING, OUT_ALWAYS},     {"nanoseconds", "Time", OUT_TIME, OUT_ALWAYS},
@@ -48,8 +54,7 @@ static const char *name_of(label *l, const lode_timeline_share *share, int names
 }
 
 /* With a limit, the functions without a letter are one row. */
-static void print_shares(out *o, const lode_timeline *timeline, const trace_key *key,
-                         const shared_options *shared)
+static void print_shares(out *o, const trace_key *key, const shared_options *shared)
 {
     uint64_t limit = shared->limit;
     label l = {0};
@@ -57,10 +62,10 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
     lode_timeline_share others = {0};
     size_t other_count = 0;
     for (size_t i = 0; i < key->count; i++)
-        total += (double)lode_timeline_share_at(timeline, i)->nanoseconds;
+        total += (double)key->shares[i].nanoseconds;
     out_table(o, OUT_MAIN, "rows", share_columns, 6, UNIT_COUNT);
     for (size_t i = 0; i < key->count; i++) {
-        const lode_timeline_share *share = lode_timeline_share_at(timeline, i);
+        const lode_timeline_share *share = &key->shares[i];
         if (limit && key->letters[i] == LETTER_OTHER) {
             others.nanoseconds += share->nanoseconds;
             others.samples += share->samples;
@@ -79,60 +84,98 @@ static void print_shares(out *o, const lode_timeline *timeline, const trace_key 
 }
 
 /* `utc` is the start in UTC, where that is known. */
-static void print_window(out *o, const lode_timeline *timeline, uint64_t start, uint64_t utc,
-                         unsigned columns)
+static void print_window(out *o, const trace_drawing *d, const trace_key *key, uint64_t utc)
 {
-    uint64_t from, to;
+    uint64_t from, to, count = d->picture ? lode_picture_samples(d->picture) : 0;
     char begin[NUMBER_SIZE], end[NUMBER_SIZE], bin[NUMBER_SIZE], samples[NUMBER_SIZE];
     char date[2 * NUMBER_SIZE];
-    lode_timeline_window(timeline, &from, &to);
-    format_duration(begin, from > start ? from - start : 0);
-    format_duration(end, to > start ? to - start : 0);
-    format_duration(bin, (to - from) / columns);
-    format_count(samples, lode_timeline_samples(timeline));
+    if (d->timeline) {
+        lode_timeline_window(d->timeline, &from, &to);
+        count = lode_timeline_samples(d->timeline);
+    } else {
+        lode_picture_window(d->picture, &from, &to);
+    }
+    format_duration(begin, from > d->start ? from - d->start : 0);
+    format_duration(end, to > d->start ? to - d->start : 0);
+    format_duration(bin, (to - from) / d->columns);
+    format_count(samples, count);
     format_start(date, utc);
-    out_fact_moment(o, "start_ns", start);
-    out_fact_bool(o, "is_utc", time_is_utc(start));
+    out_fact_moment(o, "start_ns", d->start);
+    out_fact_bool(o, "is_utc", time_is_utc(d->start));
     out_fact_moment(o, "from_ns", from);
     out_fact_moment(o, "to_ns", to);
-    out_fact_u64(o, "columns", columns);
-    out_fact_u64(o, "samples", lode_timeline_samples(timeline));
-    if (lode_timeline_share_count(timeline) == 0)
+    out_fact_u64(o, "columns", d->columns);
+    out_fact_u64(o, "samples", count);
+    if (key->count == 0)
         out_say(o, "No samples in the time window.");
     else
         out_say(o, "%s to %s after %s: %s samples; one column is %s\n", begin, end, date, samples, bin);
 }
 
-static int compute(session *s, const trace_options *options, unsigned columns, uint64_t *start,
-                   lode_timeline **timeline)
+static unsigned bounded(uint64_t value)
+{
+    return (unsigned)(value < UINT32_MAX ? value : UINT32_MAX);
+}
+
+/* Lines as they are drawn, from top to bottom. */
+static uint32_t *order_of(const trace_lines *lines)
+{
+    uint32_t *order = alloc_array(lines->count + 1, sizeof *order);
+    for (size_t i = 0; i < lines->count; i++)
+        order[i] = lines->items[i].line;
+    return order;
+}
+
+static lode_picture_options picture_settings(const trace_options *options, const trace_drawing *d,
+                                             const uint32_t *order)
+{
+    lode_picture_options settings = LODE_PICTURE_OPTIONS_INIT;
+    settings.columns = d->columns;
+    settings.rows = bounded(options->rows);
+    settings.depth = bounded(options->depth);
+    settings.quality = options->probes ? LODE_PICTURE_PROBES : LODE_PICTURE_EXACT;
+    settings.idle = (lode_picture_idle)options->idle;
+    settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
+    settings.lines = order;
+    settings.line_count = (uint32_t)d->lines.count;
+    return settings;
+}
+
+static int compute_picture(session *s, const trace_options *options, trace_drawing *d)
+{
+    lode_error error = {0};
+    uint32_t *order = order_of(&d->lines);
+    lode_picture_options settings = picture_settings(options, d, order);
+    int window = session_window(s, &d->start, &settings.from, &settings.to);
+    settings.on_progress = progress_report;
+    settings.user = &s->progress;
+    lode_status status = LODE_OK;
+    if (window == EXIT_DONE)
+        status = lode_picture_compute(&d->picture, s->db, &settings, &error);
+    progress_clear(&s->progress);
+    free(order);
+    return window != EXIT_DONE ? window : status == LODE_OK ? EXIT_DONE : session_error(s, &error);
+}
+
+static int compute(session *s, const trace_options *options, trace_drawing *d)
 {
     lode_timeline_options settings = LODE_TIMELINE_OPTIONS_INIT;
     lode_error error = {0};
-    int window = session_window(s, start, &settings.from, &settings.to);
+    int window = session_window(s, &d->start, &settings.from, &settings.to);
     if (window != EXIT_DONE)
         return window;
-    settings.columns = columns;
-    settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : UINT32_MAX);
+    settings.columns = d->columns;
+    settings.depth = bounded(options->depth);
     settings.selection = s->selection;
     settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
     settings.on_progress = progress_report;
     settings.user = &s->progress;
-    lode_status status = lode_timeline_compute(timeline, s->db, &settings, &error);
+    lode_status status = lode_timeline_compute(&d->timeline, s->db, &settings, &error);
     progress_clear(&s->progress);
     return status == LODE_OK ? EXIT_DONE : session_error(s, &error);
 }
 
-/* What is drawn, and where it comes from: one of `db` and `recording` is NULL. */
-typedef struct drawing {
-    const lode_database *db;
-    const lode_recording *recording;
-    lode_timeline *timeline;
-    trace_lines lines;
-    uint64_t start;
-    unsigned columns;
-} drawing;
-
-static void write_timeline(out *o, const drawing *d, const trace_key *key, const trace_options *options)
+static void write_timeline(out *o, const trace_drawing *d, const trace_key *key, const trace_options *options)
 {
     trace_table table = {.out = o,
                          .timeline = d->timeline,
@@ -147,37 +190,55 @@ static void write_timeline(out *o, const drawing *d, const trace_key *key, const
 }
 
 /* Rows are functions; lines that have samples are drawn, up to --rows. */
-static void write_counts(out *o, const drawing *d, const trace_key *key, uint64_t rows)
+static void write_counts(out *o, const trace_drawing *d, const trace_key *key, uint64_t rows)
 {
     size_t others = 0;
-    uint64_t empty = trace_empty_lines(d->timeline, &d->lines, d->columns);
     for (size_t i = 0; i < key->count; i++)
         others += key->letters[i] == LETTER_OTHER;
     out_fact_u64(o, "row_count", key->count);
     out_fact_bool(o, "is_truncated", others > 0);
     out_fact_u64(o, "line_count", d->lines.count);
+    if (d->picture) {
+        out_fact_bool(o, "is_exact", lode_picture_samples(d->picture) > 0 || key->count == 0);
+        return;
+    }
+    uint64_t empty = trace_empty_lines(d->timeline, &d->lines, d->columns);
     out_fact_u64(o, "lines_without_samples", empty);
     out_fact_bool(o, "is_timeline_truncated", rows && rows < d->lines.count - empty);
 }
 
-static void print_trace(const invocation *call, const drawing *d)
+static void print_rows(const invocation *call, const trace_drawing *d, const trace_key *key)
+{
+    const trace_options *options = call->options;
+    out *o = call->out;
+    out_format format = out_format_of(o);
+    if (d->picture && format == OUT_JSON)
+        trace_write_picture(o, d, key);
+    else if (d->picture)
+        trace_draw_picture(o, d, key);
+    else if (format == OUT_JSON)
+        trace_write(o, d->timeline, &d->lines, key, d->columns, options->rows, d->db, d->recording);
+    else if (format == OUT_TEXT)
+        trace_draw(o, d->timeline, &d->lines, key, d->columns, options->rows, d->start);
+    else
+        write_timeline(o, d, key, options);
+}
+
+static void print_trace(const invocation *call, const trace_drawing *d)
 {
     const trace_options *options = call->options;
     trace_key key;
     out *o = call->out;
     int64_t offset = d->recording ? lode_recording_utc_offset(d->recording) : 0;
-    uint64_t utc = d->start + (uint64_t)offset;
-    trace_key_init(&key, d->timeline, options->shared.limit);
-    print_window(o, d->timeline, d->start, utc, d->columns);
-    write_counts(o, d, &key, options->rows);
-    if (out_format_of(o) == OUT_JSON)
-        trace_write(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->db, d->recording);
-    else if (out_format_of(o) == OUT_TEXT)
-        trace_draw(o, d->timeline, &d->lines, &key, d->columns, options->rows, d->start);
+    if (d->picture)
+        trace_key_of_picture(&key, d->picture, options->shared.limit);
     else
-        write_timeline(o, d, &key, options);
+        trace_key_init(&key, d->timeline, options->shared.limit);
+    print_window(o, d, &key, d->start + (uint64_t)offset);
+    write_counts(o, d, &key, options->rows);
+    print_rows(call, d, &key);
     out_gap(o);
-    print_shares(o, d->timeline, &key, &options->shared);
+    print_shares(o, &key, &options->shared);
     trace_key_free(&key);
 }
 
@@ -189,16 +250,18 @@ static unsigned choose_columns(const invocation *call, const trace_lines *lines)
     return trace_columns(call->out, lines);
 }
 
-static void drawing_free(drawing *d)
+static void drawing_free(trace_drawing *d)
 {
     lode_timeline_free(d->timeline);
+    lode_picture_free(d->picture);
     trace_lines_free(&d->lines);
 }
 
 static int trace_database(const invocation *call)
 {
+    const trace_options *options = call->options;
     session s;
-    drawing d = {0};
+    trace_drawing d = {0};
     lode_error error = {0};
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE && trace_lines_init(&d.lines, &s, &error) < 0)
@@ -206,9 +269,9 @@ static int trace_database(const invocation *call)
     d.columns = choose_columns(call, &d.lines);
     d.db = s.db;
     if (status == EXIT_DONE)
-        status = compute(&s, call->options, d.columns, &d.start, &d.timeline);
+        status = options->merge ? compute_picture(&s, options, &d) : compute(&s, options, &d);
     if (status == EXIT_DONE) {
-        out_begin(call->out, SCHEMA_TRACE, s.path);
+        out_begin(call->out, options->merge ? SCHEMA_TRACE_MERGED : SCHEMA_TRACE, s.path);
         out_fact_text(call->out, "selection", s.shared->profiles);
         print_trace(call, &d);
         out_end(call->out);
@@ -220,42 +283,66 @@ static int trace_database(const invocation *call)
 
 /* ---- recordings ---- */
 
-static int compute_recording(rec_session *s, const trace_options *options, drawing *d)
+static lode_status compute_tracks(rec_session *s, const trace_options *options, trace_drawing *d,
+                                  const uint64_t window[2], lode_error *error)
 {
     lode_timeline_options settings = LODE_TIMELINE_OPTIONS_INIT;
+    settings.from = window[0];
+    settings.to = window[1];
+    settings.columns = d->columns;
+    settings.depth = bounded(options->depth);
+    settings.threads = rec_threads(s);
+    settings.on_progress = rec_on_progress;
+    settings.user = s;
+    return lode_timeline_compute_recording(&d->timeline, s->recording, &s->slice, &settings, error);
+}
+
+static lode_status draw_tracks(rec_session *s, const trace_options *options, trace_drawing *d,
+                               const uint64_t window[2], lode_error *error)
+{
+    uint32_t *order = order_of(&d->lines);
+    lode_picture_options settings = picture_settings(options, d, order);
+    settings.from = window[0];
+    settings.to = window[1];
+    settings.on_progress = rec_on_progress;
+    settings.user = s;
+    lode_status status = lode_picture_compute_recording(&d->picture, s->recording, NULL, &settings, error);
+    free(order);
+    return status;
+}
+
+static int compute_recording(rec_session *s, const trace_options *options, trace_drawing *d)
+{
     lode_error error = {0};
+    uint64_t window[2] = {0, 0};
     int status = rec_find_interval(s);
     if (status != EXIT_DONE)
         return status;
     d->start = s->begin;
     if (s->slice.from || s->slice.to) {
-        settings.from = s->slice.from ? s->slice.from : s->begin;
-        settings.to = s->slice.to ? s->slice.to : s->end < UINT64_MAX ? s->end + 1 : s->end;
+        window[0] = s->slice.from ? s->slice.from : s->begin;
+        window[1] = s->slice.to ? s->slice.to : s->end < UINT64_MAX ? s->end + 1 : s->end;
     }
-    settings.columns = d->columns;
-    settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : UINT32_MAX);
-    settings.threads = rec_threads(s);
-    settings.on_progress = rec_on_progress;
-    settings.user = s;
-    lode_status done =
-        lode_timeline_compute_recording(&d->timeline, s->recording, &s->slice, &settings, &error);
+    lode_status done = options->merge ? draw_tracks(s, options, d, window, &error)
+                                      : compute_tracks(s, options, d, window, &error);
     progress_clear(&s->progress);
     return done == LODE_OK ? EXIT_DONE : rec_error(s, &error);
 }
 
 static int trace_recording(const invocation *call)
 {
+    const trace_options *options = call->options;
     rec_session s;
-    drawing d = {0};
+    trace_drawing d = {0};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE) {
         trace_lines_of_recording(&d.lines, s.recording, &s.slice);
         d.recording = s.recording;
         d.columns = choose_columns(call, &d.lines);
-        status = compute_recording(&s, call->options, &d);
+        status = compute_recording(&s, options, &d);
     }
     if (status == EXIT_DONE) {
-        out_begin(call->out, SCHEMA_TRACE_RECORDING, s.path);
+        out_begin(call->out, options->merge ? SCHEMA_TRACE_RECORDING_MERGED : SCHEMA_TRACE_RECORDING, s.path);
         print_trace(call, &d);
         rec_say_findings(call->out, &s, 0);
         out_end(call->out);
@@ -267,6 +354,11 @@ static int trace_recording(const invocation *call)
 
 static int run_trace(const invocation *call)
 {
+    const trace_options *options = call->options;
+    if ((options->probes || options->idle) && !options->merge)
+        return report("--probes and --idle need --merge");
+    if (options->merge && out_format_of(call->out) == OUT_CSV)
+        return report("--merge cannot be used with --csv");
     return call->kind == LODE_STORE_RECORDING ? trace_recording(call) : trace_database(call);
 }
 
@@ -275,6 +367,9 @@ static const option_spec trace_own[] = {
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"rows", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, rows)},
     {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, columns)},
+    {"merge", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, merge)},
+    {"idle", 0, OPTION_CHOICE, NULL, idle_choices, offsetof(trace_options, idle)},
+    {"probes", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, probes)},
     {0},
 };
 

@@ -25,23 +25,47 @@ int trace_is_idle(const lode_timeline_share *share)
 }
 
 /* Not running has its own sign and takes no letter away. */
-void trace_key_init(trace_key *key, const lode_timeline *timeline, uint64_t limit)
+static void give_letters(trace_key *key, uint64_t limit)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     size_t used = 0, bound = limit && limit < LETTER_COUNT ? (size_t)limit : LETTER_COUNT;
-    key->count = lode_timeline_share_count(timeline);
     key->letters = alloc_array(key->count, 1);
     for (size_t i = 0; i < key->count; i++) {
-        if (trace_is_idle(lode_timeline_share_at(timeline, i)))
+        if (trace_is_idle(&key->shares[i]))
             key->letters[i] = LETTER_IDLE;
         else
             key->letters[i] = used < bound ? letters[used++] : LETTER_OTHER;
     }
 }
 
+void trace_key_init(trace_key *key, const lode_timeline *timeline, uint64_t limit)
+{
+    key->count = lode_timeline_share_count(timeline);
+    key->shares = alloc_array(key->count, sizeof *key->shares);
+    for (size_t i = 0; i < key->count; i++)
+        key->shares[i] = *lode_timeline_share_at(timeline, i);
+    give_letters(key, limit);
+}
+
+void trace_key_of_picture(trace_key *key, const lode_picture *picture, uint64_t limit)
+{
+    key->count = lode_picture_share_count(picture);
+    key->shares = alloc_array(key->count, sizeof *key->shares);
+    for (size_t i = 0; i < key->count; i++) {
+        const lode_picture_share *share = lode_picture_share_at(picture, i);
+        key->shares[i] = (lode_timeline_share){.context = share->context,
+                                               .nanoseconds = share->nanoseconds,
+                                               .samples = share->samples,
+                                               .function = share->function,
+                                               .is_idle = share->is_idle};
+    }
+    give_letters(key, limit);
+}
+
 void trace_key_free(trace_key *key)
 {
     free(key->letters);
+    free(key->shares);
 }
 
 static char letter_of(const trace_key *key, int share)
@@ -72,7 +96,7 @@ static lode_status gather(trace_lines *lines, const session *s, lode_error *erro
             continue;
         char *name = escape_text(label_profile(&l, s->db, line.profile), escape_has_utf8());
         lines->items = alloc_grow(lines->items, &lines->capacity, lines->count, sizeof *lines->items);
-        lines->items[lines->count] = (trace_line_name){line.profile, (uint32_t)lines->count, name};
+        lines->items[lines->count] = (trace_line_name){line.profile, i, (uint32_t)lines->count, name};
         lines->count++;
     }
     label_free(&l);
@@ -132,7 +156,7 @@ void trace_lines_of_recording(trace_lines *lines, const lode_recording *recordin
                  has_requests ? track->index : (unsigned)track->tid, track->name);
         lines->items = alloc_grow(lines->items, &lines->capacity, lines->count, sizeof *lines->items);
         lines->items[lines->count++] =
-            (trace_line_name){track->index, i, escape_text(name, escape_has_utf8())};
+            (trace_line_name){track->index, track->index, i, escape_text(name, escape_has_utf8())};
         size_t width = utf8_width(lines->items[i].name);
         if (width > lines->width)
             lines->width = (unsigned)(width < NAME_WIDTH ? width : NAME_WIDTH);
@@ -183,10 +207,10 @@ uint64_t trace_empty_lines(const lode_timeline *timeline, const trace_lines *lin
     return empty;
 }
 
-static void draw_row(out *o, const trace_line_name *line, unsigned name_width, char *cells)
+void trace_draw_row(out *o, const char *text, unsigned name_width, char *cells)
 {
     char name[NAME_WIDTH * 4 + 8];
-    snprintf(name, sizeof name, "%s", line->name);
+    snprintf(name, sizeof name, "%s", text);
     utf8_elide(name, sizeof name, name_width, out_is_utf8(o) ? "…" : "...");
     out_piece(o, STYLE_PLAIN, name);
     for (size_t width = utf8_width(name); width < name_width; width++)
@@ -204,17 +228,13 @@ static void draw_row(out *o, const trace_line_name *line, unsigned name_width, c
     out_gap(o);
 }
 
-/* Below the rows: when some of the columns begin, counted from `start`. */
-static void draw_axis(out *o, const lode_timeline *timeline, unsigned name_width, unsigned columns,
-                      uint64_t start)
+void trace_draw_axis(out *o, const uint64_t window[2], unsigned name_width, unsigned columns, uint64_t start)
 {
-    uint64_t from, to;
     size_t margin = name_width + FRAME_WIDTH - 1, used = 0;
     char *line = alloc_array(margin + columns + 1, 1);
-    lode_timeline_window(timeline, &from, &to);
     for (unsigned column = 0; column < columns; column += AXIS_STEP) {
         char time[NUMBER_SIZE];
-        uint64_t begin = from + (uint64_t)((double)(to - from) / columns * column);
+        uint64_t begin = window[0] + (uint64_t)((double)(window[1] - window[0]) / columns * column);
         format_duration(time, begin > start ? begin - start : 0);
         if (column + strlen(time) > columns)
             break;
@@ -238,12 +258,14 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
         } else if (limit && drawn >= limit) {
             left_out++;
         } else {
-            draw_row(o, &lines->items[i], lines->width, cells);
+            trace_draw_row(o, lines->items[i].name, lines->width, cells);
             drawn++;
         }
     }
+    uint64_t window[2];
+    lode_timeline_window(timeline, &window[0], &window[1]);
     if (drawn)
-        draw_axis(o, timeline, lines->width, columns, start);
+        trace_draw_axis(o, window, lines->width, columns, start);
     if (left_out)
         out_say(o, "%llu more row%s not shown (see --rows)", (unsigned long long)left_out,
                 left_out == 1 ? " is" : "s are");
@@ -260,12 +282,25 @@ static void write_track(out *o, const lode_track *track)
     json_text(o, "id", track->id[0] ? track->id : NULL);
 }
 
+void trace_write_line(out *o, const trace_line_name *line, const lode_database *db,
+                      const lode_recording *recording)
+{
+    label l = {0};
+    json_u64(o, db ? "profile" : "track", line->profile);
+    if (db) {
+        json_text(o, "name", label_profile(&l, db, line->profile));
+        id_tuple_of_profile(o, db, line->profile);
+    } else {
+        write_track(o, lode_recording_track(recording, line->profile));
+    }
+    label_free(&l);
+}
+
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                  unsigned columns, uint64_t limit, const lode_database *db, const lode_recording *recording)
 {
     char *cells = alloc_array((size_t)columns + 1, 1);
     uint64_t written = 0;
-    label l = {0};
     json_line(o);
     json_array(o, "timeline");
     for (size_t i = 0; i < lines->count && (limit == 0 || written < limit); i++) {
@@ -273,18 +308,11 @@ void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines
             continue;
         json_line(o);
         json_object(o, NULL);
-        json_u64(o, db ? "profile" : "track", lines->items[i].profile);
-        if (db) {
-            json_text(o, "name", label_profile(&l, db, lines->items[i].profile));
-            id_tuple_of_profile(o, db, lines->items[i].profile);
-        } else {
-            write_track(o, lode_recording_track(recording, lines->items[i].profile));
-        }
+        trace_write_line(o, &lines->items[i], db, recording);
         json_text(o, "cells", cells);
         json_object_end(o);
         written++;
     }
     json_array_end(o);
-    label_free(&l);
     free(cells);
 }

@@ -11,22 +11,25 @@
 #define LETTER_OTHER   '~'
 #define LETTER_NOTHING ' '
 
-/* The letters of the shares of a timeline. */
+/* Functions by their time, longest first, and their letters. */
 typedef struct trace_key {
-    char *letters; /* by share */
+    lode_timeline_share *shares;
+    char *letters;
     size_t count;
 } trace_key;
 
 /* The longest shares get letters, up to `limit` of them, 0 being as many as there are letters. */
 void trace_key_init(trace_key *key, const lode_timeline *timeline, uint64_t limit);
+void trace_key_of_picture(trace_key *key, const lode_picture *picture, uint64_t limit);
 void trace_key_free(trace_key *key);
 /* Whether a share stands for the time in which threads did not run. */
 int trace_is_idle(const lode_timeline_share *share);
 out_style trace_style_of(char letter);
 
 typedef struct trace_line_name {
-    uint32_t profile;
-    uint32_t row; /* of the timeline */
+    uint32_t profile; /* or track */
+    uint32_t line;    /* its trace line, or the track */
+    uint32_t row;     /* of the timeline */
     char *name;
 } trace_line_name;
 
@@ -55,6 +58,28 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
                 unsigned columns, uint64_t limit, uint64_t start);
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                  unsigned columns, uint64_t limit, const lode_database *db, const lode_recording *recording);
+
+/* What is drawn, and where it comes from: one of `db` and `recording` is NULL. */
+typedef struct trace_drawing {
+    const lode_database *db;
+    const lode_recording *recording;
+    lode_timeline *timeline; /* or */
+    lode_picture *picture;   /* with lines added up into rows */
+    trace_lines lines;
+    uint64_t start;
+    unsigned columns;
+} trace_drawing;
+
+/* Rows of a picture, as text or JSON. */
+void trace_draw_picture(out *o, const trace_drawing *d, const trace_key *key);
+void trace_write_picture(out *o, const trace_drawing *d, const trace_key *key);
+/* Below the rows: when some of the columns begin, counted from `start`. */
+void trace_draw_axis(out *o, const uint64_t window[2], unsigned name_width, unsigned columns, uint64_t start);
+/* A name in its column, and the cells beside it. */
+void trace_draw_row(out *o, const char *name, unsigned name_width, char *cells);
+/* Members of a JSON object: which line it is. */
+void trace_write_line(out *o, const trace_line_name *line, const lode_database *db,
+                      const lode_recording *recording);
 
 /* The timeline as a table for CSV: a row for each interval in which a line shows one function. */
 typedef struct trace_table {
