@@ -42,11 +42,12 @@ typedef struct lode_picture_options {
     size_t size;
     /*
      * Nanoseconds, as in samples or events; `to` is exclusive. Both 0: what the file states, or all
-     * tracks. Columns are equally wide: those of 2^k ns come from a window of as many times that.
+     * tracks. Columns are equally wide: those of 2^k ns come from a time window of
+     * as many times that.
      */
     uint64_t from, to;
     unsigned columns;                /* at least 1 */
-    unsigned rows;                   /* at most; there are never more than lines. 0: one for each line */
+    unsigned rows;                   /* at most, and not more than lines; 0: one for each line */
     unsigned depth;                  /* show the function at this call depth; 0: the innermost */
     const lode_selection *selection; /* of a database; NULL: all */
     /* Trace lines or tracks by index, from top to bottom; NULL: selected ones as in the file. */
@@ -56,7 +57,8 @@ typedef struct lode_picture_options {
     lode_picture_idle idle;
     /*
      * A picture of the same store and call depth that has given functions their keys, so that they
-     * keep them in other time windows. NULL: keys follow the shares of this window.
+     * keep them in other time windows. NULL: keys follow the shares of this time
+     * window.
      */
     const lode_picture *keys;
     lode_picture_stripe_fn on_stripe; /* needs `keys` */

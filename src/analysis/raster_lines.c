@@ -200,7 +200,7 @@ static lode_status draw_exact(struct drawing *self, uint32_t row, unsigned worke
     return LODE_OK;
 }
 
-/* The first sample at or after `low` whose time is beyond `time`: samples are nearly even in time. */
+/* The first sample from `low` on that is after `time`: samples are nearly even in time. */
 static uint64_t seek_beyond(const lode_trace_line *line, uint64_t low, uint64_t time)
 {
     enum {
