@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hotspots: costs added up by function, line, loop, module or file. */
+/* Hotspots: costs added up by function, line, loop, module, file or kind of function. */
 #ifndef LODE_HOTSPOT_H
 #define LODE_HOTSPOT_H
 
@@ -16,7 +16,8 @@ typedef enum lode_group_by {
     LODE_BY_FILE,
     /* as by line, but the cost of a function without lines is at the line of its definition */
     LODE_BY_SOURCE_LINE,
-    LODE_BY_SYMBOL /* functions with one name, module, address and location */
+    LODE_BY_SYMBOL, /* functions with one name, module, address and location */
+    LODE_BY_KIND    /* functions of one lode_kind (lode/kind.h): that of `sample` */
 } lode_group_by;
 
 typedef enum lode_hotspot_sort {
@@ -42,7 +43,7 @@ typedef struct lode_hotspot {
     uint32_t line;
     /* one of the contexts; its label names the row if nothing above does */
     const lode_context *sample;
-    /* by function: how many there are; file, line and module are those of all, or not set */
+    /* by function or kind: how many there are; file, line, module: those of all, or not set */
     uint32_t functions;
 } lode_hotspot;
 

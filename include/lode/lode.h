@@ -37,6 +37,7 @@
 #include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>
+#include <lode/kind.h>
 #include <lode/match.h>
 #include <lode/merge.h>
 #include <lode/metric.h>

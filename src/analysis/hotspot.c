@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Costs by function, line, loop, module or file. */
+/* Costs by function, line, loop, module, file or kind of function. */
 #include "analysis/hotspot.h"
 
 #include "analysis/cost.h"
@@ -13,6 +13,7 @@
 #include "model/database.h"
 #include <inttypes.h>
 #include <lode/hotspot.h>
+#include <lode/kind.h>
 #include <lode/name.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ static enum place function_place(const lode_context *context, struct lode_key *k
     names->module = key->function ? key->function->module : key->module;
     names->file = key->function ? key->function->file : key->file;
     names->line = key->function ? key->function->line : key->file ? context->line : 0;
+    names->functions = 1;
     return PLACE_KEY;
 }
 
@@ -129,6 +131,15 @@ static enum place file_place(const lode_context *context, struct lode_key *key, 
     return names->file || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
 }
 
+/* The functions of a row are of one kind, and have nothing else in common. */
+static enum place kind_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
+{
+    lode_hotspot unused = {0};
+    enum place place = function_place(context, key, &unused);
+    names->functions = key->kind != LODE_KEY_ENTRY && key->kind != LODE_KEY_GLOBAL;
+    return place;
+}
+
 /* The key of a context, and the names for its row. */
 static enum place find_place(lode_group_by by, const lode_context *context, struct lode_key *key,
                              lode_hotspot *names)
@@ -144,6 +155,8 @@ static enum place find_place(lode_group_by by, const lode_context *context, stru
         return module_place(context, key, names);
     case LODE_BY_FILE:
         return file_place(context, key, names);
+    case LODE_BY_KIND:
+        return kind_place(context, key, names);
     case LODE_BY_FUNCTION:
     case LODE_BY_SYMBOL:
     default:
@@ -187,7 +200,7 @@ static uint32_t find_name(const struct grouping *self, const lode_context *conte
 /* Another function of the row: what is known of it must hold for all. */
 static void join_row(lode_hotspot *row, const lode_hotspot *names)
 {
-    row->functions++;
+    row->functions += names->functions;
     if (row->module != names->module)
         row->module = NULL;
     if (row->file != names->file || row->line != names->line) {
@@ -213,11 +226,14 @@ static lode_status add_row(struct grouping *self, const lode_hotspot *names, con
     uint64_t hash = 0;
     uint32_t key = 0;
     bool is_hidden = is_by_function(self) && !lode_filter_shows_context(self->options.filter, context);
+    bool has_keys = self->given || self->by == LODE_BY_KIND;
     bool merges = !is_hidden &&
-                  (self->given || (self->by == LODE_BY_FUNCTION && name_context(self, context, self->label)));
+                  (has_keys || (self->by == LODE_BY_FUNCTION && name_context(self, context, self->label)));
     if (self->given)
         LODE_TRY(self->given->find(self->given->user, context, names, &key, error));
-    *out = !merges ? NO_ROW : self->given ? find_given(self, key, &hash) : find_name(self, context, &hash);
+    else if (has_keys)
+        key = lode_kind_of_context(context);
+    *out = !merges ? NO_ROW : has_keys ? find_given(self, key, &hash) : find_name(self, context, &hash);
     if (*out != NO_ROW) {
         join_row(&LODE_ARRAY_AT(&self->rows, struct row, *out)->hotspot, names);
         return LODE_OK;
@@ -229,7 +245,7 @@ static lode_status add_row(struct grouping *self, const lode_hotspot *names, con
         lode_index_put(&self->names, hash, *out);
     row->hotspot = *names;
     row->hotspot.sample = context;
-    row->hotspot.functions = is_by_function(self);
+    row->hotspot.functions = is_by_function(self) || self->by == LODE_BY_KIND ? names->functions : 0;
     row->is_hidden = is_hidden;
     row->key = key;
     return LODE_OK;
@@ -470,6 +486,9 @@ size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *b
         lode_label_text(&label, lode_path_tail(hotspot->file->path));
         if (hotspot->line)
             lode_label_format(&label, ":%" PRIu32, hotspot->line);
+        break;
+    case LODE_BY_KIND:
+        lode_label_text(&label, lode_kind_title((int)lode_kind_of_context(hotspot->sample)));
         break;
     case LODE_BY_FUNCTION:
     case LODE_BY_SYMBOL:

@@ -11,7 +11,7 @@ import db_window
 import lodejson
 from db_model import Database
 
-BY = ("function", "symbol", "line", "loop", "module", "file")
+BY = ("function", "symbol", "line", "loop", "module", "file", "kind")
 HOT_SHARE = 0.5
 HISTOGRAM_BINS = 12
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -21,6 +21,8 @@ top         exclusive: own costs of all contexts that belong to a key; inclusive
               loop      loops: file, line and module; without a file, module and offset. Contexts that begin a function: none at all
               module    the module of the function, else that of the context; contexts that begin a function and have none: "unknown"
               file      the file of the context, else that of the function; contexts that begin a function and have none: "unknown"
+              kind      contexts that begin a function: the kind of the function, by the module of the function, else that of the context, and
+                        its name (kinds.py); entry points and the global context are own code
             What only stands in for a key counts as a context of it only if it has an own cost: entry points and the global context, and by line
             whatever is no source line. Rows without any cost are left out.
             A formula is applied to the exclusive and the inclusive sums of a row; one that divides by zero has no value. The metric
@@ -47,6 +49,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import kinds
 import resolve
 from db_model import GLOBAL, Cost, tail, to_number
 
@@ -67,6 +70,8 @@ def _key(db, by, context):
         return db.function_key(context) if begins else None
     if by == "function":
         return ("name", db.label(context)) if begins else None
+    if by == "kind":
+        return ("kind", kind_of(db, context)) if begins else None
     if by == "line":
         if context.file is not None:
             return ("line", context.file, context.line)
@@ -83,6 +88,17 @@ def _key(db, by, context):
         return ("module", module) if module is not None or begins else None
     file = context.file if context.file is not None else None if function is None else db.functions[function]["file"]
     return ("file", file) if file is not None or begins else None
+
+
+def kind_of(db, context):
+    """Of a context that begins a function."""
+    if context.lexical in ("entry", "global"):
+        return "own"
+    if context.function is None:
+        return kinds.kind(db.module_path(context.module), None)
+    function = db.functions[context.function]
+    module = context.module if function["module"] is None else function["module"]
+    return kinds.kind(db.module_path(module), function["name"])
 
 
 def _stands_in(by, context):
@@ -111,6 +127,8 @@ def _top_names(db, by, key, contexts, counted):
     inside_number = db.function_of(counted[0]).function if len(inside) == 1 else None
     inside_label = None if inside_number is None else db.function_label(inside_number)
     file, module = db.file_path, db.module_path
+    if by == "kind":
+        return (kinds.TITLES[key[1]], None, None, None, None)
     if by == "module":
         return (module(key[1]) or "<unknown module>", None, None, None, module(key[1]))
     if by == "file":

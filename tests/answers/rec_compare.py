@@ -3,6 +3,7 @@
 
 import math
 
+import kinds
 import rec_reference as reference
 
 EXACT = ("self_ns", "total_ns", "calls", "errors", "min_ns", "max_ns")
@@ -29,7 +30,8 @@ def top(answer, tracks, names="raw"):
     """Rows by symbol."""
     wanted = {(getattr(function, names), *_identity(function)): row for function, row in reference.top(tracks).items()}
     found = {(row["name"], row["module"], row["offset"]): row for row in answer["rows"]}
-    return _top(answer, tracks, found, wanted)
+    count, wrong = _top(answer, tracks, found, wanted)
+    return count, wrong + _kinds(found)
 
 
 def top_names(answer, tracks, names="raw", shows=lambda function: True):
@@ -52,6 +54,33 @@ def top_names(answer, tracks, names="raw", shows=lambda function: True):
     if answer["hidden_count"] != len(everything) - len(wanted):
         wrong.append(f"top: {answer['hidden_count']} rows are hidden, not {len(everything) - len(wanted)}")
     return count, wrong
+
+
+def top_kinds(answer, tracks):
+    """Rows by kind of function."""
+    def row_of(function):
+        return kinds.kind(function.module or None, function.raw)
+
+    wanted, functions = reference.top(tracks, row_of), {}
+    for call, _ in reference.all_calls(tracks):
+        functions.setdefault(row_of(call.function), set()).add(call.function)
+    found = {row["kind"]: row for row in answer["rows"]}
+    everything = reference.total(tracks)
+    wrong = [] if answer["total_ns"] == everything else [f"top --by kind: {answer['total_ns']} ns in all, not {everything}"]
+    # A call tree has no row for calls that took no time.
+    wanted = {kind: row for kind, row in wanted.items() if row["total_ns"] or row["self_ns"]}
+    wrong += [f"top --by kind: {kind}: only in the {'answer' if kind in found else 'reference'}" for kind in found.keys() ^ wanted.keys()]
+    for kind in found.keys() & wanted.keys():
+        row = found[kind]
+        amounts = row["self_ns"], row["total_ns"], row["functions"], row["name"]
+        right = wanted[kind]["self_ns"], wanted[kind]["total_ns"], len(functions[kind]), kinds.TITLES[kind]
+        wrong += [] if amounts == right else [f"top --by kind: {kind}: {amounts}, not {right}"]
+    return len(wanted), wrong
+
+
+def _kinds(found):
+    """The kind of each row of `top --by symbol`."""
+    return [f"top: {row['symbol']}: {row['kind']}" for row in found.values() if row["kind"] != kinds.kind(row["module"], row["symbol"])]
 
 
 def _top(answer, tracks, found, wanted):

@@ -18,9 +18,10 @@ typedef struct top_options {
     const char *callers, *callees;
 } top_options;
 
-static const char *const by_choices[] = {"function", "line", "loop", "module", "file", "symbol", NULL};
-static const lode_group_by by_values[] = {LODE_BY_FUNCTION, LODE_BY_LINE, LODE_BY_LOOP,
-                                          LODE_BY_MODULE,   LODE_BY_FILE, LODE_BY_SYMBOL};
+static const char *const by_choices[] = {"function", "line",   "loop", "module",
+                                         "file",     "symbol", "kind", NULL};
+static const lode_group_by by_values[] = {LODE_BY_FUNCTION, LODE_BY_LINE,   LODE_BY_LOOP, LODE_BY_MODULE,
+                                          LODE_BY_FILE,     LODE_BY_SYMBOL, LODE_BY_KIND};
 
 static const char *name_of_by(lode_group_by by)
 {
@@ -65,7 +66,7 @@ enum {
     COLUMN_MODULE = 5,
     COLUMN_NAME = 6,
     COLUMN_INSIDE = 7, /* text: in which function a line or a loop is */
-    COLUMN_COUNT = 14
+    COLUMN_COUNT = 15
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -83,6 +84,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"module", "", OUT_STRING, OUT_DATA_ONLY},
     {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
 };
 
 static int is_by_function(lode_group_by by)
@@ -90,10 +92,10 @@ static int is_by_function(lode_group_by by)
     return by == LODE_BY_FUNCTION || by == LODE_BY_SYMBOL;
 }
 
-/* Several functions of one name have that name only. */
-static const char *function_of_row(label *l, const lode_hotspot *row, int names)
+/* Several functions of one name have that name only, and those of one kind none. */
+static const char *function_of_row(label *l, const lode_hotspot *row, lode_group_by by, int names)
 {
-    if (row->functions > 1)
+    if (row->functions > 1 && by != LODE_BY_KIND)
         return label_context_as(l, row->sample, names);
     return row->function ? label_name(l, row->function, names) : NULL;
 }
@@ -109,22 +111,22 @@ static void write_row(out *o, const lode_hotspot *row, lode_group_by by, int nam
     out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
     out_cell_text(o,
                   is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row, by));
-    out_cell_text(o, function_of_row(l, row, names));
-    out_cell_text(o, function_of_row(l, row, names));
+    out_cell_text(o, function_of_row(l, row, by, names));
+    out_cell_text(o, function_of_row(l, row, by, names));
     out_cell_text(o, path_of_file(row->file));
     out_cell_u64_if(o, row->line != 0, row->line);
     out_cell_text(o, path_of_module(row->module));
     out_cell_u64(o, row->contexts);
-    out_cell_u64_if(o, is_by_function(by), row->functions);
+    out_cell_u64_if(o, is_by_function(by) || by == LODE_BY_KIND, row->functions);
+    out_cell_text(o, kind_of_hotspot(row, by));
     out_row_end(o);
 }
 
 static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
 {
-    static const char *const titles[] = {"Function", "Line", "Loop", "Module", "File"};
     for (int i = 0; i < COLUMN_COUNT; i++)
         columns[i] = all_columns[i];
-    columns[COLUMN_NAME].title = is_by_function(by) ? titles[0] : titles[by];
+    columns[COLUMN_NAME].title = title_of_hotspots(by);
     if (is_by_function(by))
         columns[COLUMN_LOCATION].visibility = columns[COLUMN_MODULE].visibility = OUT_TEXT_IF_WIDE;
     if (by == LODE_BY_LINE || by == LODE_BY_LOOP)
@@ -228,10 +230,23 @@ static int top_usage(const invocation *call)
                             : suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
     if (meant)
         return report(
-            "--by is function, symbol, line, loop, module or file, or a kind of id, not '%.40s'; did you mean "
+            "--by is function, symbol, line, loop, module, file or kind, or a kind of id, not '%.40s'; did you mean "
             "%s? (see 'lode help top')",
             options->by, meant);
     return EXIT_DONE;
+}
+
+static int print_kinds(const invocation *call)
+{
+    const top_options *options = call->options;
+    int sort = sort_orders[call->shared->sort].database;
+    if (options->callers || options->callees)
+        return report("--by kind and %s cannot be used together (see 'lode help top')",
+                      options->callers ? "--callers" : "--callees");
+    if (sort == NOT_OF_DATABASES)
+        return report("--sort %s is not for --by kind (see 'lode help top')",
+                      sort_choices[call->shared->sort]);
+    return top_kinds(call, (lode_hotspot_sort)sort);
 }
 
 static int run_top(const invocation *call)
@@ -243,7 +258,10 @@ static int run_top(const invocation *call)
     lode_group_by by = LODE_BY_FUNCTION;
     if (call->kind == LODE_STORE_DATABASE)
         return find_by(options, &by) ? top_database(call) : groups_database(call, &question);
-    int status = find_by(options, &by) && is_by_function(by)
+    int is_known = find_by(options, &by);
+    if (is_known && by == LODE_BY_KIND)
+        return print_kinds(call);
+    int status = is_known && is_by_function(by)
                      ? filter_open(&filter, call->shared)
                      : report("%s is a recording; --by %s is for databases (see 'lode help top')",
                               call->operands[0], options->by);

@@ -37,5 +37,7 @@ typedef struct top_settings {
 } top_settings;
 
 int top_recording(const invocation *call, const top_settings *settings);
+/* The same by kind of function. */
+int top_kinds(const invocation *call, lode_hotspot_sort sort);
 
 #endif

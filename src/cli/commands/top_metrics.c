@@ -14,7 +14,7 @@
 
 enum {
     COLUMNS_PER_METRIC = 4, /* exclusive, its percentage, inclusive, its percentage */
-    FIXED_COLUMNS = 7,
+    FIXED_COLUMNS = 8,
     COLUMN_MAX = METRIC_LIST_MAX * COLUMNS_PER_METRIC + FIXED_COLUMNS,
     KEY_SIZE = 32
 };
@@ -172,17 +172,16 @@ static void add_metric_columns(metric_columns *columns, const metric_item *item,
 
 static void set_columns(metric_columns *columns, const metric_list *list, lode_group_by by, int is_inclusive)
 {
-    static const char *const titles[] = {"Function", "Line", "Loop", "Module", "File"};
     for (size_t i = 0; i < list->count; i++)
         add_metric_columns(columns, &list->items[i], i, is_inclusive);
-    const char *title = is_by_function(by) ? titles[0] : titles[by];
-    add_column(columns, (out_column){"name", title, OUT_STRING, OUT_ALWAYS});
+    add_column(columns, (out_column){"name", title_of_hotspots(by), OUT_STRING, OUT_ALWAYS});
     add_column(columns, (out_column){"function", "", OUT_STRING, OUT_DATA_ONLY});
     add_column(columns, (out_column){"file", "", OUT_STRING, OUT_DATA_ONLY});
     add_column(columns, (out_column){"line", "", OUT_NUMBER, OUT_DATA_ONLY});
     add_column(columns, (out_column){"module", "", OUT_STRING, OUT_DATA_ONLY});
     add_column(columns, (out_column){"contexts", "", OUT_INTEGER, OUT_DATA_ONLY});
     add_column(columns, (out_column){"functions", "", OUT_INTEGER, OUT_DATA_ONLY});
+    add_column(columns, (out_column){"kind", "", OUT_STRING, OUT_DATA_ONLY});
 }
 
 static void write_amount(out *o, const metric_item *item, const double *amounts, const double *totals)
@@ -212,7 +211,7 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
     }
     out_cell_text(o, is_by_function(by) ? label_context_as(l, names->sample, forms)
                                         : label_hotspot(l, names, by));
-    if (names->functions > 1)
+    if (names->functions > 1 && by != LODE_BY_KIND)
         out_cell_text(o, label_context_as(l, names->sample, forms));
     else
         out_cell_text(o, names->function ? label_name(l, names->function, forms) : NULL);
@@ -220,7 +219,8 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
     out_cell_u64_if(o, names->line != 0, names->line);
     out_cell_text(o, path_of_module(names->module));
     out_cell_u64(o, names->contexts);
-    out_cell_u64_if(o, is_by_function(by), names->functions);
+    out_cell_u64_if(o, is_by_function(by) || by == LODE_BY_KIND, names->functions);
+    out_cell_text(o, kind_of_hotspot(names, by));
     out_row_end(o);
 }
 

@@ -10,7 +10,7 @@
 
 enum {
     COLUMN_ERRORS = 4, /* text: only if there are some */
-    COLUMN_COUNT = 21,
+    COLUMN_COUNT = 22,
     NEIGHBOUR_COLUMN_COUNT = 8
 };
 
@@ -36,6 +36,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"file", "", OUT_STRING, OUT_DATA_ONLY},
     {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
 };
 
 static const char *tail_of(const lode_module *module)
@@ -81,6 +82,7 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
     out_cell_text(o, path_of_file(row->file));
     out_cell_u64_if(o, row->line != 0, row->line);
     out_cell_u64(o, row->functions);
+    out_cell_text(o, lode_kind_name((int)lode_kind_of_function(function)));
     out_row_end(o);
 }
 

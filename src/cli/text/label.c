@@ -130,3 +130,24 @@ const lode_context *enclosing_function(const lode_context *context)
         at = lode_context_parent(at);
     return at;
 }
+
+const char *title_of_hotspots(lode_group_by by)
+{
+    static const char *const titles[] = {
+        [LODE_BY_FUNCTION] = "Function", [LODE_BY_SYMBOL] = "Function", [LODE_BY_LINE] = "Line",
+        [LODE_BY_SOURCE_LINE] = "Line",  [LODE_BY_LOOP] = "Loop",       [LODE_BY_MODULE] = "Module",
+        [LODE_BY_FILE] = "File",         [LODE_BY_KIND] = "Kind",
+    };
+    return titles[by];
+}
+
+const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by)
+{
+    if (by == LODE_BY_MODULE || by == LODE_BY_FILE)
+        return NULL;
+    int is_inside = by == LODE_BY_LINE || by == LODE_BY_LOOP;
+    if (is_inside && hotspot->function == NULL)
+        return NULL;
+    return lode_kind_name(
+        (int)(is_inside ? lode_kind_of_function(hotspot->function) : lode_kind_of_context(hotspot->sample)));
+}

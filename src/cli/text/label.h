@@ -19,6 +19,8 @@ const char *label_symbol(label *l, const char *symbol, int names);
 const char *label_context(label *l, const lode_context *context);
 const char *label_context_as(label *l, const lode_context *context, int names);
 const char *label_profile(label *l, const lode_database *db, uint32_t profile);
+/* The title of a column of such names. */
+const char *title_of_hotspots(lode_group_by by);
 const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by);
 /* "file.c:12", "file.c", or NULL without a file. */
 const char *label_place(label *l, const lode_file *file, uint32_t line);
@@ -32,6 +34,9 @@ lode_name_form name_form(int names);
 /* Names of what a function may not know. NULL where it does not. */
 const char *path_of_file(const lode_file *file);
 const char *path_of_module(const lode_module *module);
+
+/* The name of the kind of function of a row; NULL if it is not of one. */
+const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by);
 
 /* The nearest context, upwards, that begins a function, whether that has a name or not. */
 const lode_context *enclosing_function(const lode_context *context);
