@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/trace_draw.h"
+#include "commands/trace_save.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #define COLUMNS_BOUND 10000
+#define KEYS_SIZE     1024 /* rows and columns of probes of the whole run */
 
 typedef struct trace_options {
     shared_options shared;
@@ -18,7 +20,10 @@ typedef struct trace_options {
     uint64_t columns;
     uint64_t rows;
     int merge, probes;
-    int idle; /* lode_picture_idle */
+    int idle;           /* lode_picture_idle */
+    const char *target; /* of a picture; NULL: none */
+    int force;
+    uint64_t width, height;
 } trace_options;
 
 static const char *const idle_choices[] = {"dominant", "last", NULL};
@@ -131,7 +136,7 @@ static lode_picture_options picture_settings(const trace_options *options, const
 {
     lode_picture_options settings = LODE_PICTURE_OPTIONS_INIT;
     settings.columns = d->columns;
-    settings.rows = bounded(options->rows);
+    settings.rows = options->target ? d->plan.rows : bounded(options->rows);
     settings.depth = bounded(options->depth);
     settings.quality = options->probes ? LODE_PICTURE_PROBES : LODE_PICTURE_EXACT;
     settings.idle = (lode_picture_idle)options->idle;
@@ -139,6 +144,16 @@ static lode_picture_options picture_settings(const trace_options *options, const
     settings.lines = order;
     settings.line_count = (uint32_t)d->lines.count;
     return settings;
+}
+
+/* Colours follow the shares of the whole run, so that they stay in other time windows. */
+static lode_status whole_run(session *s, const trace_options *options, lode_picture **keys, lode_error *error)
+{
+    lode_picture_options settings = LODE_PICTURE_OPTIONS_INIT;
+    settings.columns = settings.rows = KEYS_SIZE;
+    settings.quality = LODE_PICTURE_PROBES;
+    settings.depth = bounded(options->depth);
+    return lode_picture_compute(keys, s->db, &settings, error);
 }
 
 static int compute_picture(session *s, const trace_options *options, trace_drawing *d)
@@ -150,9 +165,14 @@ static int compute_picture(session *s, const trace_options *options, trace_drawi
     settings.on_progress = progress_report;
     settings.user = &s->progress;
     lode_status status = LODE_OK;
-    if (window == EXIT_DONE)
+    lode_picture *keys = NULL;
+    if (window == EXIT_DONE && options->target && session_has_window(s))
+        status = whole_run(s, options, &keys, &error);
+    settings.keys = keys;
+    if (window == EXIT_DONE && status == LODE_OK)
         status = lode_picture_compute(&d->picture, s->db, &settings, &error);
     progress_clear(&s->progress);
+    lode_picture_free(keys);
     free(order);
     return window != EXIT_DONE ? window : status == LODE_OK ? EXIT_DONE : session_error(s, &error);
 }
@@ -242,12 +262,16 @@ static void print_trace(const invocation *call, const trace_drawing *d)
     trace_key_free(&key);
 }
 
-static unsigned choose_columns(const invocation *call, const trace_lines *lines)
+static void choose_size(const invocation *call, trace_drawing *d)
 {
     const trace_options *options = call->options;
+    d->columns = trace_columns(call->out, &d->lines);
     if (options->columns)
-        return (unsigned)(options->columns < COLUMNS_BOUND ? options->columns : COLUMNS_BOUND);
-    return trace_columns(call->out, lines);
+        d->columns = (unsigned)(options->columns < COLUMNS_BOUND ? options->columns : COLUMNS_BOUND);
+    if (options->target) {
+        d->plan = image_plan_of(&d->lines, options->width, options->height);
+        d->columns = d->plan.plot_width;
+    }
 }
 
 static void drawing_free(trace_drawing *d)
@@ -264,13 +288,16 @@ static int trace_database(const invocation *call)
     trace_drawing d = {0};
     lode_error error = {0};
     int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE && trace_lines_init(&d.lines, &s, &error) < 0)
+    if (status == EXIT_DONE && trace_lines_init(&d.lines, &s, options->target != NULL, &error) < 0)
         status = session_error(&s, &error);
-    d.columns = choose_columns(call, &d.lines);
+    choose_size(call, &d);
     d.db = s.db;
     if (status == EXIT_DONE)
-        status = options->merge ? compute_picture(&s, options, &d) : compute(&s, options, &d);
-    if (status == EXIT_DONE) {
+        status =
+            options->merge || options->target ? compute_picture(&s, options, &d) : compute(&s, options, &d);
+    if (status == EXIT_DONE && options->target) {
+        status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
+    } else if (status == EXIT_DONE) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_MERGED : SCHEMA_TRACE, s.path);
         out_fact_text(call->out, "selection", s.shared->profiles);
         print_trace(call, &d);
@@ -306,7 +333,18 @@ static lode_status draw_tracks(rec_session *s, const trace_options *options, tra
     settings.to = window[1];
     settings.on_progress = rec_on_progress;
     settings.user = s;
-    lode_status status = lode_picture_compute_recording(&d->picture, s->recording, NULL, &settings, error);
+    lode_picture *keys = NULL;
+    lode_status status = LODE_OK;
+    if (options->target && (window[0] || window[1])) {
+        lode_picture_options whole = LODE_PICTURE_OPTIONS_INIT;
+        whole.columns = 1;
+        whole.depth = settings.depth;
+        status = lode_picture_compute_recording(&keys, s->recording, NULL, &whole, error);
+    }
+    settings.keys = keys;
+    if (status == LODE_OK)
+        status = lode_picture_compute_recording(&d->picture, s->recording, NULL, &settings, error);
+    lode_picture_free(keys);
     free(order);
     return status;
 }
@@ -323,8 +361,8 @@ static int compute_recording(rec_session *s, const trace_options *options, trace
         window[0] = s->slice.from ? s->slice.from : s->begin;
         window[1] = s->slice.to ? s->slice.to : s->end < UINT64_MAX ? s->end + 1 : s->end;
     }
-    lode_status done = options->merge ? draw_tracks(s, options, d, window, &error)
-                                      : compute_tracks(s, options, d, window, &error);
+    lode_status done = options->merge || options->target ? draw_tracks(s, options, d, window, &error)
+                                                         : compute_tracks(s, options, d, window, &error);
     progress_clear(&s->progress);
     return done == LODE_OK ? EXIT_DONE : rec_error(s, &error);
 }
@@ -338,10 +376,12 @@ static int trace_recording(const invocation *call)
     if (status == EXIT_DONE) {
         trace_lines_of_recording(&d.lines, s.recording, &s.slice);
         d.recording = s.recording;
-        d.columns = choose_columns(call, &d.lines);
+        choose_size(call, &d);
         status = compute_recording(&s, options, &d);
     }
-    if (status == EXIT_DONE) {
+    if (status == EXIT_DONE && options->target) {
+        status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
+    } else if (status == EXIT_DONE) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_RECORDING_MERGED : SCHEMA_TRACE_RECORDING, s.path);
         print_trace(call, &d);
         rec_say_findings(call->out, &s, 0);
@@ -355,8 +395,12 @@ static int trace_recording(const invocation *call)
 static int run_trace(const invocation *call)
 {
     const trace_options *options = call->options;
-    if ((options->probes || options->idle) && !options->merge)
-        return report("--probes and --idle need --merge");
+    if ((options->probes || options->idle) && !options->merge && !options->target)
+        return report("--probes and --idle need --merge or -o");
+    if ((options->width || options->height || options->force) && !options->target)
+        return report("--width, --height and --force need -o");
+    if (options->target && trace_save_usage(options->target, options->force) != EXIT_DONE)
+        return EXIT_TROUBLE;
     if (options->merge && out_format_of(call->out) == OUT_CSV)
         return report("--merge cannot be used with --csv");
     return call->kind == LODE_STORE_RECORDING ? trace_recording(call) : trace_database(call);
@@ -370,6 +414,10 @@ static const option_spec trace_own[] = {
     {"merge", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, merge)},
     {"idle", 0, OPTION_CHOICE, NULL, idle_choices, offsetof(trace_options, idle)},
     {"probes", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, probes)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(trace_options, target)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(trace_options, force)},
+    {"width", 0, OPTION_COUNT, "PIXELS", NULL, offsetof(trace_options, width)},
+    {"height", 0, OPTION_COUNT, "PIXELS", NULL, offsetof(trace_options, height)},
     {0},
 };
 

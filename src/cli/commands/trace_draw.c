@@ -82,7 +82,7 @@ out_style trace_style_of(char letter)
     return letter == LETTER_NOTHING ? STYLE_PLAIN : STYLE_DIM;
 }
 
-static lode_status gather(trace_lines *lines, const session *s, lode_error *error)
+static lode_status gather(trace_lines *lines, const session *s, int only_sampled, lode_error *error)
 {
     label l = {0};
     lode_status status = LODE_OK;
@@ -92,7 +92,7 @@ static lode_status gather(trace_lines *lines, const session *s, lode_error *erro
         status = lode_database_trace_line(s->db, i, &line, error);
         if (status >= 0)
             status = lode_selection_has(s->selection, s->db, line.profile, &is_selected, error);
-        if (status < 0 || !is_selected)
+        if (status < 0 || !is_selected || (only_sampled && line.sample_count == 0))
             continue;
         char *name = escape_text(label_profile(&l, s->db, line.profile), escape_has_utf8());
         lines->items = alloc_grow(lines->items, &lines->capacity, lines->count, sizeof *lines->items);
@@ -134,10 +134,10 @@ static int compare_lines(const void *left, const void *right)
     return order ? order : a->row < b->row ? -1 : a->row > b->row;
 }
 
-lode_status trace_lines_init(trace_lines *lines, const session *s, lode_error *error)
+lode_status trace_lines_init(trace_lines *lines, const session *s, int only_sampled, lode_error *error)
 {
     *lines = (trace_lines){0};
-    lode_status status = gather(lines, s, error);
+    lode_status status = gather(lines, s, only_sampled, error);
     strip_common(lines);
     if (lines->count)
         qsort(lines->items, lines->count, sizeof *lines->items, compare_lines);

@@ -40,7 +40,8 @@ typedef struct trace_lines {
     unsigned width; /* columns for the names */
 } trace_lines;
 
-lode_status trace_lines_init(trace_lines *lines, const session *s, lode_error *error);
+/* `only_sampled`: without lines that have no samples at all. */
+lode_status trace_lines_init(trace_lines *lines, const session *s, int only_sampled, lode_error *error);
 /* The tracks of a slice, named by thread id or, of requests, by number. */
 void trace_lines_of_recording(trace_lines *lines, const lode_recording *recording, const lode_slice *slice);
 void trace_lines_free(trace_lines *lines);
@@ -59,6 +60,13 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
 void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines, const trace_key *key,
                  unsigned columns, uint64_t limit, const lode_database *db, const lode_recording *recording);
 
+/* Where things are in an image, in pixels. */
+typedef struct image_plan {
+    unsigned width, height;
+    unsigned plot_x, plot_y, plot_width;
+    unsigned rows, row_height;
+} image_plan;
+
 /* What is drawn, and where it comes from: one of `db` and `recording` is NULL. */
 typedef struct trace_drawing {
     const lode_database *db;
@@ -68,6 +76,7 @@ typedef struct trace_drawing {
     trace_lines lines;
     uint64_t start;
     unsigned columns;
+    image_plan plan; /* of an image */
 } trace_drawing;
 
 /* Rows of a picture, as text or JSON. */
