@@ -546,7 +546,7 @@ class Agreement:
 
     def picture(self, window=None, depth=0, columns=100, rows=40, idle="dominant", probes=False):
         """Lines added up into rows: each cell, and nanoseconds of functions."""
-        options = ["--merge", "--limit", 0, "--rows", rows, "--depth", depth, "--columns", columns, "--idle", idle]
+        options = ["--merge", "--limit", 0, "--rows", rows, "--depth", depth, "--columns", columns, "--idle-time", idle]
         options += ["--probes"] if probes else []
         options += ["--from", f"@{window[0]}", "--to", f"@{window[1]}"] if window else []
         start, end = window or (None, None)

@@ -147,7 +147,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         check_store(tap, lode, "a database", databases / "viewer-issue-233", folder)
-        check_store(tap, lode, "functions at depth 3, idle time last", databases / "made-loops-cputime-t-mpi3ranks", folder, ("--depth", 3, "--idle", "last"))
+        check_store(tap, lode, "functions at depth 3, idle time last", databases / "made-loops-cputime-t-mpi3ranks", folder, ("--depth", 3, "--idle-time", "last"))
         check_store(tap, lode, "a small picture", databases / "viewer-issue-233", folder, ("--depth", 2), 260)
         check_store(tap, lode, "a recording", corpus / "uftrace" / "recorded" / "mt" / "uftrace.data", folder)
         check_merged(tap, lode, databases / "viewer-issue-233", folder)

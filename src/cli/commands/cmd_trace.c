@@ -396,7 +396,7 @@ static int run_trace(const invocation *call)
 {
     const trace_options *options = call->options;
     if ((options->probes || options->idle) && !options->merge && !options->target)
-        return report("--probes and --idle need --merge or -o");
+        return report("--probes and --idle-time need --merge or -o");
     if ((options->width || options->height || options->force) && !options->target)
         return report("--width, --height and --force need -o");
     if (options->target && trace_save_usage(options->target, options->force) != EXIT_DONE)
@@ -412,7 +412,7 @@ static const option_spec trace_own[] = {
     {"rows", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, rows)},
     {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(trace_options, columns)},
     {"merge", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, merge)},
-    {"idle", 0, OPTION_CHOICE, NULL, idle_choices, offsetof(trace_options, idle)},
+    {"idle-time", 0, OPTION_CHOICE, NULL, idle_choices, offsetof(trace_options, idle)},
     {"probes", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, probes)},
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(trace_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(trace_options, force)},

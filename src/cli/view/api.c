@@ -36,7 +36,7 @@ static const struct allowed_option {
     {"id", 0},          {"include", 0},      {"inclusive", 0}, {"level", 0},      {"limit", 0},
     {"lines", 0},       {"max-duration", 0}, {"method", 0},    {"metric", 0},     {"min-duration", 0},
     {"min-percent", 0}, {"min-time", 0},     {"names", 0},     {"no-sched", 0},   {"profiles", 0},
-    {"idle", 0},        {"merge", 0},        {"probes", 0},    {"ranks-base", 0}, {"ranks-new", 0},
+    {"idle-time", 0},   {"merge", 0},        {"probes", 0},    {"ranks-base", 0}, {"ranks-new", 0},
     {"rows", 4096},     {"scaling", 0},      {"scope", 0},     {"sort", 0},       {"statistic", 0},
     {"task", 0},        {"text", 0},         {"times", 0},     {"to", 0},         {"tree", 0},
     {"verbose", 0},
