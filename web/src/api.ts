@@ -107,11 +107,14 @@ export async function fetchBytes(address: string, abort: AbortSignal | null = nu
 }
 
 const KEPT = 64;
+const LONGEST = 12000;
 const answers = new Map<string, unknown>();
 
 /** The answer, from the last ones if it is there. */
 export async function ask(query: Query, abort: AbortSignal | null = null): Promise<unknown> {
   const address = path(query);
+  // The server takes no longer ones; names of a megabyte come from hostile files only.
+  if (address.length > LONGEST) throw new ApiError('The name is too long for a request.', 414);
   if (answers.has(address)) {
     const kept = answers.get(address);
     answers.delete(address);

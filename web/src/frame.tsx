@@ -11,7 +11,7 @@ import { useKeys, type Binding } from './keys';
 import { Palette } from './palette';
 import { selection } from './selection';
 import { Side } from './side';
-import { go, notice, START, state } from './state';
+import { go, notice, START, state, type State } from './state';
 import { nextTheme } from './theme';
 import type { View } from './view';
 import { viewOf, VIEWS } from './views';
@@ -27,6 +27,11 @@ function Stores({ stores, chosen }: { stores: readonly StoreInfo[]; chosen: Stor
   );
 }
 
+/** Another view keeps the selection of data, but not what only the last view understands. */
+function toView(key: string): Partial<State> {
+  return key === state.value.view ? {} : { view: key, order: '', group: '', way: '', limit: '' };
+}
+
 function Tabs({ views, current }: { views: readonly View[]; current: View }): JSX.Element {
   return (
     <nav class="tabs" aria-label="Views">
@@ -35,7 +40,7 @@ function Tabs({ views, current }: { views: readonly View[]; current: View }): JS
           key={view.key} href={`?v=${view.key}`} aria-current={view === current ? 'page' : undefined} title={`${view.title} (${String(index + 1)})`}
           onClick={(event) => {
             event.preventDefault();
-            go({ view: view.key });
+            go(toView(view.key));
           }}
         >
           {view.title}
@@ -150,7 +155,7 @@ function nextMetric(info: Info): void {
 type Dialog = '' | 'help' | 'palette';
 
 function globalKeys(views: readonly View[], view: View, info: Info, all: Session, open: (dialog: Dialog) => void): Binding[] {
-  const tabs = views.slice(0, 9).map((tab, index) => ({ key: String(index + 1), label: String(index + 1), title: tab.title, run: () => go({ view: tab.key }) }));
+  const tabs = views.slice(0, 9).map((tab, index) => ({ key: String(index + 1), label: String(index + 1), title: tab.title, run: () => go(toView(tab.key)) }));
   return [
     ...tabs,
     { key: '/', label: '/', title: 'search', run: () => document.getElementById('search')?.focus() },
@@ -178,7 +183,6 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
   useKeys(keys);
   useEffect(() => {
     document.title = `${view.title} · ${clean(store.name)} · Lode`;
-    notice.value = '';
   }, [view.key, store.number]);
   const { Component } = view;
   const hasSide = state.value.context !== '' || state.value.name !== '';

@@ -23,7 +23,7 @@ export function Modal({ label, onClose, children }: { label: string; onClose: ()
 const TABLES: readonly (readonly [string, string])[] = [
   ['↑ ↓ PgUp PgDn Home End', 'move in a table'],
   ['→ ←', 'open, close or leave a row of a tree'],
-  ['Enter', 'follow a row: its callers or its source'],
+  ['Enter', 'follow a row: callers of a function, callees in a tree'],
   ['Tab, Shift+Tab', 'between the parts of the page'],
 ];
 
@@ -45,8 +45,8 @@ export function Help({ keys, onClose }: { keys: readonly Binding[]; onClose: () 
           {own.length > 0 ? <table><caption>This view</caption><tbody>{rows(of(own))}</tbody></table> : null}
         </div>
       </div>
+      <form method="dialog"><button type="submit" autofocus>Close</button></form>
       <p class="quiet">Lode {LODE_VERSION} · <a href="licences.txt">licences of the page</a></p>
-      <form method="dialog"><button type="submit">Close</button></form>
     </Modal>
   );
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The side pane: what is selected, with its call path, values, spread over profiles and source.
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { useAnswer, type Option, type Query, type StoreInfo } from './api';
 import { amount, baseName, clean, count, percent, unitOf, type Unit } from './format';
 import type { Info } from './info';
+import { useKeys } from './keys';
 import { Link, Name, Problem, Section } from './parts';
 import { selection, type Selection } from './selection';
 import { go, state } from './state';
@@ -168,6 +170,14 @@ function Path({ chosen }: { chosen: Selection }): JSX.Element | null {
   );
 }
 
+/** Source that is shown when asked for: of a function whose file the view does not know. */
+function LaterSource({ store, info, target }: { store: StoreInfo; info: Info; target: string }): JSX.Element {
+  const [isShown, setShown] = useState(false);
+  useKeys([{ key: 'o', label: 'o', title: 'source of the selected function', run: () => setShown(true) }]);
+  if (isShown) return <Source store={store} info={info} target={target} />;
+  return <p class="links"><Link onClick={() => setShown(true)} title="o">show source</Link></p>;
+}
+
 export function Side({ store, info }: { store: StoreInfo; info: Info }): JSX.Element {
   const chosen = selection.value;
   const close = <button type="button" class="icon close" aria-label="Close the side pane" title="Close (Esc)" onClick={() => go({ context: '', name: '' })}>×</button>;
@@ -189,7 +199,8 @@ export function Side({ store, info }: { store: StoreInfo; info: Info }): JSX.Ele
       <Path chosen={chosen} />
       {info.kind === 'database' && chosen.context !== '' ? <Spread store={store} info={info} context={chosen.context} />
         : info.kind === 'database' && name !== '' ? <FunctionSpread store={store} info={info} name={name} /> : null}
-      {chosen.source !== '' ? <Source store={store} info={info} target={chosen.source} /> : null}
+      {chosen.source !== '' ? <Source store={store} info={info} target={chosen.source} />
+        : name !== '' ? <LaterSource key={name} store={store} info={info} target={name} /> : null}
     </aside>
   );
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All views, in the order of their tabs.
 import type { View } from './view';
+import { compare } from './views/compare';
+import { findings } from './views/findings';
 import { functions } from './views/functions';
 import { overview } from './views/overview';
 import { tree } from './views/tree';
 
-export const VIEWS: readonly View[] = [overview, functions, tree];
+export const VIEWS: readonly View[] = [overview, functions, tree, compare, findings];
 
 export function viewOf(key: string): View {
   return VIEWS.find((view) => view.key === key) ?? overview;

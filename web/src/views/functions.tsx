@@ -32,18 +32,27 @@ function query(state: State, info: Info): Query {
   return { command: 'top', store: state.store, options };
 }
 
-function costColumns(index: number, of: (row: TopRow) => Cost | undefined, metric: { name: string; unit: Unit }, isRecording: boolean): Column<TopRow>[] {
+/** As wide as the longest number in it. */
+function widthOf(texts: readonly string[]): string {
+  return `calc(${String(texts.reduce((most, text) => Math.max(most, text.length), 10))}ch + 14px)`;
+}
+
+function costColumns(index: number, of: (row: TopRow) => Cost | undefined, metric: { name: string; unit: Unit }, isRecording: boolean, rows: readonly TopRow[]): Column<TopRow>[] {
   const [own, all] = isRecording ? ['Self', 'Total'] : ['Excl', 'Incl'];
-  const [ownLong, allLong] = isRecording ? ['Self', 'Total'] : ['Exclusive', 'Inclusive'];
+  const [ownLong = '', allLong = ''] = isRecording ? ['Self', 'Total'] : index > 0 ? [clean(metric.name), clean(metric.name)] : ['Exclusive', 'Inclusive'];
+  const ownWidth = widthOf([ownLong, ...rows.map((row) => amount(of(row)?.exclusive, metric.unit))]);
+  const allWidth = widthOf(rows.map((row) => amount(of(row)?.inclusive, metric.unit)));
   const orders = index === 0;
   const suffix = index === 0 ? '' : String(index + 1);
   const hint = clean(metric.name);
-  return [
+  const columns: Column<TopRow>[] = [
     { key: `exclusive_percent${suffix}`, title: `${own} %`, width: '76px', isNumber: true, cell: (row) => percent(of(row)?.exclusivePercent), value: (row) => of(row)?.exclusivePercent, bar: (row) => of(row)?.exclusivePercent ?? 0, hint },
-    { key: `exclusive${suffix}`, title: ownLong, width: '96px', isNumber: true, cell: (row) => amount(of(row)?.exclusive, metric.unit), value: (row) => of(row)?.exclusive, hint, ...(orders ? { order: 'exclusive' } : {}) },
+    { key: `exclusive${suffix}`, title: ownLong, width: ownWidth, isNumber: true, cell: (row) => amount(of(row)?.exclusive, metric.unit), value: (row) => of(row)?.exclusive, hint, ...(orders ? { order: 'exclusive' } : {}) },
     { key: `inclusive_percent${suffix}`, title: `${all} %`, width: '76px', isNumber: true, cell: (row) => percent(of(row)?.inclusivePercent), value: (row) => of(row)?.inclusivePercent, bar: (row) => of(row)?.inclusivePercent ?? 0, hint },
-    { key: `inclusive${suffix}`, title: allLong, width: '96px', isNumber: true, cell: (row) => amount(of(row)?.inclusive, metric.unit), value: (row) => of(row)?.inclusive, hint, ...(orders ? { order: 'inclusive' } : {}) },
+    { key: `inclusive${suffix}`, title: allLong, width: allWidth, isNumber: true, cell: (row) => amount(of(row)?.inclusive, metric.unit), value: (row) => of(row)?.inclusive, hint, ...(orders ? { order: 'inclusive' } : {}), ...(isRecording ? { bar: (row: TopRow) => of(row)?.inclusivePercent ?? 0 } : {}) },
   ];
+  // `lode top` prints no share of the total time of calls, which add up to more than all.
+  return isRecording ? columns.filter((column) => column.key !== `inclusive_percent${suffix}`) : columns;
 }
 
 function callColumns(top: Top): Column<TopRow>[] {
@@ -62,7 +71,7 @@ const TITLES: Readonly<Record<string, string>> = { function: 'Function', symbol:
 
 function columnsOf(top: Top, info: Info, group: string): Column<TopRow>[] {
   const isRecording = info.kind === 'recording';
-  const columns = top.metrics.flatMap((metric, index) => costColumns(index, (row) => (index === 0 ? row : row.more[index - 1]), metric, isRecording).slice(0, index === 0 ? 4 : 2));
+  const columns = top.metrics.flatMap((metric, index) => costColumns(index, (row) => (index === 0 ? row : row.more[index - 1]), metric, isRecording, top.rows).slice(0, index === 0 ? 4 : 2));
   if (isRecording) columns.push(...callColumns(top));
   columns.push({ key: 'name', title: TITLES[group] ?? 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name, order: 'name' });
   const hasPlaces = group !== 'module' && group !== 'file' && group !== 'line' && top.rows.some((row) => row.file !== null);
@@ -101,10 +110,10 @@ function select(row: TopRow, top: Top, group: string): void {
   const isFunction = group === 'function' || group === 'symbol';
   selection.value = {
     title: row.name, kind: group, path: [], context: '', name: isFunction ? row.name : '',
-    source: group === 'line' && row.file !== null ? `${row.file}:${String(row.line ?? 1)}` : isFunction || group === 'file' ? row.name : '',
+    source: row.file !== null ? (row.line === null ? row.file : `${row.file}:${String(row.line)}`) : '',
     facts: [
       ['exclusive', `${amount(row.exclusive, unit)}, ${percent(row.exclusivePercent)}%`],
-      ['inclusive', `${amount(row.inclusive, unit)}, ${percent(row.inclusivePercent)}%`],
+      ['inclusive', row.calls === null ? `${amount(row.inclusive, unit)}, ${percent(row.inclusivePercent)}%` : amount(row.inclusive, unit)],
       ...(row.file !== null ? [['file', `${clean(row.file)}${row.line ? `:${String(row.line)}` : ''}`] as const] : []),
       ...(row.module !== null ? [['module', clean(row.module)] as const] : []),
       ...(row.calls !== null ? [['calls', count(row.calls)] as const] : []),

@@ -32,14 +32,14 @@ function Headline({ state, info }: ViewProps): JSX.Element {
 }
 
 /** Rows with a bar: a share that the eye compares, and the number. */
-function Bars({ rows, onPick, label }: { rows: readonly { key: string; name: string; share: number | null; text: string; exact: number | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
+function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: readonly { key: string; name: string; share: number | null; text: string; exact: number | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
   return (
     <ol class="bars" aria-label={label}>
       {rows.map((row) => (
         <li key={row.key} data-value={row.exact ?? undefined} data-share={row.share ?? undefined}>
           <button type="button" onClick={() => onPick(row.name)}>
             <i class="bar" style={{ width: `${String(Math.min(100, Math.max(0, row.share ?? 0)))}%` }} />
-            <span class="share">{percent(row.share)}%</span>
+            <span class="share">{hasShare === false ? '' : `${percent(row.share)}%`}</span>
             <Name name={row.name} />
             <span class="value">{row.text}</span>
           </button>
@@ -158,6 +158,30 @@ function Modules({ state, info }: ViewProps): JSX.Element | null {
   );
 }
 
+/** A second look at the same cost: lines of a database, functions with their callees of a recording. */
+function Second({ state, info }: ViewProps): JSX.Element | null {
+  const isRecording = info.kind === 'recording';
+  const options = sharedOptions(state, info);
+  const answer = useAnswer<unknown>({ command: 'top', store: state.store, options: isRecording ? [...options, ['sort', 'inclusive'], ['limit', '8']] : [...options, ['by', 'line'], ['limit', '8']] });
+  if (answer.data === null || answer.error) return null;
+  const top = readTop(answer.data);
+  const unit = top.metrics[0]?.unit ?? 'count';
+  if (top.rows.length === 0) return null;
+  const title = isRecording ? 'Functions by total time' : 'Lines by exclusive cost';
+  const pick = (name: string): void => (isRecording ? go({ view: 'top', order: 'inclusive', name, group: '' }) : go({ view: 'top', group: 'line', name }));
+  return (
+    <Section title={title} more={<Link onClick={() => (isRecording ? go({ view: 'top', order: 'inclusive' }) : go({ view: 'top', group: 'line' }))}>all {count(top.rowCount)}</Link>}>
+      <Bars
+        label={title} onPick={pick} hasShare={!isRecording}
+        rows={top.rows.map((row, index) => ({
+          key: `${String(index)} ${row.name}`, name: row.name, share: isRecording ? row.inclusivePercent : row.exclusivePercent,
+          text: amount(isRecording ? row.inclusive : row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive,
+        }))}
+      />
+    </Section>
+  );
+}
+
 function Metrics({ info }: { info: Info }): JSX.Element | null {
   const list = info.metrics.filter((metric) => metric.total !== 0);
   if (list.length < 2) return null;
@@ -177,7 +201,7 @@ function Overview(props: ViewProps): JSX.Element {
   return (
     <div class="overview">
       <Headline {...props} />
-      <div class="wide"><Largest {...props} /></div>
+      <div class="wide"><Largest {...props} /><Second {...props} /></div>
       <div class="narrow"><HotPath {...props} /></div>
       <div class="narrow"><Spread {...props} /><Modules {...props} /><Metrics info={props.info} /></div>
     </div>

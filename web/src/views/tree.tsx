@@ -94,12 +94,13 @@ function columnsOf(tree: Tree, state: State, isOpen: (node: Node) => boolean, to
     value: (node) => (node.isMore ? null : value(node.row)),
     ...(bar ? { bar: (node: Node) => (node.isMore ? 0 : (value(node.row) ?? 0)) } : {}),
   });
+  const wide = (value: (row: TreeRow) => number | null): string => `calc(${String(tree.rows.reduce((most, row) => Math.max(most, amount(value(row), tree.unit).length), 10))}ch + 14px)`;
   const columns = [
     number('inclusive_percent', `${all} %`, '76px', (row) => row.inclusivePercent, percent, true),
-    number('inclusive', tree.isRecording ? 'Total' : 'Inclusive', '96px', (row) => row.inclusive, (value) => amount(value, tree.unit)),
+    number('inclusive', tree.isRecording ? 'Total' : 'Inclusive', wide((row) => row.inclusive), (row) => row.inclusive, (value) => amount(value, tree.unit)),
     ...(byCallers ? [] : [
       number('exclusive_percent', `${own} %`, '76px', (row) => row.exclusivePercent, percent, true),
-      number('exclusive', tree.isRecording ? 'Self' : 'Exclusive', '96px', (row) => row.exclusive, (value) => amount(value, tree.unit)),
+      number('exclusive', tree.isRecording ? 'Self' : 'Exclusive', wide((row) => row.exclusive), (row) => row.exclusive, (value) => amount(value, tree.unit)),
     ]),
     ...(tree.isRecording && !byCallers ? [number('calls', 'Calls', '80px', (row) => row.calls, (value) => count(value ?? 0))] : []),
   ];
@@ -135,7 +136,7 @@ function select(tree: Tree, node: Node): void {
   const isFunction = row.kind === 'function';
   selection.value = {
     title: row.name, kind: row.kind, path, context: tree.isRecording ? '' : row.context, name: isFunction ? row.name : '',
-    source: isFunction ? row.name : row.callFile !== null && row.callLine !== null ? `${row.callFile}:${String(row.callLine)}` : /^loop at |:\d+$/.test(row.name) ? row.name.replace(/^loop at /, '') : '',
+    source: row.callFile !== null && row.callLine !== null ? `${row.callFile}:${String(row.callLine)}` : '',
     facts: [
       ['inclusive', `${amount(row.inclusive, tree.unit)}, ${percent(row.inclusivePercent)}%`],
       ['exclusive', `${amount(row.exclusive, tree.unit)}, ${percent(row.exclusivePercent)}%`],
@@ -237,6 +238,7 @@ function TreeView({ state, info }: ViewProps): JSX.Element {
     choose(end);
   };
   const expand = (deep: boolean): void => {
+    if (!selected && deep) set(new Map(nodes.map((node) => [node.key, true])));
     if (!selected || selected.isMore) return;
     const at = nodes.indexOf(selected);
     const below = deep ? nodes.slice(at + 1).slice(0, nodes.slice(at + 1).findIndex((node) => node.level <= selected.level) >>> 0) : childrenOf(nodes, at);
@@ -246,7 +248,7 @@ function TreeView({ state, info }: ViewProps): JSX.Element {
     { key: 'h', label: 'h', title: 'hot path from here', run: () => follow(false) },
     { key: '*', label: '*', title: 'expand to the next branching', run: () => follow(true) },
     { key: 'e', label: 'e', title: 'expand one level', run: () => expand(false) },
-    { key: 'E', label: 'Shift+E', title: 'expand the subtree', run: () => expand(true) },
+    { key: 'E', label: 'Shift+E', title: 'expand the subtree, or everything if nothing is selected', run: () => expand(true) },
     { key: 'i', label: 'i', title: 'top-down or callers', run: () => go({ way: wayOf(state).kind === 'down' ? 'up' : '', context: '', name: '' }) },
     { key: 'f', label: 'f', title: 'callers of the selected function', run: () => selected?.row.kind === 'function' && go({ way: `callers:${selected.row.name}`, context: '', name: '' }) },
   ]);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every page of the example stores: nothing in the console, no violation of axe-core in either theme, forced colours,
+// usable at 1,024 pixels, and walked by keyboard alone.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { copied, examples, finish, open, serve, settle, show, test } from './browser.mjs';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const stores = examples();
+const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.solver);
+const { browser, page, messages } = await open(server);
+
+async function axe() {
+  await page.evaluate(AXE);
+  const result = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(result.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`), []);
+  assert.ok(result.passes.length > 10);
+}
+
+/** Tabs of a store, as the page has them. */
+async function tabs(store) {
+  await show(page, server, `?s=${store}&1`);
+  return page.$$eval('.tabs a', (links) => links.map((link) => new URL(link.href).searchParams.get('v')));
+}
+
+for (const [number, name] of [[0, 'solver'], [1, 'thumbs'], [2, 'shop']]) {
+  for (const view of await tabs(number)) {
+    for (const scheme of ['light', 'dark']) {
+      await test(`${name}: ${view} is accessible and quiet in the ${scheme} theme`, async () => {
+        messages.length = 0;
+        await page.emulateMedia({ colorScheme: scheme });
+        await show(page, server, `?s=${number}&v=${view}&1`);
+        assert.equal(await page.$('.problem'), null);
+        await axe();
+        assert.deepEqual(messages, []);
+      });
+    }
+  }
+}
+
+await test('selections, dialogs and forced colours are accessible', async () => {
+  messages.length = 0;
+  await page.emulateMedia({ colorScheme: 'light' });
+  for (const [query, key] of [['?v=top&n=spmv._omp_fn.0&1', ''], ['?v=tree&c=4&1', ''], ['?v=tree&1', '?'], ['?v=tree&1', 'Control+k'], ['?v=top&q=mpi&1', '']]) {
+    await show(page, server, query);
+    if (key !== '') await page.keyboard.press(key);
+    await settle(page);
+    await axe();
+    if (key !== '') await page.keyboard.press('Escape');
+  }
+  await page.emulateMedia({ forcedColors: 'active' });
+  await show(page, server, '?v=tree&c=4&1');
+  await axe();
+  await page.emulateMedia({ forcedColors: 'none' });
+  assert.deepEqual(messages, []);
+});
+
+await test('at 1,024 pixels nothing is cut off sideways', async () => {
+  await page.setViewportSize({ width: 1024, height: 700 });
+  for (const view of ['overview', 'top', 'tree', 'findings']) {
+    await show(page, server, `?v=${view}&1`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), view);
+  }
+  await page.setViewportSize({ width: 1400, height: 900 });
+});
+
+await test('the token leaves the address and a reload keeps it', async () => {
+  await page.goto(`${server.base}?v=top&1#token=${server.token}`);
+  await settle(page);
+  assert.equal(page.url(), `${server.base}?v=top&1`);
+  await page.reload();
+  await settle(page);
+  assert.ok(await page.$('[role=grid]'));
+});
+
+await test('without a token the page says what to do', async () => {
+  const other = await browser.newPage();
+  await other.goto(server.base);
+  await other.waitForSelector('main.message p');
+  assert.match(await other.textContent('main.message'), /token/);
+  await other.close();
+});
+
+const current = () => page.$eval('[aria-activedescendant]', (grid) => document.getElementById(grid.getAttribute('aria-activedescendant'))?.querySelector('[data-column=name]')?.dataset.value ?? '');
+
+await test('functions are walked by keyboard alone', async () => {
+  await show(page, server, '?1');
+  await page.keyboard.press('2');
+  await page.waitForSelector('[role=grid]');
+  await page.evaluate(() => document.activeElement.blur());
+  for (let i = 0; i < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute('role') === 'grid')); i++) await page.keyboard.press('Tab');
+  const rows = await page.$$eval('[role=row] [data-column=name]', (cells) => cells.map((cell) => cell.dataset.value));
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await current(), rows[0]);
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await current(), rows[1]);
+  await settle(page);
+  assert.ok(await page.$('aside'));
+  await page.keyboard.press('End');
+  assert.equal(await current(), rows.at(-1));
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('[role=treegrid]');
+  assert.match(page.url(), /w=callers/);
+  await page.keyboard.press('Backspace');
+  await page.waitForSelector('[role=grid]');
+});
+
+await test('the tree is walked by keyboard alone', async () => {
+  await show(page, server, '?v=tree&1');
+  await page.focus('[role=treegrid]');
+  await page.keyboard.press('Home');
+  const name = await current();
+  const open = () => page.$eval('[role=treegrid] [aria-selected=true]', (row) => row.getAttribute('aria-expanded'));
+  assert.equal(await open(), 'true');
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await open(), 'false');
+  assert.equal(await page.$$eval('[aria-level="2"]', (rows) => rows.length > 0 && rows[0].getAttribute('aria-rowindex') === '3'), false);
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  assert.notEqual(await current(), name);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('h');
+  await page.waitForTimeout(100);
+  assert.notEqual(await current(), name);
+  await page.keyboard.press('i');
+  await settle(page);
+  assert.match(page.url(), /w=up/);
+});
+
+await test('search, palette, help, metric and copies work by key', async () => {
+  await show(page, server, '?v=top&1');
+  const all = await page.$$eval('[role=grid] .row', (rows) => rows.length);
+  await page.keyboard.press('/');
+  await page.keyboard.type('mpi');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  const names = await page.$$eval('[role=grid] .row [data-column=name]', (cells) => cells.map((cell) => cell.dataset.value));
+  assert.ok(names.length > 0 && names.length < all && names.every((name) => /mpi/i.test(name)), names.join());
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('Escape');
+  await settle(page);
+  assert.equal(await page.$$eval('[role=grid] .row', (rows) => rows.length), all);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('tree');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('[role=treegrid]');
+  await page.keyboard.press('?');
+  await page.waitForSelector('dialog[open]');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('m');
+  await settle(page);
+  assert.match(page.url(), /m=/);
+  await page.focus('[role=treegrid]');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  await page.waitForTimeout(100);
+  await page.keyboard.press('c');
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes('inclusive:'));
+  await page.keyboard.press('l');
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()) === location.href);
+  assert.match(await copied(page), /^lode tree \S+solver --metric /);
+});
+
+await test('back and forward undo and redo', async () => {
+  await show(page, server, '?v=overview&1');
+  await page.keyboard.press('2');
+  await settle(page);
+  await page.keyboard.press('3');
+  await settle(page);
+  const last = page.url();
+  await page.goBack();
+  await settle(page);
+  assert.match(page.url(), /v=top/);
+  await page.goBack();
+  await settle(page);
+  assert.equal(await page.$('[role=grid]'), null);
+  await page.goForward();
+  await page.goForward();
+  await settle(page);
+  assert.equal(page.url(), last);
+});
+
+await test('a broken link is no end: what is unknown is dropped with a notice', async () => {
+  messages.length = 0;
+  await show(page, server, '?v=nothing&zz=1&s=99&c=xyz&1');
+  assert.match(await page.textContent('.notice'), /zz/);
+  assert.ok(await page.$('main#view'));
+  await show(page, server, '?v=top&p=nonsense%3D&1');
+  assert.ok((await page.textContent('.problem')).length > 10);
+});
+
+await browser.close();
+await test('Ctrl-C ends the server', async () => assert.equal(await server.stop(), 0));
+finish();

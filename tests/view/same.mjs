@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Same numbers: the command that a view offers to copy, run with --json, has what the view shows.
+//   same.mjs [--part I/N]: which of the stores of the corpus; examples are always looked at.
+import assert from 'node:assert/strict';
+import { basename } from 'node:path';
+import { answerOf, copied, corpusStores, examples, finish, open, serve, settle, show, skipped, test } from './browser.mjs';
+
+const part = /^(\d+)\/(\d+)$/.exec(process.argv[process.argv.indexOf('--part') + 1] ?? '') ?? ['', '0', '1'];
+const demo = examples();
+const stores = [demo.solver, demo.thumbs, demo.shop, ...corpusStores().filter((_, index) => index % Number(part[2]) === Number(part[1]))];
+
+const SCALES = { s: 1e9, ms: 1e6, us: 1e3, ns: 1, PiB: 2 ** 50, TiB: 2 ** 40, GiB: 2 ** 30, MiB: 2 ** 20, KiB: 2 ** 10, B: 1 };
+
+/** That a text such as "634.972 s" is a value, to the last digit that it has. */
+function checkText(text, value, isNanoseconds) {
+  const match = /^([-+]?[\d,]*\.?\d*(?:e[-+]\d+)?) ?([a-zA-Z]*)%?$/.exec(text.trim());
+  assert.ok(match, `"${text}" is no number`);
+  const digits = match[1].replaceAll(',', '');
+  const scale = match[2] === '' ? 1 : SCALES[match[2]];
+  assert.ok(scale !== undefined, `"${text}" has no known unit`);
+  const exact = match[2] !== '' && /^[mun]?s$/.test(match[2]) && !isNanoseconds ? value * 1e9 : value;
+  const decimals = /\.(\d*)/.exec(digits)?.[1].length ?? 0;
+  const exponent = Number(/e([-+]\d+)/.exec(digits)?.[1] ?? 0);
+  const step = 10 ** (exponent - decimals) * scale;
+  // Of counts, %.6g leaves out zeros at the end.
+  const error = Math.max(0.500001 * step, Math.abs(exact) * 5.1e-6 * (match[2] === '' && decimals < 1 && digits.includes('e') ? 1 : 0), match[2] === '' ? Math.abs(exact) * 5.1e-6 * (digits.includes('.') ? 1 : 0) : 0);
+  assert.ok(Math.abs(Number(digits) * scale - exact) <= error, `"${text}" is not ${value}`);
+}
+
+/** The cells of all rows: exact values and what is to be read. Only rows on the screen are in the document, so it grows. */
+async function cells(page) {
+  const count = await page.$$eval('main .grid', (grids) => Math.max(0, ...grids.map((grid) => Number(grid.getAttribute('aria-rowcount')))));
+  const { width } = page.viewportSize();
+  await page.setViewportSize({ width, height: Math.max(1000, 22 * count + 400) });
+  await page.waitForTimeout(100);
+  const found = await rowsOf(page);
+  await page.setViewportSize({ width, height: 1000 });
+  return found;
+}
+
+function rowsOf(page) {
+  return page.$$eval('main .grid .row', (rows) => rows.filter((row) => row.querySelector('[data-column=name]')?.dataset.value !== undefined)
+    .map((row) => [Number(row.getAttribute('aria-rowindex')), Object.fromEntries([...row.querySelectorAll('[data-column]')].map((cell) => [cell.dataset.column, { value: cell.dataset.value, text: cell.textContent }]))])
+    .sort((a, b) => a[0] - b[0]).map((pair) => pair[1]));
+}
+
+const TOP = { exclusive_percent: 'exclusive_percent', exclusive: 'exclusive', inclusive_percent: 'inclusive_percent', inclusive: 'inclusive' };
+const CALLS = { exclusive_percent: 'self_percent', exclusive: 'self_ns', inclusive: 'total_ns', calls: 'calls', mean: 'mean_ns', p95: 'p95_ns', max: 'max_ns', errors: 'errors' };
+const TREE_CALLS = { inclusive_percent: 'total_percent', inclusive: 'total_ns', exclusive_percent: 'self_percent', exclusive: 'self_ns', calls: 'calls' };
+const CHANGES = { base: 'base', new: 'new', difference: 'difference', ratio: 'ratio', share_of_base_percent: 'share_of_base_percent' };
+
+function keysOf(answer) {
+  if (answer.command === 'compare') return CHANGES;
+  if (answer.recording !== undefined) return answer.command === 'tree' ? TREE_CALLS : CALLS;
+  if (Array.isArray(answer.metrics)) return Object.fromEntries(answer.metrics.flatMap((_, i) => Object.keys(TOP).map((key) => [i === 0 ? key : `${key}${i + 1}`, `${key}_${i + 1}`])));
+  return TOP;
+}
+
+/** Every cell of the table against the answer; returns how many numbers were compared. */
+function compare(rows, answer) {
+  let count = 0;
+  assert.equal(rows.length, answer.rows.length, 'number of rows');
+  const keys = keysOf(answer);
+  rows.forEach((row, index) => {
+    const wanted = answer.rows[index];
+    assert.equal(row.name.value, wanted.name);
+    for (const [column, key] of Object.entries(keys)) {
+      if (!(column in row)) continue;
+      const value = wanted[key];
+      if (value === null || value === undefined) {
+        assert.equal(row[column].value, undefined);
+        continue;
+      }
+      assert.equal(row[column].value, String(value), `${column} of ${wanted.name}`);
+      checkText(row[column].text, value, key.endsWith('_ns') || answer.metrics?.[0]?.unit === 'ns');
+      count++;
+    }
+  });
+  return count;
+}
+
+/** Opens every row of a tree: nothing is selected, so that all of it is meant. */
+async function expand(page) {
+  await page.keyboard.press('E');
+}
+
+/** What the first screen shows: functions, hot path. */
+async function checkOverview(page) {
+  const answer = await answerOf(await copied(page));
+  const bars = await page.$$eval('.bars', (lists) => [...(lists[0]?.querySelectorAll('li') ?? [])].map((item) => [item.dataset.value, item.querySelector('.name').textContent, item.querySelector('.value').textContent]));
+  const isRecording = answer.recording !== undefined;
+  assert.equal(bars.length, answer.rows.length);
+  bars.forEach(([value, , text], index) => {
+    const wanted = answer.rows[index][isRecording ? 'self_ns' : 'exclusive'];
+    assert.equal(value, String(wanted));
+    checkText(text, wanted, isRecording);
+  });
+}
+
+let compared = 0;
+let server = await serve(...stores.slice(0, 1));
+let browserOf = await open(server, { viewport: { width: 1600, height: 1000 } });
+for (const store of stores) {
+  await test(`${basename(store)}: what views show is what their commands print`, async () => {
+    await server.stop();
+    await browserOf.browser.close();
+    server = await serve(store);
+    browserOf = await open(server, { viewport: { width: 1600, height: 1000 } });
+    const { page, messages } = browserOf;
+    await show(page, server, '?1');
+    const failedStore = await page.$('main.message');
+    if (failedStore) {
+      assert.match(await page.textContent('main.message'), /cannot be/);
+      return;
+    }
+    await checkOverview(page);
+    const isRecording = (await page.$('input[aria-label=Tasks]')) !== null;
+    const queries = ['v=top', 'v=top&o=inclusive', 'v=tree', 'v=tree&w=up', ...(isRecording ? [] : ['v=top&g=line', 'v=top&g=module', 'v=tree&h=0.1'])];
+    for (const query of queries) {
+      await show(page, server, `?${query}&1`);
+      if (query.startsWith('v=tree') && (await page.$('[role=treegrid]'))) await expand(page);
+      await settle(page);
+      const command = await copied(page);
+      const answer = await answerOf(command);
+      compared += compare(await cells(page), answer);
+    }
+    assert.deepEqual(messages, []);
+  });
+}
+
+await test('several metrics, a selection of profiles and a time window', async () => {
+  await server.stop();
+  await browserOf.browser.close();
+  server = await serve(demo.solver, demo.solver, demo.thumbs);
+  browserOf = await open(server, { viewport: { width: 1800, height: 1000 } });
+  const { page, messages } = browserOf;
+  for (const query of ['v=top&m=CPUTIME+%28sec%29&m=PAPI_TOT_INS', 'v=top&p=rank%3D0-3', 'v=tree&p=rank%3D5', 'v=top&t=1s..2s', 'v=tree&t=1s..2s', 'v=top&q=mpi', 'v=tree&f=hide%3Acg_solve', 's=2&v=top&t=10ms..50ms', 'v=tree&w=callers%3Aspmv', 'v=tree&w=focus%3Acg_solve', 'v=compare&b=1', 's=2&v=compare&b=0']) {
+    await show(page, server, `?${query}&1`);
+    if (await page.$('[role=treegrid]')) await expand(page);
+    await settle(page);
+    const answer = await answerOf(await copied(page));
+    assert.equal(await page.$('.problem'), null, query);
+    compared += compare(await cells(page), answer);
+  }
+  assert.deepEqual(messages, []);
+});
+
+if (stores.length === 3) skipped('stores of the corpus', 'no corpus');
+await browserOf.browser.close();
+await server.stop();
+console.log(`# ${compared} numbers compared`);
+finish();

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compare: `lode compare`, what changed from the first store to the second.
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { session, useAnswer, type Option, type Query } from '../api';
+import { amount, clean, count, percent, unitOf, type Unit } from '../format';
+import { Grid, type Column } from '../grid';
+import type { Info } from '../info';
+import { Link, Name, Problem } from '../parts';
+import { selection } from '../selection';
+import { go, type State } from '../state';
+import { sharedOptions, type View, type ViewProps } from '../view';
+
+interface Row {
+  metric: string;
+  base: number;
+  new: number;
+  difference: number;
+  ratio: number | null;
+  share_of_base_percent: number | null;
+  is_beyond_sampling_error: boolean | null;
+  ranks: number | null;
+  ranks_with_sign: number | null;
+  name: string;
+  only_in: string | null;
+  moved_within: string | null;
+}
+interface Metric {
+  name: string;
+  unit: string | null;
+  base: number;
+  new: number;
+  difference: number;
+  ratio: number | null;
+  matched_base_percent: number | null;
+  matched_new_percent: number | null;
+  unchanged_count: number;
+}
+interface CompareAnswer {
+  row_count: number;
+  is_truncated: boolean;
+  metrics: Metric[];
+  rows: Row[];
+}
+
+const GROUPS = ['function', 'line', 'loop', 'module', 'file'] as const;
+const LIMIT = 200;
+
+/** Below this share of the base, a change is grey: noise must not shine. */
+const THRESHOLD = 1;
+
+function otherOf(state: State): number | null {
+  if (state.other !== null) return state.other;
+  const stores = session.value?.stores ?? [];
+  return stores.find((store) => store.number !== state.store)?.number ?? null;
+}
+
+function query(state: State, info: Info): Query | null {
+  const other = otherOf(state);
+  if (other === null) return null;
+  const options: Option[] = sharedOptions(state, info);
+  const group = GROUPS.find((name) => name === state.group) ?? 'function';
+  if (group !== 'function') options.push(['by', group]);
+  if (state.order !== '') options.push(['sort', state.order]);
+  if (state.way === 'inclusive') options.push(['inclusive', '']);
+  options.push(['limit', state.limit === '' ? String(LIMIT) : state.limit]);
+  return { command: 'compare', store: state.store, other, options };
+}
+
+function unitOfMetric(metric: Metric | undefined): Unit {
+  if (metric?.unit === 'ns' || metric?.unit === 'nanoseconds') return 'nanoseconds';
+  if (metric?.unit === 's' || metric?.unit === 'seconds') return 'seconds';
+  if (metric?.unit === 'bytes' || metric?.unit === 'B') return 'bytes';
+  return unitOf(metric?.name ?? '');
+}
+
+function signed(text: string, value: number): string {
+  return value > 0 ? `+${text}` : text;
+}
+
+function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
+  const widest = rows.reduce((most, row) => Math.max(most, amount(row.base, unit).length, amount(row.new, unit).length), 9);
+  const width = `calc(${String(widest + 1)}ch + 14px)`;
+  const change = (row: Row): string => {
+    if (row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD) return 'quiet';
+    return row.difference > 0 ? 'increase' : 'decrease';
+  };
+  const note = (row: Row): string => {
+    if (row.only_in === 'base') return 'gone';
+    if (row.only_in === 'new') return 'new';
+    return row.moved_within === null ? '' : `moved within ${clean(row.moved_within)}`;
+  };
+  return [
+    { key: 'base', title: 'A', width, isNumber: true, cell: (row) => amount(row.base, unit), value: (row) => row.base, order: 'base' },
+    { key: 'new', title: 'B', width, isNumber: true, cell: (row) => amount(row.new, unit), value: (row) => row.new, order: 'new' },
+    { key: 'difference', title: 'B − A', width, isNumber: true, cell: (row) => <span class={change(row)}>{signed(amount(row.difference, unit), row.difference)}</span>, value: (row) => row.difference, order: 'difference' },
+    { key: 'ratio', title: 'B / A', width: '70px', isNumber: true, cell: (row) => (row.ratio === null ? '-' : row.ratio.toFixed(2)), value: (row) => row.ratio, order: 'ratio' },
+    { key: 'share_of_base_percent', title: '% of A', width: '76px', isNumber: true, cell: (row) => percent(row.share_of_base_percent), value: (row) => row.share_of_base_percent },
+    { key: 'ranks', title: 'Ranks', width: '70px', isNumber: true, hint: 'In how many profiles the difference has its sign', cell: (row) => (row.ranks ? `${String(row.ranks_with_sign ?? 0)}/${String(row.ranks)}` : '') },
+    { key: 'name', title: 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} suffix={note(row)} />, value: (row) => row.name, order: 'name' },
+  ];
+}
+
+function Totals({ metric, unit }: { metric: Metric; unit: Unit }): JSX.Element {
+  return (
+    <span class="quiet">
+      {amount(metric.base, unit)} → {amount(metric.new, unit)} {clean(metric.name)} ({metric.ratio === null ? '-' : `× ${metric.ratio.toFixed(3)}`}) · matched {percent(metric.matched_base_percent)}% of A, {percent(metric.matched_new_percent)}% of B · {count(metric.unchanged_count)} unchanged
+    </span>
+  );
+}
+
+function Stores({ state }: { state: State }): JSX.Element {
+  const stores = session.value?.stores ?? [];
+  const other = otherOf(state);
+  const pick = (label: string, value: number | null, set: (number: number) => void): JSX.Element => (
+    <label class="choice"><span>{label}</span>
+      <select aria-label={`Store ${label}`} value={String(value)} onChange={(event) => set(Number(event.currentTarget.value))}>
+        {stores.map((store) => <option key={store.number} value={String(store.number)}>{clean(store.name)}</option>)}
+      </select>
+    </label>
+  );
+  return (
+    <>
+      {pick('A', state.store, (number) => go({ store: number, other: other === number ? state.store : other }))}
+      {pick('B', other, (number) => go({ other: number, store: number === state.store && other !== null ? other : state.store }))}
+    </>
+  );
+}
+
+function select(row: Row, unit: Unit, group: string): void {
+  selection.value = {
+    title: row.name, kind: group, path: [], context: '', name: group === 'function' && row.only_in !== 'new' ? row.name : '', source: '',
+    facts: [
+      ['A', amount(row.base, unit)],
+      ['B', amount(row.new, unit)],
+      ['difference', signed(amount(row.difference, unit), row.difference)],
+      ...(row.ratio === null ? [] : [['ratio', row.ratio.toFixed(3)] as const]),
+      ...(row.is_beyond_sampling_error === null ? [] : [['sampling error', row.is_beyond_sampling_error ? 'the difference is beyond it' : 'the difference is within it'] as const]),
+    ],
+  };
+}
+
+function Compare({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<CompareAnswer>(query(state, info));
+  const data = answer.data;
+  const metric = data?.metrics[0];
+  const unit = unitOfMetric(metric);
+  const group = GROUPS.find((name) => name === state.group) ?? 'function';
+  useEffect(() => {
+    const row = data?.rows.find((candidate) => candidate.name === state.name);
+    if (row) select(row, unit, group);
+  }, [data, state.name]);
+  return (
+    <>
+      <div class="toolbar">
+        <Stores state={state} />
+        <div class="segments" role="group" aria-label="Group by">
+          {GROUPS.map((name) => <button key={name} type="button" aria-pressed={name === group} onClick={() => go({ group: name === 'function' ? '' : name, name: '' })}>{name}</button>)}
+        </div>
+        <div class="segments" role="group" aria-label="Cost">
+          <button type="button" aria-pressed={state.way !== 'inclusive'} onClick={() => go({ way: '' })}>exclusive</button>
+          <button type="button" aria-pressed={state.way === 'inclusive'} onClick={() => go({ way: 'inclusive' })}>inclusive</button>
+        </div>
+        <span class="space" />
+        {metric ? <Totals metric={metric} unit={unit} /> : null}
+      </div>
+      {data === null || answer.error ? <Problem answer={answer} /> : data.rows.length === 0 ? <p class="pending">Nothing changed.</p> : (
+        <Grid
+          label="Changes" columns={columnsOf(unit, data.rows)} rows={data.rows} rowKey={(row) => `${row.metric} ${row.name}`} selected={`${metric?.name ?? ''} ${state.name}`}
+          onSelect={(row) => {
+            select(row, unit, group);
+            go({ name: row.name, context: '' }, 'replace');
+          }} onEnter={(row) => go({ view: 'top', name: row.name, group: state.group, order: '', way: '' })} isStale={answer.isLoading}
+          order={state.order === '' ? 'difference' : state.order} isAscending={state.order === 'name'} onOrder={(order) => go({ order: order === 'difference' ? '' : order })}
+          footer={data.is_truncated ? <p class="footer"><Link onClick={() => go({ limit: String(data.rows.length * 4) }, 'replace')}>show more rows</Link> <span class="quiet">{count(data.rows.length)} of {count(data.row_count)}</span></p> : null}
+        />
+      )}
+    </>
+  );
+}
+
+export const compare: View = { key: 'compare', title: 'Compare', fits: (_info, storeCount) => storeCount > 1, query, Component: Compare };
