@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Imported profiles, exported again, and databases exported to pprof, imported again: `go tool pprof -top` finds in the exported file what it found in the original (every function, flat and
-cum), folded stacks give the same lines, sorted and added up, and databases have the same costs by function. Needs the corpus and Go. With --share N, every N-th file.
+cum), folded stacks give the same lines, sorted and added up, and databases have the same costs by function. Needs the corpus and Go. With --share N, every N-th file; LODE_SHARE selects a part of those.
 """
 
 import argparse
@@ -18,6 +18,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "answers")]
 
 from imports import corpus, differences, run, top  # noqa: E402
 from stacks import PPROF_UNITS, SCALES, Lode, code_name, compare, database_rows, pprof_top, renamed, split_unit  # noqa: E402
+from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # Names of these hold what a text table cannot.
@@ -31,7 +32,7 @@ def without_zeros(rows):
 def check_pprof(tap, lode, folder, share, scratch):
     compared = 0
     files = [path for path in sorted(folder.glob("expected/*.json")) if "types" in json.loads(path.read_text())]
-    for path in files[::share]:
+    for path in Share.of_cases().of(files[::share]):
         expected = json.loads(path.read_text())
         if not expected["types"] or expected["file"] in UNNAMED or expected["file"].startswith("legacy"):
             continue
@@ -50,7 +51,7 @@ def check_pprof(tap, lode, folder, share, scratch):
             wrong += [f"{kind['type']}, read again: {line}" for line in differences(top(lode, target, 0)[1], shown)]
             compared += len(wanted)
         tap.check(not wrong, f"{expected['file']}: go tool pprof finds the same in the export", wrong[:6])
-    tap.check(compared > 0, f"{compared} rows")
+    tap.note(f"{compared} rows")
 
 
 def lines_of(text):
@@ -66,7 +67,7 @@ def lines_of(text):
 
 
 def check_folded(tap, lode, folder, scratch):
-    for path in sorted(folder.glob("*.folded")):
+    for path in Share.of_cases().of(sorted(folder.glob("*.folded"))):
         text = path.read_text(errors="replace")
         # Fractions are scaled, and two counts are two metrics: `answers folded` has them.
         if re.search(r"\d+\.\d*\r?$", text, re.MULTILINE) or path.name.startswith(("diff-two", "diff-perf")) or not lines_of(text):
@@ -83,7 +84,7 @@ def check_folded(tap, lode, folder, scratch):
 def check_databases(tap, program, folder, share, scratch):
     """A database, exported to pprof and read again: own and inclusive cost of every function, rounded to whole units."""
     lode, compared = Lode(program), 0
-    for store in sorted(path for path in folder.glob("*") if path.is_dir())[::share]:
+    for store in Share.of_cases().of(sorted(path for path in folder.glob("*") if path.is_dir())[::share]):
         answer = lode.json("top", store, "--limit", "0")
         metric = answer.get("metric")
         if not metric:
@@ -102,7 +103,7 @@ def check_databases(tap, program, folder, share, scratch):
             wrong.append(f"the total is {answer['total']} instead of {total}")
         compared += len(rows)
         tap.check(not wrong, f"{store.name}: {metric}: {len(rows)} functions are the same in the export", wrong[:5])
-    tap.check(compared > 0, f"{compared} functions of databases")
+    tap.note(f"{compared} functions of databases")
 
 
 def main():

@@ -10,29 +10,34 @@ function, rows of tables. By hand, as it takes half an hour:
 """
 
 import argparse
-import csv
 import json
 import re
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("tools", "answers", "recordings", "dump")]
 
 import callgrind_reader  # noqa: E402
+import table_readers  # noqa: E402
+import tables  # noqa: E402
 import validators  # noqa: E402
+from share import Share  # noqa: E402
+from threads import Bad, Firefox  # noqa: E402
 from stacks import Lode, code_name, corpus, folded_name, folded_rows, pprof_top, renamed, stores  # noqa: E402
 
 BEGIN, END = "<!-- written by tests/export/matrix.py -->", "<!-- end -->"
 STACKS = ("pprof", "folded", "callgrind", "hatchet")
 TIMELINE = ("perfetto", "chrome", "speedscope", "otf2", "firefox")
 TABLES = ("parquet", "csv", "jsonl", "sqlite")
-PERFETTO = "select name, count(*) as calls, sum(dur) as time from slice group by name"
-csv.field_size_limit(1 << 30)
+FORMATS = (*STACKS, *TIMELINE, *TABLES)
+PERFETTO = ("with inside as (select parent_id, sum(dur) as time from slice where parent_id is not null group by parent_id) "
+            "select s.name as name, count(*) as calls, sum(s.dur) as time, sum(s.dur - coalesce(i.time, 0)) as self "
+            "from slice s left join inside i on i.parent_id = s.id where s.category is null or s.category = 'sched' group by s.name")
+ASKED = 2  # threads of a profile that the Firefox Profiler is asked about: each takes it a second
 
 
 class Wrong(Exception):
@@ -91,30 +96,47 @@ def check_stacks(lode, store, form, scratch, rows, is_seconds, more):
 
 # ---- timelines ----
 
+def firefox_of(target):
+    """Self time by function. Its own program says that of some threads; a reader that agrees there says that of all."""
+    trace = Firefox(target.read_text("utf-8"))
+    status, answer = validators.run("firefox.mjs", target, str(ASKED))
+    if status:
+        raise Wrong(str(answer.get("error")))
+    asked = Counter(frozenset((f["name"], round(f["self"] * 10 ** 6)) for f in t["functions"]) for t in answer["threads"])
+    read = Counter(frozenset((name, row[1]) for name, row in one.items()) for one in trace.threads.values())
+    if answer["threadCount"] != len(trace.threads) or asked - read:
+        raise Wrong(f"Firefox Profiler differs: {list(asked - read)[:1]}")
+    found = Counter()
+    for one in trace.threads.values():
+        found.update({name: row[1] for name, row in one.items()})
+    return found
+
+
 def timeline_of(form, target):
     """{name: [calls, time of all calls, self]}; None where the reader does not tell."""
     result = defaultdict(lambda: [None, None, None])
-    if form == "perfetto":
-        status, answer = validators.run("perfetto.mjs", target, PERFETTO)
+    status, answer = 0, {}
+    if form in ("perfetto", "chrome"):
+        if form == "chrome":  # strictly, before
+            status, answer = validators.run("chrome.mjs", target)
+        if status == 0:
+            status, answer = validators.run("perfetto.mjs", target, PERFETTO)
         for row in answer["queries"][0] if status == 0 else ():
-            result[row["name"]] = [row["calls"], row["time"], None]
-    elif form == "chrome":
-        status, answer = validators.run("chrome.mjs", target)
-        for name, row in answer.get("functions", {}).items():
-            result[name] = [row["calls"], row["time"], None]
+            result[row["name"]] = [row["calls"], int(row["time"]), int(row["self"])]
     elif form == "otf2":
-        run = subprocess.run(["/usr/bin/python3", str(validators.where() / "otf2_check.py"), str(target / "traces.otf2")], capture_output=True, text=True)
-        status, answer = run.returncode, json.loads(run.stdout)
+        status, answer = validators.run("otf2_check.py", target / "traces.otf2")
         for name, row in answer.get("functions", {}).items():
             result[name] = [row["calls"], None, row["self"]]
+    elif form == "speedscope":
+        status, answer = validators.run("speedscope.mjs", target)
+        for thread in answer.get("profiles", ()):
+            for row in thread["frames"]:
+                result[row["name"]][2] = (result[row["name"]][2] or 0) + row["self"]
     else:
-        status, answer = validators.run("speedscope.mjs" if form == "speedscope" else "firefox.mjs", target)
-        factor = 1 if form == "speedscope" else 1e6
-        for thread in answer.get("profiles" if form == "speedscope" else "threads", ()):
-            for row in thread["frames" if form == "speedscope" else "functions"]:
-                result[row["name"]][2] = (result[row["name"]][2] or 0) + row["self"] * factor
+        for name, time_ in firefox_of(target).items():
+            result[name][2] = time_
     if status:
-        raise Wrong(str(answer.get("error")))
+        raise Wrong(str(answer.get("error") or answer.get("lost")))
     return result
 
 
@@ -154,42 +176,28 @@ def expected_of_traces(lode, store):
 
 # ---- tables ----
 
-def rows_of(form, target):
-    if form == "sqlite":
-        base = sqlite3.connect(target)
-        names = [row[0] for row in base.execute("select name from sqlite_master where type = 'table'")]
-        return {name: base.execute(f'select count(*) from "{name}"').fetchone()[0] for name in names}
-    result = {}
-    for path in sorted(target.iterdir()):
-        if path.suffix == ".csv":
-            with open(path, newline="", encoding="utf-8") as file:
-                result[path.stem] = sum(1 for _ in csv.reader(file)) - 1
-        elif path.suffix == ".jsonl":
-            result[path.stem] = sum(1 for line in path.open(encoding="utf-8") if json.loads(line) is not None)
-        elif path.suffix == ".parquet":
-            status, answer = validators.run("duckdb.mjs", path, f"select count(*) as n from '{path}'")
-            if status:
-                raise Wrong(str(answer.get("error")))
-            result[path.stem] = int(answer["queries"][0][0]["n"])
-    return result
-
-
-def check_tables(lode, store, form, scratch, known):
-    target = scratch / f"a.{form}"
-    done, message = lode.export(store, form, target)
-    if not done:
-        raise Wrong(message)
-    found = rows_of(form, target)
-    known = known or found
-    agree(known, found, lambda name, want: 0, "rows")
-    return sum(found.values()), known
+def check_tables(lode, store, scratch):
+    """How many cells each format has that are those of the others, of Lode's other answers, and of what DuckDB finds."""
+    program = tables.Program(lode.program)
+    trouble = tables.export(program, store, scratch)
+    if trouble:
+        raise Wrong(trouble)
+    found = table_readers.from_parquet(scratch / "parquet")
+    faults = tables.same_rows(scratch, found) + tables.same_answers(program, store, found) + tables.ask_duckdb(scratch, found)[0]
+    if faults:
+        raise Wrong("; ".join(faults[:3]))
+    return sum(len(columns) * len(rows) for columns, rows in found.values())
 
 
 # ---- the table ----
 
-def try_all(lode, store, info, scratch):
-    """{format: number of values, or text}"""
-    result, known = {}, None
+def is_good(value):
+    return not isinstance(value, str)
+
+
+def try_all(lode, store, info, scratch, known):
+    """{format: number of values, or text}. What is known to be good is not tried again."""
+    result = {form: value for form, value in known.items() if is_good(value)}
     is_recording = info["schema"]["name"] == "lode-info-recording"
     if is_recording:
         expected = expected_of_recording(lode, store)
@@ -205,46 +213,61 @@ def try_all(lode, store, info, scratch):
             item[1] += abs(row["inclusive"])
             item[2] += row["contexts"]
         traced = expected_of_traces(lode, store) if (info.get("traces") or {}).get("lines") else None
-    for form in (*STACKS, *TIMELINE, *TABLES):
+    for form in (*STACKS, *TIMELINE, "tables"):
         try:
+            if form in result or (form == "tables" and TABLES[0] in result):
+                continue
             if form in STACKS:
                 result[form] = check_stacks(lode, store, form, scratch, rows, is_seconds, more)
             elif form in TIMELINE:
                 result[form] = check_timeline(lode, store, form, scratch, traced) if traced else None
             else:
-                result[form], known = check_tables(lode, store, form, scratch, known)
-        except (Wrong, RuntimeError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
-            result[form] = f"wrong: {error!r}"[:300]
+                result.update(dict.fromkeys(TABLES, check_tables(lode, store, scratch)))
+        except (Wrong, Bad, RuntimeError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
+            result.update(dict.fromkeys(TABLES if form == "tables" else [form], f"wrong: {error!r}"[:500]))
     return result
+
+
+def row_of(label, result):
+    return f"| {label} | " + " | ".join(f"{result[form]:,}" if isinstance(result[form], int) else "-" for form in FORMATS) + " |"
+
+
+def write_table(document, results):
+    text = document.read_text(encoding="utf-8")
+    lines = [f"| store | {' | '.join(FORMATS)} |", f"|---|{'---:|' * len(FORMATS)}", *(row_of(label, results[label]) for label in sorted(results)),
+             row_of(f"**{len(results)} stores**", {form: sum(r[form] or 0 for r in results.values()) for form in FORMATS})]
+    text = re.sub(f"{BEGIN}.*{END}", lambda _: "\n".join((BEGIN, *lines, END)), text, flags=re.DOTALL)
+    document.write_text(text, encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lode", required=True)
     parser.add_argument("--write", type=Path, help="the document to put the table into")
-    parser.add_argument("--share", type=int, default=1, help="every Nth store only")
+    parser.add_argument("--results", type=Path, help="what was found, as JSON; what is in it without a fault is not tried again")
+    parser.add_argument("--share", type=Share, default=Share(), help="the K-th of N parts of the stores")
     parser.add_argument("--only", help="stores with this in their path")
     options = parser.parse_args()
-    lode, folder, lines, bad = Lode(options.lode), corpus(), [], 0
-    formats = (*STACKS, *TIMELINE, *TABLES)
+    lode, folder, results = Lode(options.lode), corpus(), {}
+    if options.results and options.results.exists():
+        results = json.loads(options.results.read_text())
     for index, (path, info) in enumerate(stores(lode, folder)):
-        if index % options.share or (options.only and options.only not in str(path)):
+        label = str(path.relative_to(folder)).replace("/uftrace.data", "")
+        known = results.get(label, {})
+        if (known and all(map(is_good, known.values()))) or not options.share.has(index) or (options.only and options.only not in str(path)):
             continue
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as scratch:
-            result = try_all(lode, path, info, Path(scratch))
-        label = str(path.relative_to(folder)).replace("/uftrace.data", "")
-        lines.append(f"| {label} | " + " | ".join(f"{result[form]:,}" if isinstance(result[form], int) else "-" for form in formats) + " |")
-        print(lines[-1], f"{time.monotonic() - began:.1f} s", flush=True)
-        for form, value in result.items():
-            if isinstance(value, str):
-                bad += 1
+            results[label] = try_all(lode, path, info, Path(scratch), known)
+        print(row_of(label, results[label]), f"{time.monotonic() - began:.1f} s", flush=True)
+        for form, value in results[label].items():
+            if not is_good(value):
                 print(f"  {form}: {value}", flush=True)
+        if options.results:
+            options.results.write_text(json.dumps(results, indent=1))
+    bad = not all(is_good(value) for row in results.values() for value in row.values())
     if options.write and not bad:
-        text = options.write.read_text(encoding="utf-8")
-        head = f"| store | {' | '.join(formats)} |\n|---|{'---:|' * len(formats)}\n"
-        text = re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{head}" + "\n".join(lines) + f"\n{END}", text, flags=re.DOTALL)
-        options.write.write_text(text, encoding="utf-8")
+        write_table(options.write, results)
     return 1 if bad else 0
 
 

@@ -5,7 +5,7 @@ Exports of call stacks, read back by other programs: pprof by `go tool pprof`, f
 Each number that they find is compared with what `lode top` says of the store.
 
 Values are whole numbers, rounded as a running sum: a context's own cost is off by less than 1 unit, and so is the sum of a
-subtree. So a function may be off by the number of contexts that it has.
+subtree. So a function may be off by the number of contexts that it has. LODE_SHARE selects a part of the stores.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
+from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
 
 import callgrind_reader  # noqa: E402
@@ -290,11 +291,11 @@ def main():
         return tap.finish()
     if not has_go:
         tap.skip("pprof profiles", "go is not installed")
-    values = 0
+    values, share = 0, Share.of_cases().times(options.share)
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         for index, (path, info) in enumerate(stores(lode, folder)):
-            if index % options.share or (options.only and options.only not in str(path)):
+            if not share.has(index) or (options.only and options.only not in str(path)):
                 continue
             if info["schema"]["name"] == "lode-info-recording":
                 values += check_recording(tap, lode, path, scratch, has_go)

@@ -4,6 +4,7 @@
 What threads did, as speedscope profiles, OTF2 archives and profiles for the Firefox Profiler. Every call of every store is that of a
 reference (timeline_reference.py) which never saw Lode; sums by function are those of `lode top`; and the tools' own readers find
 the same. Needs the corpus; archives need the package python3-otf2; what the tools say needs LODE_VALIDATORS. With --all, all stores.
+LODE_SHARE selects a part of the stores and of the traps.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 
 import timeline_reference as reference
 import validators
+from share import Share
 from tap import Tap
 
 import corpus_files
@@ -258,9 +260,10 @@ def by_thread(wanted):
 
 
 def agree(tap, name, store, wanted, *options):
-    """Each format has the calls that are wanted, on threads of their own."""
+    """Each format has the calls that are wanted, on threads of their own. Returns what was read, by format."""
+    traces = {}
     for form, read in READERS.items():
-        trace = read(tap, store, *options)
+        trace = traces[form] = read(tap, store, *options)
         threads = {key: Counter({(begin, time, depth, n): c for (begin, time, depth, n), c in calls.items() if depth < reference.LEVELS})
                    for key, calls in trace.threads.items()}
         found = all_of(threads)
@@ -274,6 +277,7 @@ def agree(tap, name, store, wanted, *options):
     for (thread, *key), count in wanted.items():
         threads[thread][tuple(key)] += count
     agree_firefox(tap, name, store, threads, *options)
+    return traces
 
 
 def agree_firefox(tap, name, store, threads, *options):
@@ -313,10 +317,9 @@ def databases(tap, options):
     root = corpus() / "hpctoolkit"
     if expected is None or not (root / "expected").is_dir():
         return tap.skip("databases", "there is no corpus, or no Python with libyaml")
-    for path in sorted((root / "expected").glob("*.yaml.gz")):
+    paths = [path for path in sorted((root / "expected").glob("*.yaml.gz")) if options.all or path.stat().st_size <= SMALL]
+    for path in options.share.of(paths):
         name = path.name[:-len(".yaml.gz")]
-        if not options.all and path.stat().st_size > SMALL:
-            continue
         db = db_model.Database(expected.from_file(path))
         if not db.traces or not any(line["samples"] for line in db.traces["lines"]):
             continue
@@ -332,7 +335,7 @@ def databases(tap, options):
 
 def generated(tap, options):
     """Databases that are made to be mistaken for others; contexts that are not listed; times that stand still."""
-    for seed in range(200 if options.all else 12):
+    for seed in options.share.of(range(200 if options.all else 12)):
         shape, data = db_nasty.make(seed)
         db = db_model.Database(data)
         if data["traces"] is None or not any(line["samples"] for line in data["traces"]["lines"]):
@@ -348,16 +351,15 @@ def recordings(tap, options):
     if not found:
         return tap.skip("recordings", "there is no corpus")
     made = [(path.name, path) for path in sorted(corpus_files.folder("handmade").iterdir()) if path.name not in NOT_READ]
-    for name, path in found + made:
+    for name, path in options.share.of(found + made):
         wanted = reference.of_recording(rec_uftrace.tracks(path), True)
         if wanted:
-            agree(tap, name, path, wanted)
-            compare_top(tap, name, path)
+            compare_top(tap, name, path, agree(tap, name, path, wanted))
     return None
 
 
-def compare_top(tap, name, store):
-    """Calls, total and self time by name are those of `lode top`."""
+def compare_top(tap, name, store, traces=None):
+    """Calls, total and self time by name are those of `lode top`; `traces` were read before."""
     answer = tap.json("top", store, "--limit", "0", "--names", "raw")
     wanted = defaultdict(lambda: [0, 0, 0])
     for row in answer["rows"]:
@@ -365,7 +367,7 @@ def compare_top(tap, name, store):
             wanted[row["name"]][i] += row[key]
     twice = {row["name"] for row in answer["rows"]} if len(wanted) < len(answer["rows"]) else set()
     for form, read in READERS.items():
-        found = sums(read(tap, store).threads)
+        found = sums((traces[form] if traces else read(tap, store)).threads)
         wrong = [f"{key}: {found.get(key)}, not {wanted.get(key)}" for key in set(found) | set(wanted)
                  if key not in twice and tuple(wanted.get(key, ())) != found.get(key)]
         tap.values += 3 * len(wanted)
@@ -401,7 +403,8 @@ def costs(tap, options):
     root = corpus() / "hpctoolkit" / "final"
     if not root.is_dir():
         return tap.skip("costs", "there is no corpus")
-    for path in sorted(root.iterdir()) if options.all else [root / LARGE, root / "toolkit-small-v4", root / "made-small-notraces"]:
+    chosen = [root / name for name in (LARGE, "toolkit-small-v4", "made-small-notraces", "toolkit-loops-cputime-t-v4")]
+    for path in sorted(root.iterdir()) if options.all else options.share.of(chosen):
         try:
             metrics = tap.json("info", path)["metrics"][:None if options.all else 2]
         except (RuntimeError, KeyError):
@@ -454,6 +457,15 @@ def traps(tap, options):
     recorded = dict(corpus_files.recorded())
     if not recorded:
         return tap.skip("traps", "there is no corpus")
+    cases = [speedscope_traps, firefox_traps, deep]
+    if "otf2" in READERS:
+        cases[1:1] = [otf2_traps, otf2_values]
+    for case in options.share.of(cases):
+        case(tap, recorded)
+    return None
+
+
+def speedscope_traps(tap, recorded):
     root = corpus() / "hpctoolkit" / "final"
     trace = speedscope(tap, root / LARGE)
     calls = all_of(trace.threads)
@@ -469,10 +481,6 @@ def traps(tap, options):
     inlined = tap.json("info", root / LARGE)["contexts"]["inlined_calls"]
     names = {name for key in calls for name in [key[3]]}
     tap.check(inlined == 200 and any("LagrangeLeapFrog" in name for name in names), "inlined functions are calls of their own", [inlined])
-    firefox_traps(tap, recorded)
-    if "otf2" in READERS:
-        otf2_traps(tap, recorded)
-    return deep(tap)
 
 
 def firefox_traps(tap, recorded):
@@ -500,6 +508,9 @@ def otf2_traps(tap, recorded):
     tap.check(any(row["type"] == "GPU" for row in gpu.locations) and all((row["type"] == "GPU") == row["name"].startswith("GPU") for row in gpu.locations),
               "otf2: streams of accelerators are locations of their own",
               [[row["name"], row["type"]] for row in gpu.locations])
+
+
+def otf2_values(tap, recorded):
     values = otf2(tap, recorded["n_autoargs"])
     without = otf2(tap, recorded["n_autoargs"], "--no-arguments")
     chrome = json.loads(tap.export(recorded["n_autoargs"], "chrome")[0].read_text())["traceEvents"]
@@ -538,7 +549,7 @@ def deep_database(folder, levels):
         "traces": {"min_time_ns": 1000, "max_time_ns": 4000, "lines": [{"profile": 1, "samples": samples}]}})
 
 
-def deep(tap):
+def deep(tap, _):
     """5000 levels are cut at 3000; the cost of those below goes to the last level."""
     store, levels = tap.folder / "deep", 5000
     deep_database(store, levels)
@@ -609,58 +620,68 @@ def readers(tap, options):
     recorded = dict(corpus_files.recorded())
     if not recorded:
         return tap.skip("speedscope's own importer", "there is no corpus")
-    for name in sorted(recorded) if options.all else ("mt", "events"):
-        importer_agrees(tap, name, speedscope(tap, recorded[name]))
-    for name in ("first", "master", "master-fmi", "real-agent") if options.all else ("master",):
-        importer_agrees(tap, name, speedscope(tap, corpus() / "zorka" / "stores" / name))
+    stores = [recorded[name] for name in (sorted(recorded) if options.all else ("mt", "events"))]
+    stores += [corpus() / "zorka" / "stores" / name for name in (("first", "master", "master-fmi", "real-agent") if options.all else ("master",))]
     finals = corpus() / "hpctoolkit" / "final"
-    importer_agrees(tap, f"costs of {LARGE}", speedscope(tap, finals / LARGE, "--metric", "CPUTIME"))
-    for path in sorted(finals.iterdir()) if options.all else [finals / "toolkit-small-v4", finals / "toolkit-loops-cuda-nvidia-t-v4"]:
-        try:
-            trace = speedscope(tap, path, "--samples")
-        except RuntimeError:
-            continue
-        importer_agrees(tap, path.name, trace)
-    broken(tap, speedscope(tap, recorded["mt"]).path)
+    cases = [lambda path=path: importer_agrees(tap, f"{path.parent.name}/{path.name}", speedscope(tap, path)) for path in stores]
+    cases += [lambda: importer_agrees(tap, f"costs of {LARGE}", speedscope(tap, finals / LARGE, "--metric", "CPUTIME"))]
+    cases += [lambda path=path: samples_agree(tap, path)
+              for path in (sorted(finals.iterdir()) if options.all else [finals / "toolkit-small-v4", finals / "toolkit-loops-cuda-nvidia-t-v4"])]
+    cases += [lambda: broken(tap, speedscope(tap, recorded["mt"]).path)]
+    both = [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt", "n_autoargs"))), finals / "toolkit-small-v4"]
     if "otf2" in READERS:
-        otf2_reader(tap, options, recorded)
-    return firefox_reader(tap, options, recorded)
+        cases += [lambda path=path: otf2_agrees(tap, path) for path in both] + [lambda: broken_archives(tap, recorded["mt"])]
+    cases += [lambda path=path: firefox_agrees(tap, path) for path in both if options.all or path != recorded["n_autoargs"]]
+    cases += [lambda: broken_firefox(tap, recorded["mt"])]
+    for case in options.share.of(cases):
+        case()
+    return None
 
 
-def otf2_reader(tap, options, recorded):
+def samples_agree(tap, path):
+    try:
+        trace = speedscope(tap, path, "--samples")
+    except RuntimeError:  # there is no trace line
+        return
+    importer_agrees(tap, path.name, trace)
+
+
+def otf2_agrees(tap, path):
     """otf2-print accepts archives, and the validator's own sums are those of this file's reader."""
-    finals = corpus() / "hpctoolkit" / "final"
-    for path in [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt", "n_autoargs"))), finals / "toolkit-small-v4"]:
-        trace = otf2(tap, path)
-        status, said = validators.run("otf2_check.py", trace.path / "traces.otf2")
-        wanted = {n: {"calls": row[0], "total": row[1], "self": row[2]} for n, row in sums(trace.threads).items()}
-        tap.check(status == 0 and said["functions"] == wanted and said["depth"] == max(key[2] for c in trace.threads.values() for key in c) + 1,
-                  f"otf2-print reads {path.parent.name}/{path.name}: calls and times of {len(wanted)} functions agree", [said.get("error")])
+    trace = otf2(tap, path)
+    status, said = validators.run("otf2_check.py", trace.path / "traces.otf2")
+    wanted = {n: {"calls": row[0], "total": row[1], "self": row[2]} for n, row in sums(trace.threads).items()}
+    tap.check(status == 0 and said["functions"] == wanted and said["depth"] == max(key[2] for c in trace.threads.values() for key in c) + 1,
+              f"otf2-print reads {path.parent.name}/{path.name}: calls and times of {len(wanted)} functions agree", [said.get("error")])
+
+
+def broken_archives(tap, store):
     for name, change in {"definitions are missing": lambda p: p.joinpath("traces.def").unlink(),
                          "a location has no events": lambda p: p.joinpath("traces", "0.evt").unlink(),
                          "a location has no definitions": lambda p: p.joinpath("traces", "0.def").unlink()}.items():
-        path, _ = tap.export(recorded["mt"], "otf2")
+        path, _ = tap.export(store, "otf2")
         change(path)
         status, _ = validators.run("otf2_check.py", path / "traces.otf2", timeout=60)
         tap.check(status != 0, f"an archive is refused: {name}")
 
 
-def firefox_reader(tap, options, recorded):
+def firefox_agrees(tap, path):
     """The profiler's own program finds the times that this file's reader found; milliseconds are doubles."""
-    finals = corpus() / "hpctoolkit" / "final"
-    for path in [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt",))), finals / "toolkit-small-v4"]:
-        trace = firefox(tap, path)
-        status, said = validators.run("firefox.mjs", trace.path, timeout=100)
-        if "did not become ready" in str(said.get("error")):
-            tap.skip(f"Firefox Profiler reads {path.name}", "its program had no time to start")
-            continue
-        wrong = [said["error"]] if status else []
-        wanted = Counter(frozenset((n, *row) for n, row in one.items()) for one in trace.threads.values())
-        found = Counter(frozenset((f["name"], round(f["total"] * 10 ** 6), round(f["self"] * 10 ** 6)) for f in t["functions"]) for t in said.get("threads", []))
-        wrong += [f"{sorted(row)[:5]}" for row in list((found - wanted) + (wanted - found))[:4]] if len(trace.threads) <= 16 else []
-        wrong += [] if status or said["threadCount"] == len(trace.threads) else [f"{said['threadCount']} threads"]
-        tap.check(not wrong, f"Firefox Profiler reads {path.parent.name}/{path.name}: {len(trace.threads)} threads, times agree", wrong)
-    text = firefox(tap, recorded["mt"]).path.read_text()
+    trace = firefox(tap, path)
+    status, said = validators.run("firefox.mjs", trace.path, timeout=100)
+    if "did not become ready" in str(said.get("error")):
+        tap.skip(f"Firefox Profiler reads {path.name}", "its program had no time to start")
+        return
+    wrong = [said["error"]] if status else []
+    wanted = Counter(frozenset((n, *row) for n, row in one.items()) for one in trace.threads.values())
+    found = Counter(frozenset((f["name"], round(f["total"] * 10 ** 6), round(f["self"] * 10 ** 6)) for f in t["functions"]) for t in said.get("threads", []))
+    wrong += [f"{sorted(row)[:5]}" for row in list((found - wanted) + (wanted - found))[:4]] if len(trace.threads) <= 16 else []
+    wrong += [] if status or said["threadCount"] == len(trace.threads) else [f"{said['threadCount']} threads"]
+    tap.check(not wrong, f"Firefox Profiler reads {path.parent.name}/{path.name}: {len(trace.threads)} threads, times agree", wrong)
+
+
+def broken_firefox(tap, store):
+    text = firefox(tap, store).path.read_text()
     for name, bad in {"cut off": text[:-9], "a newer version": text.replace("ProfileVersion\":60", "ProfileVersion\":600")}.items():
         file = tap.folder / "bad.firefox.json"
         file.write_text(bad)
@@ -707,6 +728,7 @@ def main():
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
     reference.LEVELS = DEEPEST["speedscope"]
+    options.share = Share() if options.all else Share.of_cases()
     with tempfile.TemporaryDirectory() as folder:
         tap = Program(str(Path(options.lode).resolve()), Path(folder))
         if not has_otf2(tap):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Timelines: Perfetto traces and Chrome trace events. Every slice of every store is that of a reference (timeline_reference.py) which never saw Lode, by readers that Lode has no part in; and Perfetto itself finds as many, with the same sums. Needs the corpus; what Perfetto says needs
-LODE_VALIDATORS. With --all, also the stores that take long.
+LODE_VALIDATORS. With --all, also the stores that take long. LODE_SHARE selects a part of the stores and of the traps.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from pathlib import Path
 import pftrace
 import timeline_reference as reference
 import validators
+from share import Share
 from tap import Tap
 
 import corpus_files
@@ -132,10 +133,9 @@ def databases(tap, options):
     root = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or "") / "hpctoolkit"
     if expected is None or not (root / "expected").is_dir():
         return tap.skip("databases", "there is no corpus, or no Python with libyaml")
-    for path in sorted((root / "expected").glob("*.yaml.gz")):
+    paths = [path for path in sorted((root / "expected").glob("*.yaml.gz")) if options.all or path.stat().st_size <= SMALL]
+    for path in options.share.of(paths):
         name = path.name[:-len(".yaml.gz")]
-        if not options.all and path.stat().st_size > SMALL:
-            continue
         db = db_model.Database(expected.from_file(path))
         if not db.traces or not any(line["samples"] for line in db.traces["lines"]):
             continue
@@ -167,7 +167,7 @@ def recordings(tap, options):
     if not found:
         return tap.skip("recordings", "there is no corpus")
     made = [(path.name, path) for path in sorted(corpus_files.folder("handmade").iterdir()) if path.name not in NOT_READ]
-    for name, path in found + made:
+    for name, path in options.share.of(found + made):
         tracks = rec_uftrace.tracks(path)
         wanted = reference.of_recording(tracks, True)
         if not wanted:
@@ -233,29 +233,33 @@ def readers(tap, options):
     if not recorded:
         return tap.skip("Perfetto's own reader", "there is no corpus")
     root = corpus_files.folder("recorded").parents[1]
-    names = sorted(recorded) if options.all else ("events", "deep4k")
-    for name in names:
-        perfetto_agrees(tap, name, recorded[name])
-    for name in ("master",) if not options.all else ("first", "master", "master-fmi", "real-agent"):  # Zorka
-        perfetto_agrees(tap, name, root / "zorka" / "stores" / name)
-    trace = perfetto_agrees(tap, LARGE, root / "hpctoolkit" / "final" / LARGE)
+    final = root / "hpctoolkit" / "final"
+    stores = [recorded[name] for name in (sorted(recorded) if options.all else ("events", "deep4k"))]
+    stores += [root / "zorka" / "stores" / name for name in (("first", "master", "master-fmi", "real-agent") if options.all else ("master",))]
+    stores += [path for path in sorted(final.iterdir()) if path.name != LARGE and has_samples(tap, path)] if options.all else []
+    cases = [lambda: large(tap, final / LARGE), lambda: broken_chrome(tap), lambda: broken(tap, final / LARGE)]
+    cases += [lambda path=path: perfetto_agrees(tap, f"{path.parent.name}/{path.name}", path) for path in stores]
+    for case in options.share.of(cases):
+        case()
+    return None
+
+
+def has_samples(tap, store):
+    return subprocess.run([tap.lode, "export", str(store), "--format", "perfetto", "-o", "-"], capture_output=True).returncode == 0
+
+
+def large(tap, store):
+    trace = perfetto_agrees(tap, LARGE, store)
     status, said = validators.run("perfetto.mjs", trace.path, "select sum(dur) d from slice where depth=0")
     found = (said["slices"]["count"], said["packets"] - 1 - 27 - 81 - 81, said["slices"]["depth"], said["threads"], len(said["processes"]),
              int(said["slices"]["total"]), int(said["queries"][0][0]["d"]), said["bounds"]["first"], said["bounds"]["last"])
     wanted = (253211, 506422, 25, 81, 27, 5104473178000, 651849998000, "1663059471075931000", "1663059479261322000")
     tap.check(status == 0 and found == wanted, f"{LARGE}: slices, events, depth, threads, processes, sums and times as another program found them", [found, wanted])
-    if options.all:
-        for path in sorted((root / "hpctoolkit" / "final").iterdir()):
-            if (path / "trace.db").exists() and path.name != LARGE:
-                done = subprocess.run([tap.lode, "export", str(path), "--format", "perfetto", "-o", "-"], capture_output=True)
-                if done.returncode == 0:
-                    perfetto_agrees(tap, path.name, path)
-    return broken(tap, trace.path)
 
 
-def broken(tap, path):
+def broken(tap, store):
     """What the readers refuse."""
-    data = path.read_bytes()[:200000]
+    data = tap.export(store, "perfetto")[0].read_bytes()[:200000]
     packets, at = [], 0
     while at < len(data):
         size, begin = pftrace.varint(data, at + 1)
@@ -276,6 +280,9 @@ def broken(tap, path):
         except (pftrace.Bad, KeyError):
             strict = True
         tap.check(refused and strict, f"a Perfetto trace is refused: {name}", [refused, strict])
+
+
+def broken_chrome(tap):
     chrome, _ = tap.export(corpus_files.recorded()[0][1], "chrome")
     text = chrome.read_text()
     for name, bad in {"cut off": text[:-4], "a call that never ends": text.replace('{"ph":"E"', '{"ph":"C"', 1), "thread 0": text.replace('"tid":', '"tid":0,"was":', 400)}.items():
@@ -326,31 +333,46 @@ def compare_top(tap, name, trace, answer):
 
 
 def traps(tap, options):
-    recorded = dict(corpus_files.recorded())
-    if not recorded:
+    if not corpus_files.recorded():
         return tap.skip("traps", "there is no corpus")
-    trace = tap.perfetto(recorded["deep4k"])
+    for trap in options.share.of((levels, epoch, arguments, errors, addresses)):
+        trap(tap)
+    return None
+
+
+def levels(tap):
+    store = dict(corpus_files.recorded())["deep4k"]
+    trace = tap.perfetto(store)
     tap.check(trace.depth == 512 and "990 calls below 512 levels" in trace.said, "calls below 512 levels are left out, and that is said", [trace.depth, trace.said])
-    trace = tap.perfetto(recorded["deep4k"], "--depth", 100)
+    trace = tap.perfetto(store, "--depth", 100)
     tap.check(trace.depth == 100 and "below 512" not in trace.said, "--depth cuts before", [trace.depth, trace.said])
-    root = corpus_files.folder("recorded").parents[1]
-    chrome = tap.chrome(root / "hpctoolkit" / "final" / LARGE)
+
+
+def epoch(tap):
+    chrome = tap.chrome(corpus_files.folder("recorded").parents[1] / "hpctoolkit" / "final" / LARGE)
     first = min(s.begin for s in chrome.slices)
     tap.check(chrome.base == first == 1663059471075931000 and max(s.end for s in chrome.slices) == 1663059479261322000,
               "Chrome: times count from the first event, and are exact", [chrome.base, first])
+
+
+def arguments(tap):
+    recorded = dict(corpus_files.recorded())
     values = tap.perfetto(recorded["n_autoargs"])
     without = tap.perfetto(recorded["n_autoargs"], "--no-arguments")
     tap.check(sum(len(s.args) for s in values.slices) == 74 and not any(s.args for s in without.slices) and values.keys() == without.keys(),
               "--no-arguments: the same slices without values", [sum(len(s.args) for s in values.slices)])
-    values, chrome = tap.perfetto(root / "zorka/stores/master"), tap.chrome(root / "zorka/stores/master", "--no-arguments")
+    counters = tap.perfetto(recorded["events"]).counters
+    tap.check("read:proc/statm vmrss" in counters and len(counters["read:proc/statm vmrss"]) > 1, "numbers are counters", [sorted(counters)])
+
+
+def errors(tap):
+    store = corpus_files.folder("recorded").parents[1] / "zorka" / "stores" / "master"
+    values, chrome = tap.perfetto(store), tap.chrome(store, "--no-arguments")
     tap.check(any(key == "error" and value is True for s in values.slices for key, value in s.args) and not any(s.args for s in chrome.slices),
               "failed calls say so; without arguments they do not")
     thrown = [dict(i.args) for i in values.instants if i.name == "exception"]
     tap.check(len(thrown) == 3 and all(i["class"] and i["message"] and i["stack"] for i in thrown) and any("cause stack" in i for i in thrown),
               "exceptions are instants with class, message, stack and causes", [thrown])
-    counters = tap.perfetto(recorded["events"]).counters
-    tap.check("read:proc/statm vmrss" in counters and len(counters["read:proc/statm vmrss"]) > 1, "numbers are counters", [sorted(counters)])
-    return addresses(tap)
 
 
 def addresses(tap):
@@ -410,6 +432,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
+    options.share = Share() if options.all else Share.of_cases()
     with tempfile.TemporaryDirectory() as folder:
         tap = Program(str(Path(options.lode).resolve()), Path(folder))
         for part in (databases, recordings, stores, same_bytes, traps, peer, readers):

@@ -18,12 +18,21 @@ class Share:
         """All, unless LODE_SHARE_FAULTS or LODE_SHARE in the environment says otherwise."""
         return Share(os.environ.get("LODE_SHARE_FAULTS") or os.environ.get("LODE_SHARE") or "1/1")
 
+    @staticmethod
+    def of_cases():
+        """All, unless LODE_SHARE in the environment says otherwise."""
+        return Share(os.environ.get("LODE_SHARE") or "1/1")
+
     def times(self, every):
         """The share's part of each `every`-th case."""
         return Share(f"{self.part + 1}/{self.parts * every}")
 
     def has(self, number):
         return number % self.parts == self.part
+
+    def of(self, cases):
+        """Its part of a list."""
+        return [case for number, case in enumerate(cases) if self.has(number)]
 
     def shifted(self, by):
         return Share(f"{(self.part + by) % self.parts + 1}/{self.parts}")
