@@ -25,6 +25,16 @@ export function Section({ title, children, more }: { title: string; children: Co
   );
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  own: 'own code', mpi: 'MPI', threads: 'threads and OpenMP', memory: 'memory', io: 'input and output', system: 'system libraries', gpu: 'GPU', idle: 'not running',
+};
+
+/** The colour of a kind of function; the title says it in words. */
+export function Swatch({ kind }: { kind: string | null }): JSX.Element | null {
+  const known = kind === null ? undefined : KINDS[kind];
+  return known === undefined || kind === null ? null : <i class={`swatch kind-${kind}`} title={known} />;
+}
+
 /** A link inside the page. */
 export function Link({ onClick, children, title }: { onClick: () => void; children: ComponentChildren; title?: string }): JSX.Element {
   return <button type="button" class="link" title={title} onClick={onClick}>{children}</button>;

@@ -20,6 +20,8 @@ export interface TopRow extends Cost {
   readonly mean: number | null;
   readonly p95: number | null;
   readonly max: number | null;
+  /** The kind of function, such as 'mpi'; NULL of modules and files. */
+  readonly kind: string | null;
   /** Costs of the further metrics. */
   readonly more: readonly Cost[];
 }
@@ -78,6 +80,7 @@ export function readTop(answer: unknown): Top {
     mean: num(row['mean_ns']),
     p95: num(row['p95_ns']),
     max: num(row['max_ns']),
+    kind: text(row['kind']),
     more: several ? several.slice(1).map((_, index) => costOf(row, `_${String(index + 2)}`)) : [],
   }));
   return {

@@ -7,15 +7,15 @@ import { amount, baseName, clean, count, percent, type Unit } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
-import { Link, Name, Problem } from '../parts';
+import { Link, Name, Problem, Swatch } from '../parts';
 import { readTop, type Cost, type Top, type TopRow } from '../rows';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
 
 const GROUPS: Readonly<Record<Info['kind'], readonly string[]>> = {
-  database: ['function', 'line', 'loop', 'module', 'file'],
-  recording: ['function', 'symbol'],
+  database: ['function', 'line', 'loop', 'module', 'file', 'kind'],
+  recording: ['function', 'symbol', 'kind'],
 };
 const LIMIT = 200;
 
@@ -67,13 +67,13 @@ function callColumns(top: Top): Column<TopRow>[] {
   ];
 }
 
-const TITLES: Readonly<Record<string, string>> = { function: 'Function', symbol: 'Function', line: 'Line', loop: 'Loop', module: 'Load module', file: 'Source file' };
+const TITLES: Readonly<Record<string, string>> = { function: 'Function', symbol: 'Function', line: 'Line', loop: 'Loop', module: 'Load module', file: 'Source file', kind: 'Kind of function' };
 
 function columnsOf(top: Top, info: Info, group: string): Column<TopRow>[] {
   const isRecording = info.kind === 'recording';
   const columns = top.metrics.flatMap((metric, index) => costColumns(index, (row) => (index === 0 ? row : row.more[index - 1]), metric, isRecording, top.rows).slice(0, index === 0 ? 4 : 2));
-  if (isRecording) columns.push(...callColumns(top));
-  columns.push({ key: 'name', title: TITLES[group] ?? 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name, order: 'name' });
+  if (isRecording && group !== 'kind') columns.push(...callColumns(top));
+  columns.push({ key: 'name', title: TITLES[group] ?? 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <><Swatch kind={row.kind} /><Name name={row.name} /></>, value: (row) => row.name, order: 'name' });
   const hasPlaces = group !== 'module' && group !== 'file' && group !== 'line' && top.rows.some((row) => row.file !== null);
   if (hasPlaces) {
     columns.push({ key: 'place', title: 'Defined at', width: 'minmax(90px, 180px)', cell: (row) => (row.file === null ? '' : <span class="quiet" title={clean(row.file)}>{baseName(row.file)}{row.line ? `:${String(row.line)}` : ''}</span>) });

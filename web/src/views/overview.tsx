@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useAnswer, type Query } from '../api';
 import { amount, baseName, clean, count, percent, unitOf } from '../format';
 import type { Info } from '../info';
-import { Link, Name, Problem, Section } from '../parts';
+import { Link, Name, Problem, Section, Swatch } from '../parts';
 import { readTop, readTree } from '../rows';
 import { DistributionFacts } from '../side';
 import { go, type State } from '../state';
@@ -32,7 +32,7 @@ function Headline({ state, info }: ViewProps): JSX.Element {
 }
 
 /** Rows with a bar: a share that the eye compares, and the number. */
-function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: readonly { key: string; name: string; share: number | null; text: string; exact: number | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
+function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: readonly { key: string; name: string; share: number | null; text: string; exact: number | null; kind?: string | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
   return (
     <ol class="bars" aria-label={label}>
       {rows.map((row) => (
@@ -40,7 +40,7 @@ function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: rea
           <button type="button" onClick={() => onPick(row.name)}>
             <i class="bar" style={{ width: `${String(Math.min(100, Math.max(0, row.share ?? 0)))}%` }} />
             <span class="share">{hasShare === false ? '' : `${percent(row.share)}%`}</span>
-            <Name name={row.name} />
+            <span class="what"><Swatch kind={row.kind ?? null} /><Name name={row.name} /></span>
             <span class="value">{row.text}</span>
           </button>
         </li>
@@ -60,7 +60,7 @@ function Largest({ state, info }: ViewProps): JSX.Element {
         {top.rows.length === 0 ? <p class="quiet">No function has a cost.</p> : null}
         <Bars
           label="Functions by exclusive cost" onPick={(name) => go({ view: 'top', name, group: '' })}
-          rows={top.rows.map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
+          rows={top.rows.map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive, kind: row.kind }))}
         />
       </Section>
   );
@@ -158,6 +158,25 @@ function Modules({ state, info }: ViewProps): JSX.Element | null {
   );
 }
 
+/** What the cost is spent in, as one strip: own code, MPI, waiting, ... */
+function Kinds({ state, info }: ViewProps): JSX.Element | null {
+  const answer = useAnswer<unknown>({ command: 'top', store: state.store, options: [...sharedOptions(state, info, { search: false }), ['by', 'kind']] });
+  if (answer.data === null || answer.error) return <div class="kinds" />;
+  const top = readTop(answer.data);
+  const unit = top.metrics[0]?.unit ?? 'count';
+  const rows = top.rows.filter((row) => (row.exclusivePercent ?? 0) > 0);
+  return (
+    <div class="kinds">
+      <div class="strip" role="img" aria-label={rows.map((row) => `${row.name} ${percent(row.exclusivePercent)}%`).join(', ')}>
+        {rows.map((row) => <i key={row.name} class={`kind-${row.kind ?? ''}`} style={{ flexGrow: row.exclusivePercent ?? 0 }} title={`${clean(row.name)}: ${amount(row.exclusive, unit)}`} />)}
+      </div>
+      <ul>
+        {rows.map((row) => <li key={row.name} data-value={row.exclusive ?? undefined}><Swatch kind={row.kind} />{clean(row.name)} <b>{percent(row.exclusivePercent)}%</b></li>)}
+      </ul>
+    </div>
+  );
+}
+
 /** A second look at the same cost: lines of a database, functions with their callees of a recording. */
 function Second({ state, info }: ViewProps): JSX.Element | null {
   const isRecording = info.kind === 'recording';
@@ -175,7 +194,7 @@ function Second({ state, info }: ViewProps): JSX.Element | null {
         label={title} onPick={pick} hasShare={!isRecording}
         rows={top.rows.map((row, index) => ({
           key: `${String(index)} ${row.name}`, name: row.name, share: isRecording ? row.inclusivePercent : row.exclusivePercent,
-          text: amount(isRecording ? row.inclusive : row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive,
+          text: amount(isRecording ? row.inclusive : row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive, kind: row.kind,
         }))}
       />
     </Section>
@@ -201,6 +220,7 @@ function Overview(props: ViewProps): JSX.Element {
   return (
     <div class="overview">
       <Headline {...props} />
+      <Kinds {...props} />
       <div class="wide"><Largest {...props} /><Second {...props} /></div>
       <div class="narrow"><HotPath {...props} /></div>
       <div class="narrow"><Spread {...props} /><Modules {...props} /><Metrics info={props.info} /></div>
