@@ -98,3 +98,10 @@ export function shellWord(word: string): string {
   }
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
+
+/** The end of a long dotted name, which says more than its beginning: "…CoyoteAdapter.service". */
+export function tail(name: string): string {
+  const text = clean(name);
+  if (text.length <= 30 || !/^[\w$]+(\.[\w$<>]+){2,}$/.test(text)) return text;
+  return `…${text.split('.').slice(-2).join('.')}`;
+}

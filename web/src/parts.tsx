@@ -2,7 +2,7 @@
 // Small parts that several views have.
 import type { ComponentChildren, JSX } from 'preact';
 import type { Answer } from './api';
-import { clean } from './format';
+import { clean, tail } from './format';
 
 /** What stands in the place of a view that has no answer: an error with what to do, or that it is being computed. */
 export function Problem({ answer }: { answer: Answer<unknown> }): JSX.Element | null {
@@ -11,9 +11,9 @@ export function Problem({ answer }: { answer: Answer<unknown> }): JSX.Element | 
 }
 
 /** A name from a file: always text, with unsafe characters as escapes. */
-export function Name({ name, suffix }: { name: string; suffix?: string }): JSX.Element {
+export function Name({ name, suffix, isShort }: { name: string; suffix?: string; isShort?: boolean }): JSX.Element {
   const text = clean(name);
-  return <span class="name" title={text}>{text}{suffix ? <span class="quiet"> {suffix}</span> : null}</span>;
+  return <span class="name" title={text}>{isShort ? tail(name) : text}{suffix ? <span class="quiet"> {suffix}</span> : null}</span>;
 }
 
 export function Section({ title, children, more }: { title: string; children: ComponentChildren; more?: ComponentChildren }): JSX.Element {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amount, baseName, clean, count, percent, shellWord, unitOf } from '../src/format';
+import { amount, baseName, clean, count, percent, shellWord, tail, unitOf } from '../src/format';
 
 test('amounts are those that the program prints', () => {
   assert.equal(amount(634.972119, 'seconds'), '634.972 s');
@@ -60,4 +60,10 @@ test('the last component of a path', () => {
   assert.equal(baseName('/a/b.c'), 'b.c');
   assert.equal(baseName('a/'), 'a');
   assert.equal(baseName(null), '');
+});
+
+test('long dotted names are shown by their end', () => {
+  assert.equal(tail('org.apache.catalina.connector.CoyoteAdapter.service'), '…CoyoteAdapter.service');
+  assert.equal(tail('CalcHourglassControlForElems(Domain&, double*, double)'), 'CalcHourglassControlForElems(Domain&, double*, double)');
+  assert.equal(tail('a.b.c'), 'a.b.c');
 });

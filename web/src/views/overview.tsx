@@ -77,7 +77,7 @@ function HotPath({ state, info }: ViewProps): JSX.Element {
           {hot.map((row, index) => (
             <li key={`${String(index)} ${row.context}`} data-value={row.inclusive ?? undefined}>
               <Link onClick={() => go({ view: 'tree', context: row.context, way: '' })}>
-                <span class="share">{percent(row.inclusivePercent)}%</span> <Name name={row.name} suffix={row.isInlined ? '[inlined]' : ''} />
+                <span class="share">{percent(row.inclusivePercent)}%</span> <Name isShort name={row.name} suffix={row.isInlined ? '[inlined]' : ''} />
               </Link>
             </li>
           ))}
@@ -131,7 +131,7 @@ function Spread({ state, info }: ViewProps): JSX.Element | null {
           const value = row.value ?? row.total_ns ?? row.duration_ns ?? null;
           return (
             <tr key={index} data-value={value ?? undefined}>
-              <td>{row.profile !== undefined ? <Link title="Show this profile only" onClick={() => go({ profiles: `profile=${String(row.profile)}` })}><Name name={row.name} /></Link> : <Name name={row.name} />}</td>
+              <td>{row.profile !== undefined ? <Link title="Show this profile only" onClick={() => go({ profiles: `profile=${String(row.profile)}` })}><Name name={row.name} /></Link> : <Name isShort name={row.name} />}</td>
               <td class="number">{amount(value, unit)}</td>
             </tr>
           );
@@ -165,6 +165,7 @@ function Kinds({ state, info }: ViewProps): JSX.Element | null {
   const top = readTop(answer.data);
   const unit = top.metrics[0]?.unit ?? 'count';
   const rows = top.rows.filter((row) => (row.exclusivePercent ?? 0) > 0);
+  if (rows.length < 2) return null;
   return (
     <div class="kinds">
       <div class="strip" role="img" aria-label={rows.map((row) => `${row.name} ${percent(row.exclusivePercent)}%`).join(', ')}>
