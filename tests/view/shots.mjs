@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pictures of every page for the documents, from the stores of `lode example`, in both themes:
 //   python3 tests/view/run.py --lode build/src/cli/lode --plugins $PWD/build/src/view --work /tmp/packages shots.mjs doc/images [NAME]...
-// Somebody looks at them before they are committed.
+// Somebody looks at them before they are committed; tests/view/shrink.py makes them a third as large.
 import { join } from 'node:path';
 import { examples, open, serve, settle, show } from './browser.mjs';
 
@@ -9,8 +9,6 @@ const PAGES = [
   ['overview', '?1', []],
   ['functions', '?v=top&n=spmv._omp_fn.0&1', []],
   ['tree', '?v=tree&c=53&1', ['Home', 'h']],
-  ['findings', '?s=1&v=findings&1', []],
-  ['shop', '?s=2&1', []],
 ];
 const [out, ...wanted] = process.argv.slice(2);
 const stores = examples();
