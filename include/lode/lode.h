@@ -34,6 +34,7 @@
 #include <lode/event.h>
 #include <lode/export.h>
 #include <lode/find.h>
+#include <lode/fingerprint.h>
 #include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>

@@ -98,9 +98,8 @@ static inline void sip_word(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
-uint64_t lode_hash_bytes(const void *data, size_t size)
+static uint64_t sip_hash(const uint64_t key[2], const void *data, size_t size)
 {
-    const uint64_t *key = lode_hash_seed.bytes;
     uint64_t v[4] = {key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
                      key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
     const uint8_t *bytes = data;
@@ -116,6 +115,17 @@ uint64_t lode_hash_bytes(const void *data, size_t size)
     sip_round(v);
     sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t lode_hash_bytes(const void *data, size_t size)
+{
+    return sip_hash(lode_hash_seed.bytes, data, size);
+}
+
+uint64_t lode_hash_fixed(const void *data, size_t size)
+{
+    static const uint64_t key[2] = {0};
+    return sip_hash(key, data, size);
 }
 
 uint64_t lode_hash_text(const char *text)

@@ -42,6 +42,9 @@ static inline uint64_t lode_hash_pair(uint64_t first, uint64_t second)
 uint64_t lode_hash_bytes(const void *data, size_t size);
 uint64_t lode_hash_text(const char *text);
 
+/* The same with a key that everybody knows: for fingerprints, which are no keys of tables. */
+uint64_t lode_hash_fixed(const void *data, size_t size);
+
 /* For tests: sets a seed. No other thread may use the library. */
 void lode_hash_reseed(uint64_t number);
 

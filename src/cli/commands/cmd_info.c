@@ -339,6 +339,8 @@ static int info_database(const invocation *call)
         status = info_open_derived(&s, &derived);
     if (status == EXIT_DONE) {
         out_begin(call->out, SCHEMA_INFO_DATABASE, s.path);
+        if (options->verbose)
+            info_json_fingerprint(call->out, s.path);
         if (out_format_of(call->out) == OUT_JSON)
             print_json(call->out, &s, &facts, derived);
         else

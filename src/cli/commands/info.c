@@ -4,6 +4,8 @@
 #include "alloc.h"
 #include "session.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,4 +166,14 @@ int info_list_has(const char *list, const char *item)
         list += strspn(list, ", ");
     }
     return 0;
+}
+
+void info_json_fingerprint(out *o, const char *path)
+{
+    uint64_t content = 0;
+    char digits[17];
+    if (lode_store_fingerprint(path, &content, NULL, NULL) != LODE_OK)
+        return;
+    snprintf(digits, sizeof digits, "%016" PRIx64, content);
+    out_fact_text(o, "fingerprint", digits);
 }

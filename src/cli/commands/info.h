@@ -43,6 +43,9 @@ void info_free(info_facts *facts);
 /* Whether a list "a, b, c" has an item. */
 int info_list_has(const char *list, const char *item);
 
+/* JSON: the fingerprint of the store at a path; nothing if its files cannot be read. */
+void info_json_fingerprint(out *o, const char *path);
+
 /* Derived metrics. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int info_open_derived(session *s, lode_derived_list **list);
 /* Text: those with a value, or all. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/info.h"
 #include "commands/recording.h"
 
 #include "alloc.h"
@@ -273,6 +274,8 @@ int info_recording(const invocation *call, int is_verbose)
     if (status == EXIT_DONE) {
         track_sum sum = add_up(s.recording);
         out_begin(o, SCHEMA_INFO_RECORDING, s.path);
+        if (is_verbose)
+            info_json_fingerprint(o, s.path);
         if (out_format_of(o) == OUT_JSON)
             print_json(o, &s, &sum);
         else
