@@ -101,6 +101,46 @@ static void make_room(cache *k)
     }
 }
 
+static entry *add_entry(cache *k, const char *key)
+{
+    entry *e = alloc_array(1, sizeof *e);
+    e->key = alloc_array(strlen(key) + 1, 1);
+    memcpy(e->key, key, strlen(key));
+    push(k, e);
+    return e;
+}
+
+void *cache_find(cache *k, const char *key)
+{
+    pthread_mutex_lock(&k->lock);
+    entry *e = unlink_key(k, key);
+    if (e)
+        push(k, e);
+    void *result = e ? e->result : NULL;
+    if (result)
+        e->users++;
+    pthread_mutex_unlock(&k->lock);
+    return result;
+}
+
+void cache_add(cache *k, const char *key, void *result, size_t size, void (*free_result)(void *result))
+{
+    pthread_mutex_lock(&k->lock);
+    entry *e = unlink_key(k, key);
+    if (e) {
+        push(k, e);
+        free_result(result);
+    } else {
+        e = add_entry(k, key);
+        e->result = result;
+        e->size = size;
+        e->free_result = free_result;
+        k->size += size;
+        make_room(k);
+    }
+    pthread_mutex_unlock(&k->lock);
+}
+
 static void wait_for_change(cache *k)
 {
     struct timespec until;
@@ -120,10 +160,7 @@ void *cache_take(cache *k, const char *key, int (*is_over)(void *user), void *us
     for (;;) {
         entry *e = unlink_key(k, key);
         if (!e) {
-            e = alloc_array(1, sizeof *e);
-            e->key = alloc_array(strlen(key) + 1, 1);
-            memcpy(e->key, key, strlen(key));
-            push(k, e);
+            add_entry(k, key);
             break;
         }
         push(k, e);

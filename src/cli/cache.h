@@ -24,6 +24,10 @@ void *cache_take(cache *k, const char *key, int (*is_over)(void *user), void *us
 void cache_put(cache *k, const char *key, void *result, size_t size, void (*free_result)(void *result));
 /* There will be no result. */
 void cache_abandon(cache *k, const char *key);
+/* The result of a key, now in use; NULL if there is none. Nothing is due. */
+void *cache_find(cache *k, const char *key);
+/* Caches a result that nobody waits for, not in use; frees it if there is one already. */
+void cache_add(cache *k, const char *key, void *result, size_t size, void (*free_result)(void *result));
 /* Whether the result is a cached one; it is no longer in use then. */
 int cache_release(cache *k, const void *result);
 

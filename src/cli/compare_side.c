@@ -39,7 +39,6 @@ static void run_close(side_run *run)
 {
     for (size_t i = 0; i < SIDE_METRIC_MAX; i++)
         session_free_cost(run->costs[i].owned);
-    lode_calltree_free(run->tree);
     if (run->kind == LODE_STORE_RECORDING)
         rec_close(&run->recording);
     else
@@ -207,14 +206,9 @@ static int cost_of_database(side_set *set, side_run *run, size_t index, const ch
 
 static int build_tree(side_run *run)
 {
-    lode_error error = {0};
-    lode_calls_options options = rec_calls_options(&run->recording);
-    if (run->tree)
-        return EXIT_DONE;
-    lode_status status =
-        lode_calltree_compute(&run->tree, run->recording.recording, &run->recording.slice, &options, &error);
-    progress_clear(&run->recording.progress);
-    return status == LODE_OK ? EXIT_DONE : rec_error(&run->recording, &error);
+    if (!run->tree)
+        run->tree = rec_calltree(&run->recording);
+    return run->tree ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 static int cost_of_recording(side_set *set, side_run *run, size_t index)

@@ -33,7 +33,7 @@ typedef struct side_run {
     lode_store_kind kind;
     session database;
     rec_session recording;
-    lode_calltree *tree; /* of a recording */
+    const lode_calltree *tree; /* of a recording; its session has it */
     side_cost costs[SIDE_METRIC_MAX];
 } side_run;
 

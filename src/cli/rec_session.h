@@ -22,6 +22,7 @@ typedef struct rec_session {
     uint64_t begin, end;
     int has_interval;
     tally opening, reading; /* findings */
+    struct rec_tree *tree;  /* that rec_calltree computed; NULL: none yet */
     progress progress;
 } rec_session;
 
@@ -53,6 +54,14 @@ int rec_on_progress(void *user, const char *phase, uint64_t done, uint64_t total
 unsigned rec_threads(const rec_session *s);
 /* What was asked for, with the callbacks above. */
 lode_calls_options rec_calls_options(rec_session *s);
+
+/*
+ * The call tree of the slice, until rec_close; a host may have it already. NULL after a message.
+ * The findings of the pass are those of the session then.
+ */
+const lode_calltree *rec_calltree(rec_session *s);
+/* rec_close does it. */
+void rec_free_calltree(rec_session *s);
 
 /* JSON: members for the slice. */
 void rec_write_slice(out *o, const rec_session *s);

@@ -19,6 +19,7 @@
 
 #define DAEMONS_MAX 2
 #define STOP_WAIT   1000000 /* nanoseconds */
+#define STOP_WAITS  1000    /* at most, for answers that are being sent */
 
 struct server;
 
@@ -42,8 +43,8 @@ struct server {
     size_t worker_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct task *first, **last; /* the queue */
-    atomic_size_t suspended;
+    struct task *first, **last;      /* the queue */
+    atomic_size_t suspended, active; /* requests; active ones are not sent yet */
     atomic_bool is_stopping;
 };
 
@@ -182,6 +183,7 @@ static enum MHD_Result send_answer(struct task *task)
 static enum MHD_Result begin(struct task *task, const char *method)
 {
     task->is_begun = true;
+    atomic_fetch_add(&task->server->active, 1);
     task->method = strdup(method);
     if (!task->method || !task->target)
         return MHD_NO;
@@ -239,6 +241,8 @@ static void complete(void *user, struct MHD_Connection *connection, void **state
         return;
     if (task->answer.release)
         task->answer.release(task->answer.user, task->answer.body);
+    if (task->is_begun)
+        atomic_fetch_sub(&task->server->active, 1);
     free(task->method);
     free(task->target);
     free(task);
@@ -284,6 +288,8 @@ static void stop(void *self)
         }
         nanosleep(&(struct timespec){.tv_nsec = STOP_WAIT}, NULL);
     }
+    for (int i = 0; i < STOP_WAITS && atomic_load(&server->active) > 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = STOP_WAIT}, NULL);
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_stop_daemon(server->daemons[i]);
     pthread_cond_destroy(&server->changed);

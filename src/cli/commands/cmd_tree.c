@@ -336,21 +336,16 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
 static int tree_recording(const invocation *call)
 {
     rec_session s;
-    lode_calltree *tree = NULL;
+    const lode_calltree *tree = NULL;
     lode_view *view = NULL;
-    lode_error error = {0};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
-    lode_calls_options options = rec_calls_options(&s);
-    if (status == EXIT_DONE &&
-        lode_calltree_compute(&tree, s.recording, &s.slice, &options, &error) != LODE_OK)
-        status = rec_error(&s, &error);
-    progress_clear(&s.progress);
+    if (status == EXIT_DONE && !(tree = rec_calltree(&s)))
+        status = EXIT_TROUBLE;
     if (status == EXIT_DONE && !(view = build_view(s.path, lode_calltree_cost(tree), call->options)))
         status = EXIT_TROUBLE;
     if (status == EXIT_DONE)
         print_calltree(call->out, &s, tree, view, call->options);
     lode_view_free(view);
-    lode_calltree_free(tree);
     rec_close(&s);
     return status;
 }

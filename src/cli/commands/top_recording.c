@@ -245,17 +245,15 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
 
 static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighbour which)
 {
-    lode_calltree *tree = NULL;
     lode_matches *matches = NULL;
     lode_neighbours *rows = NULL;
     lode_error error = {0};
-    lode_calls_options options = rec_calls_options(s);
     int result = EXIT_DONE;
-    lode_status status = lode_calltree_compute(&tree, s->recording, &s->slice, &options, &error);
-    progress_clear(&s->progress);
-    if (status == LODE_OK)
-        status = lode_matches_find(&matches, lode_calltree_cost(tree), name,
-                                   name_form(names_of_recordings(s->shared->names)), &error);
+    const lode_calltree *tree = rec_calltree(s);
+    if (!tree)
+        return EXIT_TROUBLE;
+    lode_status status = lode_matches_find(&matches, lode_calltree_cost(tree), name,
+                                           name_form(names_of_recordings(s->shared->names)), &error);
     if (status == LODE_OK)
         status = lode_neighbours_of(&rows, tree, matches, which, &error);
     if (status != LODE_OK)
@@ -264,7 +262,6 @@ static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighb
         print_neighbours(o, s, rows, &(asked_name){name, lode_matches_count(matches)}, which);
     lode_neighbours_free(rows);
     lode_matches_free(matches);
-    lode_calltree_free(tree);
     return result;
 }
 

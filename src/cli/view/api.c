@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "view/api.h"
 
+#include "cache.h"
 #include "command.h"
 #include "output/report.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,29 +19,19 @@ static const struct allowed_command {
     const char *name;
     const char *operand; /* NULL: there is none */
 } allowed_commands[] = {
-    {"check", NULL},    {"compare", NULL}, {"context", "context"}, {"flame", NULL},  {"info", NULL},
-    {"profiles", NULL}, {"replay", NULL},  {"scaling", NULL},      {"search", NULL}, {"source", "location"},
+    {"check", NULL},    {"compare", NULL}, {"context", "context"}, {"flame", NULL},    {"info", NULL},
+    {"profiles", NULL}, {"replay", NULL},  {"scaling", NULL},      {"search", "text"}, {"source", "location"},
     {"top", NULL},      {"trace", NULL},   {"tree", NULL},
 };
 
-/*
- * Options, which mean the same in every command: none of them names a file, writes, or asks for
- * threads. Numbers have the bounds of the command; a smaller one is given here.
- */
+/* Options that may be used; allowed.def lists them. */
 static const struct allowed_option {
     const char *name;
     unsigned long long most; /* 0: no bound */
 } allowed_options[] = {
-    {"all", 0},         {"around", 1000000}, {"at", 0},        {"attribute", 0},  {"bottom-up", 0},
-    {"by", 0},          {"callees", 0},      {"callers", 0},   {"columns", 8192}, {"depth", 0},
-    {"errors", 0},      {"exclude", 0},      {"focus", 0},     {"from", 0},       {"function", 0},
-    {"id", 0},          {"include", 0},      {"inclusive", 0}, {"level", 0},      {"limit", 0},
-    {"lines", 0},       {"max-duration", 0}, {"method", 0},    {"metric", 0},     {"min-duration", 0},
-    {"min-percent", 0}, {"min-time", 0},     {"names", 0},     {"no-sched", 0},   {"profiles", 0},
-    {"idle-time", 0},   {"merge", 0},        {"probes", 0},    {"ranks-base", 0}, {"ranks-new", 0},
-    {"rows", 4096},     {"scaling", 0},      {"scope", 0},     {"sort", 0},       {"statistic", 0},
-    {"task", 0},        {"text", 0},         {"times", 0},     {"to", 0},         {"tree", 0},
-    {"verbose", 0},
+#define ALLOWED(name, most) {name, most},
+#include "view/allowed.def"
+#undef ALLOWED
 };
 
 typedef struct command_line {
@@ -177,27 +169,106 @@ static int build(command_line *line, const view_server *server, const target *t)
     return 0;
 }
 
-/* Whether all stores are open; else the answer says why not. */
+/* Whether all stores are open and unchanged; else the answer says what is wrong. */
 static int are_ready(view_answer *answer, view_server *server, const command_line *line)
 {
     char problem[VIEW_MESSAGE_SIZE] = "";
-    view_state worst = VIEW_READY;
-    pthread_mutex_lock(&server->lock);
-    for (size_t i = 0; i < line->store_count; i++) {
-        const view_store *store = &server->stores[line->stores[i]];
-        if (store->state == VIEW_READY)
-            continue;
-        worst = store->state;
-        snprintf(problem, sizeof problem, "%s",
-                 store->state == VIEW_FAILED ? store->problem : "the store is being opened");
+    unsigned status = 0;
+    for (size_t i = 0; i < line->store_count && !status; i++) {
+        view_store *store = &server->stores[line->stores[i]];
+        pthread_mutex_lock(&server->lock);
+        view_state state = store->state;
+        if (state == VIEW_FAILED)
+            snprintf(problem, sizeof problem, "%s", store->problem);
+        pthread_mutex_unlock(&server->lock);
+        status = state == VIEW_FAILED ? 422 : state == VIEW_OPENING ? 503 : 0;
+        if (!status && !view_is_current(server, store))
+            status = 410;
     }
-    pthread_mutex_unlock(&server->lock);
-    if (worst == VIEW_READY)
+    if (!status)
         return 1;
-    view_give_error(answer, server, worst == VIEW_FAILED ? 422 : 503, problem);
-    if (worst == VIEW_OPENING)
+    view_give_error(answer, server, status, status == 422 ? problem : NULL);
+    if (status == 503)
         view_add_header(answer, "Retry-After", "1");
     return 0;
+}
+
+/* ---- answers that are known ---- */
+
+/* FNV-1a: it distinguishes answers for one browser, and nobody gains by two that are equal. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
+/* From all that the answer depends on: the stores, the version, and the command line. */
+static void set_etag(view_answer *answer, const view_server *server, const command_line *line)
+{
+    uint64_t stores = 0, command = hash_text(UINT64_C(0xcbf29ce484222325), lode_version());
+    for (size_t i = 0; i < line->store_count; i++)
+        stores = stores * 31 + server->stores[line->stores[i]].identity;
+    command = hash_text(command, line->command->name);
+    for (int i = 0; i < line->argument_count; i++)
+        command = hash_text(command, line->arguments[i]);
+    snprintf(answer->text, sizeof answer->text, "\"%016" PRIx64 "-%016" PRIx64 "\"", stores, command);
+}
+
+static int is_known(const view_answer *answer, const view_request *request)
+{
+    const char *etag = view_header_of(request, "If-None-Match");
+    return etag && strcmp(etag, answer->text) == 0;
+}
+
+typedef struct bytes {
+    size_t size;
+    char data[];
+} bytes;
+
+static void release_bytes(void *user, const void *body)
+{
+    view_server *server = user;
+    const char *data = body;
+    cache_release(server->answers, data - offsetof(bytes, data));
+}
+
+/* Answers are cached as they are sent. */
+static int give_cached(view_answer *answer, view_server *server, const bytes *found)
+{
+    answer->status = 200;
+    answer->body = found->data;
+    answer->size = found->size;
+    answer->release = release_bytes;
+    answer->user = server;
+    view_add_header(answer, "Content-Type", "application/json; charset=utf-8");
+    view_add_header(answer, "Cache-Control", "private, no-cache");
+    return 1;
+}
+
+static void put_answer(view_server *server, const char *key, const view_answer *answer)
+{
+    bytes *b = answer->status == 200 ? malloc(sizeof *b + answer->size) : NULL;
+    if (!b)
+        return;
+    b->size = answer->size;
+    memcpy(b->data, answer->body, answer->size);
+    cache_add(server->answers, key, b, answer->size, free);
+}
+
+/* ---- running ---- */
+
+/* Whether no file became shorter while it was read. */
+static int are_intact(const view_server *server, const command_line *line)
+{
+    for (size_t i = 0; i < line->store_count; i++) {
+        const host_store *open = &server->stores[line->stores[i]].open;
+        if ((open->db ? lode_database_intact(open->db, NULL)
+                      : lode_recording_intact(open->recording, NULL)) != LODE_OK)
+            return 0;
+    }
+    return 1;
 }
 
 static void run(view_answer *answer, view_server *server, const view_request *request, command_line *line)
@@ -207,16 +278,42 @@ static void run(view_answer *answer, view_server *server, const view_request *re
     view_call_begin(&call, server, request);
     int status = command_run(line->command, line->argument_count, line->arguments);
     memcpy(message, call.message, sizeof message);
-    if (status != EXIT_TROUBLE && !call.is_cancelled) {
+    int is_intact = are_intact(server, line);
+    if (status != EXIT_TROUBLE && !call.is_cancelled && is_intact) {
         view_give_output(answer, &call, 200);
         view_call_end(&call);
         return;
     }
     view_call_end(&call);
-    if (call.is_cancelled)
+    if (!is_intact)
+        view_give_error(answer, server, 410, NULL);
+    else if (call.is_cancelled)
         view_give_error(answer, server, 503, "the request was given up");
     else
         view_give_error(answer, server, 400, message);
+}
+
+static int answer_command(view_answer *answer, view_server *server, const view_request *request,
+                          command_line *line, int may_work)
+{
+    set_etag(answer, server, line);
+    if (is_known(answer, request)) {
+        answer->status = 304;
+        view_add_header(answer, "ETag", answer->text);
+        return 1;
+    }
+    const bytes *found = cache_find(server->answers, answer->text);
+    if (!found && !may_work)
+        return 0;
+    if (found) {
+        give_cached(answer, server, found);
+    } else {
+        run(answer, server, request, line);
+        put_answer(server, answer->text, answer);
+    }
+    if (answer->status == 200)
+        view_add_header(answer, "ETag", answer->text);
+    return 1;
 }
 
 int view_run_command(view_answer *answer, view_server *server, const view_request *request, const target *t,
@@ -230,11 +327,8 @@ int view_run_command(view_answer *answer, view_server *server, const view_reques
     }
     if (build(&line, server, t) != 0)
         view_give_error(answer, server, 400, line.problem);
-    else if (are_ready(answer, server, &line)) {
-        is_answered = may_work;
-        if (may_work)
-            run(answer, server, request, &line);
-    }
+    else if (are_ready(answer, server, &line))
+        is_answered = answer_command(answer, server, request, &line, may_work);
     free_arguments(&line);
     return is_answered;
 }

@@ -10,6 +10,8 @@
 int view_run_command(view_answer *answer, view_server *server, const view_request *request, const target *t,
                      int may_work);
 
+/* NULL: none. */
+const char *view_header_of(const view_request *request, const char *name);
 /* Parts of answers. A message of NULL is the usual one for the status. */
 void view_add_header(view_answer *answer, const char *name, const char *value);
 void view_give_output(view_answer *answer, view_call *call, unsigned status);

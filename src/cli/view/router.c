@@ -30,6 +30,12 @@ static const char *header_of(const view_request *request, const char *name, int 
     return value;
 }
 
+const char *view_header_of(const view_request *request, const char *name)
+{
+    int is_twice = 0;
+    return header_of(request, name, &is_twice);
+}
+
 void view_add_header(view_answer *answer, const char *name, const char *value)
 {
     if (answer->header_count < VIEW_ANSWER_HEADERS_MAX)
@@ -128,8 +134,10 @@ static const char *words_of(unsigned status)
         {403, "the request comes from another site"},
         {404, "there is nothing of this name"},
         {405, "this method is not allowed here"},
+        {410, "the store was replaced or changed; start 'lode view' again"},
         {413, "a request has no body"},
         {421, "the host is not this machine"},
+        {503, "the store is being opened"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].status == status)
@@ -161,9 +169,8 @@ static const page_file *find_file(const target *t)
 
 static void give_page(view_answer *answer, view_server *server, const view_request *request, const target *t)
 {
-    int is_twice = 0;
     const page_file *file = find_file(t);
-    const char *known = header_of(request, "If-None-Match", &is_twice);
+    const char *known = view_header_of(request, "If-None-Match");
     if (!file) {
         view_give_error(answer, server, 404, NULL);
         return;

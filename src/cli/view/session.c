@@ -4,6 +4,8 @@
 #include "output/report.h"
 #include "view/view.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const state_names[] = {"opening", "ready", "failed"};
@@ -60,6 +62,12 @@ static void write_store(out *o, const view_store *store, size_t number)
     write_name(o, store->path);
     json_text(o, "kind", store->kind == LODE_STORE_DATABASE ? "database" : "recording");
     json_text(o, "state", state_names[store->state]);
+    if (store->state == VIEW_READY) {
+        char fingerprint[17];
+        snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, store->content);
+        json_text(o, "fingerprint", fingerprint);
+        json_bool(o, "is_replaced", store->is_replaced);
+    }
     if (store->state == VIEW_OPENING && store->total)
         json_real(o, "opened_percent", 100 * (double)store->done / (double)store->total);
     if (store->state == VIEW_FAILED)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <time.h>
 
 int view_create(view_server *server, size_t memory)
 {
@@ -107,8 +108,11 @@ static void open_store(opening *o)
     options.user = o;
     host_set(&h);
     store->open.path = store->path;
-    lode_status status =
-        lode_open(&store->open.db, &store->open.recording, &store->open.kind, store->path, &options, &error);
+    /* Before it is opened: what is replaced meanwhile is noticed. */
+    lode_status status = lode_store_fingerprint(store->path, &store->content, &store->identity, &error);
+    if (status == LODE_OK)
+        status = lode_open(&store->open.db, &store->open.recording, &store->open.kind, store->path, &options,
+                           &error);
     if (status != LODE_OK)
         store_unopened(store->path, &error);
     else
@@ -131,6 +135,39 @@ int view_open_stores(view_server *server)
 {
     int code = pthread_create(&server->opener, NULL, open_all, server);
     return code == 0 ? EXIT_DONE : report("cannot start a thread: %s", strerror(code));
+}
+
+static long long now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* A look at many files must not take longer than the answers: the next one waits. */
+#define LOOK_SHARE 20
+
+int view_is_current(view_server *server, view_store *store)
+{
+    uint64_t identity = 0;
+    pthread_mutex_lock(&server->lock);
+    int is_due = now_us() >= store->next_look && !store->is_replaced;
+    pthread_mutex_unlock(&server->lock);
+    if (is_due) {
+        long long begun = now_us();
+        int is_same = lode_store_fingerprint(store->path, NULL, &identity, NULL) == LODE_OK &&
+                      identity == store->identity &&
+                      (store->open.db ? lode_database_intact(store->open.db, NULL)
+                                      : lode_recording_intact(store->open.recording, NULL)) == LODE_OK;
+        pthread_mutex_lock(&server->lock);
+        store->is_replaced |= !is_same;
+        store->next_look = now_us() + (now_us() - begun) * LOOK_SHARE;
+        pthread_mutex_unlock(&server->lock);
+    }
+    pthread_mutex_lock(&server->lock);
+    int is_current = !store->is_replaced;
+    pthread_mutex_unlock(&server->lock);
+    return is_current;
 }
 
 void view_stop(view_server *server)

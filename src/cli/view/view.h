@@ -31,6 +31,9 @@ typedef struct view_store {
     host_store open;
     int has_interval; /* of trace lines or tracks */
     uint64_t begin, end;
+    uint64_t content, identity; /* fingerprints when it was opened */
+    int is_replaced;            /* since then */
+    long long next_look;        /* at the files, in microseconds of the monotonic clock */
 } view_store;
 
 typedef struct view_server {
@@ -53,6 +56,8 @@ int view_add_store(view_server *server, const char *path);
 int view_open_stores(view_server *server);
 void view_destroy(view_server *server);
 void view_stop(view_server *server);
+/* Whether a store that was opened is the one that is there; looks at its files now and then. */
+int view_is_current(view_server *server, view_store *store);
 
 /* As in view_handler; `user` is the server. */
 int view_answer_request(void *user, const view_request *request, int may_work, view_answer *answer);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "host.h"
+#include "rec_session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TREE_SIZE 128 /* bytes for each context, about */
+
+typedef struct rec_tree {
+    lode_calltree *tree;
+    tally reading;
+} rec_tree;
+
+static void free_tree(void *result)
+{
+    rec_tree *t = result;
+    lode_calltree_free(t->tree);
+    tally_free(&t->reading);
+    free(t);
+}
+
+/* All that a call tree depends on; NULL if there is no host that may have it. */
+static char *key_of_tree(const rec_session *s)
+{
+    char *key = NULL;
+    const shared_options *shared = s->shared;
+    if (!s->is_borrowed || asprintf(&key, "calltree %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d\n%s\n%s",
+                                    (const void *)s->recording, s->slice.from, s->slice.to,
+                                    (unsigned)s->slice.depth, s->slice.min_time, (int)s->slice.no_sched,
+                                    shared->tasks ? shared->tasks : "", shared->ids ? shared->ids : "") < 0)
+        return NULL;
+    return key;
+}
+
+static rec_tree *compute_tree(rec_session *s)
+{
+    lode_error error = {0};
+    rec_tree *t = alloc_array(1, sizeof *t);
+    lode_calls_options options = rec_calls_options(s);
+    lode_status status = lode_calltree_compute(&t->tree, s->recording, &s->slice, &options, &error);
+    progress_clear(&s->progress);
+    if (status != LODE_OK) {
+        free_tree(t);
+        rec_error(s, &error);
+        return NULL;
+    }
+    tally_merge(&t->reading, &s->reading, LODE_NOTE);
+    return t;
+}
+
+const lode_calltree *rec_calltree(rec_session *s)
+{
+    char *key = key_of_tree(s);
+    s->tree = key ? host_cache_take(key) : NULL;
+    if (s->tree) {
+        (void)rec_calls_options(s); /* how many findings are counted */
+        tally_merge(&s->reading, &s->tree->reading, LODE_NOTE);
+        free(key);
+        return s->tree->tree;
+    }
+    s->tree = compute_tree(s);
+    if (key && s->tree)
+        host_cache_put(key, s->tree, (size_t)lode_calltree_context_count(s->tree->tree) * TREE_SIZE,
+                       free_tree);
+    else if (key)
+        host_cache_abandon(key);
+    free(key);
+    return s->tree ? s->tree->tree : NULL;
+}
+
+void rec_free_calltree(rec_session *s)
+{
+    host_cache_release(s->tree, free_tree);
+    s->tree = NULL;
+}
