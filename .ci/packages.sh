@@ -16,6 +16,9 @@ packages=(
     zsh fish                                                       # completions, with bash
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
     slurmctld slurmd slurm-client munge                            # jobs under a scheduler
+    libmicrohttpd-dev openssh-server openssh-client                # lode view, and tunnels to it
+    chromium firefox-esr fonts-dejavu-core                         # browsers that show it
+    libncurses-dev                                                 # lode tui
     uftrace                                                        # recordings are made and read by it
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
     abigail-tools                                                  # the public interface against its baseline
