@@ -13,6 +13,7 @@ packages=(
     python3-scipy                                                  # statistics are compared with it
     golang-go valgrind sqlite3                                     # readers of exports, beside those of .ci/validators.sh
     tmux procps util-linux
+    libncurses-dev python3-pyte                                    # lode tui, and a terminal for its tests
     zsh fish                                                       # completions, with bash
     libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2         # both kinds of MPI jobs, and networks for them
     slurmctld slurmd slurm-client munge                            # jobs under a scheduler

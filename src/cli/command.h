@@ -49,7 +49,7 @@ extern const command_spec command_info, command_check, command_top, command_tree
 extern const command_spec command_merge, command_slice;
 
 /* Stores in a browser. */
-extern const command_spec command_view;
+extern const command_spec command_view, command_tui;
 
 /* Stores for other tools. */
 extern const command_spec command_export;

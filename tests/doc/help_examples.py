@@ -65,7 +65,7 @@ def try_example(report, name, command, stores, env):
         reason = "starts with another program"
     elif re.search(r"\b\d{6,}\b", command):
         reason = "takes long"
-    elif command.startswith("lode view"):
+    elif command.startswith(("lode view", "lode tui")):
         reason = "serves until it is stopped"
     if reason:
         report.skip(name, reason)

@@ -34,13 +34,14 @@ BELOW = {
     "cli": set(),
     "sql": set(),
     "view": set(),
+    "tui": set(),
     "runs": set(),
     "mpi": set(),
 }
 ON_THE_API = {"cli", "sql", "runs"}
 # What of them others of them may include.
 SHARED = {"runs/catalogue.h"}
-OF_PLUGINS = {"mpi": "base/comm.h", "view": "cli/view/transport.h"}
+OF_PLUGINS = {"mpi": "base/comm.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h"}
 # Formats that may know another.
 DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
 GENERATED = {"lode_version.h"}
@@ -67,6 +68,8 @@ def complaint(source, path, written):
     if match.group(1):
         if match.group(1) == "mpi.h" and path.name != "comm_mpi.c":
             return "only comm_mpi.c may include mpi.h"
+        if match.group(1) == "curses.h" and path.name != "screen_ncurses.c":
+            return "only screen_ncurses.c may include curses.h"
         if match.group(1) == "microhttpd.h" and path.name != "view_microhttpd.c":
             return "only view_microhttpd.c may include microhttpd.h"
         return None

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of `lode tui`: what is shown, and what keys change. It knows no terminal: paint.h
+ * hands out text, and keys are numbers (screen.h).
+ */
+#ifndef CLI_TUI_APP_H
+#define CLI_TUI_APP_H
+
+#include "rec_session.h"
+#include "session.h"
+#include "text/label.h"
+#include "tui/screen.h"
+
+typedef enum tui_view {
+    TUI_FUNCTIONS,
+    TUI_TREE,
+    TUI_TIME,
+    TUI_PROFILES,
+    TUI_REQUESTS,
+    TUI_VIEW_COUNT
+} tui_view;
+
+#define TUI_CELLS     5
+#define TUI_CELL_SIZE NUMBER_SIZE
+#define TUI_TEXT_SIZE 512
+
+/* One row: numbers in columns, then a text that may be indented. */
+typedef struct tui_row {
+    char cells[TUI_CELLS][TUI_CELL_SIZE];
+    unsigned indent;  /* columns */
+    const char *mark; /* before the text */
+    const char *text; /* as in the store; valid until the next row */
+    tui_style style;
+} tui_row;
+
+/* Columns of numbers of a view; `width` 0 ends them. */
+typedef struct tui_column {
+    const char *title;
+    int width;
+} tui_column;
+
+/* A position in rows. */
+typedef struct tui_list {
+    size_t cursor, top;
+} tui_list;
+
+struct tui_tree_row;
+
+typedef struct tui_tree {
+    lode_outline *outline;
+    struct tui_tree_row *rows;
+    size_t count, capacity;
+    int is_inverted; /* callers below functions */
+    double total;
+} tui_tree;
+
+typedef struct tui_time {
+    lode_timeline *timeline; /* of the lines that are on the screen */
+    uint32_t *lines;         /* profiles or tracks in the order to show */
+    size_t count;
+    uint64_t begin, end; /* of everything */
+    uint64_t from, to;   /* the time window */
+    unsigned depth;      /* 0: the innermost call */
+    int column;          /* of the crosshair */
+    /* What the timeline was computed for. */
+    uint64_t drawn_from, drawn_to;
+    size_t drawn_top, drawn_rows;
+    unsigned drawn_depth;
+    int drawn_columns;
+} tui_time;
+
+typedef struct tui_profile {
+    uint32_t profile; /* or track */
+    double value;
+    uint64_t calls, errors;
+} tui_profile;
+
+typedef struct tui_app {
+    const char *path;
+    session *db; /* one of the two */
+    rec_session *rec;
+    int is_utf8;
+    int rows, columns; /* of the terminal */
+    tui_view view;
+    tui_list lists[TUI_VIEW_COUNT];
+    int sorts[TUI_VIEW_COUNT];
+    char search[TUI_TEXT_SIZE], typed[TUI_TEXT_SIZE];
+    int is_typing, is_help, is_done;
+    char message[TUI_TEXT_SIZE];
+    char chosen[TUI_TEXT_SIZE]; /* the profile or track that is selected everywhere, by name; "" */
+    uint32_t metric;            /* index of the metric that is shown */
+    label name;
+    /* What was computed; NULL: not yet. */
+    lode_cost *cost;
+    lode_calltree *calltree;
+    lode_hotspots *hotspots;
+    lode_calls *calls;
+    double total;
+    tui_tree tree;
+    tui_time time;
+    tui_profile *profiles;
+    size_t profile_count;
+    lode_distribution distribution;
+    lode_search *requests;
+    uint32_t chosen_track;
+    /* Called while something takes long. Other than 0: stop it. */
+    lode_progress_fn on_progress;
+    void *user;
+} tui_app;
+
+typedef struct tui_view_ops {
+    char digit; /* of the tab of the page */
+    const char *title;
+    int (*is_there)(const tui_app *app);
+    /* Computes what is missing. 0, or -1 and a message. */
+    int (*load)(tui_app *app);
+    size_t (*count)(const tui_app *app);
+    const tui_column *(*columns)(const tui_app *app);
+    void (*row)(tui_app *app, size_t index, tui_row *row);
+    /* A line about all rows. */
+    void (*heading)(const tui_app *app, char *text, size_t capacity);
+    /* The options of the command that prints the same numbers. */
+    void (*command)(const tui_app *app, char *text, size_t capacity);
+    /* 1 if the key was for this view. */
+    int (*key)(tui_app *app, int key);
+    /* May be NULL: paints the rows itself. */
+    void (*paint)(tui_app *app, const tui_screen *screen, int first, int height);
+    /* May be NULL: looks further than the rows. Moves the cursor, or returns 0. */
+    int (*find)(tui_app *app, int direction);
+} tui_view_ops;
+
+extern const tui_view_ops tui_functions_ops, tui_tree_ops, tui_time_ops, tui_profiles_ops, tui_requests_ops;
+
+void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec);
+void tui_app_free(tui_app *app);
+/* Forgets all results, as after a change of the metric or of what is selected. */
+void tui_app_forget(tui_app *app);
+const tui_view_ops *tui_ops(const tui_app *app);
+const tui_view_ops *tui_ops_of(tui_view view);
+tui_list *tui_list_of(tui_app *app);
+/* Rows of the terminal that show rows of a view. */
+int tui_height(const tui_app *app);
+/* Does what a key asks for. */
+void tui_key(tui_app *app, int key);
+/* Keeps cursor and first row inside. */
+void tui_settle(tui_app *app);
+/* Says what the library said. Always -1. */
+int tui_fail(tui_app *app, const lode_error *error);
+void tui_say(tui_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Moves to a view. */
+void tui_go(tui_app *app, tui_view view);
+/* Whether a text has what is searched for, in any case of letters; 0 if nothing is. */
+int tui_matches(const tui_app *app, const char *text);
+/* The unit of costs. */
+metric_unit tui_unit(const tui_app *app);
+/* The metric that is shown; NULL for recordings. */
+const lode_metric *tui_metric(const tui_app *app);
+/* "-m NAME -p SELECTION" as far as they are not the defaults. */
+void tui_options(const tui_app *app, char *text, size_t capacity);
+/* Costs of contexts: of the metric, or the call tree. 0, or -1 and a message. */
+int tui_load_cost(tui_app *app);
+/* Selects one profile or track everywhere; UINT32_MAX: all. */
+void tui_choose(tui_app *app, uint32_t number, const char *name);
+
+#endif
