@@ -32,5 +32,7 @@ cp -r "$tree/README.md" "$tree/doc" "$root/documents/"
 cp -r "$tree/tests/doc" "$root/documents/tests/"
 in_root "$root" /opt/lode/bin/lode version
 in_root "$root" sh -ec 'cd /documents && PATH="/opt/lode/bin:$PATH" python3 tests/doc/follow.py'
+# A login node has nothing but the tarball, and python3 for this test.
+in_root "$root" sh -ec 'cd /tmp && /opt/lode/bin/lode example demo >/dev/null && PATH="/opt/lode/bin:$PATH" python3 /documents/tests/doc/view.py demo/solver'
 echo "== the tarball answers as its documents say in Debian 11 ($(in_root "$root" ldd --version | head -n 1))"
 rm -rf --one-file-system "$root"

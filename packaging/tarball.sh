@@ -7,6 +7,8 @@
 # the packages. The tarball has the program, its manual pages and shell completions, the static library with its headers and pkg-config file,
 # and the documents.
 #
+# 'lode view' is in it: the server is linked, and so is its page, which npm builds unless there is one (web/dist).
+#
 # Needs what a build needs, with static libraries: Debian's -dev packages have them.
 set -euo pipefail
 
@@ -25,7 +27,8 @@ fi
 export SOURCE_DATE_EPOCH
 
 meson setup "$work/build" "$tree" --prefix="/$name" --libdir=lib --buildtype=release -Ddefault_library=static -Dprefer_static=true \
-    -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dotf2=disabled -Dpkgconfig.relocatable=true -Dc_args="-ffile-prefix-map=$tree=."
+    -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dotf2=disabled -Dviewer=enabled ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} \
+    -Dpkgconfig.relocatable=true -Dc_args="-ffile-prefix-map=$tree=."
 meson compile -C "$work/build"
 DESTDIR=$work/root meson install -C "$work/build" --no-rebuild
 root=$work/root/$name
