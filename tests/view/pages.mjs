@@ -147,6 +147,10 @@ await test('search, palette, help, metric and copies work by key', async () => {
   await page.keyboard.type('tree');
   await page.keyboard.press('Enter');
   await page.waitForSelector('[role=treegrid]');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('spmv._omp');
+  await page.waitForFunction(() => [...document.querySelectorAll('[role=option]')].some((option) => option.textContent.includes('function')));
+  await page.keyboard.press('Escape');
   await page.keyboard.press('?');
   await page.waitForSelector('dialog[open]');
   await page.keyboard.press('Escape');

@@ -14,7 +14,7 @@ export interface Query {
   /** The second store of `lode compare`. */
   readonly other?: number | undefined;
   readonly options: readonly Option[];
-  /** What follows the store: the context of `lode context`, the location of `lode source`. */
+  /** What follows the store: a context, the location of `lode source`, the text of `lode search`. */
   readonly operand?: string | undefined;
 }
 
@@ -51,9 +51,12 @@ export function takeToken(): void {
   history.replaceState(null, '', location.pathname + location.search);
 }
 
+/** What the server calls the operand of a command. */
+const OPERANDS: Readonly<Record<string, string>> = { context: 'context', search: 'text', source: 'location' };
+
 export function path(query: Query): string {
   const parts = new URLSearchParams();
-  if (query.operand !== undefined) parts.append(query.command === 'context' ? 'context' : 'location', query.operand);
+  if (query.operand !== undefined) parts.append(OPERANDS[query.command] ?? 'operand', query.operand);
   for (const [name, value] of query.options) parts.append(name, value);
   const text = parts.toString();
   const stores = query.other === undefined ? String(query.store) : `${String(query.store)}/${String(query.other)}`;

@@ -202,6 +202,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
         <div class="bar2">
           <Metric info={info} store={store} />
           <Selections info={info} />
+          {info.findings > 0 ? <button type="button" class="chip" title="What was repaired, and what is odd" onClick={() => go(toView('findings'))}>{count(info.findings)} finding{info.findings === 1 ? '' : 's'}</button> : null}
           <span class="space" />
           <button type="button" title="Copy the lode command that prints the same numbers (Shift+C)" onClick={() => copyCommand(view, info, all)}>copy command</button>
         </div>

@@ -7,7 +7,7 @@ import { clean } from './format';
 import { Modal } from './help';
 import type { Info } from './info';
 import type { Binding } from './keys';
-import { go, state } from './state';
+import { go, type State } from './state';
 import { nextTheme } from './theme';
 import { includePattern, type View } from './view';
 
@@ -31,6 +31,29 @@ function entries(views: readonly View[], info: Info, commands: readonly Binding[
   return list;
 }
 
+/** A row of `lode search` of a database, or of `lode top` of a recording. */
+interface Found {
+  readonly kind?: string;
+  readonly name: string;
+  readonly index?: number;
+}
+
+function findQuery(store: number, info: Info, text: string): Query {
+  if (info.kind === 'database') return { command: 'search', store, operand: text, options: [['limit', '16']] };
+  return { command: 'top', store, options: [['include', includePattern(text)], ['limit', '16']] };
+}
+
+function entryOf(row: Found): Entry {
+  const place: Readonly<Record<string, Partial<State>>> = {
+    file: { view: 'top', group: 'file', name: row.name, order: '' },
+    module: { view: 'top', group: 'module', name: row.name, order: '' },
+    metric: { metrics: [row.name] },
+    profile: { profiles: `profile=${String(row.index ?? 0)}` },
+  };
+  const kind = row.kind !== undefined && row.kind in place ? row.kind : 'function';
+  return { title: clean(row.name), hint: kind, run: () => go(place[kind] ?? { view: 'top', group: '', order: '', name: row.name, context: '' }) };
+}
+
 /** All words, in any order. */
 function fits(entry: Entry, words: readonly string[]): boolean {
   const text = `${entry.hint} ${entry.title}`.toLowerCase();
@@ -45,14 +68,12 @@ export function Palette(props: { views: readonly View[]; store: StoreInfo; info:
     const timer = setTimeout(() => setAsked(text.trim()), 150);
     return () => clearTimeout(timer);
   }, [text]);
-  const query: Query | null = asked.length < 2 ? null : { command: 'top', store: props.store.number, options: [['include', includePattern(asked)], ['limit', '12']] };
-  const answer = useAnswer<{ rows?: { name: string }[] }>(query);
+  const query = asked.length < 2 ? null : findQuery(props.store.number, props.info, asked);
+  const answer = useAnswer<{ rows?: Found[] }>(query);
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
   const found = entries(props.views, props.info, props.commands).filter((entry) => fits(entry, words));
-  const functions = (query ? (answer.data?.rows ?? []) : []).map((row) => ({
-    title: clean(row.name), hint: 'function', run: () => go({ view: 'top', group: '', name: row.name, context: '', search: state.value.search }),
-  }));
-  const list = [...found, ...functions].slice(0, MOST);
+  const things = (query ? (answer.data?.rows ?? []) : []).map(entryOf);
+  const list = [...found, ...things].slice(0, MOST);
   const current = Math.min(at, list.length - 1);
   const run = (entry: Entry | undefined): void => {
     if (!entry) return;
@@ -71,7 +92,7 @@ export function Palette(props: { views: readonly View[]; store: StoreInfo; info:
     <Modal label="Command palette" onClose={props.onClose}>
       <input
         type="text" role="combobox" aria-label="Command or function" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={list.length > 0 ? `palette-${String(current)}` : undefined}
-        aria-autocomplete="list" placeholder="a view, command, metric or function" value={text} autocomplete="off" spellcheck={false}
+        aria-autocomplete="list" placeholder="a view, command, metric, function, file, module or profile" value={text} autocomplete="off" spellcheck={false}
         onInput={(event) => {
           setText(event.currentTarget.value);
           setAt(0);
@@ -80,7 +101,7 @@ export function Palette(props: { views: readonly View[]; store: StoreInfo; info:
       />
       <ul id="palette-list" role="listbox" aria-label="Commands">
         {list.map((entry, index) => (
-          <li key={`${entry.hint} ${entry.title}`} id={`palette-${String(index)}`} role="option" aria-selected={index === current} onClick={() => run(entry)}>
+          <li key={`${entry.hint} ${entry.title} ${String(index)}`} id={`palette-${String(index)}`} role="option" aria-selected={index === current} onClick={() => run(entry)}>
             <span class="name">{entry.title}</span> <span class="quiet">{entry.hint}</span>
           </li>
         ))}

@@ -51,6 +51,7 @@ test('a query is a request and a command', () => {
   assert.equal(path(query), 'api/1/tree/0?metric=CPUTIME+%28sec%29&bottom-up=&callers=-x');
   assert.equal(commandLine(query, SESSION), "lode tree '/x/a b' --metric 'CPUTIME (sec)' --bottom-up --callers=-x");
   assert.equal(path({ command: 'context', store: 0, operand: '25', options: [] }), 'api/1/context/0?context=25');
+  assert.equal(path({ command: 'search', store: 0, operand: 'a b', options: [] }), 'api/1/search/0?text=a+b');
   assert.equal(path({ command: 'compare', store: 0, other: 1, options: [] }), 'api/1/compare/0/1');
   assert.equal(commandLine({ command: 'compare', store: 0, other: 1, options: [['limit', '5']] }, SESSION), "lode compare --limit 5 -- '/x/a b' -c");
 });

@@ -60,7 +60,7 @@ function Largest({ state, info }: ViewProps): JSX.Element {
         {top.rows.length === 0 ? <p class="quiet">No function has a cost.</p> : null}
         <Bars
           label="Functions by exclusive cost" onPick={(name) => go({ view: 'top', name, group: '' })}
-          rows={top.rows.map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive, kind: row.kind }))}
+          rows={top.rows.filter((row) => row.exclusive !== 0).map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive, kind: row.kind }))}
         />
       </Section>
   );
@@ -151,7 +151,7 @@ function Modules({ state, info }: ViewProps): JSX.Element | null {
       {top === null || answer.error ? <Problem answer={answer} /> : (
         <Bars
           label="Load modules by exclusive cost" onPick={(name) => go({ view: 'top', group: 'module', name })}
-          rows={top.rows.map((row, index) => ({ key: `${String(index)} ${row.name}`, name: baseName(row.name) || row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
+          rows={top.rows.filter((row) => row.exclusive !== 0).map((row, index) => ({ key: `${String(index)} ${row.name}`, name: baseName(row.name) || row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
         />
       )}
     </Section>
@@ -193,7 +193,7 @@ function Second({ state, info }: ViewProps): JSX.Element | null {
     <Section title={title} more={<Link onClick={() => (isRecording ? go({ view: 'top', order: 'inclusive' }) : go({ view: 'top', group: 'line' }))}>all {count(top.rowCount)}</Link>}>
       <Bars
         label={title} onPick={pick} hasShare={!isRecording}
-        rows={top.rows.map((row, index) => ({
+        rows={top.rows.filter((row) => isRecording || row.exclusive !== 0).map((row, index) => ({
           key: `${String(index)} ${row.name}`, name: row.name, share: isRecording ? row.inclusivePercent : row.exclusivePercent,
           text: amount(isRecording ? row.inclusive : row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive, kind: row.kind,
         }))}
@@ -203,7 +203,8 @@ function Second({ state, info }: ViewProps): JSX.Element | null {
 }
 
 function Metrics({ info }: { info: Info }): JSX.Element | null {
-  const list = info.metrics.filter((metric) => metric.total !== 0);
+  // Accumulators are sums that only mean something divided by a count; derived metrics have that.
+  const list = info.metrics.filter((metric) => metric.total !== 0 && !metric.name.includes('_ACUMU'));
   if (list.length < 2) return null;
   return (
     <Section title="Metrics">
