@@ -561,6 +561,23 @@ class Agreement:
         self.expect(found, picture.picture, "cells")
         self.counts["cells"] += sum(len(cells) for _, _, cells in picture.picture)
 
+    def stacks(self, time):
+        """The call path of each line at a time."""
+        answer = self.run("trace", "--at", f"@{time}", "--rows", 0)
+        found, wanted = defaultdict(list), {}
+        for row in answer["rows"]:
+            found[row["line_index"]].append((row["depth"], int(row["begin_ns"]), int(row["end_ns"]), row["context"]))
+        for line in self.db.traces["lines"]:
+            at = [i for i, (t, _) in enumerate(line["samples"]) if t <= time]
+            if not at or at[-1] + 1 == len(line["samples"]):
+                continue
+            (begin, id), end = line["samples"][at[-1]], line["samples"][at[-1] + 1][0]
+            path = [c.id for c in self.db.by_id[id].above() if c.lexical != "global"][::-1] if id in self.db.by_id else []
+            if path:
+                wanted[line["profile"]] = [(i + 1, begin, end, context) for i, context in enumerate(path)]
+        self.expect(dict(found), wanted, "call paths")
+        self.counts["call paths"] += len(wanted)
+
     def _function(self, trace, key):
         if key is None:
             return None, "(not listed)"

@@ -129,6 +129,8 @@ def ask_about_traces(answers, share):
     times = sorted(s[0] for line in answers.db.traces["lines"] for s in line["samples"])
     answers.attempt("trace", answers.trace)
     answers.attempt("picture", answers.picture, None, 3, 60, 5, "last")
+    if times:
+        answers.attempt("trace --at", answers.stacks, times[len(times) // 3])
     lines = [line["profile"] for line in answers.db.traces["lines"]]
     for window in db_window.windows(answers.db)[:None if share == 1 else 1]:
         answers.window(window)

@@ -101,6 +101,8 @@ def ask(answers, random):
         if times and min(times) + 2 < max(times):
             middle = (min(times) + max(times)) // 2
             answers.attempt("trace --from", answers.trace, (middle, max(times) + 1))
+            for time in (min(times), middle, max(times) - 1, max(times) + 10):
+                answers.attempt("trace --at", answers.stacks, time)
             answers.attempt("picture of a window", answers.picture, (middle - 77, middle + 3000), 0, 64, 2, "last")
             answers.attempt("trace --to", answers.trace, (min(times), middle))
 

@@ -614,7 +614,7 @@ class Picture(Trace):
     def __init__(self, db, start=None, end=None, depth=0, columns=100, profiles=None, rows=40, idle="dominant", probes=False):
         super().__init__(db, start, end, depth, columns, profiles)
         samples = {line["profile"]: line["samples"] for line in db.traces["lines"]}
-        lines = sorted(self.bins, key=functools.cmp_to_key(lambda a, b: _by_version(db.profile_label(a[0]), db.profile_label(b[0]))))
+        lines = sorted((line for line in self.bins if samples[line[0]]), key=functools.cmp_to_key(lambda a, b: _by_version(db.profile_label(a[0]), db.profile_label(b[0]))))
         rows = min(rows, len(lines)) if rows else len(lines)
         groups = [lines[len(lines) * i // rows:len(lines) * (i + 1) // rows] for i in range(rows)]
         if probes:

@@ -3,6 +3,8 @@
 #include "command.h"
 #include "commands/trace_draw.h"
 #include "commands/trace_save.h"
+#include "commands/trace_stacks.h"
+#include "moment.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
@@ -24,6 +26,7 @@ typedef struct trace_options {
     const char *target; /* of a picture; NULL: none */
     int force;
     uint64_t width, height;
+    time_point at;
 } trace_options;
 
 static const char *const idle_choices[] = {"dominant", "last", NULL};
@@ -281,6 +284,29 @@ static void drawing_free(trace_drawing *d)
     trace_lines_free(&d->lines);
 }
 
+/* Call paths at --at. */
+static int print_stacks(const invocation *call, const trace_drawing *d, store_clock *clock)
+{
+    const trace_options *options = call->options;
+    lode_error error = {0};
+    uint64_t time;
+    if (moment_resolve(&options->at, "at", clock, 0, &time) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    out_begin(call->out, d->db ? SCHEMA_TRACE_STACKS : SCHEMA_TRACE_RECORDING_STACKS, clock->path);
+    lode_status status = trace_write_stacks(call->out, d, time, options->rows, options->shared.names, &error);
+    out_end(call->out);
+    return status == LODE_OK ? EXIT_DONE : report_error(clock->path, &error);
+}
+
+static int stacks_of_database(const invocation *call, session *s, trace_drawing *d)
+{
+    uint64_t end;
+    if (lode_database_trace_bounds(s->db, &d->start, &end) != LODE_OK)
+        return report("%s: the database has no traces", s->path);
+    store_clock clock = {.path = s->path, .begin = d->start, .end = end, .has_utc = time_is_utc(d->start)};
+    return print_stacks(call, d, &clock);
+}
+
 static int trace_database(const invocation *call)
 {
     const trace_options *options = call->options;
@@ -288,10 +314,17 @@ static int trace_database(const invocation *call)
     trace_drawing d = {0};
     lode_error error = {0};
     int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE && trace_lines_init(&d.lines, &s, options->target != NULL, &error) < 0)
+    int only_sampled = options->target != NULL || options->merge;
+    if (status == EXIT_DONE && trace_lines_init(&d.lines, &s, only_sampled, &error) < 0)
         status = session_error(&s, &error);
     choose_size(call, &d);
     d.db = s.db;
+    if (status == EXIT_DONE && options->at.is_given) {
+        status = stacks_of_database(call, &s, &d);
+        drawing_free(&d);
+        session_close(&s);
+        return status;
+    }
     if (status == EXIT_DONE)
         status =
             options->merge || options->target ? compute_picture(&s, options, &d) : compute(&s, options, &d);
@@ -367,6 +400,19 @@ static int compute_recording(rec_session *s, const trace_options *options, trace
     return done == LODE_OK ? EXIT_DONE : rec_error(s, &error);
 }
 
+static int stacks_of_recording(const invocation *call, rec_session *s, trace_drawing *d)
+{
+    uint64_t utc;
+    int status = rec_find_interval(s);
+    if (status != EXIT_DONE)
+        return status;
+    d->start = s->begin;
+    store_clock clock = {.path = s->path, .begin = s->begin, .end = s->end};
+    clock.has_utc = rec_utc(s, s->begin, &utc);
+    clock.utc_offset = clock.has_utc ? utc - s->begin : 0;
+    return print_stacks(call, d, &clock);
+}
+
 static int trace_recording(const invocation *call)
 {
     const trace_options *options = call->options;
@@ -377,11 +423,12 @@ static int trace_recording(const invocation *call)
         trace_lines_of_recording(&d.lines, s.recording, &s.slice);
         d.recording = s.recording;
         choose_size(call, &d);
-        status = compute_recording(&s, options, &d);
+        status =
+            options->at.is_given ? stacks_of_recording(call, &s, &d) : compute_recording(&s, options, &d);
     }
     if (status == EXIT_DONE && options->target) {
         status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
-    } else if (status == EXIT_DONE) {
+    } else if (status == EXIT_DONE && !options->at.is_given) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_RECORDING_MERGED : SCHEMA_TRACE_RECORDING, s.path);
         print_trace(call, &d);
         rec_say_findings(call->out, &s, 0);
@@ -399,6 +446,8 @@ static int run_trace(const invocation *call)
         return report("--probes and --idle-time need --merge or -o");
     if ((options->width || options->height || options->force) && !options->target)
         return report("--width, --height and --force need -o");
+    if (options->at.is_given && (options->merge || options->target))
+        return report("--at cannot be used with --merge or -o");
     if (options->target && trace_save_usage(options->target, options->force) != EXIT_DONE)
         return EXIT_TROUBLE;
     if (options->merge && out_format_of(call->out) == OUT_CSV)
@@ -414,6 +463,7 @@ static const option_spec trace_own[] = {
     {"merge", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, merge)},
     {"idle-time", 0, OPTION_CHOICE, NULL, idle_choices, offsetof(trace_options, idle)},
     {"probes", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, probes)},
+    {"at", 0, OPTION_MOMENT, "TIME", NULL, offsetof(trace_options, at)},
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(trace_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(trace_options, force)},
     {"width", 0, OPTION_COUNT, "PIXELS", NULL, offsetof(trace_options, width)},
