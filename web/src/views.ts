@@ -5,9 +5,10 @@ import { compare } from './views/compare';
 import { findings } from './views/findings';
 import { functions } from './views/functions';
 import { overview } from './views/overview';
+import { time } from './views/time';
 import { tree } from './views/tree';
 
-export const VIEWS: readonly View[] = [overview, functions, tree, compare, findings];
+export const VIEWS: readonly View[] = [overview, functions, tree, time, compare, findings];
 
 export function viewOf(key: string): View {
   return VIEWS.find((view) => view.key === key) ?? overview;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Time view: pixels, shares and call paths are what `lode trace` says; keys and pointer move the time window.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { answerOf, copied, CORPUS, examples, finish, open, serve, settle, show, skipped, test } from './browser.mjs';
+
+const HUES = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
+const OTHERS = 0x8c8c8c;
+const demo = examples();
+const real = join(CORPUS, 'hpctoolkit/final/viewer-issue-233');
+const stores = [demo.solver, demo.thumbs, ...(CORPUS !== '' && existsSync(real) ? [real] : [])];
+if (stores.length < 3) skipped('a real database', 'there is no corpus');
+const server = await serve(...stores);
+const { browser, page, messages } = await open(server);
+
+const running = (answer) => answer.rows.filter((row) => row.letter !== '.');
+const identity = (row) => (row.context === null ? row.name : row.context);
+
+/** The colours of all cells, by rules of its own: hue by the share of the run, a third to all of it by the share of the cell. */
+function expected(answer, whole) {
+  const order = running(whole).map(identity);
+  const colours = [];
+  answer.timeline.forEach((line, y) => {
+    const [keys, fills] = [Buffer.from(line.keys, 'hex'), Buffer.from(line.fills, 'hex')];
+    keys.forEach((key, x) => {
+      if (key === 0) return colours.push(0xffffff);
+      if (key === 1) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
+      const place = key === 255 ? -1 : order.indexOf(identity(running(answer)[key - 2]));
+      const hue = HUES[place] ?? OTHERS;
+      const part = Math.floor((fills[x] * 7) / 255) + 3;
+      const channel = (shift) => Math.floor((255 * (10 - part) + ((hue >> shift) & 255) * part) / 10) << shift;
+      return colours.push(channel(16) | channel(8) | channel(0));
+    });
+  });
+  return colours;
+}
+
+function pixels() {
+  return page.$eval('#timeline', (canvas) => {
+    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    const found = [];
+    for (let i = 0; i < data.length; i += 4) found.push((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return found;
+  });
+}
+
+async function wholeOf(command) {
+  const words = command.replace(/--rows \d+/, '--rows 28').replace(/ --(from|to|idle-time) \S+/g, '');
+  return answerOf(`${words} --probes`);
+}
+
+async function check(query) {
+  await show(page, server, query);
+  const command = await copied(page);
+  const answer = await answerOf(command);
+  const [found, wanted] = [await pixels(), expected(answer, await wholeOf(command))];
+  assert.equal(found.length, wanted.length);
+  const wrong = wanted.findIndex((colour, i) => colour !== found[i]);
+  assert.equal(wrong, -1, `cell ${wrong}: ${found[wrong]?.toString(16)}, not ${wanted[wrong]?.toString(16)}`);
+  assert.ok(new Set(wanted).size > 2, 'there is something to see');
+  const shares = await page.$$eval('main .grid .row', (rows) => rows.map((row) => [...row.querySelectorAll('[data-column]')].map((cell) => [cell.dataset.column, cell.dataset.value])).map(Object.fromEntries));
+  const shown = shares.filter((row) => row.nanoseconds !== undefined);
+  assert.ok(shown.length > 0);
+  shown.forEach((row, i) => assert.deepEqual([row.name, Number(row.nanoseconds), Number(row.samples)], [answer.rows[i].name, Number(answer.rows[i].nanoseconds), answer.rows[i].samples]));
+  return answer;
+}
+
+for (const [number, store] of stores.entries()) {
+  await test(`${store.split('/').pop()}: pixels and shares are those of the command`, async () => {
+    await check(`?s=${number}&v=time&1`);
+    await check(`?s=${number}&v=time&d=2&k=idle-last&1`);
+  });
+}
+
+await test('a time window shows what its command says, with the colours of the whole run', async () => {
+  await check('?v=time&t=2000000000ns..2500000000ns&1');
+});
+
+await test('keys zoom, move and go back to all', async () => {
+  await show(page, server, '?v=time&1');
+  const window = async () => {
+    await settle(page);
+    const answer = await answerOf(await copied(page));
+    return [Number(BigInt(answer.from_ns) - BigInt(answer.start_ns)), Number(BigInt(answer.to_ns) - BigInt(answer.start_ns))];
+  };
+  const all = await window();
+  await page.keyboard.press('KeyW');
+  const near = await window();
+  assert.ok(Math.abs((near[1] - near[0]) * 2 - (all[1] - all[0])) <= 4, `${near} of ${all}`);
+  await page.keyboard.press('KeyD');
+  const later = await window();
+  assert.ok(later[0] > near[0] && Math.abs(later[1] - later[0] - (near[1] - near[0])) <= 2);
+  await page.keyboard.press('KeyA');
+  assert.ok(Math.abs((await window())[0] - near[0]) <= 2);
+  await page.keyboard.press('0');
+  assert.deepEqual(await window(), all);
+  await page.keyboard.press(']');
+  await settle(page);
+  assert.match(await copied(page), /--depth 1/);
+  await page.goBack();
+  await settle(page);
+  assert.doesNotMatch(await copied(page), /--depth/);
+});
+
+await test('a pointer that is dragged zooms, and back undoes it', async () => {
+  await show(page, server, '?v=time&1');
+  const box = await page.locator('.plot').boundingBox();
+  await page.mouse.move(box.x + box.width * 0.25, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 10, { steps: 4 });
+  await page.mouse.up();
+  await settle(page);
+  assert.match(await copied(page), /--from \d+ns --to \d+ns/);
+  await page.goBack();
+  await settle(page);
+  assert.doesNotMatch(await copied(page), /--from/);
+});
+
+for (const number of [0, 1]) {
+  await test(`store ${number}: the call path at the crosshair is that of --at`, async () => {
+    await show(page, server, `?s=${number}&v=time&1`);
+    await page.locator('.plot').focus();
+    let paths = 0;
+    for (const key of ['Enter', 'ArrowRight', 'ArrowDown', 'ArrowRight', 'ArrowRight']) {
+      const before = await page.textContent('.hover');
+      await page.keyboard.press(key);
+      await settle(page);
+      if (key !== 'Enter') assert.notEqual(await page.textContent('.hover'), before, 'the live region says where');
+      const [, line, time] = /[?&]x=(\d+)(?:@|%40)(\d+)ns/.exec(page.url());
+      const store = stores[number];
+      const which = number === 0 ? `--profiles profile=${line}` : `--rows 0`;
+      const answer = await answerOf(`lode trace '${store}' --at ${time}ns ${which}`);
+      const wanted = answer.rows.filter((row) => String(row.line_index) === line).map((row) => row.name);
+      const found = await page.$$eval('.stack li', (items) => items.map((item) => item.textContent));
+      assert.deepEqual(found, wanted);
+      paths += wanted.length;
+    }
+    assert.ok(paths > 0);
+  });
+}
+
+await test('nothing is in the console', async () => assert.deepEqual(messages, []));
+await browser.close();
+assert.equal(await server.stop(), 0);
+finish();

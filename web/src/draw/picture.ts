@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pictures of time: cells with a key and a fill, drawn as pixels. The drawing rules are those of `lode trace -o`.
+
+/** Okabe and Ito's set, and a grey for all other functions. */
+export const HUES: readonly number[] = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
+export const OTHERS = 0x8c8c8c;
+export const NOTHING = 0;
+export const IDLE = 1;
+export const FIRST = 2;
+
+export interface Ground {
+  readonly ground: number;
+  readonly idle: number;
+  readonly idleLine: number;
+}
+export const LIGHT: Ground = { ground: 0xffffff, idle: 0xf0f0f0, idleLine: 0xc8c8c8 };
+export const DARK: Ground = { ground: 0x16191d, idle: 0x262b31, idleLine: 0x434a54 };
+
+export interface Cells {
+  readonly columns: number;
+  readonly rows: number;
+  /** [row][column]: 0 nothing, 1 not running, 2 and up functions, 255 others. */
+  readonly keys: Uint8Array;
+  /** How much of the cell the function has, in 255ths. */
+  readonly fills: Uint8Array;
+}
+
+/** Two hexadecimal digits for each byte. */
+export function readHex(text: string, into: Uint8Array, at: number): void {
+  const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);
+  for (let i = 0; i < text.length / 2; i++) into[at + i] = digit(text.charCodeAt(2 * i)) * 16 + digit(text.charCodeAt(2 * i + 1));
+}
+
+const LEVELS = 8;
+
+function blend(from: number, to: number, part: number, whole: number): number {
+  let mixed = 0;
+  for (const shift of [0, 8, 16]) mixed |= Math.floor((((from >> shift) & 255) * (whole - part) + ((to >> shift) & 255) * part) / whole) << shift;
+  return mixed;
+}
+
+/** The colour of a cell: pale where the function has little of it. */
+export function colourOf(hue: number, fill: number, ground: Ground): number {
+  return blend(ground.ground, hue, Math.floor((fill * (LEVELS - 1)) / 255) + 3, LEVELS + 2);
+}
+
+/** RGBA of all cells. `hueOf` has a colour for each key; `only` dims all keys but one (0: none). */
+export function paint(cells: Cells, hueOf: readonly number[], ground: Ground, only = 0): Uint8ClampedArray<ArrayBuffer> {
+  const pixels = new Uint8ClampedArray(4 * cells.columns * cells.rows);
+  const table = new Uint32Array(256 * 256);
+  const known = new Uint8Array(256 * 256);
+  for (let i = 0; i < cells.keys.length; i++) {
+    const key = cells.keys[i] ?? 0;
+    const fill = cells.fills[i] ?? 0;
+    let colour = ground.ground;
+    if (key === IDLE) colour = ((i % cells.columns) + Math.floor(i / cells.columns)) % 6 === 0 ? ground.idleLine : ground.idle;
+    else if (key !== NOTHING) {
+      const at = key * 256 + fill;
+      if (!known[at]) {
+        known[at] = 1;
+        table[at] = colourOf(hueOf[key] ?? OTHERS, only === 0 || only === key ? fill : 0, ground);
+      }
+      colour = table[at] ?? 0;
+    }
+    pixels[4 * i] = colour >> 16;
+    pixels[4 * i + 1] = (colour >> 8) & 255;
+    pixels[4 * i + 2] = colour & 255;
+    pixels[4 * i + 3] = 255;
+  }
+  return pixels;
+}
+
+/** Steps of 1, 2 or 5 times a power of ten, at most `most` of them in the span. */
+export function ticks(from: number, to: number, most: number): number[] {
+  if (!(to > from)) return [];
+  let step = 10 ** Math.floor(Math.log10((to - from) / most));
+  for (const factor of [1, 2, 5, 10]) {
+    if ((to - from) / (step * factor) <= most) {
+      step *= factor;
+      break;
+    }
+  }
+  const found: number[] = [];
+  for (let time = Math.ceil(from / step) * step; time < to && found.length <= most; time += step) found.push(time);
+  return found;
+}
