@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Same numbers: the command that a view offers to copy, run with --json, has what the view shows.
+// Same numbers: the command that a view offers to copy, run with --json, has what the view shows. The page stays below 100 MB.
 //   same.mjs [--part I/N]: which of the stores of the corpus; examples are always looked at.
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
@@ -32,7 +32,7 @@ async function cells(page) {
   const count = await page.$$eval('main .grid', (grids) => Math.max(0, ...grids.map((grid) => Number(grid.getAttribute('aria-rowcount')))));
   const { width } = page.viewportSize();
   await page.setViewportSize({ width, height: Math.max(1000, 22 * count + 400) });
-  await page.waitForTimeout(100);
+  await page.waitForFunction(() => [...document.querySelectorAll('main .grid')].every((grid) => grid.querySelectorAll('.row').length === Number(grid.getAttribute('aria-rowcount')) - 1));
   const found = await rowsOf(page);
   await page.setViewportSize({ width, height: 1000 });
   return found;
@@ -98,7 +98,18 @@ async function checkOverview(page) {
   });
 }
 
+/** Bytes of the page's own objects, after a collection. */
+async function heapOf({ context, page }) {
+  const client = await context.newCDPSession(page);
+  await client.send('HeapProfiler.collectGarbage');
+  await client.send('Performance.enable');
+  const { metrics } = await client.send('Performance.getMetrics');
+  await client.detach();
+  return metrics.find((metric) => metric.name === 'JSHeapUsedSize').value;
+}
+
 let compared = 0;
+let largest = 0;
 let server = await serve(...stores.slice(0, 1));
 let browserOf = await open(server, { viewport: { width: 1600, height: 1000 } });
 for (const store of stores) {
@@ -125,6 +136,9 @@ for (const store of stores) {
       const answer = await answerOf(command);
       compared += compare(await cells(page), answer);
     }
+    const heap = await heapOf(browserOf);
+    largest = Math.max(largest, heap);
+    assert.ok(heap < 100e6, `the page takes ${heap} bytes`);
     assert.deepEqual(messages, []);
   });
 }
@@ -149,5 +163,5 @@ await test('several metrics, a selection of profiles and a time window', async (
 if (stores.length === 3) skipped('stores of the corpus', 'no corpus');
 await browserOf.browser.close();
 await server.stop();
-console.log(`# ${compared} numbers compared`);
+console.log(`# ${compared} numbers compared; the page takes up to ${(largest / 1e6).toFixed(1)} MB`);
 finish();
