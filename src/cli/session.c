@@ -60,6 +60,7 @@ int session_open(session *s, const char *path, const shared_options *shared)
 void session_close(session *s)
 {
     metric_list_free(&s->metrics);
+    free(s->cost_key);
     progress_clear(&s->progress);
     lode_selection_free(s->selection);
     report_look(s->path);
@@ -186,7 +187,9 @@ static char *key_of_cost(session *s)
 
 int session_cost(session *s, lode_cost **cost)
 {
-    char *key = s->is_borrowed ? key_of_cost(s) : NULL;
+    free(s->cost_key);
+    s->cost_key = s->is_borrowed ? key_of_cost(s) : NULL;
+    const char *key = s->cost_key;
     *cost = key ? host_cache_take(key) : NULL;
     int is_cached = *cost != NULL, status = EXIT_DONE;
     if (!is_cached)
@@ -195,9 +198,48 @@ int session_cost(session *s, lode_cost **cost)
         host_cache_put(key, *cost, (size_t)lode_database_context_count(s->db) * COST_SIZE, free_cost);
     else if (!is_cached && key)
         host_cache_abandon(key);
-    free(key);
     progress_clear(&s->progress);
     if (status == EXIT_DONE)
         s->metric = lode_cost_metric(*cost);
+    return status;
+}
+
+/* ---- hotspots ---- */
+
+static void free_hotspots(void *rows)
+{
+    lode_hotspots_free(rows);
+}
+
+void session_free_hotspots(lode_hotspots *rows)
+{
+    host_cache_release(rows, free_hotspots);
+}
+
+/* NULL with a filter: its patterns would be part of the key. */
+static char *key_of_hotspots(const session *s, const lode_hotspot_options *options)
+{
+    char *key = NULL;
+    if (!s->cost_key || options->filter ||
+        asprintf(&key, "hotspots %d %d %d %s", (int)options->by, (int)options->sort, (int)options->names,
+                 s->cost_key) < 0)
+        return NULL;
+    return key;
+}
+
+int session_hotspots(session *s, const lode_cost *cost, const lode_hotspot_options *options,
+                     lode_hotspots **rows)
+{
+    lode_error error = {0};
+    char *key = key_of_hotspots(s, options);
+    *rows = key ? host_cache_take(key) : NULL;
+    int is_cached = *rows != NULL, status = EXIT_DONE;
+    if (!is_cached && lode_hotspots_select(rows, cost, options, &error) != LODE_OK)
+        status = session_error(s, &error);
+    if (!is_cached && key && status == EXIT_DONE)
+        host_cache_put(key, *rows, lode_hotspots_count(*rows) * sizeof(lode_hotspot), free_hotspots);
+    else if (!is_cached && key)
+        host_cache_abandon(key);
+    free(key);
     return status;
 }

@@ -19,6 +19,7 @@ typedef struct session {
     const lode_metric *metric; /* NULL: none was asked for, or no single one */
     metric_list metrics;       /* all that were asked for */
     progress progress;
+    char *cost_key; /* of the costs that were computed last, in the host's cache; NULL: not there */
 } session;
 
 /*
@@ -57,5 +58,11 @@ int session_window(session *s, uint64_t *start, uint64_t *from, uint64_t *to);
 int session_cost(session *s, lode_cost **cost);
 /* NULL is allowed. */
 void session_free_cost(lode_cost *cost);
+
+/* Hotspots of the costs that were computed last; a host may have them. EXIT_TROUBLE: a message. */
+int session_hotspots(session *s, const lode_cost *cost, const lode_hotspot_options *options,
+                     lode_hotspots **rows);
+/* NULL is allowed. */
+void session_free_hotspots(lode_hotspots *rows);
 
 #endif

@@ -180,15 +180,14 @@ static int print_top(const invocation *call, session *s, const lode_cost *cost, 
     lode_hotspot_options asked = hotspot_options(call, filter);
     lode_group_by by = (lode_group_by)asked.by;
     lode_hotspots *rows = NULL;
-    lode_error error = {0};
-    if (lode_hotspots_select(&rows, cost, &asked, &error) != LODE_OK)
-        return session_error(s, &error);
+    if (session_hotspots(s, cost, &asked, &rows) != EXIT_DONE)
+        return EXIT_TROUBLE;
     out_begin(call->out, SCHEMA_TOP_DATABASE, s->path);
     costs_heading(call->out, s, cost);
     print_rows(call->out, rows, by, cost, call->shared);
     costs_footing(call->out, s, cost);
     out_end(call->out);
-    lode_hotspots_free(rows);
+    session_free_hotspots(rows);
     return EXIT_DONE;
 }
 

@@ -58,11 +58,10 @@ static int add_metric(metric_rows *rows, session *s, size_t input, const lode_ho
 {
     lode_cost *cost = NULL;
     lode_hotspots *hotspots = NULL;
-    lode_error error = {0};
     s->metric = s->metrics.inputs[input];
     int status = session_cost(s, &cost);
-    if (status == EXIT_DONE && lode_hotspots_select(&hotspots, cost, asked, &error) != LODE_OK)
-        status = session_error(s, &error);
+    if (status == EXIT_DONE)
+        status = session_hotspots(s, cost, asked, &hotspots);
     for (size_t i = 0; status == EXIT_DONE && i < lode_hotspots_count(hotspots); i++) {
         const lode_hotspot *from = lode_hotspots_at(hotspots, i);
         size_t *place = &rows->by_context[lode_context_index(from->sample)];
@@ -80,7 +79,7 @@ static int add_metric(metric_rows *rows, session *s, size_t input, const lode_ho
         rows->hidden =
             lode_hotspots_hidden(hotspots) > rows->hidden ? lode_hotspots_hidden(hotspots) : rows->hidden;
     }
-    lode_hotspots_free(hotspots);
+    session_free_hotspots(hotspots);
     session_free_cost(cost);
     return status;
 }
