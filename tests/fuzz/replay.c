@@ -41,6 +41,9 @@ static unsigned replay_directory(const char *path)
     return count;
 }
 
+/* With the objects of the program, which has a main, it has another name. */
+int main(int count, char **arguments);
+
 int main(int count, char **arguments)
 {
     printf("1..%d\n", count - 1);
