@@ -5,10 +5,12 @@ import { compare } from './views/compare';
 import { findings } from './views/findings';
 import { functions } from './views/functions';
 import { overview } from './views/overview';
+import { profiles } from './views/profiles';
+import { requests } from './views/requests';
 import { time } from './views/time';
 import { tree } from './views/tree';
 
-export const VIEWS: readonly View[] = [overview, functions, tree, time, compare, findings];
+export const VIEWS: readonly View[] = [overview, functions, tree, time, profiles, requests, compare, findings];
 
 export function viewOf(key: string): View {
   return VIEWS.find((view) => view.key === key) ?? overview;

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Profiles: `lode profiles`, the values of all profiles in order, as a histogram, by two kinds of ids; outliers by name.
+import type { JSX } from 'preact';
+import { useAnswer, type Option, type Query } from '../api';
+import { amount, clean, count, percent, unitOf, type Unit } from '../format';
+import { Grid, type Column } from '../grid';
+import type { Info } from '../info';
+import { Link, Problem, Section } from '../parts';
+import { go, type State } from '../state';
+import { sharedOptions, type View, type ViewProps } from '../view';
+
+interface Row {
+  profile: number;
+  value: number;
+  percent_of_mean: number | null;
+  name: string;
+}
+interface Bin {
+  first: number;
+  count: number;
+  min: number;
+  mean: number;
+  max: number;
+  profile: number;
+  name: string;
+}
+interface Cell {
+  row_first: number;
+  row_last: number;
+  column_first: number;
+  column_last: number;
+  profiles: number;
+  mean: number;
+  profile: number;
+}
+interface ProfilesAnswer {
+  metric: string;
+  row_count: number;
+  is_truncated: boolean;
+  empty_profiles: number;
+  rows: Row[];
+  distribution: { count: number; min: number; max: number; mean: number; median: number; imbalance: number };
+  bins?: Bin[];
+  value_histogram?: { from: number; to: number; count: number }[];
+  outlier_count?: number;
+  outliers?: { profile: number; value: number; deviation: number; name: string }[];
+  matrix_rows?: string;
+  matrix_columns?: string;
+  matrix?: Cell[];
+}
+
+const ORDERS = ['name', 'value', 'index'] as const;
+const ORDER_TITLES: Readonly<Record<string, string>> = { name: 'by ids', value: 'by value', index: 'by number' };
+const BINS = 400;
+const LIMIT = 100;
+const WIDTH = 1000;
+const HEIGHT = 140;
+
+function orderOf(state: State): string {
+  return ORDERS.find((order) => order === state.order) ?? 'name';
+}
+
+/** The two kinds of ids with the most different ids, in the order of the tuple: rank and thread, mostly. */
+export function matrixKinds(info: Info): string {
+  const several = info.ids.filter((id) => id.distinct > 1);
+  const kept = new Set([...several].sort((a, b) => b.distinct - a.distinct).slice(0, 2));
+  const kinds = several.filter((id) => kept.has(id)).map((id) => id.kind.toLowerCase());
+  return kinds.length === 2 ? kinds.join(',') : '';
+}
+
+/** All profiles, whichever are selected: the view is where one selects. */
+function query(state: State, info: Info): Query {
+  const options: Option[] = sharedOptions(state, info, { search: false, window: false }).filter(([name]) => name !== 'profiles');
+  const kinds = matrixKinds(info);
+  options.push(['sort', orderOf(state)], ['bins', String(BINS)], ['limit', state.limit === '' ? String(LIMIT) : state.limit]);
+  if (kinds !== '') options.push(['matrix', kinds]);
+  return { command: 'profiles', store: state.store, options };
+}
+
+function choose(profile: number): void {
+  go({ profiles: `profile=${String(profile)}` });
+}
+
+function isChosen(state: State, profile: number): boolean {
+  return state.profiles === `profile=${String(profile)}`;
+}
+
+/** One bar a bin from its smallest to its largest value, with its mean; from zero, so that lengths compare. */
+function Values({ answer, state, unit }: { answer: ProfilesAnswer; state: State; unit: Unit }): JSX.Element {
+  const bins = answer.bins ?? [];
+  const { max, mean } = answer.distribution;
+  const top = max > 0 ? max : 1;
+  const y = (value: number): number => HEIGHT - (Math.max(0, value) / top) * HEIGHT;
+  const step = WIDTH / Math.max(1, bins.length);
+  const label = `${count(answer.distribution.count)} profiles ${ORDER_TITLES[orderOf(state)] ?? ''}: from ${amount(answer.distribution.min, unit)} to ${amount(max, unit)}, mean ${amount(mean, unit)}`;
+  return (
+    <svg class="chart" role="img" aria-label={label} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
+      {bins.map((bin, index) => (
+        <g key={index} class={isChosen(state, bin.profile) ? 'chosen' : ''} onClick={() => choose(bin.profile)}>
+          <title>{`${clean(bin.name)}${bin.count > 1 ? ` and ${count(bin.count - 1)} more: ${amount(bin.min, unit)} to ${amount(bin.max, unit)}` : `: ${amount(bin.mean, unit)}`}`}</title>
+          <rect class="part" data-min={bin.min} data-mean={bin.mean} data-max={bin.max} data-profile={bin.profile} x={index * step} width={step * 0.9} y={y(bin.mean)} height={HEIGHT - y(bin.mean)} />
+          {bin.count > 1 ? <rect class="range" x={index * step + step * 0.3} width={step * 0.3} y={y(bin.max)} height={Math.max(1, y(bin.min) - y(bin.max))} /> : null}
+        </g>
+      ))}
+      <line class="mean" x1="0" x2={WIDTH} y1={y(mean)} y2={y(mean)} />
+    </svg>
+  );
+}
+
+function Histogram({ answer, unit }: { answer: ProfilesAnswer; unit: Unit }): JSX.Element {
+  const bars = answer.value_histogram ?? [];
+  const most = Math.max(1, ...bars.map((bar) => bar.count));
+  const step = WIDTH / Math.max(1, bars.length);
+  if (bars.length === 0) return <p class="quiet">All profiles have the same value.</p>;
+  return (
+    <>
+      <svg class="chart" role="img" aria-label={`Histogram of ${count(answer.distribution.count)} values in ${count(bars.length)} ranges`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
+        {bars.map((bar, index) => (
+          <g key={index}>
+            <title>{`${amount(bar.from, unit)} to ${amount(bar.to, unit)}: ${count(bar.count)}`}</title>
+            <rect class="part" data-count={bar.count} x={index * step} width={step * 0.92} y={HEIGHT - (bar.count / most) * HEIGHT} height={(bar.count / most) * HEIGHT} />
+          </g>
+        ))}
+      </svg>
+      <p class="ends quiet"><span>{amount(answer.distribution.min, unit)}</span><span class="space" /><span>{amount(answer.distribution.max, unit)}</span></p>
+    </>
+  );
+}
+
+function range(first: number, last: number): string {
+  return first === last ? String(first) : `${String(first)}-${String(last)}`;
+}
+
+/** Light to dark from the smallest mean to the largest. */
+function HeatMap({ answer, state, unit }: { answer: ProfilesAnswer; state: State; unit: Unit }): JSX.Element | null {
+  const cells = answer.matrix ?? [];
+  if (cells.length === 0) return null;
+  const rows = [...new Set(cells.map((cell) => cell.row_first))].sort((a, b) => a - b);
+  const columns = [...new Set(cells.map((cell) => cell.column_first))].sort((a, b) => a - b);
+  const least = cells.reduce((low, cell) => Math.min(low, cell.mean), Infinity);
+  const most = cells.reduce((high, cell) => Math.max(high, cell.mean), -Infinity);
+  const width = WIDTH / rows.length;
+  const height = (HEIGHT * 1.4) / columns.length;
+  const [rowKind, columnKind] = [(answer.matrix_rows ?? '').toLowerCase(), (answer.matrix_columns ?? '').toLowerCase()];
+  return (
+    <Section title={`${clean(rowKind)} × ${clean(columnKind)}`}>
+      <svg class="chart heat" role="img" aria-label={`${count(rows.length)} ${clean(rowKind)}s and ${count(columns.length)} ${clean(columnKind)}s: means from ${amount(least, unit)} to ${amount(most, unit)}`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT * 1.4)}`} preserveAspectRatio="none">
+        {cells.map((cell) => (
+          <g key={`${String(cell.row_first)}.${String(cell.column_first)}`} class={isChosen(state, cell.profile) ? 'chosen' : ''} onClick={() => choose(cell.profile)}>
+            <title>{`${clean(rowKind)} ${range(cell.row_first, cell.row_last)}, ${clean(columnKind)} ${range(cell.column_first, cell.column_last)}: ${amount(cell.mean, unit)}${cell.profiles > 1 ? ` (mean of ${count(cell.profiles)})` : ''}`}</title>
+            <rect class="heat-cell" data-mean={cell.mean} fill-opacity={0.12 + 0.88 * (most > least ? (cell.mean - least) / (most - least) : 1)} x={rows.indexOf(cell.row_first) * width} width={width * 0.94} y={columns.indexOf(cell.column_first) * height} height={height * 0.94} />
+          </g>
+        ))}
+      </svg>
+      <p class="ends quiet"><span>{clean(rowKind)} from left to right, {clean(columnKind)} from top to bottom; light {amount(least, unit)} to dark {amount(most, unit)}</span></p>
+    </Section>
+  );
+}
+
+function Outliers({ answer, unit }: { answer: ProfilesAnswer; unit: Unit }): JSX.Element {
+  const outliers = answer.outliers ?? [];
+  if (outliers.length === 0) return <p class="quiet">No outliers: no value is more than 1.5 interquartile ranges beyond the quartiles.</p>;
+  return (
+    <ul class="outliers">
+      {outliers.map((row) => (
+        <li key={row.profile} data-value={row.value}>
+          <Link title="Select this profile everywhere" onClick={() => choose(row.profile)}>{clean(row.name)}</Link> {amount(row.value, unit)}
+          <span class="quiet"> {row.deviation < 0 ? '−' : '+'}{amount(Math.abs(row.deviation), unit)} from the median</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function columnsOf(unit: Unit): Column<Row>[] {
+  return [
+    { key: 'value', title: 'Total', width: '130px', isNumber: true, cell: (row) => amount(row.value, unit), value: (row) => row.value },
+    { key: 'percent_of_mean', title: '% of mean', width: '90px', isNumber: true, cell: (row) => percent(row.percent_of_mean), value: (row) => row.percent_of_mean },
+    { key: 'name', title: 'Profile', width: 'minmax(240px, 1fr)', cell: (row) => <span class="name">{clean(row.name)}</span>, value: (row) => row.name },
+  ];
+}
+
+function Profiles({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<ProfilesAnswer>(query(state, info));
+  const data = answer.data;
+  const unit = unitOf(data?.metric ?? '');
+  const order = orderOf(state);
+  return (
+    <>
+      <div class="toolbar">
+        <div class="segments" role="group" aria-label="Order of profiles">
+          {ORDERS.map((name) => <button key={name} type="button" aria-pressed={name === order} onClick={() => go({ order: name === 'name' ? '' : name })}>{ORDER_TITLES[name]}</button>)}
+        </div>
+        {state.profiles !== '' ? <button type="button" class="chip" title="Select all profiles again" onClick={() => go({ profiles: '' })}>{clean(state.profiles)} <span aria-hidden="true">×</span></button> : null}
+        <span class="space" />
+        {data ? <span class="quiet">{count(data.distribution.count)} profiles · mean {amount(data.distribution.mean, unit)} · imbalance {(100 * data.distribution.imbalance).toFixed(1)}%{data.empty_profiles > 0 ? ` · ${count(data.empty_profiles)} empty` : ''}</span> : null}
+      </div>
+      {data === null || answer.error ? <Problem answer={answer} /> : (
+        <div class="profiles">
+          <div class="charts">
+            <Section title={`${clean(data.metric)} of each profile`}><Values answer={data} state={state} unit={unit} /></Section>
+            <Section title="Histogram"><Histogram answer={data} unit={unit} /></Section>
+            <HeatMap answer={data} state={state} unit={unit} />
+            <Section title="Outliers"><Outliers answer={data} unit={unit} /></Section>
+          </div>
+          <Grid label="Profiles" columns={columnsOf(unit)} rows={data.rows} rowKey={(row) => String(row.profile)} selected={/^profile=(\d+)$/.exec(state.profiles)?.[1] ?? ''}
+            onSelect={(row) => choose(row.profile)} isStale={answer.isLoading}
+            footer={data.is_truncated ? <p class="footer"><Link onClick={() => go({ limit: String(data.rows.length * 4) }, 'replace')}>show more rows</Link></p> : null} />
+        </div>
+      )}
+    </>
+  );
+}
+
+export const profiles: View = { key: 'profiles', title: 'Profiles', fits: (info) => info.kind === 'database' && info.profiles > 2, query, Component: Profiles };
