@@ -18,19 +18,21 @@ enum {
     LEVELS_MAX = 512, /* that Perfetto keeps: see perfetto.c */
     EVENT_SIZE = 102, /* of an event, for estimates */
     SIZE_MAX_IN_VIEWERS = 1000 * 1000 * 1000,
-    TIME_MAX = 32 /* characters */
+    TIME_MAX = 24, /* characters of a time: 2^64 nanoseconds have 21 */
+    HEAD_MAX = 64,
+    KIND_AT = 9 /* in the head of a call */
 };
 #define EXACT_MAX (INT64_C(1) << 53) /* integers up to this are exact in a double */
 
-/* A name as JSON: with its quotes. */
+/* A name as a member of an event: ,"name":"main" */
 struct name {
     char *text;
     size_t length;
 };
 
 struct thread {
-    char ids[64]; /* of every event: pid and tid */
-    size_t ids_length;
+    char head[HEAD_MAX]; /* of every call, to its time: ,\n{"ph":"B","pid":1,"tid":1,"ts": */
+    size_t head_length, ids_at;
     uint32_t depth, hidden;
     uint64_t cut;       /* calls that are too deep */
     struct name *names; /* by index of the frame */
@@ -144,19 +146,58 @@ static void put_members(struct thread *thread, const char *unnamed, bool is_numb
 
 /* ---- events ---- */
 
-/* Begins an event, without its name: {"ph":"B","pid":1,"tid":1,"ts":0.000 */
+/* Writes microseconds with three decimals at `at`, which has room; returns what follows. */
+static uint8_t *write_time(uint8_t *at, uint64_t since)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    uint64_t whole = since / 1000;
+    unsigned rest = (unsigned)(since % 1000);
+    uint8_t text[TIME_MAX], *from = text + sizeof text;
+    for (; whole >= 100; whole /= 100)
+        memcpy(from -= 2, pairs + 2 * (whole % 100), 2);
+    if (whole >= 10)
+        memcpy(from -= 2, pairs + 2 * whole, 2);
+    else
+        *--from = (uint8_t)('0' + whole);
+    size_t length = (size_t)(text + sizeof text - from);
+    memcpy(at, from, length);
+    at += length;
+    *at++ = '.';
+    *at++ = (uint8_t)('0' + rest / 100);
+    memcpy(at, pairs + 2 * (rest % 100), 2);
+    return at + 2;
+}
+
+static uint64_t since_base(const struct chrome *self, uint64_t time)
+{
+    return time > self->base ? time - self->base : 0;
+}
+
+/* Begins an event, without its name: {"ph":"i","s":"t","pid":1,"tid":1,"ts":0.000 */
 static void begin_event(const struct chrome *self, const struct thread *thread, const char *head,
                         uint64_t time, struct lode_wire *out)
 {
-    uint64_t since = time > self->base ? time - self->base : 0;
-    char text[TIME_MAX], *at = text + sizeof text;
-    for (unsigned digits = 0; digits < 5 || since > 0; digits++) {
-        *--at = digits == 3 ? '.' : (char)('0' + since % 10);
-        since = digits == 3 ? since : since / 10;
-    }
     put_text(out, head);
-    wire_raw(out, thread->ids, thread->ids_length);
-    wire_raw(out, at, (size_t)(text + sizeof text - at));
+    wire_raw(out, thread->head + thread->ids_at, thread->head_length - thread->ids_at);
+    if (wire_reserve(out, TIME_MAX))
+        out->count = (size_t)(write_time(out->bytes + out->count, since_base(self, time)) - out->bytes);
+}
+
+/* Begins the event of a call, which is one of very many; `kind` is B or E. */
+static void begin_call_event(const struct chrome *self, const struct thread *thread, char kind,
+                             const struct name *name, uint64_t time, struct lode_wire *out)
+{
+    if (!wire_reserve(out, HEAD_MAX + TIME_MAX + name->length))
+        return;
+    uint8_t *at = out->bytes + out->count;
+    memcpy(at, thread->head, HEAD_MAX); /* of a fixed size, since that is faster */
+    at[KIND_AT] = (uint8_t)kind;
+    at = write_time(at + thread->head_length, since_base(self, time));
+    memcpy(at, name->text, name->length);
+    out->count = (size_t)(at + name->length - out->bytes);
 }
 
 /* Ends it, with what `members` has from `from` on, which begins with a comma. */
@@ -193,8 +234,10 @@ static const struct name *name_of(struct chrome *self, struct thread *thread, co
         return name;
     const struct lode_frame_name *known = lode_tracks_name(self->tracks, frame);
     struct lode_wire text = {0};
-    if (known)
+    if (known) {
+        put_text(&text, ",\"name\":");
         put_string(&text, known->text, known->length);
+    }
     if (text.failed || text.bytes == NULL) {
         wire_free(&text);
         return NULL;
@@ -225,9 +268,7 @@ static lode_status begin_call(struct chrome *self, struct thread *thread, uint32
     LODE_TRY(arguments_of(self, thread, track, event, error));
     bool is_request = self->has_requests && self->has_values && thread->depth == 0;
     size_t mark = thread->held.count;
-    begin_event(self, thread, ",\n{\"ph\":\"B\"", event->time, out);
-    put_text(out, ",\"name\":");
-    wire_raw(out, name->text, name->length);
+    begin_call_event(self, thread, 'B', name, event->time, out);
     if (event->kind == LODE_EVENT_SCHED_OUT)
         put_text(out, ",\"cat\":\"sched\"");
     put_members(thread, "arg", true, &thread->held);
@@ -257,9 +298,7 @@ static lode_status end_call(struct chrome *self, struct thread *thread, uint32_t
     const struct name *name = name_of(self, thread, thread->open[--thread->depth]);
     LODE_TRY_ALLOC(name, error);
     LODE_TRY(arguments_of(self, thread, track, event, error));
-    begin_event(self, thread, ",\n{\"ph\":\"E\"", event->time, out);
-    put_text(out, ",\"name\":");
-    wire_raw(out, name->text, name->length);
+    begin_call_event(self, thread, 'E', name, event->time, out);
     put_members(thread, "result", false, &thread->held);
     if (self->has_values && event->kind == LODE_EVENT_LEAVE && event->flags & LODE_EVENT_FAILED)
         put_text(&thread->held, ",\"error\":true");
@@ -393,9 +432,12 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
     const struct chrome *self = user;
     struct thread *thread = state;
     (void)out, (void)error;
-    int length = snprintf(thread->ids, sizeof thread->ids, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"ts\":",
+    static const char call[] = ",\n{\"ph\":\"B\"";
+    int length = snprintf(thread->head, sizeof thread->head,
+                          "%s,\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"ts\":", call,
                           lode_tracks_process(self->tracks, line->process)->pid, line->tid);
-    thread->ids_length = (size_t)length;
+    thread->head_length = (size_t)length;
+    thread->ids_at = sizeof call - 1;
     return LODE_OK;
 }
 
@@ -450,14 +492,17 @@ static lode_status progress(void *user, uint64_t done, uint64_t total, lode_erro
 
 /* ---- the file ---- */
 
-/* {"ph":"M",...}: a name, and the position among its like. */
+/* {"ph":"M",...}: a name, and the position among its like. Perfetto refuses an empty name. */
 static void put_metadata(struct lode_wire *out, const char *what, int32_t pid, int32_t tid, const char *name,
                          uint32_t position)
 {
+    if (name[0]) {
+        put_number(out, "{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
+        put_number(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
+        put_string(out, name, strlen(name));
+        put_text(out, "}},\n");
+    }
     put_number(out, "{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
-    put_number(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
-    put_string(out, name, strlen(name));
-    put_number(out, "}},\n{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
     put_number(out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":", what);
     put_number(out, "%" PRIu32 "}}", position);
 }

@@ -258,7 +258,8 @@ static lode_status write_timeline(struct speedscope *self, lode_error *error)
                                    .progress = progress};
     struct lode_tracks_counts counts;
     LODE_TRY(lode_tracks_warn(self->tracks, self->job, EVENT_SIZE, SIZE_MAX_IN_BROWSER, "speedscope", error));
-    LODE_TRY(lode_tracks_find_frames(self->tracks, error));
+    self->progress = lode_export_progress(self->job, "finding functions", lode_tracks_bytes(self->tracks));
+    LODE_TRY(lode_tracks_find_frames(self->tracks, &self->progress, error));
     if (self->has_stacks)
         self->first_frame = lode_export_frames_count(&self->stacks.frames);
     LODE_TRY(lode_wire_flush(&self->out, self->job->file, 1, error));

@@ -14,6 +14,7 @@
 #include <lode/trace.h>
 
 struct lode_export;
+struct lode_progress;
 
 /* A process. Numbers are positive, and unique among processes. */
 struct lode_tracks_process {
@@ -77,8 +78,10 @@ const struct lode_frame_name *lode_tracks_name(struct lode_tracks *tracks, const
 /*
  * Reads everything to find the frames that occur, in an order that depends on their contents only.
  * For formats that need a table of all frames. Then lode_tracks_rank is the position of each.
+ * `progress` counts bytes of the store, and cancels.
  */
-lode_status lode_tracks_find_frames(struct lode_tracks *tracks, lode_error *error);
+lode_status lode_tracks_find_frames(struct lode_tracks *tracks, struct lode_progress *progress,
+                                    lode_error *error);
 uint32_t lode_tracks_frame_count(const struct lode_tracks *tracks);
 const lode_function *lode_tracks_frame(const struct lode_tracks *tracks, uint32_t rank);
 uint32_t lode_tracks_rank(const struct lode_tracks *tracks, const lode_function *frame);

@@ -2,6 +2,7 @@
 /* All frames of a timeline in one order, for formats that have a table of them. */
 #include "analysis/calls.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "export/tracks_parts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct seen {
 
 struct search {
     struct lode_tracks *tracks;
+    struct lode_progress *progress;
     struct seen all;
     bool failed;
 };
@@ -72,11 +74,23 @@ static lode_status rank_them(struct lode_tracks *self, const struct seen *all, l
     return LODE_OK;
 }
 
-lode_status lode_tracks_find_frames(struct lode_tracks *self, lode_error *error)
+static lode_status advance(void *user, uint64_t done, uint64_t total, lode_error *error)
 {
-    struct search search = {.tracks = self};
-    struct lode_encoder encoder = {
-        .alternates = true, .state_size = sizeof(struct seen), .user = &search, .take = take, .close = merge};
+    const struct search *search = user;
+    (void)total;
+    return lode_progress_add(search->progress, done - search->progress->done, error);
+}
+
+lode_status lode_tracks_find_frames(struct lode_tracks *self, struct lode_progress *progress,
+                                    lode_error *error)
+{
+    struct search search = {.tracks = self, .progress = progress};
+    struct lode_encoder encoder = {.alternates = true,
+                                   .state_size = sizeof(struct seen),
+                                   .user = &search,
+                                   .take = take,
+                                   .close = merge,
+                                   .progress = advance};
     struct lode_tracks_counts counts;
     lode_status status = lode_tracks_run(self, &encoder, &counts, error);
     if (status == LODE_OK && search.failed)

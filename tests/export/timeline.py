@@ -335,7 +335,7 @@ def compare_top(tap, name, trace, answer):
 def traps(tap, options):
     if not corpus_files.recorded():
         return tap.skip("traps", "there is no corpus")
-    for trap in options.share.of((levels, epoch, arguments, errors, addresses)):
+    for trap in options.share.of((levels, epoch, arguments, errors, nameless, addresses)):
         trap(tap)
     return None
 
@@ -373,6 +373,14 @@ def errors(tap):
     thrown = [dict(i.args) for i in values.instants if i.name == "exception"]
     tap.check(len(thrown) == 3 and all(i["class"] and i["message"] and i["stack"] for i in thrown) and any("cause stack" in i for i in thrown),
               "exceptions are instants with class, message, stack and causes", [thrown])
+
+
+def nameless(tap):
+    """Perfetto refuses empty names of processes and threads in JSON."""
+    chrome, _ = tap.export(corpus_files.folder("handmade") / "nosess", "chrome")
+    names = [event["args"]["name"] for event in json.loads(chrome.read_text())["traceEvents"] if event["name"] in ("process_name", "thread_name")]
+    status, said = validators.run("chrome.mjs", chrome) if validators.where() else (0, {})
+    tap.check(all(names) and status == 0, "Chrome: what has no name gets none", [names, said.get("error")])
 
 
 def addresses(tap):
