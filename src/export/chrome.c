@@ -167,7 +167,7 @@ static uint8_t *write_time(uint8_t *at, uint64_t since)
     at += length;
     *at++ = '.';
     *at++ = (uint8_t)('0' + rest / 100);
-    memcpy(at, pairs + 2 * (rest % 100), 2);
+    memcpy(at, pairs + 2 * (size_t)(rest % 100), 2);
     return at + 2;
 }
 

@@ -191,6 +191,16 @@ def check_tables(lode, store, scratch):
 
 # ---- the table ----
 
+def metric_of(lode, store, info):
+    """(its number, whether it is a time, rows of top) of the first metric that is not 0, times before others."""
+    numbers = sorted(range(len(info["metrics"])), key=lambda number: "(sec)" not in info["metrics"][number]["name"])
+    for number in numbers:
+        rows = lode.json("top", store, "--limit", "0", "--metric", f"${number}")["rows"]
+        if any(row["exclusive"] for row in rows) and all(row["exclusive"] >= 0 for row in rows):
+            return number, "(sec)" in info["metrics"][number]["name"], rows
+    return 0, False, ()
+
+
 def is_good(value):
     return not isinstance(value, str)
 
@@ -204,10 +214,9 @@ def try_all(lode, store, info, scratch, known):
         rows = {name: [row[2], 1, 0, 1] for name, row in expected.items()}
         is_seconds, more, traced = True, (), expected
     else:
-        metric = next((number for number, metric in enumerate(info["metrics"]) if "(sec)" in metric["name"]), 0)
-        is_seconds = "(sec)" in info["metrics"][metric]["name"] if info["metrics"] else False
+        metric, is_seconds, answer = metric_of(lode, store, info)
         rows, more = defaultdict(lambda: [0.0, 0.0, 0, 0]), ("--metric", f"${metric}", "--no-entries")
-        for row in lode.json("top", store, "--limit", "0", "--metric", f"${metric}")["rows"] if info["metrics"] else ():
+        for row in answer:
             item = rows[row["name"]]
             item[0] += row["exclusive"] * (1e9 if is_seconds else 1)
             item[1] += abs(row["inclusive"])
