@@ -257,7 +257,7 @@ static struct MHD_Daemon *start_daemon(struct server *server, int socket, size_t
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(VIEW_CONNECTIONS_MAX / count), NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, VIEW_CONNECTION_SECONDS, NULL},
-        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 2 * VIEW_REQUEST_MEMORY, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)2 * VIEW_REQUEST_MEMORY, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
     };

@@ -59,6 +59,7 @@ static int fail(command_line *line, const char *format, ...)
 static void add_argument(command_line *line, const char *text, int is_owned)
 {
     line->is_owned[line->argument_count] = is_owned;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): commands only read their arguments */
     line->arguments[line->argument_count++] = (char *)(uintptr_t)text;
 }
 
