@@ -9,6 +9,10 @@ const PAGES = [
   ['overview', '?1', []],
   ['functions', '?v=top&n=spmv._omp_fn.0&1', []],
   ['tree', '?v=tree&c=53&1', ['Home', 'h']],
+  ['flame', '?v=flame&1', []],
+  ['time', '?v=time&1', []],
+  ['profiles', '?v=profiles&1', []],
+  ['requests', '?s=2&v=requests&1', []],
 ];
 const [out, ...wanted] = process.argv.slice(2);
 const stores = examples();
@@ -19,6 +23,9 @@ for (const [name, query, keys] of PAGES) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     await show(page, server, query);
+    // A view that this program does not have is the first one: no picture of it.
+    const wish = new URLSearchParams(query).get('v') ?? 'overview';
+    if (!(await page.$(`.tabs a[aria-current][href='?v=${wish}']`))) continue;
     if (keys.length > 0) await page.focus('[role=treegrid], [role=grid]');
     for (const key of keys) await page.keyboard.press(key);
     await settle(page);
