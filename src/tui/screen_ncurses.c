@@ -4,6 +4,7 @@
 #include "cli/tui/screen.h"
 
 #include <curses.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +50,22 @@ static void set_colors(void)
     set_color(TUI_MATCH, COLORS >= 256 ? 36 : COLOR_GREEN);
 }
 
+/* Whether the terminal can move its cursor. What is not a string is NULL or -1. */
+static int can_move(void)
+{
+    intptr_t motion = (intptr_t)tigetstr("cup");
+    return motion != 0 && motion != -1;
+}
+
 static int screen_open(int has_color, char *problem, size_t capacity)
 {
-    const char *type = getenv("TERM");
+    const char *type = getenv("TERM"); /* NOLINT(concurrency-mt-unsafe): before any other thread */
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         snprintf(problem, capacity, "standard input and output must be a terminal");
         return -1;
     }
     terminal = newterm(NULL, stdout, stdin);
-    if (!terminal || !tigetstr("cup") || tigetstr("cup") == (char *)-1) {
+    if (!terminal || !can_move()) {
         if (terminal)
             endwin();
         snprintf(problem, capacity, "cannot use a terminal of type '%.60s'", type ? type : "");

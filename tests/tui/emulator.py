@@ -118,7 +118,11 @@ class Terminal:
             while self.read(0.05):
                 pass
             if condition(self.lines()):
-                return self.lines()
+                # A busy machine can stop in the middle of a screen.
+                while self.read(0.3):
+                    pass
+                if condition(self.lines()):
+                    return self.lines()
             if self.has_ended():
                 break
         raise Late(f"{what}: not within {SECONDS} s, status {self.status}:\n" + "\n".join(self.lines()))

@@ -98,7 +98,7 @@ def unit_of(metric):
 def functions(program, store, is_recording):
     terminal = program.terminal
     terminal.press("2")
-    lines = terminal.wait(lambda lines: " functions by " in lines[1], "Functions")
+    lines = terminal.wait(lambda lines: " functions by " in lines[1] and "lode top" in lines[-1], "Functions")
     answer = program.json("top", store, "--limit", 0)
     problems = []
     rows = [line for line in program.rows() if line.strip()]
@@ -173,7 +173,7 @@ def tree(program, store, is_recording, is_inverted):
 def profiles(program, store, is_recording):
     terminal = program.terminal
     terminal.press("6")
-    terminal.wait(lambda lines: " by " in lines[1] and "imbalance" in lines[1], "Profiles")
+    terminal.wait(lambda lines: " by " in lines[1] and "imbalance" in lines[1] and "lode profiles" in lines[-1], "Profiles")
     answer = program.json("profiles", store, "--limit", 0)
     rows = [line for line in program.rows() if line.strip()]
     problems = []
@@ -193,7 +193,7 @@ def profiles(program, store, is_recording):
 def timeline(program, store, is_recording):
     terminal = program.terminal
     terminal.press("5")
-    lines = terminal.wait(lambda lines: "shares of the lines shown" in lines[1] or "no Time" in lines[-2], "Time")
+    lines = terminal.wait(lambda lines: ("shares of the lines shown" in lines[1] and "lode trace" in lines[-1]) or "no Time" in lines[-2], "Time")
     if "no Time" in lines[-2]:
         return []
     if int(re.search(r"([\d,]+) lines;", lines[1]).group(1).replace(",", "")) > 23:
@@ -216,7 +216,7 @@ def timeline(program, store, is_recording):
 def requests(program, store):
     terminal = program.terminal
     terminal.press("7")
-    terminal.wait(lambda lines: " requests by duration" in lines[1], "Requests")
+    terminal.wait(lambda lines: " requests by duration" in lines[1] and "lode search" in lines[-1], "Requests")
     answer = program.json("search", store, "--sort", "duration", "--limit", 0)
     rows = [line for line in program.rows() if line.strip()]
     problems = [] if len(rows) == min(len(answer["rows"]), 35) else [f"{len(rows)} rows of {len(answer['rows'])}"]
@@ -307,7 +307,7 @@ def zoom_changes_the_window(program):
     terminal.wait(lambda lines: "shares of the lines shown" in lines[1])
     before = terminal.lines()[1]
     terminal.press("w", "w", "d", "]")
-    lines = terminal.wait(lambda lines: lines[1] != before and "call depth 1" in lines[1], "a time window")
+    lines = terminal.wait(lambda lines: lines[1] != before and "call depth 1" in lines[1] and lines[-1].endswith("-d 1"), "a time window")
     command = re.search(r"lode (trace .*)$", lines[-1]).group(1).split()
     answer = program.json(command[0], "viewer-issue-233", "--limit", 0, "--rows", 0, "--columns", 134, *command[1:])
     problems = []
