@@ -69,6 +69,8 @@ LODE_API const lode_metric *lode_cost_metric(const lode_cost *cost);
 LODE_API const lode_database *lode_cost_database(const lode_cost *cost);
 /* The cost of the global context: everything. */
 LODE_API double lode_cost_total(const lode_cost *cost);
+/* The context of an id (lode_context_id) in the tree of the costs; NULL if there is none. */
+LODE_API const lode_context *lode_cost_context(const lode_cost *cost, uint32_t id);
 LODE_API double lode_cost_inclusive(const lode_cost *cost, const lode_context *context);
 LODE_API double lode_cost_own(const lode_cost *cost, const lode_context *context);
 /* How many profiles, or trace lines, were added up. */

@@ -35,6 +35,7 @@
 #include <lode/export.h>
 #include <lode/find.h>
 #include <lode/fingerprint.h>
+#include <lode/flame.h>
 #include <lode/format.h>
 #include <lode/guard.h>
 #include <lode/hotspot.h>

@@ -26,10 +26,16 @@ typedef struct lode_view_options {
     lode_name_form names; /* in which the focus is compared first */
     /* Call paths to show: through functions to include, and not through functions to exclude. */
     const lode_filter *filter; /* NULL: all */
+    /*
+     * Top-down: begins with the row that this context belongs to, and takes time for the rows
+     * beside and below the path to it only. NULL: everything
+     */
+    const lode_context *at;
+    int merge_recursion; /* a function that calls itself directly is one row */
 } lode_view_options;
 #define LODE_VIEW_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0, LODE_NAME_FULL, NULL             \
+        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0, LODE_NAME_FULL, NULL, NULL, 0    \
     }
 
 /*
@@ -52,11 +58,14 @@ typedef struct lode_view_row {
     const lode_context *context; /* the first of them: names the row */
     uint32_t call_line;          /* the line it is called from, if it is the same for all; else 0 */
     const lode_file *call_file;
+    /* Rows directly below it, and of these, those left out by depth or share, and their cost. */
+    uint32_t children, omitted;
+    double omitted_inclusive;
 } lode_view_row;
 
 typedef struct lode_view lode_view;
 
-/* MT: any thread. LODE_NOT_FOUND if no function matches the focus. */
+/* MT: any thread. LODE_NOT_FOUND if no function matches the focus, or `at` has no row. */
 LODE_API LODE_CHECKED lode_status lode_view_build(lode_view **out, const lode_cost *cost,
                                                   const lode_view_options *options, lode_error *error);
 /* NULL is allowed. MT: one thread. */

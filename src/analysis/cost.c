@@ -275,3 +275,11 @@ lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error 
     struct lode_rows rows = {.count = cost->tree->count, .owner = LODE_OWNER_STORE};
     return lode_table_make(out, &rows, specs, 2, error);
 }
+
+const lode_context *lode_cost_context(const lode_cost *cost, uint32_t id)
+{
+    if (cost->db)
+        return lode_database_context(cost->db, id);
+    /* Contexts of a call tree are numbered as they are stored. */
+    return id < cost->tree->count && cost->tree->nodes[id].id == id ? &cost->tree->nodes[id] : NULL;
+}

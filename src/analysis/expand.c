@@ -25,6 +25,23 @@ void lode_view_node_free(struct lode_view_node *node)
     lode_array_free(&node->members);
 }
 
+lode_status lode_view_node_copy(struct lode_view_node *to, const struct lode_view_node *from,
+                                lode_error *error)
+{
+    *to = *from;
+    to->row.exclusive = 0.0;
+    lode_array_init(&to->members, sizeof(struct member), SIZE_MAX);
+    for (size_t i = 0; i < from->members.count; i++) {
+        struct member *member = lode_array_push(&to->members);
+        if (member == NULL) {
+            lode_view_node_free(to);
+            return lode_fail_memory(error);
+        }
+        *member = *LODE_ARRAY_AT(&from->members, struct member, i);
+    }
+    return LODE_OK;
+}
+
 /* ---- grouping ---- */
 
 static bool is_by_callers(const struct lode_expander *self)
@@ -111,6 +128,15 @@ static lode_status add_shown(struct lode_expander *self, const lode_context *con
     return LODE_OK;
 }
 
+/* Whether a call is one of the function of the row, and to be merged with it. */
+static bool is_merged(const struct lode_expander *self, const lode_context *context, const lode_context *row)
+{
+    if (!self->options.merge_recursion || row == NULL || !begins_function(context) || !begins_function(row))
+        return false;
+    const lode_function *function = lode_context_function(context);
+    return function && function_identity(function) == function_identity(lode_context_function(row));
+}
+
 /* The body of a context: adds own costs to `row`, and calls and inner scopes to the children. */
 static lode_status expand_member(struct lode_expander *self, const lode_context *member, lode_view_row *row)
 {
@@ -118,8 +144,9 @@ static lode_status expand_member(struct lode_expander *self, const lode_context 
     row->exclusive += self->cost->own[member->index];
     for (uint32_t i = member->index + 1; i < end;) {
         const lode_context *context = &self->tree->nodes[i];
-        bool shown = is_shown(self, context);
-        bool apart = shown || begins_function(context);
+        bool merged = is_merged(self, context, row->context);
+        bool shown = !merged && is_shown(self, context);
+        bool apart = !merged && (shown || begins_function(context));
         if (shown)
             LODE_TRY(add_shown(self, context));
         if (!apart)
@@ -146,7 +173,10 @@ static const lode_context *caller_of(const struct lode_expander *self, const lod
 
 static lode_status expand_caller(struct lode_expander *self, const struct member *member)
 {
-    const lode_context *caller = caller_of(self, &self->tree->nodes[member->context]);
+    const lode_context *called = &self->tree->nodes[member->context];
+    const lode_context *caller = caller_of(self, called);
+    while (caller && is_merged(self, caller, called))
+        caller = caller_of(self, caller);
     if (caller == NULL)
         return LODE_OK;
     return add_member(self, child_of(self, caller), caller, member->weight, part_size(self, member->weight));
@@ -260,7 +290,12 @@ static bool is_kept(struct lode_expander *self, struct lode_view_node *node, uns
         return false;
     self->small += is_small;
     self->deep += too_deep && !is_small;
-    return !too_deep && !is_small;
+    if (!too_deep && !is_small)
+        return true;
+    self->omitted++;
+    self->omitted_inclusive += node->row.inclusive;
+    self->omitted_size += node->size;
+    return false;
 }
 
 /* The costs of children, where they are not simply sums over their contexts. */
@@ -280,6 +315,8 @@ static void choose_children(struct lode_expander *self, lode_view_row *parent, u
 {
     struct lode_view_node *nodes = self->children.items;
     size_t kept = 0;
+    self->omitted = 0;
+    self->omitted_inclusive = self->omitted_size = 0.0;
     for (size_t i = 0; i < self->children.count; i++) {
         if (is_kept(self, &nodes[i], depth)) {
             nodes[kept++] = nodes[i];
@@ -290,6 +327,11 @@ static void choose_children(struct lode_expander *self, lode_view_row *parent, u
         lode_view_node_free(&nodes[i]);
     }
     self->children.count = kept;
+    if (parent) {
+        parent->omitted = self->omitted;
+        parent->omitted_inclusive = self->omitted_inclusive;
+        parent->children = (uint32_t)kept + self->omitted;
+    }
     if (kept > 1)
         qsort(nodes, kept, sizeof *nodes, compare_nodes);
     for (size_t i = 0; i < kept; i++)
@@ -346,7 +388,9 @@ static bool add_body(const struct lode_expander *self, const lode_context *membe
     row->exclusive += self->cost->own[member->index];
     for (uint32_t i = member->index + 1; i < end;) {
         const lode_context *context = &self->tree->nodes[i];
-        bool shown = is_shown(self, context), apart = shown || begins_function(context);
+        bool merged = is_merged(self, context, row->context);
+        bool shown = !merged && is_shown(self, context);
+        bool apart = !merged && (shown || begins_function(context));
         has_more = has_more || shown;
         if (!apart)
             row->exclusive += self->cost->own[i];
@@ -460,6 +504,76 @@ static lode_status add_top_roots(struct lode_expander *self)
     return LODE_OK;
 }
 
+/* The context above, or this one, that has a row; the global context if none has. */
+static const lode_context *shown_above(const struct lode_expander *self, const lode_context *context)
+{
+    while (context->index > 0 && !is_shown(self, context))
+        context = &self->tree->nodes[context->parent];
+    return context;
+}
+
+/* From the children of a row to those of one of them: the row of `context`. */
+static lode_status step_down(struct lode_expander *self, struct lode_view_node *node,
+                             const lode_context *context)
+{
+    size_t count = self->children.count;
+    struct lode_view_node *found = child_of(self, context);
+    LODE_TRY_ALLOC(found, self->error);
+    if (self->children.count > count)
+        return lode_fail(self->error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "context %u has no row",
+                         context->id);
+    lode_view_node_free(node);
+    *node = *found;
+    lode_array_init(&found->members, sizeof(struct member), SIZE_MAX);
+    begin_children(self);
+    lode_view_row below = node->row;
+    for (size_t i = 0; i < node->members.count; i++) {
+        uint32_t member = LODE_ARRAY_AT(&node->members, struct member, i)->context;
+        LODE_TRY(expand_member(self, &self->tree->nodes[member], &below));
+    }
+    return LODE_OK;
+}
+
+/* The rows from the root down to that of a context; leaves this one in `node`. */
+static lode_status walk_down(struct lode_expander *self, struct lode_view_node *node)
+{
+    uint32_t depth = 0;
+    const lode_context *last = shown_above(self, self->options.at);
+    for (const lode_context *c = last; c->index > 0; c = shown_above(self, lode_context_parent(c)))
+        depth++;
+    const lode_context **path = calloc((size_t)depth + 1, sizeof *path);
+    LODE_TRY_ALLOC(path, self->error);
+    for (const lode_context *c = last; c->index > 0; c = shown_above(self, lode_context_parent(c)))
+        path[--depth] = c;
+    lode_status status = LODE_OK;
+    for (uint32_t i = 0; status == LODE_OK && path[i]; i++)
+        if (!is_merged(self, path[i], node->row.context))
+            status = step_down(self, node, path[i]);
+    free(path);
+    return status;
+}
+
+/* The row of one context. */
+static lode_status add_row_at(struct lode_expander *self)
+{
+    struct lode_view_node node = {0};
+    lode_array_init(&node.members, sizeof(struct member), SIZE_MAX);
+    LODE_TRY(add_top_roots(self));
+    lode_status status = walk_down(self, &node);
+    bool is_root = node.row.context == NULL;
+    if (status == LODE_OK && !is_root) {
+        begin_children(self);
+        struct lode_view_node *only = child_of(self, node.row.context);
+        status = only ? LODE_OK : lode_fail_memory(self->error);
+        if (only) {
+            *only = node;
+            return LODE_OK;
+        }
+    }
+    lode_view_node_free(&node);
+    return status;
+}
+
 /* Sizes by context; absolute values if any cost is negative. */
 static lode_status find_sizes(struct lode_expander *self)
 {
@@ -499,6 +613,8 @@ static lode_status add_roots(struct lode_expander *self)
         return add_callers_of_roots(self);
     if (self->options.mode == LODE_VIEW_FLAT)
         return add_flat_roots(self);
+    if (self->options.at)
+        return add_row_at(self);
     return self->options.focus ? add_focused_roots(self) : add_top_roots(self);
 }
 

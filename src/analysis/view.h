@@ -25,12 +25,15 @@ struct lode_expander {
     lode_view_options options; /* the focus need not outlive lode_expander_roots */
     lode_matches *matches;     /* of the focus; NULL without one */
     const struct lode_context_tree *tree;
-    const double *sizes;        /* by context: inclusive costs, unless one is negative */
-    double *unsigned_costs;     /* by context otherwise: sums of absolute values */
-    double least;               /* rows of smaller size are dropped */
-    unsigned char *paths;       /* by context: flags of the filter; NULL without one */
-    bool passes;                /* of the node that is expanded */
-    uint64_t small, deep;       /* rows that were dropped: of smaller size, or below the depth */
+    const double *sizes;      /* by context: inclusive costs, unless one is negative */
+    double *unsigned_costs;   /* by context otherwise: sums of absolute values */
+    double least;             /* rows of smaller size are dropped */
+    unsigned char *paths;     /* by context: flags of the filter; NULL without one */
+    bool passes;              /* of the node that is expanded */
+    uint64_t small, deep;     /* rows that were dropped: of smaller size, or below the depth */
+    uint32_t omitted;         /* rows that were dropped by the last expansion */
+    double omitted_inclusive; /* and their costs */
+    double omitted_size;
     struct lode_array children; /* struct lode_view_node: of the last expansion, by cost */
     struct lode_keys keys;      /* of the children, in their order */
     uint32_t *function_of;      /* by context: the context that begins its function */
@@ -52,6 +55,9 @@ lode_status lode_expander_expand(struct lode_expander *self, struct lode_view_no
 /* Computes the exclusive cost of an unexpanded node. Returns whether it has contexts below. */
 bool lode_view_node_complete(const struct lode_expander *self, struct lode_view_node *node);
 void lode_view_node_free(struct lode_view_node *node);
+/* A node of the same contexts, without its exclusive cost. */
+lode_status lode_view_node_copy(struct lode_view_node *to, const struct lode_view_node *from,
+                                lode_error *error);
 
 /* Makes the outline call `release` when it closes. */
 void lode_outline_own(lode_outline *outline, void (*release)(void *owner, const lode_cost *cost),

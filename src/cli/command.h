@@ -54,6 +54,9 @@ extern const command_spec command_view, command_tui;
 /* Stores for other tools. */
 extern const command_spec command_export;
 
+/* Pictures. */
+extern const command_spec command_flame;
+
 /* NULL past the last. */
 const command_spec *command_at(size_t index);
 /* NULL if there is none of that name. */

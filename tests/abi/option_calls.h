@@ -341,6 +341,14 @@ CALL(outline)
     return status;
 }
 
+CALL(flame)
+{
+    lode_flame *flame;
+    lode_status status = lode_flame_build(&flame, cost, options, error);
+    lode_flame_free(flame);
+    return status;
+}
+
 CALL(query)
 {
     lode_query *query;
@@ -469,6 +477,7 @@ static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT
 static const lode_values_options values_options = LODE_VALUES_OPTIONS_INIT;
 static const lode_hotspot_options hotspot_options = LODE_HOTSPOT_OPTIONS_INIT;
 static const lode_view_options view_options = LODE_VIEW_OPTIONS_INIT;
+static const lode_flame_options flame_options = LODE_FLAME_OPTIONS_INIT;
 static const lode_window_cost_options window_cost_options = LODE_WINDOW_COST_OPTIONS_INIT;
 static const lode_writer_options writer_options = LODE_WRITER_OPTIONS_INIT;
 
@@ -512,6 +521,7 @@ static const struct entry {
     {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},
     {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},
     {"lode_hotspots_select", call_hotspots, &hotspot_options, sizeof hotspot_options},
+    {"lode_flame_build", call_flame, &flame_options, sizeof flame_options},
     {"lode_outline_open", call_outline, &view_options, FIRST(lode_view_options)},
     {"lode_picture_compute", call_picture, &picture_options, sizeof picture_options},
     {"lode_picture_compute_recording", call_picture_recording, &picture_options, sizeof picture_options},

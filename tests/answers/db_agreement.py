@@ -271,6 +271,90 @@ class Agreement:
         pruning = {"depth": depth, "least": min_percent / 100 * cost.total}
         self._siblings(roots, wanted, None, 0, cost, pruning, "")
 
+    # -- flame graphs --
+
+    def flame(self, cost, mode="top-down", focus=None, merged=False, width=300, min_width=1.0):
+        """Boxes against rows of the reference: as wide as their costs, one after the other, narrow ones merged."""
+        if any(value < 0 for value in cost.own):
+            return
+        wanted = {"top-down": lambda: reference.merged_tree(cost) if merged else reference.tree(cost, focus),
+                  "bottom-up": lambda: reference.bottom_up(cost), "sandwich": lambda: reference.callers(cost, focus)}[mode]()
+        words = {"bottom-up": ["--bottom-up"], "sandwich": ["--function", focus]}.get(mode, ["--focus", focus] if focus else [])
+        answer = self.run("flame", "--width", width, "--min-width", min_width, *words, *(["--merge-recursion"] if merged else []),
+                          *self.options(cost, None))
+        self.heading(answer, cost)
+        self.expect((answer["mode"], answer["is_truncated"]), (mode, False), "facts")
+        whole = math.fsum(row.inclusive for row in wanted if row.inclusive > 0)
+        self.expect(answer["whole"], whole, "whole", cost.total)
+        children = defaultdict(list)
+        for box in answer["boxes"]:
+            children[box["parent_box"]].append(box)
+        picture = {"children": children, "whole": whole, "least": min_width / width * whole, "cost": cost,
+                   "callees": reference.callees(cost, wanted) if mode == "sandwich" else {}}
+        step = -1 if mode == "sandwich" else 1
+        self._boxes(children[None], wanted, {"x": 0.0, "width": 1.0, "level": answer["origin_level"] - step}, step, picture)
+
+    def _boxes(self, boxes, wanted, parent, step, picture):
+        """The boxes that continue one box in one direction."""
+        whole, least, cost = picture["whole"], picture["least"], picture["cost"]
+        x, noise = parent["x"], 1e-9 * abs(cost.total)
+        for box in boxes:
+            if box["level"] != parent["level"] + step or abs(box["x"] - x) > 1e-9 or box["x"] + box["width"] > parent["x"] + parent["width"] + 1e-9:
+                raise Wrong(f"box {box['box']} is not where it belongs")
+            self.expect(box["width"], box["inclusive"] / whole, f"width of box {box['box']}", 1.0)
+            x += box["width"]
+        if any(abs(row.inclusive - least) <= noise for row in wanted):
+            return
+        shown, found = [r for r in wanted if r.inclusive >= least], [b for b in boxes if not b["more"]]
+        narrow = [r.inclusive for r in wanted if 0 < r.inclusive < least]
+        merged = [(b["more"], b["inclusive"]) for b in boxes if b["more"]]
+        if abs(math.fsum(narrow) - least) > noise and not self.exact and any(0 < n <= noise for n in narrow):
+            pass
+        elif abs(math.fsum(narrow) - least) > noise:
+            right = [(len(narrow), math.fsum(narrow))] if math.fsum(narrow) >= least and narrow else []
+            if len(merged) != len(right) or any(a[0] != b[0] or not self.same(a[1], b[1], cost.total) for a, b in zip(merged, right)):
+                raise Wrong(f"merged boxes {merged}, not {right}")
+        by_context = {box["context"]: box for box in found}
+        self.expect(sorted(by_context), sorted(row.first.id for row in shown), "contexts of boxes")
+        for row in shown:
+            self._box(by_context[row.first.id], row, step, picture)
+
+    def _box(self, box, row, step, picture):
+        cost = picture["cost"]
+        self.counts["boxes"] += 1
+        self.expect(box["name"], row.name, "name")
+        self.expect(box["inclusive"], row.inclusive, f"inclusive of '{row.name}'", cost.total)
+        self.expect(box["exclusive"], row.exclusive, f"exclusive of '{row.name}'", cost.total)
+        self.expect(box["kind"], reference.kind_of(self.db, self.db.function_of(row.first)), f"kind of '{row.name}'")
+        following = picture["children"][box["box"]]
+        is_center = box["parent_box"] is None and picture["callees"]
+        self._boxes([b for b in following if not is_center or b["level"] < box["level"]], row.children, box, step, picture)
+        if is_center:
+            below = [b for b in following if b["level"] > box["level"]]
+            self._boxes(below, picture["callees"][row.first.id], box, 1, picture)
+
+    def tree_at(self, cost):
+        """The rows below any row of the tree are those that --at gives for its context."""
+        whole = self.run("tree", "--limit", 0, "--min-percent", 0, *self.options(cost, None))["rows"]
+        for row in whole[:: max(1, len(whole) // 6)]:
+            if row["kind"] == "global":
+                continue
+            below = [row]
+            for other in whole[row["row"] + 1:]:
+                if other["depth"] <= row["depth"]:
+                    break
+                below.append(other)
+            found = self.run("tree", "--root", row["context"], "--limit", 0, "--min-percent", 0, *self.options(cost, None))["rows"]
+            fields = ("context", "inclusive", "exclusive", "name", "contexts", "children", "omitted", "relation")
+            self.expect([(r["depth"], *(r[f] for f in fields)) for r in found],
+                        [(r["depth"] - row["depth"], *(r[f] for f in fields)) for r in below], f"tree --root {row['context']}")
+            self.counts["rows"] += len(found)
+            children = sum(r["depth"] == row["depth"] + 1 for r in below)
+            short = self.run("tree", "--root", row["context"], "--depth", 1, "--min-percent", 0, *self.options(cost, None))["rows"]
+            self.expect((len(short), short[0]["children"], short[0]["omitted"]), (1, children, children), "rows that --depth omits")
+            self.expect(short[0]["omitted_inclusive"], math.fsum(r["inclusive"] for r in below if r["depth"] == row["depth"] + 1),
+                        "cost that --depth omits", cost.total)
+
     def filtered_tree(self, cost, focus):
         """Rows that --include and --exclude leave of the whole tree."""
         for direction in ([], ["--bottom-up"]):
@@ -563,7 +647,7 @@ class Agreement:
 
     def stacks(self, time):
         """The call path of each line at a time."""
-        answer = self.run("trace", "--at", f"@{time}", "--rows", 0)
+        answer = self.run("trace", "--root", f"@{time}", "--rows", 0)
         found, wanted = defaultdict(list), {}
         for row in answer["rows"]:
             found[row["line_index"]].append((row["depth"], int(row["begin_ns"]), int(row["end_ns"]), row["context"]))

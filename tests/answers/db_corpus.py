@@ -46,6 +46,11 @@ def ask_about_metric(answers, metric):
     answers.attempt(f"profiles '{name}'", answers.profiles, metric)
 
 
+def _flame(answers, cost, mode, focus):
+    if reference.resolved(answers.db, focus):
+        answers.flame(cost, mode, focus)
+
+
 def ask_more(answers, metric):
     """The options of commands, and parts of the profiles, for one metric that has costs."""
     name, cost = metric["name"], answers.cost(metric)
@@ -60,6 +65,12 @@ def ask_more(answers, metric):
         answers.attempt(f"tree --callers {focus} '{name}'", _focus, answers, cost, "callers", focus)
     answers.attempt(f"tree --include, --exclude '{name}'", answers.filtered_tree, cost, "main")
     answers.attempt(f"tree --lines '{name}'", answers.tree, cost, lines=True)
+    answers.attempt(f"tree --root '{name}'", answers.tree_at, cost)
+    answers.attempt(f"flame '{name}'", answers.flame, cost)
+    answers.attempt(f"flame --bottom-up '{name}'", answers.flame, cost, "bottom-up")
+    answers.attempt(f"flame --merge-recursion '{name}'", answers.flame, cost, merged=True, width=5000)
+    for mode in ("top-down", "sandwich"):
+        answers.attempt(f"flame {mode} main '{name}'", _flame, answers, cost, mode, "main")
     answers.attempt(f"source '{name}'", answers.source, cost)
     ordinary = answers.db.ordinary_profiles()
     for part in (ordinary[::2], ordinary[-1:]):

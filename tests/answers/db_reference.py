@@ -254,6 +254,7 @@ class Row:
         self.name, self.kind, self.relation = db.label(self.first), self.first.lexical, self.first.relation
         self.contexts = len(set(c.index for c in contexts))
         self.inclusive, self.exclusive, self.children = inclusive, exclusive, children
+        self.members = sorted({c.index: c for c in contexts}.values(), key=lambda c: c.index)
         self.call_file = self.call_line = None
 
 
@@ -313,6 +314,37 @@ def _top_down_row(cost, contexts, lines):
         file, line = sites.pop()
         row.call_file, row.call_line = db.file_path(file), line or None
     return row
+
+
+def merged_tree(cost):
+    """The same, where calls of a function by itself belong to the row of the outer call."""
+    def below(context, function):
+        """Contexts with rows below one of them, and those of its body."""
+        body, shown = _split_body(context, False)
+        for inner in list(shown):
+            if function and inner.begins_function() and cost.db.function_key(inner) == function:
+                shown.remove(inner)
+                more, others = below(inner, function)
+                body, shown = body + more, shown + others
+        return body, sorted(shown, key=lambda c: c.index)
+
+    def row(contexts):
+        key = cost.db.function_key(contexts[0]) if contexts[0].begins_function() else ("none",)
+        parts = [below(c, key if key[0] == "function" else None) for c in contexts]
+        children = _grouped([c for _, shown in parts for c in shown], lambda c: _meaning(cost.db, c))
+        return Row(cost.db, contexts, math.fsum(cost.inclusive[c.index] for c in contexts),
+                   math.fsum(cost.own[c.index] for body, _ in parts for c in body), [row(group) for group in children])
+
+    whole = tree(cost)
+    return [r if r.members[0].index == 0 else row(r.members) for r in whole]
+
+
+def callees(cost, centers):
+    """The rows below functions of callers(), by the first context of each."""
+    found = {}
+    for center in centers:
+        found[center.first.id] = _top_down_row(cost, center.members, False).children
+    return found
 
 
 def names_of(db, context):

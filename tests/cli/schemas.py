@@ -166,13 +166,13 @@ def golden_outputs_validate(program, judge):
 
 DATABASE_CALLS = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
                   ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["top", "--by", "kind"], ["tree"], ["tree", "--bottom-up", "--limit", 9],
-                  ["tree", "--lines"], ["tree", "--depth", 2], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
+                  ["tree", "--lines"], ["tree", "--depth", 2], ["tree", "--root", 0], ["flame"], ["flame", "--bottom-up"], ["flame", "--function", "main"], ["flame", "--root", 0], ["flame", "--from", "0", "--to", "1s"], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
                   ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"], ["context", "0", "--bins", 7, "--sort", "name", "--matrix", "node,thread"], ["profiles", "--bins", 3, "--matrix", "node,thread"],
                   ["profiles", "--function", "main", "--bins", 2000, "--matrix", "node,thread"], ["search", "main"], ["search", "a", "--limit", 2],
                   ["source"], ["source", "--all"], *([command, "--from", "0", "--to", "1s"] for command in ("top", "tree", "source")), ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--merge", "--probes"], ["trace", "--at", "1ms"], ["dump", "--only", "meta,traces"], ["dump", "--only", "profiles,contexts"])
 RECORDING_CALLS = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"], ["top", "--by", "kind"],
-                   ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["profiles"], ["profiles", "--limit", 1], ["search"],
+                   ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["tree", "--root", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--root", 1], ["profiles"], ["profiles", "--limit", 1], ["search"],
                    ["search", "--limit", 1], ["search", "--by", "component"], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["replay"], ["replay", "--limit", 5])
 # A dump of these is large, and says what the others say.
 LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
@@ -219,7 +219,7 @@ def outputs_of_recordings_validate(program, judge):
                                        ("a request", "first", ["--id", "1"], program.stores())):
         window = [*words, "--from", "0", "--to", "1s"]
         part = [*window, "--min-time", "1ns", "--depth", "9"]
-        calls = [["top", *part], ["top", "--by", "kind", *part], ["top", "--callees", "m", *part], ["tree", *part], ["profiles", *part], ["search", *window], ["replay", *part], ["source", *window, "--min-time", "1ns"]]
+        calls = [["top", *part], ["top", "--by", "kind", *part], ["top", "--callees", "m", *part], ["tree", *part], ["flame", *part], ["profiles", *part], ["search", *window], ["replay", *part], ["source", *window, "--min-time", "1ns"]]
         check_outputs(program, judge, f"{name} in a time window", store, calls, folder)
 
 

@@ -17,10 +17,12 @@ typedef struct tree_options {
     shared_options shared;
     int bottom_up;
     int lines;
-    uint64_t depth;
+    uint64_t depth, at;
+    int merge_recursion;
     double min_fraction;
     const char *focus, *callers;
 } tree_options;
+#define NO_CONTEXT UINT64_MAX
 
 /* Rows below a row are its callers. */
 static int is_by_callers(const tree_options *options)
@@ -36,7 +38,7 @@ enum {
     COLUMN_CALLS = 4,
     COLUMN_SITE = 5,
     COLUMN_TREE = 7,
-    COLUMN_COUNT = 20
+    COLUMN_COUNT = 23
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -60,6 +62,9 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"call_file", "", OUT_STRING, OUT_DATA_ONLY},
     {"call_line", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"children", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"omitted", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"omitted_inclusive", "", OUT_REAL, OUT_DATA_ONLY},
 };
 
 /* Terminal columns: before the tree, for call sites, and preferred for names. */
@@ -128,6 +133,9 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_cell_u64(o, row->contexts);
     out_cell_text(o, path_of_file(row->call_file));
     out_cell_u64_if(o, row->call_line != 0, row->call_line);
+    out_cell_u64(o, row->children);
+    out_cell_u64(o, row->omitted);
+    out_cell_real(o, row->omitted_inclusive);
     out_row_end(o);
 }
 
@@ -261,6 +269,13 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
     settings.lines = options->lines;
     settings.names = form_of(cost, options);
     settings.max_rows = (size_t)options->shared.limit;
+    settings.merge_recursion = options->merge_recursion;
+    if (options->at != NO_CONTEXT)
+        settings.at = options->at <= UINT32_MAX ? lode_cost_context(cost, (uint32_t)options->at) : NULL;
+    if (options->at != NO_CONTEXT && !settings.at) {
+        report("%s: there is no context %llu", path, (unsigned long long)options->at);
+        return NULL;
+    }
     if (filter_open(&filter, &options->shared) != EXIT_DONE)
         return NULL;
     settings.filter = filter;
@@ -275,6 +290,8 @@ static void print_view(out *o, const lode_view *view, const lode_cost *cost, con
 {
     out_fact_text(o, "mode", options->callers ? "callers" : options->bottom_up ? "bottom-up" : "top-down");
     out_fact_text(o, "focus", options->callers ? options->callers : options->focus);
+    if (options->at != NO_CONTEXT)
+        out_fact_u64(o, "root", options->at);
     out_fact_real(o, "min_percent", options->min_fraction * 100);
     if (options->depth)
         out_fact_u64(o, "depth", options->depth);
@@ -356,6 +373,8 @@ static int tree_usage(const invocation *call)
     if (options->callers && (options->focus || options->bottom_up))
         return report("--callers and %s cannot be used together (see 'lode help tree')",
                       options->focus ? "--focus" : "--bottom-up");
+    if (options->at != NO_CONTEXT && (options->callers || options->focus || options->bottom_up))
+        return report("--root cannot be used with --callers, --focus and --bottom-up (see 'lode help tree')");
     return EXIT_DONE;
 }
 
@@ -368,6 +387,8 @@ static const option_spec tree_own[] = {
     {"bottom-up", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, bottom_up)},
     {"callers", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, callers)},
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus)},
+    {"root", 0, OPTION_COUNT, "CONTEXT", NULL, offsetof(tree_options, at)},
+    {"merge-recursion", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, merge_recursion)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth)},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
@@ -379,8 +400,8 @@ static const option_spec tree_of_databases[] = {
     {0},
 };
 
-static const tree_options tree_defaults = {.shared = {.limit = 100, .names = NAMES_BY_STORE},
-                                           .min_fraction = 0.01};
+static const tree_options tree_defaults = {
+    .at = NO_CONTEXT, .shared = {.limit = 100, .names = NAMES_BY_STORE}, .min_fraction = 0.01};
 
 const command_spec command_tree = {
     .name = "tree",
