@@ -26,7 +26,7 @@ async function check() {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'wider than the window');
 }
 
-for (const view of ['overview', 'top', 'tree', 'findings', ...(process.argv[2] ?? '').split(',').filter((name) => name !== '')]) {
+for (const view of ['overview', 'top', 'tree', 'flame', 'findings', ...(process.argv[2] ?? '').split(',').filter((name) => name !== '')]) {
   await test(`${view}: hostile names are text`, async () => {
     await show(page, server, `?v=${view}&h=0&1`);
     await check();

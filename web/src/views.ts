@@ -3,6 +3,7 @@
 import type { View } from './view';
 import { compare } from './views/compare';
 import { findings } from './views/findings';
+import { flame } from './views/flame';
 import { functions } from './views/functions';
 import { overview } from './views/overview';
 import { profiles } from './views/profiles';
@@ -10,7 +11,7 @@ import { requests } from './views/requests';
 import { time } from './views/time';
 import { tree } from './views/tree';
 
-export const VIEWS: readonly View[] = [overview, functions, tree, time, profiles, requests, compare, findings];
+export const VIEWS: readonly View[] = [overview, functions, tree, flame, time, profiles, requests, compare, findings];
 
 export function viewOf(key: string): View {
   return VIEWS.find((view) => view.key === key) ?? overview;

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Flame: `lode flame`, from the entry points, bottom-up, or around one function.
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useAnswer, type Option, type Query } from '../api';
+import { paint, pixel, type Rect } from '../draw/boxes';
+import { amount, clean, count, percent, unitOf, type Unit } from '../format';
+import type { Info } from '../info';
+import { useKeys } from '../keys';
+import { Name, Problem, Swatch } from '../parts';
+import { selection } from '../selection';
+import { go, type State } from '../state';
+import { sharedOptions, type View, type ViewProps } from '../view';
+
+const WIDTH = 1600;
+const ROW = 18;
+const FONT = '11px ui-monospace, "DejaVu Sans Mono", monospace';
+const CHARACTER = 6.65;
+
+export interface Box {
+  readonly box: number;
+  readonly parent_box: number | null;
+  readonly level: number;
+  readonly x: number;
+  readonly width: number;
+  readonly inclusive: number;
+  readonly inclusive_percent: number | null;
+  readonly exclusive: number | null;
+  readonly exclusive_percent: number | null;
+  readonly name: string | null;
+  readonly kind: string | null;
+  readonly more: number;
+  readonly context: number | null;
+  readonly calls: number;
+}
+
+interface Flame {
+  readonly metric?: string;
+  readonly total?: number;
+  readonly total_ns?: number;
+  readonly levels: number;
+  readonly origin_level: number;
+  readonly merged_rows: number;
+  readonly is_truncated: boolean;
+  readonly boxes: readonly Box[];
+}
+
+function wayOf(state: State): { kind: 'down' | 'up' | 'around' | 'focus'; name: string } {
+  const match = /^(callers|focus):([^]+)$/.exec(state.way);
+  if (match?.[2] !== undefined) return { kind: match[1] === 'callers' ? 'around' : 'focus', name: match[2] };
+  return { kind: state.way === 'up' ? 'up' : 'down', name: '' };
+}
+
+function query(state: State, info: Info): Query {
+  const options: Option[] = sharedOptions({ ...state, search: '' }, info);
+  const way = wayOf(state);
+  if (way.kind === 'up') options.push(['bottom-up', '']);
+  if (way.kind === 'around') options.push(['function', way.name]);
+  if (way.kind === 'focus') options.push(['focus', way.name]);
+  if (way.kind === 'down' && /^\d+$/.test(state.root)) options.push(['root', state.root]);
+  options.push(['width', String(WIDTH)]);
+  return { command: 'flame', store: state.store, options };
+}
+
+export const nameOf = (box: Box): string => box.name ?? `${count(box.more)} more`;
+
+/** What matches a search: the boxes, and the share of the total, where a match in another one counts once. */
+export function matchesOf(boxes: readonly Box[], text: string): { found: Set<number>; share: number } {
+  const found = new Set<number>();
+  const covered = new Set<number>();
+  let share = 0;
+  const wanted = text.toLowerCase();
+  for (const box of wanted === '' ? [] : boxes) {
+    const isMatch = box.name !== null && box.name.toLowerCase().includes(wanted);
+    if (isMatch) found.add(box.box);
+    if (box.parent_box !== null && covered.has(box.parent_box)) covered.add(box.box);
+    else if (isMatch) {
+      covered.add(box.box);
+      share += box.inclusive_percent ?? 0;
+    }
+  }
+  return { found, share };
+}
+
+interface Colours {
+  readonly ground: string;
+  readonly text: string;
+  readonly accent: string;
+  readonly kinds: ReadonlyMap<string, string>;
+}
+
+function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const value = (name: string): string => style.getPropertyValue(name).trim();
+  const names = ['own', 'mpi', 'threads', 'memory', 'io', 'system', 'gpu', 'idle'];
+  return { ground: value('--ground'), text: value('--text'), accent: value('--focus'), kinds: new Map(names.map((name) => [name, value(`--kind-${name}`)])) };
+}
+
+function draw(canvas: HTMLCanvasElement, flame: Flame, found: ReadonlySet<number>, isSearching: boolean, selected: Box | undefined): void {
+  const ratio = devicePixelRatio;
+  const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(flame.levels * ROW * ratio));
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  canvas.width = width;
+  canvas.height = height;
+  const colours = coloursOf(canvas);
+  const image = context.createImageData(width, height);
+  const place = (box: Box): { x: number; y: number; width: number } => ({ x: box.x * width, y: box.level * ROW * ratio, width: box.width * width });
+  const rects = function* (): Generator<Rect> {
+    for (const box of flame.boxes) {
+      const at = place(box);
+      const isDim = isSearching && !found.has(box.box);
+      const colour = colours.kinds.get(box.kind ?? '') ?? '#e4e4e4';
+      yield { x: at.x, y: at.y, width: at.width > 3 ? at.width - 1 : at.width, height: (ROW - 1) * ratio, colour: pixel(colour, colours.ground, isDim ? 0.25 : 1), isHatched: box.kind === 'idle' };
+    }
+  };
+  paint(new Uint32Array(image.data.buffer), width, height, pixel(colours.ground), rects());
+  context.putImageData(image, 0, 0);
+  context.scale(ratio, ratio);
+  context.font = FONT;
+  for (const box of flame.boxes) {
+    const at = place(box);
+    const room = Math.floor((at.width / ratio - 8) / CHARACTER);
+    if (room < 3) continue;
+    const name = Array.from(clean(nameOf(box)));
+    context.fillStyle = isSearching && !found.has(box.box) ? colours.text : box.kind === 'gpu' ? '#ffffff' : '#000000';
+    context.fillText(name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`, at.x / ratio + 4, box.level * ROW + 13);
+  }
+  if (selected) {
+    const at = place(selected);
+    context.strokeStyle = colours.text;
+    context.lineWidth = 2;
+    context.strokeRect(at.x / ratio + 1, selected.level * ROW + 1, Math.max(2, at.width / ratio - 3), ROW - 3);
+  }
+}
+
+function pathOf(flame: Flame, box: Box): { name: string; context: string }[] {
+  const path: { name: string; context: string }[] = [];
+  for (let at: Box | undefined = box; at; at = at.parent_box === null ? undefined : flame.boxes[at.parent_box]) path.unshift({ name: nameOf(at), context: String(at.context ?? '') });
+  return path;
+}
+
+function select(flame: Flame, box: Box, unit: Unit, isRecording: boolean): void {
+  selection.value = {
+    title: nameOf(box), kind: box.more > 0 ? 'merged' : 'function', path: pathOf(flame, box), source: '', name: box.name ?? '',
+    context: isRecording || box.context === null ? '' : String(box.context),
+    facts: [
+      ['inclusive', `${amount(box.inclusive, unit)}, ${percent(box.inclusive_percent)}%`],
+      ...(box.exclusive === null ? [] : [['exclusive', `${amount(box.exclusive, unit)}, ${percent(box.exclusive_percent)}%`] as const]),
+      ...(box.calls > 0 ? [['calls', count(box.calls)] as const] : []),
+    ],
+  };
+}
+
+/** The box in a direction: along the level, or to the box that it continues and back. */
+function neighbour(flame: Flame, box: Box, key: string): Box {
+  if (key === 'ArrowLeft' || key === 'ArrowRight') {
+    const level = flame.boxes.filter((other) => other.level === box.level).sort((a, b) => a.x - b.x);
+    return level[level.indexOf(box) + (key === 'ArrowLeft' ? -1 : 1)] ?? box;
+  }
+  const wanted = box.level + (key === 'ArrowDown' ? 1 : -1);
+  const parent = box.parent_box === null ? undefined : flame.boxes[box.parent_box];
+  if (parent?.level === wanted) return parent;
+  return flame.boxes.find((other) => other.parent_box === box.box && other.level === wanted) ?? box;
+}
+
+function Table({ flame, box, unit, onSelect }: { flame: Flame; box: Box | undefined; unit: Unit; onSelect: (box: Box) => void }): JSX.Element {
+  const rows = flame.boxes.filter((other) => other.parent_box === (box?.box ?? null)).slice(0, 50);
+  return (
+    <table class="boxes" aria-label={box ? `Boxes that continue ${clean(nameOf(box))}` : 'Boxes of the first level'}>
+      <thead><tr><th scope="col">Incl %</th><th scope="col">Inclusive</th><th scope="col">{box ? 'Below ' : ''}{box ? <Name name={nameOf(box)} isShort /> : 'Name'}</th></tr></thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.box} data-box={row.box}>
+            <td class="number" data-column="inclusive_percent" data-value={row.inclusive_percent ?? ''}>{percent(row.inclusive_percent)}</td>
+            <td class="number" data-column="inclusive" data-value={row.inclusive}>{amount(row.inclusive, unit)}</td>
+            <td data-column="name" data-value={row.name ?? ''}><Swatch kind={row.kind} /> <button type="button" class="link" onClick={() => onSelect(row)}><Name name={nameOf(row)} /></button></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function FlameView({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<Flame>(query(state, info));
+  const flame = answer.data;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [number, setNumber] = useState(-1);
+  const [tip, setTip] = useState<{ x: number; y: number; box: Box } | null>(null);
+  const [size, setSize] = useState(0);
+  const isRecording = info.kind === 'recording';
+  const unit: Unit = isRecording ? 'nanoseconds' : unitOf(flame?.metric ?? '');
+  const { found, share } = useMemo(() => matchesOf(flame?.boxes ?? [], state.search), [flame, state.search]);
+  const selected = flame?.boxes[number];
+  const way = wayOf(state);
+  useEffect(() => setNumber(-1), [flame]);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return undefined;
+    const watch = new ResizeObserver(() => setSize(element.clientWidth));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [flame === null]);
+  useEffect(() => {
+    if (canvas.current && flame) draw(canvas.current, flame, found, state.search !== '', selected);
+  }, [flame, found, number, size, state.search, document.documentElement.dataset['theme']]);
+  const choose = (box: Box | undefined): void => {
+    setNumber(box?.box ?? -1);
+    if (flame && box) select(flame, box, unit, isRecording);
+  };
+  const root = (box: Box | undefined): void => {
+    if (box?.name == null) return;
+    if (way.kind === 'down' && box.context !== null) go({ root: String(box.context) });
+    else go({ way: `callers:${box.name}`, root: '' });
+  };
+  const at = (event: MouseEvent): Box | undefined => {
+    const area = canvas.current?.getBoundingClientRect();
+    if (!area || !flame) return undefined;
+    const x = (event.clientX - area.left) / area.width, level = Math.floor((event.clientY - area.top) / ROW);
+    return flame.boxes.find((box) => box.level === level && x >= box.x && x < box.x + box.width);
+  };
+  const next = (step: number): void => {
+    const list = [...found];
+    choose(flame?.boxes[list[(list.indexOf(number) + step + list.length) % list.length] ?? -1]);
+  };
+  useKeys([
+    { key: 'i', label: 'i', title: 'top-down or bottom-up', run: () => go({ way: way.kind === 'down' ? 'up' : '', root: '' }) },
+    { key: 'f', label: 'f', title: 'callers and callees of the selected function', run: () => selected?.name != null && go({ way: `callers:${selected.name}`, root: '' }) },
+    { key: 'n', label: 'n', title: 'next match', run: () => next(1) },
+    { key: 'N', label: 'Shift+N', title: 'previous match', run: () => next(-1) },
+    { key: '0', label: '0', title: 'show all', run: () => go({ way: '', root: '' }) },
+    { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
+  ]);
+  const onKey = (event: KeyboardEvent): void => {
+    if (!flame || flame.boxes.length === 0) return;
+    if (event.key === 'Enter') root(selected);
+    else if (!/^Arrow/.test(event.key)) return;
+    else choose(selected ? neighbour(flame, selected, event.key) : flame.boxes[0]);
+    event.preventDefault();
+  };
+  const total = flame?.total ?? flame?.total_ns ?? 0;
+  const first = flame?.boxes[0];
+  const label = flame ? `${count(flame.boxes.length)} boxes in ${count(flame.levels)} levels of ${amount(total, unit)}${first ? `; the widest is ${clean(nameOf(first))}, ${percent(first.inclusive_percent)} %` : ''}` : '';
+  return (
+    <>
+      <div class="toolbar">
+        <div class="segments" role="group" aria-label="Direction">
+          <button type="button" aria-pressed={way.kind === 'down'} onClick={() => go({ way: '', root: '' })}>top-down</button>
+          <button type="button" aria-pressed={way.kind === 'up'} onClick={() => go({ way: 'up', root: '' })}>bottom-up</button>
+        </div>
+        {way.name !== '' || state.root !== '' ? (
+          <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' ? 'around' : 'from'} {way.name !== '' ? clean(way.name) : clean(first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
+        ) : null}
+        {state.search !== '' ? <span class="matches" role="status">matches: {percent(share)} % in {count(found.size)} {found.size === 1 ? 'box' : 'boxes'}</span> : null}
+        <span class="space" />
+        {flame ? <span class="quiet">{count(flame.boxes.length)} boxes{flame.merged_rows > 0 ? `, ${count(flame.merged_rows)} narrower` : ''}{flame.is_truncated ? ', cut' : ''}</span> : null}
+      </div>
+      {flame === null || answer.error ? <Problem answer={answer} /> : (
+        <div class="flame">
+          <canvas
+            ref={canvas} role="img" aria-label={label} tabIndex={0} style={{ height: `${String(Math.max(1, flame.levels) * ROW)}px` }} onKeyDown={onKey}
+            onClick={(event) => choose(at(event))} onDblClick={(event) => root(at(event))} onMouseLeave={() => setTip(null)}
+            onMouseMove={(event) => {
+              const box = at(event);
+              setTip(box ? { x: event.offsetX, y: event.offsetY, box } : null);
+            }}
+          />
+          {tip ? (
+            <div class="tip" role="tooltip" style={{ left: `${String(Math.min(tip.x + 14, (canvas.current?.clientWidth ?? 400) - 320))}px`, top: `${String(tip.y + 18)}px` }}>
+              <b>{clean(nameOf(tip.box))}</b><br />{amount(tip.box.inclusive, unit)}, {percent(tip.box.inclusive_percent)} %{tip.box.exclusive === null ? '' : `; itself ${amount(tip.box.exclusive, unit)}`}
+            </div>
+          ) : null}
+          <Table flame={flame} box={selected} unit={unit} onSelect={(box) => choose(box)} />
+        </div>
+      )}
+    </>
+  );
+}
+
+export const flame: View = { key: 'flame', title: 'Flame', fits: () => true, query, Component: FlameView };
