@@ -136,7 +136,7 @@ static unsigned label_step(const image_plan *plan)
 static char *shortened(const char *text, unsigned most)
 {
     char *copy = alloc_array(strlen(text) + 4, 1);
-    strcpy(copy, text);
+    memcpy(copy, text, strlen(text) + 1);
     if (canvas_text_width(copy) <= most)
         return copy;
     for (size_t end = strlen(copy); end > 0 && canvas_text_width(copy) > most; end--) {
@@ -250,16 +250,18 @@ static void put(text_buffer *b, const char *format, ...) __attribute__((format(p
 
 static void put(text_buffer *b, const char *format, ...)
 {
-    va_list arguments, again;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    size_t size = (size_t)vsnprintf(NULL, 0, format, arguments);
-    while (b->used + size + 1 > b->capacity)
-        b->bytes = alloc_grow(b->bytes, &b->capacity, b->capacity, 1);
-    vsnprintf(b->bytes + b->used, size + 1, format, again);
-    b->used += size;
-    va_end(again);
+    int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
+    if (size <= 0)
+        return;
+    while (b->used + (size_t)size + 1 > b->capacity)
+        b->bytes = alloc_grow(b->bytes, &b->capacity, b->capacity, 1);
+    va_start(arguments, format);
+    vsnprintf(b->bytes + b->used, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    b->used += (size_t)size;
 }
 
 static void put_text(text_buffer *b, const char *text)
