@@ -334,7 +334,7 @@ class Agreement:
             self._boxes(below, picture["callees"][row.first.id], box, 1, picture)
 
     def tree_at(self, cost):
-        """The rows below any row of the tree are those that --at gives for its context."""
+        """The rows below any row of the tree are those that --root gives for its context."""
         whole = self.run("tree", "--limit", 0, "--min-percent", 0, *self.options(cost, None))["rows"]
         for row in whole[:: max(1, len(whole) // 6)]:
             if row["kind"] == "global":
@@ -647,7 +647,7 @@ class Agreement:
 
     def stacks(self, time):
         """The call path of each line at a time."""
-        answer = self.run("trace", "--root", f"@{time}", "--rows", 0)
+        answer = self.run("trace", "--at", f"@{time}", "--rows", 0)
         found, wanted = defaultdict(list), {}
         for row in answer["rows"]:
             found[row["line_index"]].append((row["depth"], int(row["begin_ns"]), int(row["end_ns"]), row["context"]))

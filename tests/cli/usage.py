@@ -33,7 +33,7 @@ WRONG_USAGE = {
     "top --limit": r"--limit needs an argument: N \(see 'lode help top'\)",
     "top -n": r"--limit needs an argument: N \(see 'lode help top'\)",
     "top --json=1 x": r"--json takes no argument \(see 'lode help top'\)",
-    "top --by functions x": r"--by is function, .* or file, or a kind of id, not 'functions'; did you mean function\? .*",
+    "top --by functions x": r"--by is function, .* file or kind, or a kind of id, not 'functions'; did you mean function\? .*",
     "tree --min-percent 200 x": r"--min-percent takes a percentage from 0 to 100, not '200' \(see 'lode help tree'\)",
     "trace --from noon x": r"--from takes a time such as 1.5s, 250ms, 16:26:03 or 2022-09-13T08:57Z, or @NANOSECONDS, not 'noon' .*",
     "trace --from 24:00 x": r"--from takes a time such as .*, not '24:00' .*",

@@ -264,7 +264,8 @@ static int flame_usage(const invocation *call)
         return report("--function and %s cannot be used together (see 'lode help flame')",
                       options->focus ? "--focus" : "--bottom-up");
     if (options->at != NO_CONTEXT && (options->function || options->focus || options->bottom_up))
-        return report("--root cannot be used with --function, --focus and --bottom-up (see 'lode help flame')");
+        return report(
+            "--root cannot be used with --function, --focus and --bottom-up (see 'lode help flame')");
     if (!(options->width >= 100 && options->width <= WIDTH_MAX))
         return report("--width must be from 100 to %d (see 'lode help flame')", WIDTH_MAX);
     if (!(options->min_width >= 0.01))

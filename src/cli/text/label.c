@@ -148,6 +148,10 @@ const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by)
     int is_inside = by == LODE_BY_LINE || by == LODE_BY_LOOP;
     if (is_inside && hotspot->function == NULL)
         return NULL;
+    /* Functions of one name in several modules may be of several kinds. */
+    int is_by_name = by == LODE_BY_FUNCTION || by == LODE_BY_SYMBOL;
+    if (is_by_name && hotspot->functions > 1 && hotspot->module == NULL)
+        return NULL;
     return lode_kind_name(
         (int)(is_inside ? lode_kind_of_function(hotspot->function) : lode_kind_of_context(hotspot->sample)));
 }
