@@ -15,9 +15,9 @@
 typedef struct flame_options {
     shared_options shared;
     const char *function, *focus;
-    uint64_t at, depth;
+    uint64_t at, depth, width;
     int bottom_up, merge_recursion;
-    double width, min_width;
+    double min_width;
 } flame_options;
 
 enum {
@@ -94,7 +94,7 @@ static void write_boxes(out *o, const flame_picture *picture, const flame_option
     if (options->at != NO_CONTEXT)
         out_fact_u64(o, "root", options->at);
     out_fact_real(o, "whole", lode_flame_whole(flame));
-    out_fact_real(o, "width", options->width);
+    out_fact_u64(o, "width", options->width);
     out_fact_real(o, "min_width", options->min_width);
     out_fact_u64(o, "levels", (uint64_t)(lode_flame_last_level(flame) - lode_flame_first_level(flame) + 1));
     out_fact_u64(o, "origin_level", (uint64_t)(-lode_flame_first_level(flame)));
@@ -122,7 +122,7 @@ static int build(lode_flame **flame, const char *path, const lode_cost *cost, co
     settings.focus = options->function ? options->function : options->focus;
     settings.names = name_form(names);
     settings.merge_recursion = options->merge_recursion;
-    settings.width = options->width;
+    settings.width = (double)options->width;
     settings.min_width = options->min_width;
     settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
     settings.max_boxes = (size_t)options->shared.limit;
@@ -182,7 +182,7 @@ static int flame_database(const invocation *call)
         char title[TITLE_SIZE];
         flame_picture picture = {.flame = flame,
                                  .path = s.path,
-                                 .width = options->width,
+                                 .width = (double)options->width,
                                  .total = lode_cost_total(cost),
                                  .unit = unit_of_metric(metric),
                                  .names = names,
@@ -233,7 +233,7 @@ static int flame_recording(const invocation *call)
         char title[TITLE_SIZE];
         flame_picture picture = {.flame = flame,
                                  .path = s.path,
-                                 .width = options->width,
+                                 .width = (double)options->width,
                                  .total = lode_cost_total(lode_calltree_cost(tree)),
                                  .unit = UNIT_NANOSECONDS,
                                  .names = names,
@@ -288,7 +288,7 @@ static const option_spec flame_own[] = {
     {"root", 0, OPTION_COUNT, "CONTEXT", NULL, offsetof(flame_options, at)},
     {"merge-recursion", 0, OPTION_FLAG, NULL, NULL, offsetof(flame_options, merge_recursion)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(flame_options, depth)},
-    {"width", 0, OPTION_REAL, "PIXELS", NULL, offsetof(flame_options, width)},
+    {"width", 0, OPTION_COUNT, "PIXELS", NULL, offsetof(flame_options, width)},
     {"min-width", 0, OPTION_REAL, "PIXELS", NULL, offsetof(flame_options, min_width)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
