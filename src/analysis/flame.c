@@ -297,6 +297,7 @@ static lode_status draw_callees(struct builder *self, const lode_cost *cost, str
     self->step = 1;
     if (status == LODE_OK)
         status = expand_all(self);
+    self->expander = NULL;
     lode_expander_close(&down);
     return status;
 }
@@ -337,6 +338,7 @@ static lode_status draw(struct builder *self, const lode_cost *cost)
             status = expand_all(self);
     }
     drop_pending(self);
+    self->expander = NULL;
     lode_expander_close(&expander);
     return status;
 }

@@ -96,7 +96,8 @@ static void write_boxes(out *o, const flame_picture *picture, const flame_option
     out_fact_real(o, "whole", lode_flame_whole(flame));
     out_fact_u64(o, "width", options->width);
     out_fact_real(o, "min_width", options->min_width);
-    out_fact_u64(o, "levels", (uint64_t)(lode_flame_last_level(flame) - lode_flame_first_level(flame) + 1));
+    int levels = lode_flame_last_level(flame) - lode_flame_first_level(flame) + 1;
+    out_fact_u64(o, "levels", (uint64_t)levels);
     out_fact_u64(o, "origin_level", (uint64_t)(-lode_flame_first_level(flame)));
     out_fact_u64(o, "merged_rows", lode_flame_merged(flame));
     out_fact_bool(o, "is_truncated", lode_flame_is_cut(flame));

@@ -108,7 +108,7 @@ static void amount_of(char text[2 * NUMBER_SIZE], const flame_picture *picture, 
     char amount[NUMBER_SIZE];
     format_amount(amount, value, picture->unit);
     double percent = picture->total != 0 ? 100 * value / picture->total : 0;
-    snprintf(text, 2 * NUMBER_SIZE, "%s, %.2f%%", amount, percent);
+    snprintf(text, (size_t)2 * NUMBER_SIZE, "%s, %.2f%%", amount, percent);
 }
 
 /* ---- SVG ---- */
