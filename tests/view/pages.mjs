@@ -58,7 +58,7 @@ await test('selections, dialogs and forced colours are accessible', async () => 
 
 await test('at 1,024 pixels nothing is cut off sideways', async () => {
   await page.setViewportSize({ width: 1024, height: 700 });
-  for (const view of ['overview', 'top', 'tree', 'findings']) {
+  for (const view of ['overview', 'top', 'tree', 'flame', 'findings']) {
     await show(page, server, `?v=${view}&1`);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), view);
   }
