@@ -29,8 +29,9 @@ lode_status lode_otf2_check(OTF2_ErrorCode code, const char *what, lode_error *e
         return LODE_OK;
     if (code == OTF2_ERROR_MEM_ALLOC_FAILED || code == OTF2_ERROR_MEM_FAULT)
         return lode_fail_memory(error);
-    return lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "libotf2 cannot %s: %s", what,
-                     OTF2_Error_GetDescription(code));
+    /* The library has words of its own for errno EIO. */
+    const char *why = code == OTF2_ERROR_EIO ? "Input/output error" : OTF2_Error_GetDescription(code);
+    return lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "libotf2 cannot %s: %s", what, why);
 }
 
 static OTF2_ErrorCode stay_silent(void *user, const char *file, uint64_t line, const char *function,
@@ -104,7 +105,8 @@ static lode_status open_archive(struct otf2 *self, lode_error *error)
     snprintf(creator, sizeof creator, "lode %s", lode_version());
     LODE_TRY(lode_otf2_check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, NULL), "flush", error));
     LODE_TRY(lode_otf2_check(OTF2_Archive_SetMemoryCallbacks(archive, &memory, NULL), "get memory", error));
-    LODE_TRY(lode_otf2_check(OTF2_Archive_SetSerialCollectiveCallbacks(archive), "work alone", error));
+    LODE_TRY(
+        lode_otf2_check(OTF2_Archive_SetSerialCollectiveCallbacks(archive), "create the archive", error));
     LODE_TRY(lode_otf2_check(OTF2_Pthread_Archive_SetLockingCallbacks(archive, NULL), "lock", error));
     LODE_TRY(lode_otf2_check(OTF2_Archive_SetCreator(archive, creator), "name its creator", error));
     return lode_otf2_check(OTF2_Archive_OpenEvtFiles(archive), "open event files", error);
@@ -172,21 +174,21 @@ static lode_status replace_identifier(const struct otf2 *self, lode_error *error
     uint8_t bytes[4096], before[8], after[8];
     uint64_t id = identifier_of(self), old;
     LODE_TRY(read_identifier(self, &old, error));
-    int fd = openat(self->job->output->directory, ARCHIVE ".otf2", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t size = fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0);
-    bool is_done = size >= 0;
+    struct lode_output_file anchor = {.name = ARCHIVE ".otf2"};
+    anchor.fd = openat(self->job->output->directory, anchor.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (anchor.fd < 0)
+        return lode_fail_errno(error, anchor.name, "cannot open it");
+    ssize_t size = pread(anchor.fd, bytes, sizeof bytes, 0);
+    lode_status status = size < 0 ? lode_fail_errno(error, anchor.name, "cannot read it") : LODE_OK;
     for (unsigned i = 0; i < 8; i++) {
         before[i] = (uint8_t)(old >> 8 * i);
         after[i] = (uint8_t)(id >> 8 * i);
     }
     const uint8_t *at = size > 0 ? memmem(bytes, (size_t)size, before, sizeof before) : NULL;
     if (at)
-        is_done = pwrite(fd, after, sizeof after, at - bytes) == (ssize_t)sizeof after;
-    int saved = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = saved;
-    return is_done ? LODE_OK : lode_fail_errno(error, ARCHIVE ".otf2", "cannot write it");
+        status = lode_output_write_at(&anchor, (uint64_t)(at - bytes), after, sizeof after, error);
+    close(anchor.fd);
+    return status;
 }
 
 /* ---- the export ---- */
