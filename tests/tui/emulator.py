@@ -78,6 +78,8 @@ class Terminal:
         self.pid = os.fork()
         if self.pid == 0:
             os.setsid()
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)  # ignored ones stay so, as under nohup
             fcntl.ioctl(self.inner, termios.TIOCSCTTY, 0)
             for fd in (0, 1, 2):
                 os.dup2(self.inner, fd)

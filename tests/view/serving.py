@@ -49,13 +49,19 @@ class Answer:
         return json.loads(self.body)
 
 
+def heed_signals():
+    """Signals that are ignored stay so in a program that is started, as under nohup."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Server:
     """`lode view STORE...`; a context manager that ends it, and the process."""
 
     def __init__(self, lode, *arguments, env=None, cwd=None):
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen([lode, "view", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=self.errors, cwd=cwd, env={**os.environ, **(env or {})})
+                                        stderr=self.errors, cwd=cwd, env={**os.environ, **(env or {})}, preexec_fn=heed_signals)
         self.lines, self.token, self.port, self.path = [], None, None, None
         while self.token is None:
             line = self.process.stdout.readline().decode()

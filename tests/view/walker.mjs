@@ -20,13 +20,25 @@ const KEYS = [
 const demo = examples();
 const stores = [demo.solver, demo.thumbs, demo.shop, ...(parts ? corpusStores().filter((_, index) => index % parts === part) : [])];
 
+// The page stands. Backspace may leave it for the empty one before it, a little later.
+const stand = async (page) => {
+  for (;;) {
+    if (page.url() === 'about:blank') await page.goForward();
+    try {
+      return await settle(page);
+    } catch (error) {
+      if (page.url() !== 'about:blank') throw error;
+    }
+  }
+};
+
 for (const store of stores) {
   await test(`${basename(store)}: ${steps} random steps leave no message`, async () => {
     const server = await serve(store);
     const { browser, page, messages } = await open(server);
     const done = [];
     try {
-      await settle(page);
+      await stand(page);
       for (let i = 0; i < steps; i++) {
         if (random(8) === 0) {
           const buttons = await page.$$('main button, aside button, .tabs a, [role=treegrid] .row, [role=grid] .row');
@@ -38,10 +50,9 @@ for (const store of stores) {
           done.push(key);
           await page.keyboard.press(key);
         }
-        if (page.url() === 'about:blank') await page.goForward();
-        if (random(6) === 0) await settle(page);
+        if (random(6) === 0) await stand(page);
       }
-      await settle(page);
+      await stand(page);
       assert.ok(await page.$('main'));
       // Back to the start: Escape closes what is open, the first key shows the first view.
       for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');

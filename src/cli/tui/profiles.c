@@ -118,7 +118,7 @@ static const tui_column *columns(const tui_app *app)
 static const char *name_of(tui_app *app, uint32_t profile)
 {
     static char text[TUI_TEXT_SIZE];
-    if (app->db)
+    if (!app->rec)
         return label_profile(&app->name, app->db->db, profile);
     const lode_track *track = lode_recording_track(app->rec->recording, profile);
     snprintf(text, sizeof text, "%d %.200s", track->tid, track->name);
