@@ -46,7 +46,7 @@ export function Help({ keys, onClose }: { keys: readonly Binding[]; onClose: () 
         </div>
       </div>
       <form method="dialog"><button type="submit" autofocus>Close</button></form>
-      <p class="quiet">Lode {LODE_VERSION} · <a href="licences.txt">licences of the page</a></p>
+      <p class="quiet">Lode {LODE_VERSION} · <a href="licences.txt" target="_blank" rel="noopener noreferrer">licences of the page</a></p>
     </Modal>
   );
 }
