@@ -482,7 +482,8 @@ static lode_status end_call(struct perfetto *self, struct sequence *sequence, ui
         return LODE_OK;
     }
     LODE_TRY(arguments_of(self, sequence, track, event, error));
-    wire_raw(&sequence->more, sequence->held.bytes + mark, sequence->held.count - mark);
+    if (sequence->held.count > mark)
+        wire_raw(&sequence->more, sequence->held.bytes + mark, sequence->held.count - mark);
     sequence->held.count = mark;
     put_annotations(sequence, "result", &sequence->more);
     if (has_failed && self->has_values)
