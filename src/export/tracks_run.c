@@ -80,6 +80,8 @@ static bool go_to(const struct lode_tracks *tracks, struct lane *lane, uint32_t 
 {
     const struct lode_track_stack *stacks = tracks->stacks;
     uint32_t from = lane->stack, common = to;
+    if (from == to)
+        return true;
     if (!reserve_made(lane, (size_t)stacks[from].depth + stacks[to].depth))
         return false;
     lode_event *out = lane->made.items + lane->made.count;
