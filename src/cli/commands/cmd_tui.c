@@ -71,11 +71,19 @@ static int next_key(terminal *t)
     return key;
 }
 
+#ifdef TUI_IS_LINKED
+extern const tui_screen lode_tui_screen;
+
+static const tui_screen *load_screen(void)
+{
+    return &lode_tui_screen;
+}
+#else
 static const tui_screen *load_screen(void)
 {
     plugin found;
     if (!plugin_is_possible()) {
-        report("this program cannot load plug-ins; 'lode tui' draws with one");
+        report("this static program was built without ncurses, and so without 'lode tui'");
         return NULL;
     }
     plugin_find("tui", &found);
@@ -93,6 +101,7 @@ static const tui_screen *load_screen(void)
            found.path);
     return NULL;
 }
+#endif
 
 static int run_views(const char *path, session *db, rec_session *rec)
 {
