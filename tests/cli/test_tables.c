@@ -190,12 +190,38 @@ static void every_exception_is_needed(void **state)
     }
 }
 
+static int has_option(const char *name)
+{
+    for (size_t i = 0; i < use_count; i++)
+        if (strcmp(uses[i].option->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* The list of the server of 'lode view'. */
+static void options_of_requests_exist(void **state)
+{
+    static const char *const names[] = {
+#define ALLOWED(name, most) name,
+#include "view/allowed.def"
+#undef ALLOWED
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!has_option(names[i]))
+            fail_msg("no command has --%s", names[i]);
+        if (i > 0 && strcmp(names[i - 1], names[i]) >= 0)
+            fail_msg("%s is not in order", names[i]);
+    }
+}
+
 int __wrap_main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_has_one_meaning),      cmocka_unit_test(a_command_has_no_name_twice),
         cmocka_unit_test(a_letter_has_one_name),       cmocka_unit_test(the_letters_are_those_of_the_list),
         cmocka_unit_test(every_choice_is_in_the_help), cmocka_unit_test(every_exception_is_needed),
+        cmocka_unit_test(options_of_requests_exist),
     };
     return cmocka_run_group_tests(tests, collect, NULL);
 }
