@@ -25,8 +25,9 @@ class Wrong(Exception):
 class Agreement:
     """One database, and all that was asked about it. `exact`: its numbers are small integers, which add up without rounding."""
 
-    def __init__(self, lode, path, data, exact=False):
-        self.lode, self.path, self.exact = lode, path, exact
+    def __init__(self, lode, path, data, exact=False, has_indices=True):
+        """has_indices: the file numbers functions, files and modules; otherwise the reader does."""
+        self.lode, self.path, self.exact, self.has_indices = lode, path, exact, has_indices
         self.data, self.db = data, Database(data)
         self.counts, self.wrong = Counter(), []
         self.costs = {}
@@ -591,11 +592,31 @@ class Agreement:
         for kind, names in wanted.items():
             right = {i: name for i, name in names.items() if low in name.lower()}
             self.expect(answer[f"{kind}_count"], len(right), f"number of {kind}s with '{text}'")
-            self.expect({row["index"]: row["name"] for row in rows[kind]}, right, f"{kind}s with '{text}'")
-            rank = {i: (name != text, name.lower() != low, text not in name, len(name.encode()), i) for i, name in right.items()}
-            self.expect([row["index"] for row in rows[kind]], sorted(right, key=rank.get), f"order of {kind}s with '{text}'")
-        raw = {i for i, f in enumerate(self.db.functions) if low in (f["name"] or "").lower()}
-        self.expect(raw <= {row["index"] for row in rows["function"]}, True, f"functions with '{text}' in their names")
+            rank = {i: (name != text, name.lower() != low, text not in name, len(name.encode())) for i, name in right.items()}
+            if self.has_indices:
+                self.expect({row["index"]: row["name"] for row in rows[kind]}, right, f"{kind}s with '{text}'")
+                order = sorted(right, key=lambda i: (rank[i], i))
+                self.expect([row["index"] for row in rows[kind]], order, f"order of {kind}s with '{text}'")
+            else:
+                self.expect(Counter(row["name"] for row in rows[kind]), Counter(right.values()), f"{kind}s with '{text}'")
+                lengths = [len(row["name"].encode()) for row in rows[kind] if text in row["name"] and row["name"].lower() != low]
+                self.expect(lengths, sorted(lengths), f"order of {kind}s with '{text}'")
+        self._found_functions(low, rows["function"], text)
+
+    def _found_functions(self, low, rows, text):
+        names = {i: reference.all_names(self.db, i) for i in range(len(self.db.functions))}
+        for known in names.values():  # the short name of a conversion does not say to what
+            known |= {name.split("::operator ")[0] + "::operator(cast)" for name in known if "::operator " in name}
+        right = {i for i in names if any(low in name.lower() for name in names[i])}
+        if self.has_indices:
+            self.expect({row["index"] for row in rows}, right, f"functions with '{text}'")
+            self.expect([row["name"] for row in rows if row["name"] not in names[row["index"]]], [], f"names of functions with '{text}'")
+        else:
+            # Entry points of drafts are functions in the file, and contexts without a function here.
+            right &= {context.function for context in self.db.contexts if context.lexical == "function"}
+            shown = {row["name"] for row in rows}
+            self.expect([sorted(names[i]) for i in right if not names[i] & shown], [], f"functions with '{text}' that were not found")
+            self.expect(shown - {name for i in right for name in names[i]}, set(), f"functions found with '{text}'")
 
     # -- trace --
 

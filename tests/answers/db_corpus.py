@@ -185,7 +185,7 @@ def compare(lode, corpus, name, share):
     """Runs in a process of its own."""
     sys.setrecursionlimit(DEEP)
     began = time.monotonic()
-    answers = Agreement(lode, *read(corpus, name))
+    answers = Agreement(lode, *read(corpus, name), has_indices="/" not in name)
     ask(answers, share)
     return name, answers.counts, answers.wrong, time.monotonic() - began
 
