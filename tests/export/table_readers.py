@@ -47,6 +47,12 @@ def _cell(text, column):
     return signed(int(text, 16)) if column.name in ADDRESSES else int(text)
 
 
+def _row(row, columns):
+    if len(row) != len(columns):
+        raise ValueError(f"{len(row)} cells in {len(columns)} columns: {row}")
+    return tuple(map(_cell, row, columns))
+
+
 def from_csv(folder, schema):
     tables = {}
     for path in sorted(Path(folder).glob("*.csv")):
@@ -56,7 +62,7 @@ def from_csv(folder, schema):
             columns = schema[path.stem][0]
             if header != [c.name for c in columns]:
                 raise ValueError(f"{path}: columns {header}")
-            tables[path.stem] = (columns, [tuple(map(_cell, row, columns)) for row in reader])
+            tables[path.stem] = (columns, [_row(row, columns) for row in reader])
     return tables
 
 

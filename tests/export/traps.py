@@ -3,10 +3,12 @@
 """
 What breaks tables in files, each in a database that this test writes itself: quotes, commas, line feeds and bytes that are no
 UTF-8 in names; NaN, infinity and both zeros; times one nanosecond apart and beyond 2^53; addresses up to 2^64 - 1; ids beyond
-2^31. Expected rows come from what was written, not from Lode.
+2^31. Expected rows come from what was written, not from Lode. Files that were broken on purpose are refused. LODE_SHARE selects
+a part of these.
 """
 
 import argparse
+import csv
 import json
 import math
 import sqlite3
@@ -24,7 +26,8 @@ import db_write  # noqa: E402
 import table_answers as answers  # noqa: E402
 import table_readers as readers  # noqa: E402
 from parquet_reader import INT64, Table  # noqa: E402
-from tables import Program, ask_duckdb, ask_others, export, same_rows  # noqa: E402
+from share import Share  # noqa: E402
+from tables import Program, ask_duckdb, ask_others, duckdb_sources, export, same_rows  # noqa: E402
 from tap import Tap  # noqa: E402
 from validators import run, where  # noqa: E402
 
@@ -116,6 +119,94 @@ def check_duckdb(tap, folder, tables):
     tap.check(whole["error"] is None and whole["columns"]["value"]["type"] == "DOUBLE", "DuckDB takes values of CSV for doubles by itself", [whole])
 
 
+# ---- broken files ----
+
+
+def _lines(change):
+    """Breaks a text: `change` gets its lines, with their ends."""
+    return lambda data: b"".join(change(data.splitlines(keepends=True)))
+
+
+def _sql(statement):
+    """Breaks a database without breaking its pages."""
+    def change(data):
+        with tempfile.TemporaryDirectory(prefix="lode-traps-") as scratch:
+            path = Path(scratch) / "a.sqlite"
+            path.write_bytes(data)
+            link = sqlite3.connect(path)
+            link.execute("pragma foreign_keys = off")
+            link.execute(statement)
+            link.commit()
+            link.close()
+            return path.read_bytes()
+    return change
+
+
+# By the file of a table: what is wrong with it, and how it gets there.
+BROKEN = {
+    "csv/value.csv": {
+        "cut off within a row": lambda data: data[:data.rindex(b",")],
+        "a row with a column less": _lines(lambda rows: [*rows[:2], rows[2].rpartition(b",")[0] + b"\n", *rows[3:]]),
+        "a row with a column more": _lines(lambda rows: [*rows[:2], rows[2][:-1] + b",1\n", *rows[3:]]),
+        "a quote that never ends": _lines(lambda rows: [*rows[:2], b'"' + rows[2], *rows[3:]]),
+        "text in place of a number": _lines(lambda rows: [*rows[:2], rows[2].rpartition(b",")[0] + b",many\n", *rows[3:]])},
+    "jsonl/value.jsonl": {
+        "cut off within a row": lambda data: data[:data.rindex(b":")],
+        "a row that is not closed": _lines(lambda rows: [*rows[:1], rows[1].replace(b"}", b""), *rows[2:]]),
+        "text in place of a number": _lines(lambda rows: [rows[0].replace(b'"context_id":', b'"context_id":"many","was":'), *rows[1:]]),
+        "a comma too many": _lines(lambda rows: [rows[0].replace(b",", b",,", 1), *rows[1:]])},
+    "all.sqlite": {
+        "another beginning": lambda data: b"SQLite format 4\0" + data[16:],
+        "cut off": lambda data: data[:len(data) // 2],
+        "a page of other bytes": lambda data: data[:-4096] + b"\xa5" * 4096,
+        "a row that refers to none": _sql("update context set function_id = 4000000000 where function_id is not null")}}
+
+
+def refused_by_python(folder, tables, file):
+    """Whether the readers of Python's own library give up."""
+    try:
+        if file == "all.sqlite":
+            link = sqlite3.connect(f"file:{folder / file}?mode=ro", uri=True)
+            sound = link.execute("pragma integrity_check").fetchone()[0] == "ok" and not link.execute("pragma foreign_key_check").fetchone()
+            link.close()
+            return not sound
+        read = readers.from_csv if file.startswith("csv") else readers.from_jsonl
+        read(folder / file.partition("/")[0], tables)
+        return False
+    except (ValueError, KeyError, csv.Error, sqlite3.DatabaseError):
+        return True
+
+
+def refused_by_others(folder, tables, file):
+    """Whether DuckDB, with the types that all comparisons use, or sqlite3 gives up."""
+    if file == "all.sqlite":
+        return run("sqlite.mjs", folder / file)[0] != 0
+    kind, _, name = file.partition("/")
+    name = name.partition(".")[0]
+    source = next(s for k, s, _ in duckdb_sources(folder, name, tables[name][0]) if k == kind)
+    whole = ", ".join(f'count("{c.name}")' for c in tables[name][0])
+    return run("duckdb.mjs", folder / "parquet" / "store.parquet", f"select {whole} from {source}")[0] != 0
+
+
+def check_broken(tap, folder, tables):
+    """Readers refuse broken files, which they took before; a file with another value is read, and the comparisons find it."""
+    if not where():
+        tap.skip("DuckDB and sqlite3 refuse broken tables", "no validators: set LODE_VALIDATORS")
+    for file, name, change in Share.of_cases().of([(file, *case) for file, changes in BROKEN.items() for case in changes.items()]):
+        good = (folder / file).read_bytes()
+        (folder / file).write_bytes(change(good))
+        verdicts = {"Python": refused_by_python(folder, tables, file), "others": not where() or refused_by_others(folder, tables, file)}
+        (folder / file).write_bytes(good)
+        tap.check(all(verdicts.values()), f"{file} is refused: {name}", [verdicts])
+    for kind, end in Share.of_cases().of((("csv", b"\n"), ("jsonl", b"}"))):
+        file = folder / kind / f"value.{kind}"
+        good = file.read_bytes()
+        file.write_bytes(good.replace(b".5" + end, b".25" + end, 1))
+        found = [not where() or ask_duckdb(folder, {"value": tables["value"]})[0], same_rows(folder, tables)]
+        file.write_bytes(good)
+        tap.check(all(found), f"{kind}: both comparisons find another value", found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
@@ -142,6 +233,7 @@ def main():
             if seed == 0:
                 check_traps(tap, tables, folder)
                 check_duckdb(tap, folder, tables)
+                check_broken(tap, folder, tables)
     if arguments.seeds >= 5:
         tap.check({'say "hi"', "a,b", "new?line", "bad ?? bytes", "\u00e4\u20ac\U0001f600", "'; drop table value; --"} <= names,
                   "names keep quotes and commas; control characters and what is no UTF-8 become '?'", [names])
