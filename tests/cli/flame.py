@@ -49,7 +49,7 @@ def stores(program):
 
 def draw(program, folder, cwd, store, name, *options, env=None):
     path = Path(folder) / name
-    done = subprocess.run([program.lode, "flame", store, "-o", path, *map(str, options)], cwd=cwd, stdin=subprocess.DEVNULL,
+    done = subprocess.run([program.lode, "flame", store, "-f", "-o", path, *map(str, options)], cwd=cwd, stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=cli.SECONDS, env=env or cli.environment())
     return path.read_bytes() if done.returncode == 0 else done.stderr
 
@@ -128,7 +128,9 @@ def files_are_atomic(program):
         text = draw(program, folder, program.databases(), "made-small", "old.svg", "--function", "nothing-has-this-name")
         program.check(b"no function" in text and Path(folder, "old.svg").read_text() == "old", "a failed run leaves the old file")
         draw(program, folder, program.databases(), "made-small", "old.svg")
-        program.check(Path(folder, "old.svg").read_text().startswith("<svg"), "a file is replaced")
+        program.check(Path(folder, "old.svg").read_text().startswith("<svg"), "--force replaces a file")
+        result = program.run("flame", "made-small", "-o", Path(folder, "old.svg"), cwd=program.databases())
+        program.says(result, 2, r".*old.svg: already exists; use --force to replace it", "without, it stays")
         program.equal(sorted(os.listdir(folder)), ["old.svg"], "nothing else is left")
 
 

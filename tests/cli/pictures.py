@@ -126,7 +126,10 @@ def check_files(tap, lode, store, folder):
     done = run(lode, "trace", store, "-o", path, "--force")
     tap.check(done.returncode == 0 and path.read_text().startswith("<svg"), "--force replaces it")
     done = run(lode, "trace", store, "-o", folder / "t.pdf")
-    tap.check(done.returncode and ".svg or .png" in done.stderr, "other names are refused")
+    tap.check(done.returncode and done.stderr.endswith(".svg or .png (see 'lode help trace')\n"), "other names are refused")
+    for size in (("--width", 9000), ("--height", 5000)):
+        done = run(lode, "trace", store, "-o", folder / "t.svg", "-f", *size)
+        tap.check(done.returncode == 2 and "--width must be up to 8192" in done.stderr, f"no picture with {size[0]} {size[1]}")
     done = run(lode, "trace", store, "-o", folder / "no" / "t.svg")
     tap.check(done.returncode and done.stderr.count("\n") == 1, "a folder that is not there is an error")
     done = run(lode, "trace", store, "--width", 10)

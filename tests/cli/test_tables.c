@@ -29,6 +29,8 @@ static const struct {
     {"synth", "depth", "the same: how deep the calls are that it makes"},
     {"export", "format", "formats of other tools, not of stores"},
     {"export", "force", "it replaces files and directories of exports, not stores"},
+    {"flame", "force", "it replaces a picture"},
+    {"trace", "force", "it replaces a picture"},
     {"export", "table", "it selects what is exported, not a part of an answer"},
     {"export", "samples", "it has samples or has not; synth takes their number"},
     {"flame", "function", "it draws functions and what is around them; others take their costs"},

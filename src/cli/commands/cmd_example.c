@@ -27,6 +27,7 @@ static const struct {
     {"top", "solver"},
     {"replay --min-time 10ms", "thumbs"},
     {"search --min-duration 1s", "shop"},
+    {"view", "solver"},
 };
 
 /* The path as it can be typed: quoted if the shell needs it. The caller frees it. */

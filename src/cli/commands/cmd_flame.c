@@ -3,6 +3,7 @@
 #include "commands/costs.h"
 #include "commands/flame.h"
 #include "filter.h"
+#include "output/place.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
@@ -16,7 +17,7 @@ typedef struct flame_options {
     shared_options shared;
     const char *function, *focus;
     uint64_t at, depth, width;
-    int bottom_up, merge_recursion;
+    int bottom_up, merge_recursion, force;
     double min_width;
 } flame_options;
 
@@ -273,7 +274,7 @@ static int flame_usage(const invocation *call)
         return report("--min-width must be at least 0.01 (see 'lode help flame')");
     if (call->shared->limit == 0 || call->shared->limit > 1000000)
         return report("--limit must be from 1 to 1000000 (see 'lode help flame')");
-    return EXIT_DONE;
+    return path ? place_is_free(path, options->force) : EXIT_DONE;
 }
 
 static int run_flame(const invocation *call)
@@ -283,6 +284,7 @@ static int run_flame(const invocation *call)
 
 static const option_spec flame_own[] = {
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(shared_options, output)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(flame_options, force)},
     {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(flame_options, function)},
     {"bottom-up", 0, OPTION_FLAG, NULL, NULL, offsetof(flame_options, bottom_up)},
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(flame_options, focus)},

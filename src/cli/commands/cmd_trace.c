@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/trace_draw.h"
+#include "commands/trace_image.h"
 #include "commands/trace_save.h"
 #include "commands/trace_stacks.h"
 #include "moment.h"
@@ -443,15 +444,18 @@ static int run_trace(const invocation *call)
 {
     const trace_options *options = call->options;
     if ((options->probes || options->idle) && !options->merge && !options->target)
-        return report("--probes and --idle-time need --merge or -o");
+        return report("--probes and --idle-time need --merge or -o (see 'lode help trace')");
     if ((options->width || options->height || options->force) && !options->target)
-        return report("--width, --height and --force need -o");
+        return report("--width, --height and --force need -o (see 'lode help trace')");
+    if (options->width > IMAGE_WIDTH_MAX || options->height > IMAGE_HEIGHT_MAX)
+        return report("--width must be up to %d, and --height up to %d (see 'lode help trace')",
+                      IMAGE_WIDTH_MAX, IMAGE_HEIGHT_MAX);
     if (options->at.is_given && (options->merge || options->target))
-        return report("--at cannot be used with --merge or -o");
+        return report("--at cannot be used with --merge or -o (see 'lode help trace')");
     if (options->target && trace_save_usage(options->target, options->force) != EXIT_DONE)
         return EXIT_TROUBLE;
     if (options->merge && out_format_of(call->out) == OUT_CSV)
-        return report("--merge cannot be used with --csv");
+        return report("--merge cannot be used with --csv (see 'lode help trace')");
     return call->kind == LODE_STORE_RECORDING ? trace_recording(call) : trace_database(call);
 }
 

@@ -61,11 +61,11 @@ image_plan image_plan_of(const trace_lines *lines, uint64_t width, uint64_t heig
     unsigned others = MARGIN + TITLE_HEIGHT + AXIS_HEIGHT + LEGEND_HEIGHT * (IMAGE_HUES + 2) + MARGIN;
     image_plan plan = {.plot_x = MARGIN + label_width(lines) + LABEL_GAP, .plot_y = MARGIN + TITLE_HEIGHT};
     uint64_t suits = (uint64_t)lines->count * TALLEST_ROW + others;
-    plan.width = between(width ? width : USUAL_WIDTH, plan.plot_x + MARGIN + TICK_STEP, 8192);
+    plan.width = between(width ? width : USUAL_WIDTH, plan.plot_x + MARGIN + TICK_STEP, IMAGE_WIDTH_MAX);
     plan.height = between(height                 ? height
                           : suits < USUAL_HEIGHT ? suits
                                                  : USUAL_HEIGHT,
-                          others + 16, 4096 + others);
+                          others + 16, IMAGE_HEIGHT_MAX + others);
     plan.plot_width = plan.width - plan.plot_x - MARGIN;
     unsigned space = plan.height - others;
     plan.rows = lines->count < space ? (unsigned)lines->count : space;

@@ -5,7 +5,9 @@
 
 #include "commands/trace_draw.h"
 
-#define IMAGE_HUES 7 /* the largest functions of the run */
+#define IMAGE_HUES       7    /* the largest functions of the run */
+#define IMAGE_WIDTH_MAX  8192 /* pixels */
+#define IMAGE_HEIGHT_MAX 4096 /* of the lines */
 
 /* Places lines into a picture; 0: a size that suits them. */
 image_plan image_plan_of(const trace_lines *lines, uint64_t width, uint64_t height);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 static int ends_with(const char *text, const char *end)
 {
@@ -26,14 +25,9 @@ static int is_png(const char *path)
 
 int trace_save_usage(const char *path, int force)
 {
-    struct stat found;
     if (!is_png(path) && !ends_with(path, ".svg"))
-        return report("%s: the name of a picture ends with .svg or .png", path);
-    if (lstat(path, &found) == 0 && S_ISDIR(found.st_mode))
-        return report("%s: is a directory", path);
-    if (!force && lstat(path, &found) == 0 && S_ISREG(found.st_mode))
-        return report("%s: already exists; use --force to replace it", path);
-    return EXIT_DONE;
+        return report("'%s' does not end in .svg or .png (see 'lode help trace')", path);
+    return place_is_free(path, force);
 }
 
 /* ---- the legend ---- */

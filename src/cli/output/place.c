@@ -8,6 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int place_is_free(const char *path, int force)
+{
+    struct stat found;
+    if (lstat(path, &found) != 0)
+        return EXIT_DONE;
+    if (S_ISDIR(found.st_mode))
+        return report("%s: is a directory", path);
+    return !force && S_ISREG(found.st_mode) ? report("%s: already exists; use --force to replace it", path)
+                                            : EXIT_DONE;
+}
+
 int place_open(out_place *place, const char *path)
 {
     struct stat found;

@@ -15,6 +15,9 @@ typedef struct out_place {
     out_file file;   /* something else that is there and no regular file */
 } out_place;
 
+/* A new picture can get this path: no directory, and no file that is there, unless with --force.
+   EXIT_DONE, or EXIT_TROUBLE after a message. */
+int place_is_free(const char *path, int force);
 /* "-" is standard output. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int place_open(out_place *place, const char *path);
 void place_close(out_place *place, int is_complete);

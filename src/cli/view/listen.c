@@ -69,7 +69,8 @@ size_t listen_loopback(uint16_t *port, int sockets[LISTEN_MAX])
         close(sockets[0]);
         errno = EADDRINUSE;
     }
-    report("cannot listen on port %u of this machine: %s", (unsigned)asked, strerror(errno));
+    const char *hint = asked && errno == EADDRINUSE ? "; without --port, any free one is used" : "";
+    report("cannot listen on port %u of this machine: %s%s", (unsigned)asked, strerror(errno), hint);
     return 0;
 }
 
