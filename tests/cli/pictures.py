@@ -68,11 +68,20 @@ def read_svg(path):
     return root, int(axis[1]), int(axis[2]), int(axis[3]), int(tall), cells
 
 
-def expected(key, fill):
+def hues_of(answer):
+    """The colour of each key: functions that run have hues in the order of their shares, those of the kind "idle" have none."""
+    found, used = {1: IDLE}, 0
+    for key, row in enumerate((row for row in answer["rows"] if row["letter"] != "."), 2):
+        found[key] = IDLE if row["kind"] == "idle" else HUES[min(used, 7)]
+        used += row["kind"] != "idle"
+    return found
+
+
+def expected(key, fill, hues):
     """The colour of a cell."""
-    if key == 1:
+    hue, level = hues.get(key, HUES[7]), fill * (LEVELS - 1) // 255 + 3
+    if hue == IDLE:
         return IDLE
-    hue, level = HUES[min(key - 2, 7)], fill * (LEVELS - 1) // 255 + 3
     return sum(((255 * (LEVELS + 2 - level) + (hue >> shift & 255) * level) // (LEVELS + 2)) << shift for shift in (0, 8, 16))
 
 
@@ -98,7 +107,8 @@ def check_store(tap, lode, name, store, folder, options=(), height=None):
     tap.check(not wrong, f"{name}: {len(cells)} cells of the SVG file are pixels of the PNG file", wrong[:5])
     drawn = [[cells.get((y, x)) for x in range(left, left + columns)] for y in tops]
     if not size:
-        rows = [[expected(key, fill) if key else None for key, fill in zip(bytes.fromhex(line["keys"]), bytes.fromhex(line["fills"]))] for line in lines]
+        hues = hues_of(answer)
+        rows = [[expected(key, fill, hues) if key else None for key, fill in zip(bytes.fromhex(line["keys"]), bytes.fromhex(line["fills"]))] for line in lines]
         tap.check([row for row in drawn if any(row)] == [row for row in rows if any(row)], f"{name}: {len(drawn)} rows are those of --merge --json",
                   [f"{len(drawn)} rows, {len(rows)} in JSON; step {step}, bottom {bottom}"])
 
@@ -113,7 +123,8 @@ def check_merged(tap, lode, store, folder):
     chosen = "+".join(map(str, profiles))
     answer = json.loads(run(lode, "trace", store, "--merge", "--json", "--limit", 0, "--rows", len(rows), "--columns", columns,
                             "--profiles", f"profile={chosen}").stdout)
-    wanted = [[expected(k, f) if k else None for k, f in zip(bytes.fromhex(r["keys"]), bytes.fromhex(r["fills"]))] for r in answer["timeline"]]
+    hues = hues_of(answer)
+    wanted = [[expected(k, f, hues) if k else None for k, f in zip(bytes.fromhex(r["keys"]), bytes.fromhex(r["fills"]))] for r in answer["timeline"]]
     found = [[cells.get((y, x)) for x in range(left, left + columns)] for y in rows]
     tap.check(len(rows) < len(profiles) and found == wanted, f"{len(profiles)} lines in {len(rows)} rows are added up", [tall, bottom])
 

@@ -19,13 +19,13 @@ const identity = (row) => (row.context === null ? row.name : row.context);
 
 /** The colours of all cells, by rules of its own: hue by the share of the run, a third to all of it by the share of the cell. */
 function expected(answer, whole) {
-  const order = running(whole).map(identity);
+  const order = running(whole).filter((row) => row.kind !== 'idle').map(identity);
   const colours = [];
   answer.timeline.forEach((line, y) => {
     const [keys, fills] = [Buffer.from(line.keys, 'hex'), Buffer.from(line.fills, 'hex')];
     keys.forEach((key, x) => {
       if (key === 0) return colours.push(0xffffff);
-      if (key === 1) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
+      if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
       const place = key === 255 ? -1 : order.indexOf(identity(running(answer)[key - 2]));
       const hue = HUES[place] ?? OTHERS;
       const part = Math.floor((fills[x] * 7) / 255) + 3;

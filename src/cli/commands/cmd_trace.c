@@ -36,7 +36,9 @@ static const out_column share_columns[] = {
     {"letter", "", OUT_STRING, OUT_ALWAYS},     {"nanoseconds", "Time", OUT_TIME, OUT_ALWAYS},
     {"percent", "%", OUT_PERCENT, OUT_ALWAYS},  {"samples", "Samples", OUT_INTEGER, OUT_ALWAYS},
     {"context", "", OUT_NUMBER, OUT_DATA_ONLY}, {"name", "Function", OUT_STRING, OUT_ALWAYS},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
 };
+#define SHARE_COLUMN_COUNT (sizeof share_columns / sizeof *share_columns)
 
 static void write_share(out *o, char letter, const lode_timeline_share *share, double total, const char *name)
 {
@@ -50,6 +52,12 @@ static void write_share(out *o, char letter, const lode_timeline_share *share, d
     else
         out_cell_none(o);
     out_cell_text(o, name);
+    if (share->is_idle)
+        out_cell_text(o, lode_kind_name(LODE_KIND_IDLE));
+    else if (share->context || share->function)
+        out_cell_text(o, lode_kind_name(trace_kind_of(share->context, share->function)));
+    else
+        out_cell_none(o);
     out_row_end(o);
 }
 
@@ -72,7 +80,7 @@ static void print_shares(out *o, const trace_key *key, const shared_options *sha
     size_t other_count = 0;
     for (size_t i = 0; i < key->count; i++)
         total += (double)key->shares[i].nanoseconds;
-    out_table(o, OUT_MAIN, "rows", share_columns, 6, UNIT_COUNT);
+    out_table(o, OUT_MAIN, "rows", share_columns, SHARE_COLUMN_COUNT, UNIT_COUNT);
     for (size_t i = 0; i < key->count; i++) {
         const lode_timeline_share *share = &key->shares[i];
         if (limit && key->letters[i] == LETTER_OTHER) {
@@ -175,6 +183,8 @@ static int compute_picture(session *s, const trace_options *options, trace_drawi
     settings.keys = keys;
     if (window == EXIT_DONE && status == LODE_OK)
         status = lode_picture_compute(&d->picture, s->db, &settings, &error);
+    if (d->picture)
+        image_hues_of(d->hues, keys ? keys : d->picture);
     progress_clear(&s->progress);
     lode_picture_free(keys);
     free(order);
@@ -378,6 +388,8 @@ static lode_status draw_tracks(rec_session *s, const trace_options *options, tra
     settings.keys = keys;
     if (status == LODE_OK)
         status = lode_picture_compute_recording(&d->picture, s->recording, NULL, &settings, error);
+    if (d->picture)
+        image_hues_of(d->hues, keys ? keys : d->picture);
     lode_picture_free(keys);
     free(order);
     return status;

@@ -7,6 +7,8 @@
 #include "session.h"
 #include "text/label.h"
 
+#include <lode/kind.h>
+
 #define LETTER_IDLE    '.'
 #define LETTER_OTHER   '~'
 #define LETTER_NOTHING ' '
@@ -24,6 +26,8 @@ void trace_key_of_picture(trace_key *key, const lode_picture *picture, uint64_t 
 void trace_key_free(trace_key *key);
 /* Whether a share stands for the time in which threads did not run. */
 int trace_is_idle(const lode_timeline_share *share);
+/* By either of them; own code without both. */
+lode_kind trace_kind_of(const lode_context *context, const lode_function *function);
 out_style trace_style_of(char letter);
 
 typedef struct trace_line_name {
@@ -76,7 +80,8 @@ typedef struct trace_drawing {
     trace_lines lines;
     uint64_t start;
     unsigned columns;
-    image_plan plan; /* of an image */
+    image_plan plan;   /* of an image */
+    uint8_t hues[256]; /* of an image, by key */
 } trace_drawing;
 
 /* Rows of a picture, as text or JSON. */

@@ -104,21 +104,32 @@ static void make_palette(uint32_t colors[CANVAS_COLORS])
     colors[FRAME_COLOR] = 0xd0d7de;
 }
 
-static unsigned hue_of(uint8_t key)
+void image_hues_of(uint8_t hues[256], const lode_picture *keys)
 {
-    if (key == LODE_PICTURE_NOT_RUNNING)
-        return IMAGE_IDLE;
-    return key < LODE_PICTURE_FUNCTION + IMAGE_HUES ? (unsigned)key - LODE_PICTURE_FUNCTION : IMAGE_OTHERS;
+    uint8_t is_idle[256] = {[LODE_PICTURE_NOT_RUNNING] = 1}, used = 0;
+    for (size_t i = 0; i < lode_picture_share_count(keys); i++) {
+        const lode_picture_share *share = lode_picture_share_at(keys, i);
+        if (share->key != LODE_PICTURE_OTHERS &&
+            trace_kind_of(share->context, share->function) == LODE_KIND_IDLE)
+            is_idle[share->key] = 1;
+    }
+    for (unsigned key = LODE_PICTURE_NOT_RUNNING; key < 256; key++) {
+        if (is_idle[key])
+            hues[key] = IMAGE_IDLE;
+        else
+            hues[key] = used < IMAGE_HUES ? used++ : IMAGE_OTHERS;
+    }
+    hues[LODE_PICTURE_OTHERS] = IMAGE_OTHERS;
 }
 
 /* The colour of a cell; 0: nothing. */
-static uint8_t color_of(uint8_t key, uint8_t fill)
+static uint8_t color_of(const image *i, size_t cell)
 {
+    uint8_t key = lode_picture_keys(i->drawing->picture)[cell];
+    unsigned hue = i->drawing->hues[key], fill = lode_picture_fills(i->drawing->picture)[cell];
     if (key == LODE_PICTURE_NOTHING)
         return 0;
-    if (key == LODE_PICTURE_NOT_RUNNING)
-        return IDLE_COLOR;
-    return COLOR(hue_of(key), (unsigned)fill * (LEVELS - 1) / 255);
+    return hue == IMAGE_IDLE ? IDLE_COLOR : COLOR(hue, fill * (LEVELS - 1) / 255);
 }
 
 static const char *line_name(const image *i, unsigned row)
@@ -152,13 +163,11 @@ static char *shortened(const char *text, unsigned most)
 static void draw_cells(canvas *c, const image *i)
 {
     const image_plan *plan = &i->plan;
-    const uint8_t *keys = lode_picture_keys(i->drawing->picture);
-    const uint8_t *fills = lode_picture_fills(i->drawing->picture);
     for (unsigned row = 0; row < plan->rows; row++)
         for (unsigned column = 0; column < plan->plot_width; column++) {
             size_t cell = (size_t)row * plan->plot_width + column;
             unsigned x = plan->plot_x + column, y = plan->plot_y + row * plan->row_height;
-            uint8_t color = color_of(keys[cell], fills[cell]);
+            uint8_t color = color_of(i, cell);
             unsigned tall = plan->row_height > 4 ? plan->row_height - 1 : plan->row_height;
             canvas_fill(c, x, y, 1, tall, color);
             for (unsigned below = 0; color == IDLE_COLOR && below < tall; below++)
@@ -283,15 +292,13 @@ static void put_text(text_buffer *b, const char *text)
 static int put_runs(text_buffer *b, const image *i, uint8_t color)
 {
     const image_plan *plan = &i->plan;
-    const uint8_t *keys = lode_picture_keys(i->drawing->picture);
-    const uint8_t *fills = lode_picture_fills(i->drawing->picture);
     unsigned tall = plan->row_height > 4 ? plan->row_height - 1 : plan->row_height;
     int has_any = 0;
     for (unsigned row = 0; row < plan->rows; row++)
         for (unsigned column = 0; column < plan->plot_width;) {
             size_t cell = (size_t)row * plan->plot_width + column;
             unsigned end = column;
-            while (end < plan->plot_width && color_of(keys[cell], fills[cell]) == color) {
+            while (end < plan->plot_width && color_of(i, cell) == color) {
                 end++;
                 cell++;
             }

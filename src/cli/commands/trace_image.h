@@ -5,7 +5,7 @@
 
 #include "commands/trace_draw.h"
 
-#define IMAGE_HUES       7    /* the largest functions of the run */
+#define IMAGE_HUES       7    /* the largest functions of the run that are not idle */
 #define IMAGE_WIDTH_MAX  8192 /* pixels */
 #define IMAGE_HEIGHT_MAX 4096 /* of the lines */
 
@@ -31,6 +31,12 @@ typedef struct image {
     image_entry entries[IMAGE_HUES + 2];
     unsigned entry_count;
 } image;
+
+/*
+ * The hue of each key of a picture, by the picture that has given functions their keys. Functions
+ * of the kind "not running" have none: they look as time in which nothing runs.
+ */
+void image_hues_of(uint8_t hues[256], const lode_picture *keys);
 
 /* The bytes of a file; the caller frees them. */
 char *image_svg(const image *i, size_t *size);

@@ -40,8 +40,9 @@ static void add_entry(image *i, unsigned hue, uint64_t nanoseconds, double total
     format_percent(entry->percent, total > 0 ? (double)nanoseconds / total : 0);
 }
 
-static void make_legend(image *i, const lode_picture *picture, trace_name_fn name, int names)
+static void make_legend(image *i, const trace_drawing *d, trace_name_fn name, int names)
 {
+    const lode_picture *picture = d->picture;
     double total = 0;
     uint64_t others = 0, idle = 0, count = 0;
     label l = {0};
@@ -51,8 +52,8 @@ static void make_legend(image *i, const lode_picture *picture, trace_name_fn nam
         const lode_picture_share *share = lode_picture_share_at(picture, k);
         lode_timeline_share shown = {
             .context = share->context, .function = share->function, .is_idle = share->is_idle};
-        unsigned hue = (unsigned)share->key - LODE_PICTURE_FUNCTION;
-        if (share->is_idle) {
+        unsigned hue = d->hues[share->key];
+        if (share->is_idle || hue == IMAGE_IDLE) {
             idle += share->nanoseconds;
         } else if (hue < IMAGE_HUES) {
             add_entry(i, hue, share->nanoseconds, total, name(&l, &shown, names));
@@ -95,7 +96,7 @@ int trace_save(const trace_drawing *d, const image_plan *plan, const char *path,
     image i = {.plan = *plan, .drawing = d, .title = make_title(d, store)};
     size_t size;
     out_file file;
-    make_legend(&i, d->picture, name, names);
+    make_legend(&i, d, name, names);
     void *bytes = is_png(path) ? (void *)image_png(&i, &size) : (void *)image_svg(&i, &size);
     int status = out_file_open(&file, path) == 0 ? EXIT_DONE : EXIT_TROUBLE;
     if (status == EXIT_DONE) {

@@ -4,6 +4,8 @@
 /** Okabe and Ito's set, and a grey for all other functions. */
 export const HUES: readonly number[] = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
 export const OTHERS = 0x8c8c8c;
+/** Functions that only wait: drawn as time in which nothing runs. */
+export const IDLE_HUE = -1;
 export const NOTHING = 0;
 export const IDLE = 1;
 export const FIRST = 2;
@@ -53,7 +55,7 @@ export function paint(cells: Cells, hueOf: readonly number[], ground: Ground, on
     const key = cells.keys[i] ?? 0;
     const fill = cells.fills[i] ?? 0;
     let colour = ground.ground;
-    if (key === IDLE) colour = ((i % cells.columns) + Math.floor(i / cells.columns)) % 6 === 0 ? ground.idleLine : ground.idle;
+    if (key === IDLE || (key !== NOTHING && hueOf[key] === IDLE_HUE)) colour = ((i % cells.columns) + Math.floor(i / cells.columns)) % 6 === 0 ? ground.idleLine : ground.idle;
     else if (key !== NOTHING) {
       const at = key * 256 + fill;
       if (!known[at]) {

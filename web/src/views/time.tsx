@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer, type Option, type Query } from '../api';
-import { DARK, FIRST, HUES, IDLE, LIGHT, NOTHING, OTHERS, paint, readHex, ticks, type Cells, type Ground } from '../draw/picture';
+import { DARK, FIRST, HUES, IDLE, IDLE_HUE, LIGHT, NOTHING, OTHERS, paint, readHex, ticks, type Cells, type Ground } from '../draw/picture';
 import { amount, clean, count, percent } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
@@ -28,6 +28,7 @@ interface Row {
   readonly samples: number;
   readonly context: number | null;
   readonly name: string;
+  readonly kind: string | null;
 }
 
 interface Line {
@@ -85,13 +86,14 @@ function cellsOf(picture: Picture): Cells {
 
 /** Functions that run, in the order of their keys. */
 const running = (picture: Picture): readonly Row[] => picture.rows.filter((row) => row.letter !== '.');
+const isIdle = (row: Row): boolean => row.letter === '.' || row.kind === 'idle';
 const identity = (row: Row): string => (row.context === null ? row.name : String(row.context));
 
-/** The colour of each key: the seven largest functions of the run have one. */
+/** The colour of each key: the seven largest functions of the run have one, unless they are of the kind "idle". */
 function huesOf(picture: Picture, whole: Picture): number[] {
-  const order = new Map(running(whole).slice(0, HUES.length).map((row, index) => [identity(row), HUES[index] ?? OTHERS]));
+  const order = new Map(running(whole).filter((row) => row.kind !== 'idle').slice(0, HUES.length).map((row, index) => [identity(row), HUES[index] ?? OTHERS]));
   const found = new Array<number>(256).fill(OTHERS);
-  running(picture).slice(0, 253).forEach((row, index) => (found[FIRST + index] = order.get(identity(row)) ?? OTHERS));
+  running(picture).slice(0, 253).forEach((row, index) => (found[FIRST + index] = row.kind === 'idle' ? IDLE_HUE : (order.get(identity(row)) ?? OTHERS)));
   return found;
 }
 
@@ -203,7 +205,7 @@ function Names({ picture, height }: { picture: Picture; height: number }): JSX.E
 function sharesColumns(picture: Picture, hues: readonly number[]): Column<Row>[] {
   const keys = new Map(running(picture).map((row, index) => [row, Math.min(255, FIRST + index)]));
   return [
-    { key: 'colour', title: 'Key', width: '36px', cell: (row) => <i class={row.letter === '.' ? 'swatch idle' : 'swatch'} style={row.letter === '.' ? {} : { background: css(hues[keys.get(row) ?? 255] ?? OTHERS) }} /> },
+    { key: 'colour', title: 'Key', width: '36px', cell: (row) => <i class={isIdle(row) ? 'swatch idle' : 'swatch'} style={isIdle(row) ? {} : { background: css(hues[keys.get(row) ?? 255] ?? OTHERS) }} /> },
     { key: 'percent', title: '%', width: '70px', isNumber: true, cell: (row) => percent(row.percent), value: (row) => row.percent, bar: (row) => row.percent ?? 0 },
     { key: 'nanoseconds', title: 'Time', width: '100px', isNumber: true, cell: (row) => amount(row.nanoseconds, 'nanoseconds'), value: (row) => row.nanoseconds },
     { key: 'samples', title: 'Samples', width: '90px', isNumber: true, cell: (row) => count(row.samples), value: (row) => row.samples },
