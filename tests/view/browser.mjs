@@ -71,13 +71,25 @@ export async function show(page, server, query) {
   await settle(page);
 }
 
+/** Goes to an address as a link in the page does, without loading it again. */
+export async function move(page, query) {
+  await page.evaluate((address) => {
+    history.pushState(null, '', address);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, query);
+  await settle(page);
+}
+
+/** Waits until nothing is under way: after a change, effects of the page ask for answers within two frames. */
 export async function settle(page) {
   await page.waitForSelector('main#view, main.message:not([aria-busy])', { timeout: 120000 });
-  for (let quiet = 0; quiet < 3; ) {
-    await page.waitForSelector('.busy:not(.on)', { state: 'attached', timeout: 120000 });
-    await page.waitForTimeout(40);
-    quiet = (await page.$('.busy.on, [aria-busy=true], .pending.quiet')) ? 0 : quiet + 1;
-  }
+  await page.evaluate(async () => {
+    const turn = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+    for (let quiet = 0; quiet < 4; ) {
+      await turn();
+      quiet = document.querySelector('.busy.on, [aria-busy=true], .pending.quiet') ? 0 : quiet + 1;
+    }
+  });
 }
 
 /** What "copy command" gives. */

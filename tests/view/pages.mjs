@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { copied, examples, finish, open, serve, settle, show, test } from './browser.mjs';
+import { copied, examples, finish, move, open, serve, settle, show, test } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const stores = examples();
@@ -12,25 +12,26 @@ const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.sol
 const { browser, page, messages } = await open(server);
 
 async function axe() {
-  await page.evaluate(AXE);
-  const result = await page.evaluate(() => globalThis.axe.run());
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  const result = await page.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
   assert.deepEqual(result.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`), []);
   assert.ok(result.passes.length > 10);
 }
 
 /** Tabs of a store, as the page has them. */
 async function tabs(store) {
-  await show(page, server, `?s=${store}&1`);
+  await move(page, `?s=${store}&1`);
   return page.$$eval('.tabs a', (links) => links.map((link) => new URL(link.href).searchParams.get('v')));
 }
 
+await show(page, server, '?1');
 for (const [number, name] of [[0, 'solver'], [1, 'thumbs'], [2, 'shop']]) {
   for (const view of await tabs(number)) {
     for (const scheme of ['light', 'dark']) {
       await test(`${name}: ${view} is accessible and quiet in the ${scheme} theme`, async () => {
         messages.length = 0;
         await page.emulateMedia({ colorScheme: scheme });
-        await show(page, server, `?s=${number}&v=${view}&1`);
+        await move(page, `?s=${number}&v=${view}&1`);
         assert.equal(await page.$('.problem'), null);
         await axe();
         assert.deepEqual(messages, []);
@@ -43,14 +44,14 @@ await test('selections, dialogs and forced colours are accessible', async () => 
   messages.length = 0;
   await page.emulateMedia({ colorScheme: 'light' });
   for (const [query, key] of [['?v=top&n=spmv._omp_fn.0&1', ''], ['?v=tree&c=4&1', ''], ['?v=tree&1', '?'], ['?v=tree&1', 'Control+k'], ['?v=top&q=mpi&1', '']]) {
-    await show(page, server, query);
+    await move(page, query);
     if (key !== '') await page.keyboard.press(key);
     await settle(page);
     await axe();
     if (key !== '') await page.keyboard.press('Escape');
   }
   await page.emulateMedia({ forcedColors: 'active' });
-  await show(page, server, '?v=tree&c=4&1');
+  await move(page, '?v=tree&c=4&1');
   await axe();
   await page.emulateMedia({ forcedColors: 'none' });
   assert.deepEqual(messages, []);
@@ -59,7 +60,7 @@ await test('selections, dialogs and forced colours are accessible', async () => 
 await test('at 1,024 pixels nothing is cut off sideways', async () => {
   await page.setViewportSize({ width: 1024, height: 700 });
   for (const view of ['overview', 'top', 'tree', 'flame', 'findings']) {
-    await show(page, server, `?v=${view}&1`);
+    await move(page, `?v=${view}&1`);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), view);
   }
   await page.setViewportSize({ width: 1400, height: 900 });
@@ -123,7 +124,7 @@ await test('the tree is walked by keyboard alone', async () => {
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('h');
-  await page.waitForTimeout(100);
+  await settle(page);
   assert.notEqual(await current(), name);
   await page.keyboard.press('i');
   await settle(page);
@@ -160,7 +161,7 @@ await test('search, palette, help, metric and copies work by key', async () => {
   await page.focus('[role=treegrid]');
   await page.keyboard.press('Home');
   await page.keyboard.press('ArrowDown');
-  await page.waitForTimeout(100);
+  await settle(page);
   await page.keyboard.press('c');
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes('inclusive:'));
   await page.keyboard.press('l');
