@@ -72,39 +72,47 @@ static bool number_threads(struct lode_tracks *self, struct numbers *numbers)
     return done;
 }
 
-/* Processes without a good number get that of their first thread. */
-static bool number_processes(struct lode_tracks *self, struct numbers *numbers)
+/* Whether a thread of another process has the number: viewers would show it in both. */
+static bool is_of_another(const struct lode_map *owners, uint32_t process, int32_t pid)
 {
-    bool taken;
-    for (uint32_t i = 0; i < self->process_count; i++) {
-        if (!take(numbers, self->processes[i].pid, &taken))
-            return false;
-        numbers->next =
-            taken && self->processes[i].pid > numbers->next ? self->processes[i].pid : numbers->next;
-    }
-    for (uint32_t i = 0; i < self->process_count; i++) {
+    const uint32_t *owner = lode_map_get(owners, (uint32_t)pid);
+    return owner && *owner != process;
+}
+
+/*
+ * A process without a good number gets that of its first thread. No other has it: a recorded
+ * number that is that of a thread of another process is not good.
+ */
+static bool number_processes(struct lode_tracks *self)
+{
+    struct lode_map owners; /* processes by thread number */
+    bool done = true, added;
+    lode_map_init(&owners);
+    for (uint32_t i = 0; i < self->line_count && done; i++)
+        done = lode_map_add(&owners, (uint32_t)self->lines[i].tid, self->lines[i].process, &added) != NULL;
+    for (uint32_t i = 0; i < self->process_count && done; i++) {
         struct lode_tracks_process *process = &self->processes[i];
-        int32_t thread = self->lines[process->first_line].tid;
-        if (process->pid > 0)
+        int32_t recorded = process->pid;
+        if (recorded > 0 && !is_of_another(&owners, i, recorded))
             continue;
-        if (!take(numbers, thread, &taken))
-            return false;
-        process->pid = thread;
-        if (!taken && !give(numbers, &process->pid))
-            return false;
+        process->pid = self->lines[process->first_line].tid;
+        if (recorded > 0)
+            process->name = with_number(self, process->name, "pid", recorded);
+        done = process->name != NULL;
     }
-    return true;
+    lode_map_free(&owners);
+    return done;
 }
 
 lode_status lode_tracks_number_lines(struct lode_tracks *self, lode_error *error)
 {
-    struct numbers threads = {.next = 0}, processes = {.next = 0};
+    struct numbers threads = {.next = 0};
     lode_map_init(&threads.used);
-    lode_map_init(&processes.used);
-    bool done = number_threads(self, &threads);
-    processes.next = threads.next;
-    done = done && number_processes(self, &processes);
+    /* New numbers are above those of processes too. */
+    for (uint32_t i = 0; i < self->process_count; i++)
+        if (self->processes[i].pid > threads.next)
+            threads.next = self->processes[i].pid;
+    bool done = number_threads(self, &threads) && number_processes(self);
     lode_map_free(&threads.used);
-    lode_map_free(&processes.used);
     return done ? LODE_OK : lode_fail_memory(error);
 }
