@@ -55,7 +55,7 @@ static void write_share(out *o, char letter, const lode_timeline_share *share, d
     if (share->is_idle)
         out_cell_text(o, lode_kind_name(LODE_KIND_IDLE));
     else if (share->context || share->function)
-        out_cell_text(o, lode_kind_name(trace_kind_of(share->context, share->function)));
+        out_cell_text(o, lode_kind_name((int)trace_kind_of(share->context, share->function)));
     else
         out_cell_none(o);
     out_row_end(o);
