@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 enum {
-    OUTPUT_BUFFER = 1 << 20
+    OUTPUT_BUFFER = 1 << 20,
+    OUTPUT_PIECE = 1 << 18 /* pieces from this size on are written without a copy */
 };
 
 static lode_status open_file(struct lode_output_file *file, int directory, const char *path, const char *name,
@@ -88,7 +89,7 @@ char *lode_output_file_path(const struct lode_output *output, const char *name)
 static void start_writing(const struct lode_output_file *file, uint64_t offset, size_t size)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    if (size >= OUTPUT_BUFFER / 2)
+    if (size >= OUTPUT_PIECE)
         (void)!sync_file_range(file->fd, (off64_t)offset, (off64_t)size, SYNC_FILE_RANGE_WRITE);
 #else
     (void)file;
@@ -148,9 +149,9 @@ lode_status lode_output_flush(struct lode_output_file *file, lode_error *error)
 lode_status lode_output_write(struct lode_output_file *file, const void *bytes, size_t size,
                               lode_error *error)
 {
-    if (size > OUTPUT_BUFFER - file->used)
+    if (size >= OUTPUT_PIECE || size > OUTPUT_BUFFER - file->used)
         LODE_TRY(lode_output_flush(file, error));
-    if (size >= OUTPUT_BUFFER) {
+    if (size >= OUTPUT_PIECE) {
         LODE_TRY(lode_output_write_at(file, file->size, bytes, size, error));
     } else if (size > 0) {
         memcpy(file->buffer + file->used, bytes, size);
