@@ -18,28 +18,31 @@ enum {
     LEVELS_MAX = 512, /* that Perfetto keeps: see perfetto.c */
     EVENT_SIZE = 102, /* of an event, for estimates */
     SIZE_MAX_IN_VIEWERS = 1000 * 1000 * 1000,
-    TIME_MAX = 24, /* characters of a time: 2^64 nanoseconds have 21 */
-    HEAD_MAX = 64,
-    KIND_AT = 9 /* in the head of a call */
+    /* Milliseconds of a time are in the head of its event; six digits and a point follow. */
+    MILLISECOND = 1000 * 1000,
+    HEAD_MAX = 80,
+    KIND_AT = 9,    /* in the head of a call */
+    NAME_BLOCK = 32 /* names are copied in blocks of this size, since that is faster */
 };
 #define EXACT_MAX (INT64_C(1) << 53) /* integers up to this are exact in a double */
 
-/* A name as a member of an event: ,"name":"main" */
+/* A name as the last member of an event: ,"name":"main"} */
 struct name {
-    char *text;
+    char *text; /* has whole blocks */
     size_t length;
 };
 
 struct thread {
-    char head[HEAD_MAX]; /* of every call, to its time: ,\n{"ph":"B","pid":1,"tid":1,"ts": */
-    size_t head_length, ids_at;
+    /* Of every call, to the milliseconds of its time: ,\n{"ph":"B","pid":1,"tid":1,"ts":12 */
+    char head[HEAD_MAX];
+    size_t head_length, ids_at, time_at;
+    uint64_t since; /* the time that the head has */
     uint32_t depth, hidden;
     uint64_t cut;       /* calls that are too deep */
     struct name *names; /* by index of the frame */
     size_t name_capacity;
-    const lode_function *open[LEVELS_MAX]; /* calls; their ends name them too */
-    size_t marks[LEVELS_MAX];              /* where the attributes of each begin in `held` */
-    struct lode_wire held;                 /* attributes of open calls: ,"key":value... */
+    size_t marks[LEVELS_MAX]; /* where the attributes of each open call begin in `held` */
+    struct lode_wire held;    /* attributes of open calls: ,"key":value... */
     struct lode_wire text;
     struct lode_arguments arguments;
 };
@@ -146,29 +149,39 @@ static void put_members(struct thread *thread, const char *unnamed, bool is_numb
 
 /* ---- events ---- */
 
-/* Writes microseconds with three decimals at `at`, which has room; returns what follows. */
-static uint8_t *write_time(uint8_t *at, uint64_t since)
+/* Writes three digits at `at`; returns what follows. */
+static uint8_t *write_digits(uint8_t *at, uint32_t value)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                                "25262728293031323334353637383940414243444546474849"
-                                "50515253545556575859606162636465666768697071727374"
-                                "75767778798081828384858687888990919293949596979899";
-    uint64_t whole = since / 1000;
-    unsigned rest = (unsigned)(since % 1000);
-    uint8_t text[TIME_MAX], *from = text + sizeof text;
-    for (; whole >= 100; whole /= 100)
-        memcpy(from -= 2, pairs + 2 * (whole % 100), 2);
-    if (whole >= 10)
-        memcpy(from -= 2, pairs + 2 * whole, 2);
-    else
-        *--from = (uint8_t)('0' + whole);
-    size_t length = (size_t)(text + sizeof text - from);
-    memcpy(at, from, length);
-    at += length;
+    at[0] = (uint8_t)('0' + value / 100);
+    at[1] = (uint8_t)('0' + value / 10 % 10);
+    at[2] = (uint8_t)('0' + value % 10);
+    return at + 3;
+}
+
+/* Puts the milliseconds of a time into the head; 0 has no digits: see below. */
+static void set_milliseconds(struct thread *thread, uint64_t milliseconds)
+{
+    thread->since = milliseconds * MILLISECOND;
+    thread->head_length = thread->time_at;
+    if (milliseconds > 0)
+        thread->head_length += lode_number_u64(thread->head + thread->time_at, milliseconds);
+}
+
+/*
+ * Writes the head of a call and its time, in microseconds with three decimals, at `at`, which has
+ * room; returns what follows. Only the last digits of most times differ from those of the event
+ * before, so the head has the others.
+ */
+static uint8_t *write_call_head(struct thread *thread, uint64_t since, uint8_t *at)
+{
+    if (since - thread->since >= MILLISECOND)
+        set_milliseconds(thread, since / MILLISECOND);
+    uint32_t rest = (uint32_t)(since - thread->since);
+    memcpy(at, thread->head, HEAD_MAX); /* of a fixed size, since that is faster */
+    at += thread->head_length;
+    at = thread->since > 0 ? write_digits(at, rest / 1000) : at + lode_number_u64((char *)at, rest / 1000);
     *at++ = '.';
-    *at++ = (uint8_t)('0' + rest / 100);
-    memcpy(at, pairs + 2 * (size_t)(rest % 100), 2);
-    return at + 2;
+    return write_digits(at, rest % 1000);
 }
 
 static uint64_t since_base(const struct chrome *self, uint64_t time)
@@ -177,27 +190,34 @@ static uint64_t since_base(const struct chrome *self, uint64_t time)
 }
 
 /* Begins an event, without its name: {"ph":"i","s":"t","pid":1,"tid":1,"ts":0.000 */
-static void begin_event(const struct chrome *self, const struct thread *thread, const char *head,
-                        uint64_t time, struct lode_wire *out)
+static void begin_event(const struct chrome *self, struct thread *thread, const char *head, uint64_t time,
+                        struct lode_wire *out)
 {
+    uint8_t call[HEAD_MAX + LODE_NUMBER_SIZE];
+    size_t length = (size_t)(write_call_head(thread, since_base(self, time), call) - call);
     put_text(out, head);
-    wire_raw(out, thread->head + thread->ids_at, thread->head_length - thread->ids_at);
-    if (wire_reserve(out, TIME_MAX))
-        out->count = (size_t)(write_time(out->bytes + out->count, since_base(self, time)) - out->bytes);
+    wire_raw(out, call + thread->ids_at, length - thread->ids_at);
 }
 
-/* Begins the event of a call, which is one of very many; `kind` is B or E. */
-static void begin_call_event(const struct chrome *self, const struct thread *thread, char kind,
-                             const struct name *name, uint64_t time, struct lode_wire *out)
+/* Writes the event of a call, which is one of very many; `kind` is B or E. */
+static void put_call(const struct chrome *self, struct thread *thread, char kind, const struct name *name,
+                     uint64_t time, struct lode_wire *out)
 {
-    if (!wire_reserve(out, HEAD_MAX + TIME_MAX + name->length))
+    if (!wire_reserve(out, HEAD_MAX + LODE_NUMBER_SIZE + name->length + NAME_BLOCK))
         return;
     uint8_t *at = out->bytes + out->count;
-    memcpy(at, thread->head, HEAD_MAX); /* of a fixed size, since that is faster */
+    uint8_t *end = write_call_head(thread, since_base(self, time), at);
     at[KIND_AT] = (uint8_t)kind;
-    at = write_time(at + thread->head_length, since_base(self, time));
-    memcpy(at, name->text, name->length);
-    out->count = (size_t)(at + name->length - out->bytes);
+    for (size_t i = 0; i < name->length; i += NAME_BLOCK)
+        memcpy(end + i, name->text + i, NAME_BLOCK);
+    out->count = (size_t)(end + name->length - out->bytes);
+}
+
+/* Takes back the end of an event, so that members can follow. */
+static void reopen_event(struct lode_wire *out)
+{
+    if (!out->failed)
+        out->count--;
 }
 
 /* Ends it, with what `members` has from `from` on, which begins with a comma. */
@@ -237,13 +257,34 @@ static const struct name *name_of(struct chrome *self, struct thread *thread, co
     if (known) {
         put_text(&text, ",\"name\":");
         put_string(&text, known->text, known->length);
+        put_text(&text, "}");
     }
-    if (text.failed || text.bytes == NULL) {
+    if (known == NULL || !wire_reserve(&text, NAME_BLOCK)) {
         wire_free(&text);
         return NULL;
     }
+    memset(text.bytes + text.count, 0, NAME_BLOCK); /* of the last block */
     *name = (struct name){(char *)text.bytes, text.count};
     return name;
+}
+
+/* Writes a call that has nothing but a known name, as most; false: it is another event. */
+static bool put_plain(const struct chrome *self, struct thread *thread, const lode_event *event,
+                      struct lode_wire *out)
+{
+    /* Calls begin and end unpredictably: no branch depends on it. */
+    uint32_t is_end = event->kind == LODE_EVENT_LEAVE, level = thread->depth - is_end;
+    bool is_call = event->kind <= LODE_EVENT_LEAVE && event->flags == 0 && event->data_size == 0;
+    if (!is_call || level >= LEVELS_MAX || thread->hidden > 0 || thread->held.count > 0 ||
+        (self->has_requests && level == 0) || event->function->index >= thread->name_capacity)
+        return false;
+    const struct name *name = &thread->names[event->function->index];
+    if (name->text == NULL)
+        return false;
+    thread->marks[level] = 0;
+    thread->depth = level + 1 - is_end;
+    put_call(self, thread, (char)('B' + is_end * ('E' - 'B')), name, event->time, out);
+    return true;
 }
 
 static lode_status arguments_of(const struct chrome *self, struct thread *thread, uint32_t track,
@@ -268,7 +309,8 @@ static lode_status begin_call(struct chrome *self, struct thread *thread, uint32
     LODE_TRY(arguments_of(self, thread, track, event, error));
     bool is_request = self->has_requests && self->has_values && thread->depth == 0;
     size_t mark = thread->held.count;
-    begin_call_event(self, thread, 'B', name, event->time, out);
+    put_call(self, thread, 'B', name, event->time, out);
+    reopen_event(out);
     if (event->kind == LODE_EVENT_SCHED_OUT)
         put_text(out, ",\"cat\":\"sched\"");
     put_members(thread, "arg", true, &thread->held);
@@ -281,8 +323,7 @@ static lode_status begin_call(struct chrome *self, struct thread *thread, uint32
     if (event->flags & LODE_EVENT_PREEMPTED)
         put_text(&thread->held, ",\"preempted\":true");
     end_event(&thread->held, mark, out);
-    thread->marks[thread->depth] = mark;
-    thread->open[thread->depth++] = event->function;
+    thread->marks[thread->depth++] = mark;
     return LODE_OK;
 }
 
@@ -295,14 +336,16 @@ static lode_status end_call(struct chrome *self, struct thread *thread, uint32_t
     }
     if (thread->depth == 0)
         return LODE_OK;
-    const struct name *name = name_of(self, thread, thread->open[--thread->depth]);
+    size_t mark = thread->marks[--thread->depth];
+    const struct name *name = name_of(self, thread, event->function);
     LODE_TRY_ALLOC(name, error);
     LODE_TRY(arguments_of(self, thread, track, event, error));
-    begin_call_event(self, thread, 'E', name, event->time, out);
+    put_call(self, thread, 'E', name, event->time, out);
+    reopen_event(out);
     put_members(thread, "result", false, &thread->held);
     if (self->has_values && event->kind == LODE_EVENT_LEAVE && event->flags & LODE_EVENT_FAILED)
         put_text(&thread->held, ",\"error\":true");
-    end_event(&thread->held, thread->marks[thread->depth], out);
+    end_event(&thread->held, mark, out);
     return LODE_OK;
 }
 
@@ -433,10 +476,13 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
     struct thread *thread = state;
     (void)out, (void)error;
     static const char call[] = ",\n{\"ph\":\"B\"";
+    static const char longest[] = ",\"pid\":-2147483648,\"tid\":-2147483648,\"ts\":18446744073709";
+    _Static_assert(sizeof call + sizeof longest <= HEAD_MAX, "");
     int length = snprintf(thread->head, sizeof thread->head,
                           "%s,\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"ts\":", call,
                           lode_tracks_process(self->tracks, line->process)->pid, line->tid);
-    thread->head_length = (size_t)length;
+    thread->head_length = thread->time_at = (size_t)length;
+    thread->since = 0;
     thread->ids_at = sizeof call - 1;
     return LODE_OK;
 }
@@ -448,7 +494,8 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
     struct thread *thread = state;
     (void)line;
     for (size_t i = 0; i < count; i++)
-        LODE_TRY(put(self, thread, track, &events[i], out, error));
+        if (!put_plain(self, thread, &events[i], out))
+            LODE_TRY(put(self, thread, track, &events[i], out, error));
     return thread->held.failed || thread->text.failed ? lode_fail_memory(error) : LODE_OK;
 }
 

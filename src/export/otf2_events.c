@@ -209,20 +209,43 @@ static void hold_request(const struct otf2 *self, struct location *location, uin
         hold(location, "request", strlen("request"), &value);
 }
 
+/* Holds what a call has when it begins, and when it ends. */
+static lode_status hold_begin(const struct otf2 *self, struct location *location, uint32_t track,
+                              const lode_event *event, lode_error *error)
+{
+    LODE_TRY(arguments_of(self, location, track, event, error));
+    hold_all(location, "arg", true);
+    if (self->has_requests && location->levels.count == 0)
+        hold_request(self, location, track);
+    if (event->flags & LODE_EVENT_PREEMPTED && event->kind == LODE_EVENT_SCHED_OUT)
+        hold_number(location, "preempted", 1);
+    return LODE_OK;
+}
+
+static lode_status hold_end(const struct otf2 *self, struct location *location, uint32_t track,
+                            const lode_event *event, lode_error *error)
+{
+    LODE_TRY(arguments_of(self, location, track, event, error));
+    hold_all(location, "result", false);
+    if (event->flags & LODE_EVENT_FAILED && event->kind == LODE_EVENT_LEAVE)
+        hold_number(location, "error", 1);
+    return LODE_OK;
+}
+
+/* Whether the event of a call may have values; most have none. */
+static inline bool may_have_values(const struct otf2 *self, const lode_event *event)
+{
+    return self->has_values && (event->data_size > 0 || event->flags > 0 || self->has_requests);
+}
+
 static lode_status begin_call(const struct otf2 *self, struct location *location, uint32_t track,
                               const lode_event *event, lode_error *error)
 {
     uint32_t mark = (uint32_t)location->held.count;
     uint32_t region = region_of(location, event->function);
     LODE_TRY_ALLOC(region != LODE_NO_NUMBER, error);
-    if (self->has_values) {
-        LODE_TRY(arguments_of(self, location, track, event, error));
-        hold_all(location, "arg", true);
-        if (self->has_requests && location->levels.count == 0)
-            hold_request(self, location, track);
-        if (event->flags & LODE_EVENT_PREEMPTED && event->kind == LODE_EVENT_SCHED_OUT)
-            hold_number(location, "preempted", 1);
-    }
+    if (may_have_values(self, event))
+        LODE_TRY(hold_begin(self, location, track, event, error));
     struct level *level = lode_array_push(&location->levels);
     LODE_TRY_ALLOC(level, error);
     *level = (struct level){region, mark};
@@ -238,12 +261,8 @@ static lode_status end_call(const struct otf2 *self, struct location *location, 
         return LODE_OK;
     struct level level = *LODE_ARRAY_AT(&location->levels, struct level, location->levels.count - 1);
     lode_array_pop(&location->levels);
-    if (self->has_values) {
-        LODE_TRY(arguments_of(self, location, track, event, error));
-        hold_all(location, "result", false);
-        if (event->flags & LODE_EVENT_FAILED && event->kind == LODE_EVENT_LEAVE)
-            hold_number(location, "error", 1);
-    }
+    if (may_have_values(self, event))
+        LODE_TRY(hold_end(self, location, track, event, error));
     return lode_otf2_check(
         OTF2_EvtWriter_Leave(location->writer, list_from(location, level.mark), location->time, level.region),
         "write an event", error);

@@ -160,30 +160,6 @@ static size_t begin_packet(struct sequence *sequence, uint64_t time, struct lode
     return packet;
 }
 
-/* The packet of most calls: nothing is new. */
-static void put_call(struct sequence *sequence, uint64_t time, unsigned type, uint32_t id,
-                     struct lode_wire *out)
-{
-    uint8_t *packet = out->bytes + out->count, *at = packet + 2;
-    *at++ = PACKET_TIMESTAMP << 3 | WIRE_VARINT;
-    at = wire_put_varint(at, time - sequence->time);
-    sequence->time = time;
-    memcpy(at, sequence->suffix, sizeof sequence->suffix);
-    at += sequence->suffix_size;
-    *at++ = PACKET_TRACK_EVENT << 3 | WIRE_BYTES;
-    uint8_t *event = at++;
-    *at++ = EVENT_TYPE << 3 | WIRE_VARINT;
-    *at++ = (uint8_t)type;
-    if (id > 0) {
-        *at++ = EVENT_NAME_ID << 3 | WIRE_VARINT;
-        at = wire_put_varint(at, id);
-    }
-    *event = (uint8_t)(at - event - 1);
-    packet[0] = TRACE_PACKET << 3 | WIRE_BYTES;
-    packet[1] = (uint8_t)(at - packet - 2);
-    out->count = (size_t)(at - out->bytes);
-}
-
 static void put_interned(struct sequence *sequence, unsigned field, uint32_t id, const char *text,
                          size_t size)
 {
@@ -432,6 +408,66 @@ static lode_status arguments_of(const struct perfetto *self, struct sequence *se
     return lode_tracks_arguments(self->tracks, track, event, &sequence->arguments, error);
 }
 
+/* Writes a number at `at`. Most have one or two bytes, unpredictably: no branch depends on it. */
+static inline uint8_t *put_short(uint8_t *at, uint64_t value)
+{
+    if (value >= 1 << 14)
+        return wire_put_varint(at, value);
+    unsigned has_more = value >= 1 << 7;
+    at[0] = (uint8_t)(value | has_more << 7);
+    at[1] = (uint8_t)(value >> 7);
+    return at + 1 + has_more;
+}
+
+/*
+ * Writes calls as long as they have nothing but a known name, as most, and returns how many. Calls
+ * begin and end unpredictably, so no branch depends on that: both kinds of packets are the same but
+ * for the type and the name, which is always written, and then counted or not.
+ */
+static size_t put_plain(const struct perfetto *self, struct sequence *sequence, const lode_event *events,
+                        size_t count, struct lode_wire *out)
+{
+    const uint32_t lowest = self->has_requests, levels = LEVELS_MAX - lowest;
+    const size_t suffix = sequence->suffix_size;
+    uint32_t depth = sequence->depth;
+    uint64_t time = sequence->time;
+    size_t done = 0;
+    if (sequence->hidden + sequence->held.count + sequence->interned.count > 0 ||
+        !wire_reserve(out, count * PACKET_MAX))
+        return 0;
+    uint8_t *at = out->bytes + out->count;
+    for (const lode_event *event = events; done < count; event++, done++) {
+        uint32_t is_end = event->kind, level = depth - is_end;
+        if (event->kind > LODE_EVENT_LEAVE || event->flags > 0 || event->data_size > 0 ||
+            level - lowest >= levels || event->function->index >= sequence->id_capacity)
+            break;
+        uint32_t id = sequence->ids[event->function->index];
+        if (id == 0)
+            break;
+        uint8_t *packet = at;
+        packet[0] = TRACE_PACKET << 3 | WIRE_BYTES;
+        packet[2] = PACKET_TIMESTAMP << 3 | WIRE_VARINT;
+        at = put_short(packet + 3, event->time - time);
+        memcpy(at, sequence->suffix, sizeof sequence->suffix);
+        at += suffix;
+        at[0] = PACKET_TRACK_EVENT << 3 | WIRE_BYTES;
+        at[2] = EVENT_TYPE << 3 | WIRE_VARINT;
+        at[3] = (uint8_t)(TYPE_BEGIN + is_end);
+        at[4] = EVENT_NAME_ID << 3 | WIRE_VARINT;
+        size_t size = 2 + (size_t)(put_short(at + 5, id) - (at + 4)) * (1 - is_end);
+        at[1] = (uint8_t)size;
+        at += 2 + size;
+        packet[1] = (uint8_t)(at - packet - 2);
+        sequence->marks[level] = 0;
+        depth = level + 1 - is_end;
+        time = event->time;
+    }
+    sequence->depth = depth;
+    sequence->time = time;
+    out->count = (size_t)(at - out->bytes);
+    return done;
+}
+
 static lode_status begin_call(struct perfetto *self, struct sequence *sequence, uint32_t track,
                               const lode_event *event, struct lode_wire *out, lode_error *error)
 {
@@ -445,10 +481,6 @@ static lode_status begin_call(struct perfetto *self, struct sequence *sequence, 
     uint32_t id = id_of(self, sequence, event->function);
     LODE_TRY_ALLOC(id > 0, error);
     sequence->marks[sequence->depth++] = sequence->held.count;
-    if (event->data_size == 0 && !is_off && !is_request && sequence->interned.count == 0) {
-        put_call(sequence, event->time, TYPE_BEGIN, id, out);
-        return LODE_OK;
-    }
     LODE_TRY(arguments_of(self, sequence, track, event, error));
     put_annotations(sequence, "arg", &sequence->more);
     if (is_request && self->has_values) {
@@ -476,11 +508,6 @@ static lode_status end_call(struct perfetto *self, struct sequence *sequence, ui
         return LODE_OK;
     size_t mark = sequence->marks[--sequence->depth];
     bool has_failed = (event->flags & LODE_EVENT_FAILED) != 0 && event->kind == LODE_EVENT_LEAVE;
-    if (event->data_size == 0 && sequence->held.count == mark && !has_failed &&
-        sequence->interned.count == 0) {
-        put_call(sequence, event->time, TYPE_END, 0, out);
-        return LODE_OK;
-    }
     LODE_TRY(arguments_of(self, sequence, track, event, error));
     if (sequence->held.count > mark)
         wire_raw(&sequence->more, sequence->held.bytes + mark, sequence->held.count - mark);
@@ -706,8 +733,9 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
     if (!sequence->has_begun)
         begin_sequence(self, sequence, events[0].time, out);
     for (size_t i = 0; i < count; i++) {
-        LODE_TRY_ALLOC(wire_reserve(out, PACKET_MAX), error);
-        LODE_TRY(put(self, sequence, line, track, &events[i], out, error));
+        i += put_plain(self, sequence, events + i, count - i, out);
+        if (i < count)
+            LODE_TRY(put(self, sequence, line, track, &events[i], out, error));
     }
     bool failed =
         sequence->interned.failed || sequence->held.failed || sequence->text.failed || sequence->more.failed;
