@@ -116,10 +116,13 @@ static lode_status add_merged(struct builder *self, const lode_flame_box *place,
     lode_flame_box *box = add_box(self);
     if (box == NULL)
         return no_box(self);
-    *box = *place;
-    box->more = count;
-    box->inclusive = cost;
-    box->exclusive = 0.0;
+    /* Nothing of the box that it continues. */
+    *box = (lode_flame_box){.x = place->x,
+                            .width = place->width,
+                            .level = place->level,
+                            .parent = place->parent,
+                            .more = count,
+                            .inclusive = cost};
     lode_flame *flame = self->flame;
     flame->first = place->level < flame->first ? place->level : flame->first;
     flame->last = place->level > flame->last ? place->level : flame->last;
@@ -217,7 +220,7 @@ static void drop_narrow(struct lode_expander *expander)
         struct lode_view_node *node = LODE_ARRAY_AT(children, struct lode_view_node, children->count - 1);
         if (node->size >= expander->least && node->size > 0.0)
             break;
-        expander->omitted += node->size > 0.0;
+        expander->omitted++;
         expander->omitted_inclusive += node->row.inclusive;
         expander->omitted_size += node->size;
         lode_view_node_free(node);

@@ -304,6 +304,8 @@ class Agreement:
                 raise Wrong(f"box {box['box']} is not where it belongs")
             self.expect(box["width"], box["inclusive"] / whole, f"width of box {box['box']}", 1.0)
             x += box["width"]
+            if box["more"] and (box["name"], box["kind"], box["context"], box["contexts"], box["calls"]) != (None, None, None, 0, 0):
+                raise Wrong(f"box {box['box']} of merged rows has what belongs to one row")
         if any(abs(row.inclusive - least) <= noise for row in wanted):
             return
         shown, found = [r for r in wanted if r.inclusive >= least], [b for b in boxes if not b["more"]]

@@ -180,6 +180,84 @@ def tree(answer, tracks, **options):
     return len(answer["rows"]), wrong
 
 
+# ---- flame graphs ----
+
+def _cut_boxes(rows, above, step, least):
+    """Boxes of rows and of those below: (level, names from the origin, cost, own cost, contexts, kind, rows that are merged)."""
+    pending = [(rows, above, step if above else 0)]
+    while pending:
+        siblings, path, level = pending.pop()
+        narrow = [row.total for row in siblings if row.total < least]  # also calls that took no time
+        if narrow and sum(narrow) >= least:
+            yield level, path, sum(narrow), None, 0, None, len(narrow)
+        for row in siblings:
+            if row.total >= least and row.total > 0:
+                name = row.function.raw
+                kind = kinds.kind(row.function.module or None, name)
+                yield level, path + (name,), row.total, row.own, len(row.members), kind, 0
+                pending.append((row.below, path + (name,), level + step))
+
+
+def _wanted_boxes(rows, mode, least):
+    step = -1 if mode == "sandwich" else 1
+    yield from _cut_boxes(rows, (), step, least)
+    for row in rows if mode == "sandwich" else ():
+        if row.total >= least and row.total > 0:
+            yield from _cut_boxes(reference.callees(row), (row.function.raw,), 1, least)
+
+
+def _found_boxes(answer):
+    boxes = answer["boxes"]
+    for box in boxes:
+        path, above = (), box
+        while above is not None:
+            path = (() if above["more"] else (above["name"],)) + path
+            above = None if above["parent_box"] is None else boxes[above["parent_box"]]
+        yield box["level"] - answer["origin_level"], path, box["inclusive"], box["exclusive"], box["contexts"], box["kind"], box["more"]
+
+
+def _positions(answer, whole):
+    """Boxes are as wide as their costs, and stand in their parents one after the other by falling cost, merged ones last."""
+    ends, last = {}, {}
+    for box in answer["boxes"]:
+        parent = answer["boxes"][box["parent_box"]] if box["parent_box"] is not None else None
+        place = box["parent_box"], box["level"]
+        begin, end = (parent["x"], parent["x"] + parent["width"]) if parent else (0.0, 1.0)
+        if not is_close(box["x"], ends.get(place, begin)) or box["x"] + box["width"] > end + 1e-9:
+            yield f"flame: box {box['box']} is not where it belongs"
+        if not is_close(box["width"], box["inclusive"] / whole):
+            yield f"flame: box {box['box']} is {box['width']} wide"
+        if place in last and (last[place]["more"] or (not box["more"] and box["inclusive"] > last[place]["inclusive"])):
+            yield f"flame: box {box['box']} is not in order"
+        if parent and abs(box["level"] - parent["level"]) != 1:
+            yield f"flame: box {box['box']} is not beside its parent"
+        ends[place], last[place] = box["x"] + box["width"], box
+
+
+def flame_words(mode="top-down", focus=None):
+    """Options of a picture that has narrow boxes."""
+    words = {"bottom-up": ["--bottom-up"], "sandwich": ["--function", focus]}.get(mode, ["--focus", focus] if focus else [])
+    return ["--limit", "1000000", "--width", "700", "--min-width", "0.9", *words]
+
+
+def flame(answer, tracks, mode="top-down", focus=None, merged=False):
+    """Boxes against rows of the reference. A cost that is just as wide as the narrowest box may count either way."""
+    rows = reference.merged_tree(tracks) if merged else reference.tree(
+        tracks, bottom_up=mode == "bottom-up", callers=focus if mode == "sandwich" else None, focus=focus if mode == "top-down" else None)
+    whole = sum(row.total for row in rows)
+    least = answer["min_width"] / answer["width"] * whole
+    left, right = _count(_found_boxes(answer)), _count(_wanted_boxes(rows, mode, least))
+    near = [(1 + sign * 1e-9) * least for sign in (-1, 1)]
+    if any(_count(_wanted_boxes(rows, mode, limit)) != right for limit in near):
+        return 0, []
+    wrong = [f"flame: {box[0]}: {' / '.join(box[1][-4:])}: {box[2:]} {left.get(box, 0)} times, not {right.get(box, 0)}"
+             for box in left.keys() | right.keys() if left.get(box, 0) != right.get(box, 0)]
+    facts = answer["mode"], answer["focus"], answer["function"], answer["total_ns"], answer["whole"], answer["is_truncated"]
+    expected = mode, focus if mode == "top-down" else None, focus if mode == "sandwich" else None, reference.total(tracks), whole, False
+    wrong += [] if facts == expected else [f"flame: {facts}, not {expected}"]
+    return len(answer["boxes"]), wrong + list(_positions(answer, whole))
+
+
 # ---- profiles ----
 
 def _distribution(values):

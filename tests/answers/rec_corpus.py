@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The recordings of the corpus: every row of `top`, `tree` and `profiles` is that of the reference, with every option that chooses rows.
+The recordings of the corpus: every row of `top`, `tree`, `flame` and `profiles` is that of the reference, with every option that chooses rows.
 Needs the corpus.
 """
 
@@ -124,6 +124,19 @@ def trees(program):
         report(program, recording, f"tree in {len(choices)} ways", results)
 
 
+def flames(program):
+    boxes = 0
+    for recording in recordings(program):
+        choices = [("top-down", None), ("bottom-up", None)]
+        choices += [(mode, function.full) for function in chosen_functions(recording, 2) for mode in ("top-down", "sandwich")]
+        results = [compare.flame(ask(program, "flame", recording, *compare.flame_words(mode, focus)), recording.tracks, mode, focus)
+                   for mode, focus in choices]
+        results.append(compare.flame(ask(program, "flame", recording, *compare.flame_words(), "--merge-recursion"), recording.tracks, merged=True))
+        boxes += sum(count for count, _ in results)
+        report(program, recording, f"flame graphs in {len(results)} ways", results)
+    program.check(boxes > 5000, f"{boxes} boxes are compared")
+
+
 def filtered_trees(program):
     """Rows of trees that --include and --exclude leave, and rows without off-CPU time."""
     off = 0
@@ -193,4 +206,4 @@ def what_is_left_out(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, functions, trees, filtered_trees, tasks, windows, what_is_left_out))
+    sys.exit(cli.main(__doc__, functions, trees, flames, filtered_trees, tasks, windows, what_is_left_out))

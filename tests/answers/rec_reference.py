@@ -268,6 +268,40 @@ def _callers(row):
     return [(context.above, weight) for context, weight in row.members if context.above.function is not None]
 
 
+# ---- flame graphs ----
+
+def callees(row):
+    """The rows below a row of callers: what its contexts call, top-down."""
+    center = Row(row.function, 0)
+    center.members = row.members
+    pending = [center]
+    while pending:
+        above = pending.pop()
+        above.below = _rows(_callees(above), above.depth + 1, False)
+        pending += above.below
+    return center.below
+
+
+def merged_tree(tracks):
+    """The tree top-down, where calls of a function by itself belong to the row of the outer call."""
+    def take(row, contexts):
+        for context in contexts:
+            row.own += context.own
+            same = [below for below in context.below.values() if below.function == row.function]
+            yield from ((below, below.total) for below in context.below.values() if below.function != row.function)
+            yield from take(row, same)
+
+    sys.setrecursionlimit(20000)
+    outermost = _rows([(context, context.total) for context in contexts(tracks).below.values()], 0, False)
+    pending = list(outermost)
+    while pending:
+        row = pending.pop()
+        row.own = 0
+        row.below = _rows(list(take(row, [context for context, _ in row.members])), row.depth + 1, False)
+        pending += row.below
+    return outermost
+
+
 # ---- profiles ----
 
 def profile(track):

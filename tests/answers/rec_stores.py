@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Trace stores: every row of `top`, `tree`, `profiles` and `search` is that of the reference. Stores of the corpus were written by the
+Trace stores: every row of `top`, `tree`, `flame`, `profiles` and `search` is that of the reference. Stores of the corpus were written by the
 original program; made ones are read back by a reader that shares nothing with Lode.
 """
 
@@ -50,6 +50,17 @@ def trees(program, given):
         words = ["--min-percent", options.get("min_percent", 0)] + ["--bottom-up"] * bool(options.get("bottom_up"))
         words += ["--depth", options["depth"]] if "depth" in options else []
         yield compare.tree(ask(program, "tree", given, *words), given.tracks, **options)
+
+
+def flames(program, given):
+    names = sorted({call.function.raw for call, _ in reference.all_calls(given.tracks)})[:2]
+    for mode, focus in [("top-down", None), ("bottom-up", None)] + [(mode, name) for name in names for mode in ("top-down", "sandwich")]:
+        yield compare.flame(ask(program, "flame", given, *compare.flame_words(mode, focus)), given.tracks, mode, focus)
+    yield compare.flame(ask(program, "flame", given, *compare.flame_words(), "--merge-recursion"), given.tracks, merged=True)
+
+
+def kinds(program, given):
+    yield compare.top_kinds(ask(program, "top", given, "--by", "kind"), given.tracks)
 
 
 def profiles(program, given):
@@ -157,7 +168,7 @@ def groups(program, given):
 
 
 def look_at(program, given):
-    for question in (functions, trees, profiles, search, comparisons, groups):
+    for question in (functions, trees, flames, kinds, profiles, search, comparisons, groups):
         rows, wrong = 0, []
         for count, problems in question(program, given):
             rows += count
