@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Hostile requests to the server of `lode view`: hostile.py --lode PROGRAM [--requests N] [--seed S]. Bytes that are no HTTP,
+Hostile requests to the server of `lode view`: hostile.py --lode PROGRAM [--requests N] [--seed S] [--clients N]. Bytes that are no HTTP,
 requests that were changed at random, every command with words of a dictionary as options and values. The server must
-answer or close, never crash, and answer rightly afterwards. 10^6 requests, by hand: tests/bench/README.md.
+answer or close, never crash, and answer rightly afterwards. Several clients send at once, each its part. 10^6 requests, by hand: tests/bench/README.md.
 """
 
 import argparse
+import multiprocessing
 import random
 import socket
 import sys
@@ -80,13 +81,41 @@ def send(server, requests, chance):
     return received
 
 
+def attack(server, count, seed):
+    """One client: sends until it has sent enough, or nobody listens. How many requests it sent, and how many bytes came back."""
+    chance, sent, received = random.Random(seed), 0, 0
+    while sent < count:
+        some = chance.choice([1, 1, 2, 8, 20])
+        requests = [request(chance, server) for _ in range(some)]
+        try:
+            received += send(server, requests, chance)
+        except ConnectionRefusedError:
+            break
+        sent += some
+    return sent, received
+
+
+def attack_together(server, asked):
+    """The clients are processes of their own, which share nothing but the address."""
+    clients = multiprocessing.get_context("fork")
+    with clients.Pool(asked.clients) as pool:
+        parts = [pool.apply_async(attack, (Address(server), -(-asked.requests // asked.clients), f"{asked.seed}/{i}")) for i in range(asked.clients)]
+        return [sum(column) for column in zip(*(part.get() for part in parts))]
+
+
+class Address:
+    def __init__(self, server):
+        self.port, self.token = server.port, server.token
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True, type=lambda text: Path(text).resolve())
     parser.add_argument("--requests", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--clients", type=int, default=3)
     asked = parser.parse_args()
-    tap, chance = Tap(), random.Random(asked.seed)
+    tap = Tap()
     if has_plugin(asked.lode):
         print(f"1..0 # SKIP {has_plugin(asked.lode)}")
         return 0
@@ -94,12 +123,10 @@ def main():
         stores = make_example(asked.lode, Path(scratch) / "demo")
         with Server(asked.lode, *stores) as server:
             server.wait_until_open()
-            right, sent, received = server.command(("top", 1, {})).body, 0, 0
-            while sent < asked.requests and server.process.poll() is None:
-                count = chance.choice([1, 1, 2, 8, 20])
-                received += send(server, [request(chance, server) for _ in range(count)], chance)
-                sent += count
-            tap.check(server.process.poll() is None, f"the server lives after {sent} hostile requests (seed {asked.seed})", [server.process.poll(), server.error_text()[-4000:]])
+            right = server.command(("top", 1, {})).body
+            sent, received = attack_together(server, asked)
+            is_alive = server.process.poll() is None and sent >= asked.requests
+            tap.check(is_alive, f"the server lives after {sent} hostile requests of {asked.clients} clients (seed {asked.seed})", [server.process.poll(), server.error_text()[-4000:]])
             if server.process.poll() is None:
                 tap.check(received > 100 * sent, "it answered", [received])
                 tap.check(server.command(("top", 1, {})).body == right, "it answers rightly")
