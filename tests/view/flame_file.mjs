@@ -19,7 +19,7 @@ const messages = [];
 
 async function show(store, options = [], scheme = 'light') {
   const file = join(place, 'flame.html');
-  execFileSync(LODE, ['flame', store, '-o', file, ...options]);
+  execFileSync(LODE, ['flame', store, '-f', '-o', file, ...options]);
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, colorScheme: scheme });
   page.on('console', (message) => messages.push(message.text()));
   page.on('pageerror', (error) => messages.push(String(error)));
