@@ -5,6 +5,7 @@ import math
 import subprocess
 from collections import Counter, defaultdict
 
+import boxes as charts
 import db_reference as reference
 import db_source
 import db_window
@@ -679,11 +680,35 @@ class Agreement:
             if not at or at[-1] + 1 == len(line["samples"]):
                 continue
             (begin, id), end = line["samples"][at[-1]], line["samples"][at[-1] + 1][0]
-            path = [c.id for c in self.db.by_id[id].above() if c.lexical != "global"][::-1] if id in self.db.by_id else []
+            path = self._path(id)
             if path:
                 wanted[line["profile"]] = [(i + 1, begin, end, context) for i, context in enumerate(path)]
         self.expect(dict(found), wanted, "call paths")
         self.counts["call paths"] += len(wanted)
+
+    def boxes(self, window=None, columns=50, depth=0):
+        """Calls over time by depth, of all lines."""
+        options = ["--columns", columns, "--rows", 0, *(["--depth", depth] if depth else [])]
+        if window:
+            options += ["--from", f"@{window[0]}", "--to", f"@{window[1]}"]
+        answer = self.run("trace", "--boxes", *options)
+        start, end = int(answer["from_ns"]), int(answer["to_ns"])
+        self.expect((start, end), window or (self.db.traces["min_time_ns"], self.db.traces["max_time_ns"] + 1), "window")
+        found, wanted = defaultdict(list), {}
+        for row in answer["rows"]:
+            numbers = (int(row["begin_ns"]), int(row["end_ns"]), row["duration_ns"], row["calls"], row["context"])
+            found[row["line_index"]].append((row["depth"], *numbers))
+        for line in self.db.traces["lines"]:
+            calls = charts.calls_of_samples(line["samples"], self._path)
+            rows = [row for row in charts.boxes(calls, start, end, columns) if not depth or row[0] <= depth]
+            if rows:
+                wanted[line["profile"]] = rows
+        self.expect({line: sorted(rows, key=lambda box: box[:5]) for line, rows in found.items()}, wanted, "boxes")
+        self.expect(all(rows == sorted(rows, key=lambda box: box[:2]) for rows in found.values()), True, "order of boxes")
+        self.counts["boxes"] += sum(map(len, wanted.values()))
+
+    def _path(self, id):
+        return [c.id for c in self.db.by_id[id].above() if c.lexical != "global"][::-1] if id in self.db.by_id else []
 
     def _function(self, trace, key):
         if key is None:

@@ -142,6 +142,10 @@ def ask_about_traces(answers, share):
     answers.attempt("picture", answers.picture, None, 3, 60, 5, "last")
     if times:
         answers.attempt("trace --at", answers.stacks, times[len(times) // 3])
+        answers.attempt("trace --boxes", answers.boxes)
+        if times[0] + 10 < times[-1]:
+            third = (times[-1] - times[0]) // 3
+            answers.attempt("trace --boxes of a time window", answers.boxes, (times[0] + third, times[-1] - third), 7, 3)
     lines = [line["profile"] for line in answers.db.traces["lines"]]
     for window in db_window.windows(answers.db)[:None if share == 1 else 1]:
         answers.window(window)

@@ -103,6 +103,7 @@ def ask(answers, random):
             answers.attempt("trace --from", answers.trace, (middle, max(times) + 1))
             for time in (min(times), middle, max(times) - 1, max(times) + 10):
                 answers.attempt("trace --at", answers.stacks, time)
+            answers.attempt("trace --boxes", answers.boxes, None, 9)
             answers.attempt("picture of a window", answers.picture, (middle - 77, middle + 3000), 0, 64, 2, "last")
             answers.attempt("trace --to", answers.trace, (min(times), middle))
 

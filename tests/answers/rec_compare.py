@@ -3,6 +3,7 @@
 
 import math
 
+import boxes as charts
 import kinds
 import rec_reference as reference
 
@@ -290,3 +291,24 @@ def profiles(answer, tracks):
         wrong += [f"profiles: track {i}: percent of mean is {row['percent_of_mean']}" for i, row in enumerate(rows)
                   if spread["mean"] and not is_close(row["percent_of_mean"], 100 * row["total_ns"] / spread["mean"])]
     return len(rows), wrong
+
+
+def boxes(answer, tracks, columns):
+    """Calls over time by depth, of all tasks; tasks with one number are compared together."""
+    start, end = int(answer["from_ns"]), int(answer["to_ns"])
+    found, wanted = {}, {}
+    for row in answer["rows"]:
+        numbers = (row["depth"], int(row["begin_ns"]), int(row["end_ns"]), row["duration_ns"], row["calls"], row["name"])
+        found.setdefault(int(row["line"].split()[0]), []).append(numbers)
+    for track in tracks:
+        calls = [(len(path) + 1, call.begin, call.end, call.function.raw) for call, path in reference.walk(track.calls)]
+        rows = charts.boxes(calls, start, end, columns)
+        if rows:
+            wanted.setdefault(track.facts["tid"], []).extend(rows)
+    wrong = []
+    for tid in sorted(found.keys() | wanted.keys()):
+        left, right = sorted(found.get(tid, [])), sorted(wanted.get(tid, []))
+        wrong += [f"task {tid}: {a}, not {b}" for a, b in zip(left, right) if a != b][:3]
+        if len(left) != len(right):
+            wrong.append(f"task {tid}: {len(left)} boxes, not {len(right)}")
+    return sum(map(len, wanted.values())), wrong

@@ -168,6 +168,20 @@ def tasks(program):
         report(program, recording, "profiles", [compare.profiles(ask(program, "profiles", recording), recording.tracks)])
 
 
+def charts(program):
+    """Calls over time by depth: all of them, and those of a part in time."""
+    for recording in recordings(program):
+        times = uftrace.moments(recording.tracks)
+        third = (times[-1] - times[0]) // 3 if times else 0
+        results = []
+        for columns, words in ((40, []), (7, ["--from", f"@{times[0] + third}", "--to", f"@{times[-1] - third}"] if third > 10 else [])):
+            result = program.run("trace", "--boxes", recording.path, "--json", "--rows", "0", "--columns", columns, "--names", "raw", *words, cwd=recording.path)
+            if result.status not in (0, 1) or not result.out:
+                raise ValueError(f"lode trace --boxes: {result.err}")
+            results.append(compare.boxes(cli.parse_json(result.out), recording.tracks, columns))
+        report(program, recording, "trace --boxes", results)
+
+
 def windows(program):
     """Parts in time, by task, and without short calls."""
     for recording in recordings(program):
@@ -206,4 +220,4 @@ def what_is_left_out(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, functions, trees, flames, filtered_trees, tasks, windows, what_is_left_out))
+    sys.exit(cli.main(__doc__, functions, trees, flames, filtered_trees, tasks, charts, windows, what_is_left_out))

@@ -117,6 +117,43 @@ await test('a pointer that is dragged zooms, and back undoes it', async () => {
   assert.doesNotMatch(await copied(page), /--from/);
 });
 
+for (const [number, query] of [[0, '?v=time&1'], [0, '?v=time&t=2s..2500ms&x=7@2100000000ns&1'], [1, '?s=1&v=time&x=1@30000000ns&1'], [1, '?s=1&v=time&t=10ms..90ms&1']]) {
+  await test(`store ${number}: calls by depth are boxes of their command (${query})`, async () => {
+    await show(page, server, query);
+    await page.evaluate(() => navigator.clipboard.writeText(''));
+    await page.locator('.calls .link').click();
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== '');
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(command, /^lode trace \S+ --boxes/);
+    const answer = await answerOf(command);
+    const picture = await answerOf(await copied(page));
+    const order = running(await wholeOf(await copied(page))).filter((row) => row.kind !== 'idle').map(identity);
+    const hues = new Map(running(picture).map((row) => [row.name, HUES[order.indexOf(identity(row))] ?? OTHERS]));
+    assert.equal(await page.$eval('#calls', (canvas) => canvas.getAttribute('aria-label').match(/: ([\d,]+) boxes/)[1].replaceAll(',', '')), String(answer.rows.length));
+    const [from, to] = [BigInt(answer.from_ns), BigInt(answer.to_ns)];
+    const part = (time) => Number(BigInt(time) - from) / Number(to - from);
+    const places = answer.rows.map((row) => ({ x: part(row.begin_ns), width: part(row.end_ns) - part(row.begin_ns), depth: row.depth }));
+    const drawn = await page.$eval('#calls', (canvas, list) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return list.map((place) => {
+        if (place.width * canvas.width < 6) return null;
+        // The first pixels of a row have no text.
+        const at = 4 * (((place.depth - 1) * 16 + 1) * canvas.width + Math.round((place.x + place.width / 2) * canvas.width));
+        return (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
+      });
+    }, places);
+    let boxes = 0;
+    drawn.forEach((colour, i) => {
+      if (colour === null) return;
+      const row = answer.rows[i];
+      const wanted = row.kind === 'idle' ? [0xc8c8c8, 0xffffff] : [hues.get(row.name) ?? OTHERS];
+      assert.ok(wanted.includes(colour), `${row.name} is ${colour.toString(16)}, not ${wanted.map((hue) => hue.toString(16))}`);
+      boxes++;
+    });
+    assert.ok(boxes >= 3, `${boxes} boxes`);
+  });
+}
+
 for (const number of [0, 1]) {
   await test(`store ${number}: the call path at the crosshair is that of --at`, async () => {
     await show(page, server, `?s=${number}&v=time&1`);

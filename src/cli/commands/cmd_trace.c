@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "commands/trace_boxes.h"
 #include "commands/trace_draw.h"
 #include "commands/trace_image.h"
 #include "commands/trace_save.h"
@@ -22,7 +23,7 @@ typedef struct trace_options {
     uint64_t depth;
     uint64_t columns;
     uint64_t rows;
-    int merge, probes;
+    int merge, probes, boxes;
     int idle;           /* lode_picture_idle */
     const char *target; /* of a picture; NULL: none */
     int force;
@@ -318,6 +319,36 @@ static int stacks_of_database(const invocation *call, session *s, trace_drawing 
     return print_stacks(call, d, &clock);
 }
 
+/* Calls by depth, of --boxes. */
+static int print_boxes(const invocation *call, const trace_drawing *d, const uint64_t window[2],
+                       progress *shown, const char *path)
+{
+    const trace_options *options = call->options;
+    trace_boxes wanted = {.from = window[0],
+                          .to = window[1],
+                          .rows = options->rows,
+                          .depth = options->depth,
+                          .names = options->shared.names,
+                          .on_progress = progress_report,
+                          .user = shown};
+    lode_error error = {0};
+    out_begin(call->out, d->db ? SCHEMA_TRACE_BOXES : SCHEMA_TRACE_RECORDING_BOXES, path);
+    lode_status status = trace_write_boxes(call->out, d, &wanted, &error);
+    progress_clear(shown);
+    out_end(call->out);
+    return status == LODE_OK ? EXIT_DONE : report_error(path, &error);
+}
+
+static int boxes_of_database(const invocation *call, session *s, trace_drawing *d)
+{
+    uint64_t window[2];
+    int status = session_window(s, &d->start, &window[0], &window[1]);
+    if (status == EXIT_DONE && !session_has_window(s) &&
+        lode_database_trace_bounds(s->db, &window[0], &window[1]) == LODE_OK && window[1] < UINT64_MAX)
+        window[1]++;
+    return status == EXIT_DONE ? print_boxes(call, d, window, &s->progress, s->path) : status;
+}
+
 static int trace_database(const invocation *call)
 {
     const trace_options *options = call->options;
@@ -330,8 +361,8 @@ static int trace_database(const invocation *call)
         status = session_error(&s, &error);
     choose_size(call, &d);
     d.db = s.db;
-    if (status == EXIT_DONE && options->at.is_given) {
-        status = stacks_of_database(call, &s, &d);
+    if (status == EXIT_DONE && (options->at.is_given || options->boxes)) {
+        status = options->boxes ? boxes_of_database(call, &s, &d) : stacks_of_database(call, &s, &d);
         drawing_free(&d);
         session_close(&s);
         return status;
@@ -395,6 +426,22 @@ static lode_status draw_tracks(rec_session *s, const trace_options *options, tra
     return status;
 }
 
+/* The time window of a slice, or all of the recording. */
+static void find_window(const rec_session *s, uint64_t window[2])
+{
+    window[0] = s->slice.from ? s->slice.from : s->begin;
+    window[1] = s->slice.to ? s->slice.to : s->end < UINT64_MAX ? s->end + 1 : s->end;
+}
+
+static int boxes_of_recording(const invocation *call, rec_session *s, trace_drawing *d)
+{
+    uint64_t window[2];
+    int status = rec_find_interval(s);
+    d->start = s->begin;
+    find_window(s, window);
+    return status == EXIT_DONE ? print_boxes(call, d, window, &s->progress, s->path) : status;
+}
+
 static int compute_recording(rec_session *s, const trace_options *options, trace_drawing *d)
 {
     lode_error error = {0};
@@ -403,10 +450,8 @@ static int compute_recording(rec_session *s, const trace_options *options, trace
     if (status != EXIT_DONE)
         return status;
     d->start = s->begin;
-    if (s->slice.from || s->slice.to) {
-        window[0] = s->slice.from ? s->slice.from : s->begin;
-        window[1] = s->slice.to ? s->slice.to : s->end < UINT64_MAX ? s->end + 1 : s->end;
-    }
+    if (s->slice.from || s->slice.to)
+        find_window(s, window);
     lode_status done = options->merge || options->target ? draw_tracks(s, options, d, window, &error)
                                                          : compute_tracks(s, options, d, window, &error);
     progress_clear(&s->progress);
@@ -436,12 +481,13 @@ static int trace_recording(const invocation *call)
         trace_lines_of_recording(&d.lines, s.recording, &s.slice);
         d.recording = s.recording;
         choose_size(call, &d);
-        status =
-            options->at.is_given ? stacks_of_recording(call, &s, &d) : compute_recording(&s, options, &d);
+        status = options->boxes         ? boxes_of_recording(call, &s, &d)
+                 : options->at.is_given ? stacks_of_recording(call, &s, &d)
+                                        : compute_recording(&s, options, &d);
     }
     if (status == EXIT_DONE && options->target) {
         status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
-    } else if (status == EXIT_DONE && !options->at.is_given) {
+    } else if (status == EXIT_DONE && !options->at.is_given && !options->boxes) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_RECORDING_MERGED : SCHEMA_TRACE_RECORDING, s.path);
         print_trace(call, &d);
         rec_say_findings(call->out, &s, 0);
@@ -462,8 +508,10 @@ static int run_trace(const invocation *call)
     if (options->width > IMAGE_WIDTH_MAX || options->height > IMAGE_HEIGHT_MAX)
         return report("--width must be up to %d, and --height up to %d (see 'lode help trace')",
                       IMAGE_WIDTH_MAX, IMAGE_HEIGHT_MAX);
-    if (options->at.is_given && (options->merge || options->target))
-        return report("--at cannot be used with --merge or -o (see 'lode help trace')");
+    if ((options->at.is_given || options->boxes) && (options->merge || options->target))
+        return report("--at and --boxes cannot be used with --merge or -o (see 'lode help trace')");
+    if (options->at.is_given && options->boxes)
+        return report("--at cannot be used with --boxes (see 'lode help trace')");
     if (options->target && trace_save_usage(options->target, options->force) != EXIT_DONE)
         return EXIT_TROUBLE;
     if (options->merge && out_format_of(call->out) == OUT_CSV)
@@ -480,6 +528,7 @@ static const option_spec trace_own[] = {
     {"idle-time", 0, OPTION_CHOICE, NULL, idle_choices, offsetof(trace_options, idle)},
     {"probes", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, probes)},
     {"at", 0, OPTION_MOMENT, "TIME", NULL, offsetof(trace_options, at)},
+    {"boxes", 0, OPTION_FLAG, NULL, NULL, offsetof(trace_options, boxes)},
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(trace_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(trace_options, force)},
     {"width", 0, OPTION_COUNT, "PIXELS", NULL, offsetof(trace_options, width)},

@@ -13,11 +13,12 @@ import { selection } from '../selection';
 import { go, type State } from '../state';
 import { theme } from '../theme';
 import type { View, ViewProps } from '../view';
+import { Calls, lineOption } from './calls';
 
 const COLUMNS = 1000;
 const ROWS = 300;
 const TALLEST_ROW = 18;
-const PLOT_HEIGHT = 420;
+const PLOT_HEIGHT = 320;
 const MAP_HEIGHT = 28;
 const LABEL_STEP = 15;
 
@@ -159,7 +160,7 @@ interface Frame {
 function Stack({ state, info, picture }: { state: State; info: Info; picture: Picture }): JSX.Element {
   const cross = crossOf(state, picture);
   const line = cross ? picture.timeline[cross.row] : undefined;
-  const which: Option | null = line === undefined ? null : info.kind === 'database' ? ['profiles', `profile=${String(line.profile ?? 0)}`] : ['task', String(line.tid ?? 0)];
+  const which: Option | null = line === undefined ? null : lineOption(info, line);
   const ask: Query | null = cross && which ? { command: 'trace', store: state.store, options: [['at', `${String(cross.time)}ns`], which, ['rows', '1']] } : null;
   const answer = useAnswer<{ rows: readonly Frame[] }>(ask);
   const frames = answer.data?.rows ?? [];
@@ -213,11 +214,13 @@ function sharesColumns(picture: Picture, hues: readonly number[]): Column<Row>[]
   ];
 }
 
-function Plot({ state, picture, whole, hues, ground, only }: { state: State; picture: Picture; whole: Picture; hues: readonly number[]; ground: Ground; only: number }): JSX.Element {
+function Plot({ state, info, picture, whole, hues, ground, only }: { state: State; info: Info; picture: Picture; whole: Picture; hues: readonly number[]; ground: Ground; only: number }): JSX.Element {
   const cells = useMemo(() => cellsOf(picture), [picture]);
   const window: Window = { from: relative(picture, picture.from_ns), to: relative(picture, picture.to_ns) };
   const all: Window = { from: relative(whole, whole.from_ns), to: relative(whole, whole.to_ns) };
   const cross = crossOf(state, picture);
+  const shown = picture.timeline[cross?.row ?? 0];
+  const named = useMemo(() => new Map(running(picture).map((row, index) => [row.name, hues[FIRST + index] ?? OTHERS])), [picture, hues]);
   const [hover, setHover] = useState('');
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const span = window.to - window.from;
@@ -302,6 +305,12 @@ function Plot({ state, picture, whole, hues, ground, only }: { state: State; pic
         ) : null}
       </div>
       <Axis window={window} />
+      {shown ? (
+        <Calls
+          state={state} info={info} line={shown} hues={named} ground={ground} cross={cross && cross.time >= window.from && cross.time < window.to ? (cross.time - window.from) / span : null}
+          onPick={(part) => setCross(picture, picture.timeline.indexOf(shown), window.from + part * span, 'push')}
+        />
+      ) : null}
       <p class="quiet hover" aria-live="polite">{hover === '' ? label : hover}</p>
     </div>
   );
@@ -326,7 +335,7 @@ function Time({ state, info }: ViewProps): JSX.Element {
         <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'} · {count(picture.samples)} samples · {count(picture.line_count)} lines</span>
       </div>
       <div class="time">
-        <Plot state={state} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} />
+        <Plot state={state} info={info} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} />
         <div class="below">
           <Grid
             label="Shares of this time window" columns={sharesColumns(picture, hues)} rows={picture.rows} rowKey={identity} selected={index < 0 ? '' : identity(running(picture)[index] as Row)}
