@@ -93,6 +93,16 @@ LODE_API const lode_call_row *lode_calls_at(const lode_calls *calls, size_t inde
 LODE_API uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q);
 /* How many functions the filter hid. */
 LODE_API size_t lode_calls_hidden(const lode_calls *calls);
+/*
+ * The rows of calls in another order, and those that a filter shows (NULL: all), without reading
+ * again: what lode_calls_compute has with these options, for calls without a filter. `order` has
+ * room for the indices of all rows; `hidden` is the number of functions that the filter hides.
+ * LODE_ABSENT if it shows some functions of a row and hides others: that has to be computed. MT:
+ * any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_calls_select(const lode_calls *calls, lode_calls_sort sort,
+                                                    const lode_filter *filter, uint32_t *order, size_t *count,
+                                                    size_t *hidden, lode_error *error);
 LODE_API uint32_t lode_calls_track_count(const lode_calls *calls);
 LODE_API const lode_track_row *lode_calls_track(const lode_calls *calls, uint32_t index);
 

@@ -69,6 +69,9 @@ LODE_API LODE_CHECKED lode_status lode_hotspots_compute(lode_hotspots **out, con
 LODE_API LODE_CHECKED lode_status lode_hotspots_select(lode_hotspots **out, const lode_cost *cost,
                                                        const lode_hotspot_options *options,
                                                        lode_error *error);
+/* The same rows in another order, without adding up again. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_hotspots_sorted(lode_hotspots **out, const lode_hotspots *hotspots,
+                                                       lode_hotspot_sort sort, lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_hotspots_free(lode_hotspots *hotspots);
 /* MT: any thread. */

@@ -14,11 +14,13 @@ struct ranked {
     struct lode_sketch *sketch;
     uint32_t index; /* of the function */
     uint32_t rank;
+    uint32_t member; /* the first of its functions, if rows have several */
 };
 
 struct lode_calls {
     struct ranked *rows;
     size_t count, hidden;
+    const lode_function **members; /* by row; NULL: each row has one function */
     lode_track_row *tracks;
     uint32_t track_count;
     struct lode_arena arena; /* for the sketches */
@@ -217,6 +219,29 @@ static void join_functions(struct computation *self, const uint32_t *rows, const
     }
 }
 
+/* Lists the functions of each row. */
+static lode_status list_members(struct computation *self, const uint32_t *rows, lode_error *error)
+{
+    lode_calls *calls = self->calls;
+    uint32_t total = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        calls->rows[i].member = total;
+        total += calls->rows[i].row.functions;
+    }
+    uint32_t *next = calloc(calls->count + 1, sizeof *next);
+    calls->members = calloc((size_t)total + 1, sizeof *calls->members);
+    bool has_memory = next && calls->members;
+    for (uint32_t i = 0; i < self->names.items.count && has_memory; i++) {
+        uint32_t group = LODE_ARRAY_AT(&self->names.items, struct lode_call_name, i)->group;
+        uint32_t row = group ? rows[group - 1] : 0;
+        if (row > 0)
+            calls->members[calls->rows[row - 1].member + next[row - 1]++] =
+                lode_function_table_at(recording_functions(self->pass.recording), i);
+    }
+    free(next);
+    return has_memory ? LODE_OK : lode_fail_memory(error);
+}
+
 /* Names rows after functions that do not depend on who met them first. */
 static lode_status name_rows(struct computation *self, lode_error *error)
 {
@@ -231,8 +256,10 @@ static lode_status name_rows(struct computation *self, lode_error *error)
             functions[count++] = lode_function_table_at(recording_functions(self->pass.recording), i);
     if (status == LODE_OK)
         status = lode_rank_functions(functions, count, ranks, error);
-    if (status == LODE_OK)
+    if (status == LODE_OK) {
         join_functions(self, rows, ranks);
+        status = list_members(self, rows, error);
+    }
     free(functions);
     free(ranks);
     free(rows);
@@ -303,6 +330,50 @@ static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error
     return status;
 }
 
+/* ---- rows of a result ---- */
+
+/* How many of the functions of a row a filter shows. */
+static uint32_t count_shown(const lode_calls *calls, const struct ranked *ranked, const lode_filter *filter)
+{
+    uint32_t shown = 0;
+    if (calls->members == NULL)
+        return lode_filter_shows_function(filter, ranked->row.function) != 0;
+    for (uint32_t i = 0; i < ranked->row.functions; i++)
+        shown += lode_filter_shows_function(filter, calls->members[ranked->member + i]) != 0;
+    return shown;
+}
+
+struct selection {
+    const lode_calls *calls;
+    lode_calls_sort sort;
+};
+
+static int compare_places(const void *left, const void *right, void *argument)
+{
+    struct selection *self = argument;
+    const struct ranked *rows = self->calls->rows;
+    return compare_rows(&rows[*(const uint32_t *)left], &rows[*(const uint32_t *)right], &self->sort);
+}
+
+lode_status lode_calls_select(const lode_calls *calls, lode_calls_sort sort, const lode_filter *filter,
+                              uint32_t *order, size_t *count, size_t *hidden, lode_error *error)
+{
+    struct selection self = {calls, sort};
+    *count = *hidden = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        uint32_t functions = calls->rows[i].row.functions;
+        uint32_t shown = filter ? count_shown(calls, &calls->rows[i], filter) : functions;
+        if (shown > 0 && shown < functions)
+            return LODE_ABSENT;
+        if (shown > 0)
+            order[(*count)++] = (uint32_t)i;
+        *hidden += functions - shown;
+    }
+    LODE_TRY(lode_filter_status(filter, error));
+    qsort_r(order, *count, sizeof *order, compare_places, &self);
+    return LODE_OK;
+}
+
 /* ---- public API ---- */
 
 static lode_status compute(struct computation *self, lode_error *error)
@@ -349,6 +420,7 @@ void lode_calls_free(lode_calls *calls)
         return;
     lode_arena_free(&calls->arena);
     free(calls->rows);
+    free(calls->members);
     free(calls->tracks);
     free(calls);
 }

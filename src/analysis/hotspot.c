@@ -4,6 +4,7 @@
 
 #include "analysis/cost.h"
 #include "analysis/key.h"
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/getter.h"
@@ -26,6 +27,8 @@
 struct lode_hotspots {
     lode_hotspot *rows;
     size_t count, hidden;
+    lode_group_by by;
+    lode_name_form names;
 };
 
 /* A row being computed, and how often its key is on the path from the root. */
@@ -332,53 +335,111 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
 
 /* ---- the result ---- */
 
-struct order {
-    lode_hotspot_sort sort;
-    lode_group_by by;
-    lode_name_form names;
+enum {
+    COMPARED = 512 /* bytes of a name; the rest is not compared */
 };
 
-static void name_row(const lode_hotspot *row, const struct order *order, char *label, size_t capacity)
+/* A row while it is sorted. */
+struct sorted {
+    double first, second; /* costs */
+    uint32_t row;
+};
+
+struct order {
+    const lode_hotspots *result;
+    char **names; /* of rows, once they have been compared */
+    struct lode_arena arena;
+    bool is_by_name, has_failed;
+};
+
+static void name_row(const lode_hotspots *result, const lode_hotspot *row, char *label)
 {
-    if (order->by == LODE_BY_FUNCTION || order->by == LODE_BY_SYMBOL)
-        lode_context_label_as(row->sample, order->names, label, capacity);
+    if (result->by == LODE_BY_FUNCTION || result->by == LODE_BY_SYMBOL)
+        lode_context_label_as(row->sample, result->names, label, COMPARED);
     else
-        lode_hotspot_label(row, order->by, label, capacity);
+        lode_hotspot_label(row, result->by, label, COMPARED);
 }
 
-static int compare_names(const lode_hotspot *a, const lode_hotspot *b, const struct order *order)
+static const char *name_of(struct order *order, uint32_t row)
 {
-    char left[512], right[512];
-    name_row(a, order, left, sizeof left);
-    name_row(b, order, right, sizeof right);
+    char label[COMPARED];
+    if (order->names[row])
+        return order->names[row];
+    name_row(order->result, &order->result->rows[row], label);
+    size_t size = strlen(label) + 1;
+    order->names[row] = lode_arena_alloc(&order->arena, size, 1);
+    order->has_failed |= order->names[row] == NULL;
+    return order->names[row] ? memcpy(order->names[row], label, size) : "";
+}
+
+static int compare_names(struct order *order, uint32_t a, uint32_t b)
+{
+    const lode_hotspot *rows = order->result->rows;
+    const char *left = name_of(order, a), *right = name_of(order, b);
     int result = strcmp(left, right);
     if (result != 0)
         return result;
-    uint32_t i = a->sample->index, k = b->sample->index;
+    uint32_t i = rows[a].sample->index, k = rows[b].sample->index;
     return i < k ? -1 : i > k;
 }
 
-static int compare_rows(const void *left, const void *right, void *argument)
+/* Ties: the other cost decides before the name. */
+static int compare_places(const void *left, const void *right, void *argument)
 {
-    const lode_hotspot *a = left, *b = right;
-    const struct order *order = argument;
-    double x = order->sort == LODE_SORT_INCLUSIVE ? a->inclusive : a->exclusive;
-    double y = order->sort == LODE_SORT_INCLUSIVE ? b->inclusive : b->exclusive;
-    if (order->sort == LODE_SORT_NAME || x == y) {
-        /* Ties: the other cost decides before the name. */
-        double p = order->sort == LODE_SORT_INCLUSIVE ? a->exclusive : a->inclusive;
-        double q = order->sort == LODE_SORT_INCLUSIVE ? b->exclusive : b->inclusive;
-        if (order->sort == LODE_SORT_NAME || p == q)
-            return compare_names(a, b, order);
-        return p > q ? -1 : 1;
+    const struct sorted *a = left, *b = right;
+    struct order *order = argument;
+    if (!order->is_by_name && a->first != b->first)
+        return a->first > b->first ? -1 : 1;
+    if (!order->is_by_name && a->second != b->second)
+        return a->second > b->second ? -1 : 1;
+    return compare_names(order, a->row, b->row);
+}
+
+/* The rows in an order, as an array for free(); NULL if out of memory. */
+static lode_hotspot *sort_rows(const lode_hotspots *result, lode_hotspot_sort sort)
+{
+    size_t count = result->count;
+    struct order order = {.result = result, .is_by_name = sort == LODE_SORT_NAME};
+    struct sorted *places = calloc(count + 1, sizeof *places);
+    lode_hotspot *rows = calloc(count + 1, sizeof *rows);
+    order.names = calloc(count + 1, sizeof *order.names);
+    order.has_failed = !places || !rows || !order.names;
+    lode_arena_init(&order.arena, SIZE_MAX);
+    for (uint32_t i = 0; i < count && !order.has_failed; i++) {
+        const lode_hotspot *row = &result->rows[i];
+        places[i] = sort == LODE_SORT_INCLUSIVE ? (struct sorted){row->inclusive, row->exclusive, i}
+                                                : (struct sorted){row->exclusive, row->inclusive, i};
     }
-    return x > y ? -1 : 1;
+    if (!order.has_failed)
+        qsort_r(places, count, sizeof *places, compare_places, &order);
+    for (size_t i = 0; i < count && !order.has_failed; i++)
+        rows[i] = result->rows[places[i].row];
+    lode_arena_free(&order.arena);
+    free(order.names);
+    free(places);
+    if (order.has_failed) {
+        free(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+static lode_status put_in_order(lode_hotspots *to, const lode_hotspots *from, lode_hotspot_sort sort,
+                                lode_error *error)
+{
+    lode_hotspot *rows = sort_rows(from, sort);
+    LODE_TRY_ALLOC(rows, error);
+    free(to->rows);
+    to->rows = rows;
+    return LODE_OK;
 }
 
 static lode_status collect(const struct grouping *self, lode_hotspots **out, lode_error *error)
 {
     lode_hotspots *result = calloc(1, sizeof *result);
     LODE_TRY_ALLOC(result, error);
+    result->by = self->by;
+    result->names = self->options.names;
     result->rows = calloc(self->rows.count + 1, sizeof *result->rows);
     if (result->rows == NULL) {
         free(result);
@@ -396,10 +457,12 @@ static lode_status collect(const struct grouping *self, lode_hotspots **out, lod
         if (is_by_line(self->by) || self->by == LODE_BY_LOOP)
             kept->function = row->inside;
     }
-    struct order order = {self->options.sort, self->by, self->options.names};
-    qsort_r(result->rows, result->count, sizeof *result->rows, compare_rows, &order);
-    *out = result;
-    return LODE_OK;
+    lode_status status = put_in_order(result, result, self->options.sort, error);
+    if (status == LODE_OK)
+        *out = result;
+    else
+        lode_hotspots_free(result);
+    return status;
 }
 
 static lode_status group(struct grouping *self, lode_hotspots **out, lode_error *error)
@@ -450,6 +513,22 @@ lode_status lode_hotspots_compute(lode_hotspots **out, const lode_cost *cost, lo
     options.by = by;
     options.sort = sort;
     return lode_hotspots_select(out, cost, &options, error);
+}
+
+lode_status lode_hotspots_sorted(lode_hotspots **out, const lode_hotspots *hotspots, lode_hotspot_sort sort,
+                                 lode_error *error)
+{
+    lode_hotspots *result = calloc(1, sizeof *result);
+    *out = NULL;
+    LODE_TRY_ALLOC(result, error);
+    *result = *hotspots;
+    result->rows = NULL;
+    lode_status status = put_in_order(result, hotspots, sort, error);
+    if (status == LODE_OK)
+        *out = result;
+    else
+        lode_hotspots_free(result);
+    return status;
 }
 
 void lode_hotspots_free(lode_hotspots *hotspots)

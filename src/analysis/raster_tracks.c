@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tracks of a recording as cells of time. */
+#include "analysis/raster_tracks.h"
 #include "analysis/calls.h"
 #include "analysis/raster.h"
 #include "analysis/slice.h"
@@ -14,6 +15,8 @@
 enum {
     NUMBER_OUTSIDE = 0
 };
+
+#define PROBE_BUFFER 8192 /* bytes: a probe needs some records */
 
 /* What a function has of one column of a row with several tracks. */
 struct part {
@@ -273,9 +276,70 @@ static lode_status draw_track(const struct tracing *self, uint32_t row, uint32_t
     return status;
 }
 
+/* ---- probes ---- */
+
+/* What a track does in the middle of a column, all of the column, and all tracks of the row. */
+static lode_status set_probe(const struct tracing *self, const struct lode_probe *probe, unsigned worker,
+                             uint64_t nanoseconds, lode_error *error)
+{
+    struct tracer *tracer = &self->tracers[worker];
+    struct lode_raster_tally *tally = &self->tallies[worker];
+    uint32_t number = probe->kind == LODE_PROBE_CALL ? probe->function->index + 1 : NUMBER_OUTSIDE;
+    if (!reserve_number(tracer, tally, number))
+        return lode_fail_memory(error);
+    tracer->functions[number] = probe->function;
+    tally->is_idle[number] = number == NUMBER_OUTSIDE || probe->is_idle;
+    raster_add(tally, number, nanoseconds, 0);
+    return LODE_OK;
+}
+
+static lode_status draw_probes(const struct tracing *self, uint32_t row, lode_cursor *cursor,
+                               const uint64_t interval[2], unsigned worker, lode_error *error)
+{
+    lode_picture *picture = self->picture;
+    uint32_t lines = raster_row_begin(picture, row + 1) - raster_row_begin(picture, row);
+    uint64_t begin = picture->window.from;
+    for (unsigned column = 0; column < picture->options.columns; column++) {
+        uint64_t edge = raster_edge(picture, column), width = edge - begin, time = begin + width / 2;
+        struct lode_probe probe;
+        begin = edge;
+        /* Nothing before the first event, and after the last one. */
+        if (width == 0 || time < interval[0] || time >= interval[1])
+            continue;
+        LODE_TRY(lode_probe_track(cursor, time, &probe, error));
+        if (probe.kind == LODE_PROBE_UNKNOWN)
+            continue;
+        LODE_TRY(set_probe(self, &probe, worker, width * lines, error));
+        lode_raster_close(picture, &self->tallies[worker], row, column, true);
+    }
+    return LODE_OK;
+}
+
+/* The track in the middle of the row. */
+static lode_status probe_row(const struct tracing *self, uint32_t row, unsigned worker, lode_error *error)
+{
+    const lode_picture *picture = self->picture;
+    uint32_t first = raster_row_begin(picture, row), last = raster_row_begin(picture, row + 1);
+    uint32_t track = picture->window.profiles[first + (last - first) / 2];
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor *cursor = NULL;
+    uint64_t interval[2];
+    lode_status status = lode_track_interval(self->recording, track, &interval[0], &interval[1], error);
+    if (status == LODE_ABSENT)
+        return LODE_OK;
+    LODE_TRY(status);
+    options.buffer = PROBE_BUFFER;
+    LODE_TRY(lode_cursor_open(&cursor, self->recording, track, &options, error));
+    status = draw_probes(self, row, cursor, interval, worker, error);
+    lode_cursor_close(cursor);
+    return status;
+}
+
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct tracing *self = context;
+    if (lode_probes_fit(self->recording, &self->picture->options))
+        return probe_row(self, (uint32_t)item, worker, error);
     uint32_t row = (uint32_t)item, end = raster_row_begin(self->picture, row + 1);
     for (uint32_t i = raster_row_begin(self->picture, row); i < end; i++)
         LODE_TRY(draw_track(self, row, self->picture->window.profiles[i], worker, error));

@@ -66,6 +66,7 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
 void rec_close(rec_session *s)
 {
     rec_free_calltree(s);
+    rec_free_calls(s);
     progress_clear(&s->progress);
     tally_free(&s->opening);
     tally_free(&s->reading);

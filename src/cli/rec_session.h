@@ -21,8 +21,9 @@ typedef struct rec_session {
     /* Times of the first and last event of all tracks; 0 without events. Set by rec_find_span. */
     uint64_t begin, end;
     int has_interval;
-    tally opening, reading; /* findings */
-    struct rec_tree *tree;  /* that rec_calltree computed; NULL: none yet */
+    tally opening, reading;  /* findings */
+    struct rec_tree *tree;   /* that rec_calltree computed; NULL: none yet */
+    struct rec_calls *calls; /* that rec_compute_calls computed; NULL: none yet */
     progress progress;
 } rec_session;
 
@@ -62,6 +63,24 @@ lode_calls_options rec_calls_options(rec_session *s);
 const lode_calltree *rec_calltree(rec_session *s);
 /* rec_close does it. */
 void rec_free_calltree(rec_session *s);
+
+/* Rows of calls: indices in an order. */
+typedef struct rec_rows {
+    const lode_calls *calls; /* until rec_close */
+    uint32_t *order;
+    size_t count, hidden;
+} rec_rows;
+
+/*
+ * The calls of the slice, as `options` ask for; a host may have them already, in any order and
+ * without a filter. EXIT_DONE, or EXIT_TROUBLE after a message; rec_free_rows is due in both cases.
+ */
+int rec_compute_calls(rec_session *s, const lode_calls_options *options, rec_rows *rows);
+void rec_free_rows(rec_rows *rows);
+/* rec_close does it. */
+void rec_free_calls(rec_session *s);
+/* All that a pass over the slice depends on, after a word; NULL: there is no host to keep it. */
+char *rec_key(const rec_session *s, const char *word);
 
 /* JSON: members for the slice. */
 void rec_write_slice(out *o, const rec_session *s);

@@ -22,12 +22,11 @@ static void free_tree(void *result)
     free(t);
 }
 
-/* All that a call tree depends on; NULL if there is no host that may have it. */
-static char *key_of_tree(const rec_session *s)
+char *rec_key(const rec_session *s, const char *word)
 {
     char *key = NULL;
     const shared_options *shared = s->shared;
-    if (!s->is_borrowed || asprintf(&key, "calltree %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d\n%s\n%s",
+    if (!s->is_borrowed || asprintf(&key, "%s %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d\n%s\n%s", word,
                                     (const void *)s->recording, s->slice.from, s->slice.to,
                                     (unsigned)s->slice.depth, s->slice.min_time, (int)s->slice.no_sched,
                                     shared->tasks ? shared->tasks : "", shared->ids ? shared->ids : "") < 0)
@@ -53,7 +52,7 @@ static rec_tree *compute_tree(rec_session *s)
 
 const lode_calltree *rec_calltree(rec_session *s)
 {
-    char *key = key_of_tree(s);
+    char *key = rec_key(s, "calltree");
     s->tree = key ? host_cache_take(key) : NULL;
     if (s->tree) {
         (void)rec_calls_options(s); /* how many findings are counted */

@@ -227,19 +227,37 @@ static char *key_of_hotspots(const session *s, const lode_hotspot_options *optio
     return key;
 }
 
-int session_hotspots(session *s, const lode_cost *cost, const lode_hotspot_options *options,
-                     lode_hotspots **rows)
+/* From the same rows in another order, if there are some. */
+static int make_hotspots(session *s, const lode_cost *cost, const lode_hotspot_options *options,
+                         const lode_hotspots *known, lode_hotspots **rows)
 {
     lode_error error = {0};
     char *key = key_of_hotspots(s, options);
     *rows = key ? host_cache_take(key) : NULL;
-    int is_cached = *rows != NULL, status = EXIT_DONE;
-    if (!is_cached && lode_hotspots_select(rows, cost, options, &error) != LODE_OK)
-        status = session_error(s, &error);
-    if (!is_cached && key && status == EXIT_DONE)
+    int is_cached = *rows != NULL;
+    lode_status status = is_cached ? LODE_OK
+                         : known   ? lode_hotspots_sorted(rows, known, options->sort, &error)
+                                   : lode_hotspots_select(rows, cost, options, &error);
+    if (!is_cached && key && status == LODE_OK)
         host_cache_put(key, *rows, lode_hotspots_count(*rows) * sizeof(lode_hotspot), free_hotspots);
     else if (!is_cached && key)
         host_cache_abandon(key);
     free(key);
+    return status == LODE_OK ? EXIT_DONE : session_error(s, &error);
+}
+
+int session_hotspots(session *s, const lode_cost *cost, const lode_hotspot_options *options,
+                     lode_hotspots **rows)
+{
+    lode_hotspot_options first = *options;
+    lode_hotspots *known = NULL;
+    int status = EXIT_DONE;
+    /* With a host, all orders are made from one. */
+    first.sort = LODE_SORT_EXCLUSIVE;
+    if (s->cost_key && !options->filter && options->sort != first.sort)
+        status = make_hotspots(s, cost, &first, NULL, &known);
+    if (status == EXIT_DONE)
+        status = make_hotspots(s, cost, options, known, rows);
+    session_free_hotspots(known);
     return status;
 }

@@ -18,6 +18,11 @@ struct lode_recording_ops {
     lode_status (*cursor_next)(lode_cursor *cursor, const lode_event **events, size_t *count,
                                lode_error *error);
     void (*cursor_close)(lode_cursor *cursor);
+    /*
+     * Moves a cursor, as if it had been opened with this time as `from`: cheap where times rise
+     * from call to call. NULL: it cannot be moved.
+     */
+    lode_status (*cursor_seek)(lode_cursor *cursor, uint64_t time, lode_error *error);
     lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
     const char *(*event_name)(const lode_recording *recording, uint64_t id);

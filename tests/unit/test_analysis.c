@@ -197,6 +197,32 @@ static void hotspots_by_place_add_up(void **state)
     close_mini(&f);
 }
 
+/* Rows that were computed in one order, in each of the others. */
+static void hotspots_are_sorted_again(void **state)
+{
+    static const lode_group_by groups[] = {LODE_BY_FUNCTION, LODE_BY_LINE, LODE_BY_MODULE};
+    static const lode_hotspot_sort orders[] = {LODE_SORT_EXCLUSIVE, LODE_SORT_INCLUSIVE, LODE_SORT_NAME};
+    struct fixture f;
+    (void)state;
+    open_mini(&f, false);
+    compute(&f, NULL);
+    for (size_t i = 0; i < 9; i++) {
+        lode_hotspots *first = hotspots_by(&f, groups[i / 3]), *sorted, *expected;
+        assert_int_equal(lode_hotspots_sorted(&sorted, first, orders[i % 3], NULL), LODE_OK);
+        assert_int_equal(lode_hotspots_compute(&expected, f.cost, groups[i / 3], orders[i % 3], NULL),
+                         LODE_OK);
+        assert_int_equal(lode_hotspots_count(sorted), lode_hotspots_count(expected));
+        for (size_t k = 0; k < lode_hotspots_count(expected); k++) {
+            assert_ptr_equal(lode_hotspots_at(sorted, k)->sample, lode_hotspots_at(expected, k)->sample);
+            assert_true(lode_hotspots_at(sorted, k)->inclusive == lode_hotspots_at(expected, k)->inclusive);
+        }
+        lode_hotspots_free(first);
+        lode_hotspots_free(sorted);
+        lode_hotspots_free(expected);
+    }
+    close_mini(&f);
+}
+
 static void recursion_is_counted_once(void **state)
 {
     struct fixture f;
@@ -531,6 +557,7 @@ int main(void)
         cmocka_unit_test(costs_of_unlisted_contexts_stay_with_their_ancestor),
         cmocka_unit_test(hotspots_by_function_add_up),
         cmocka_unit_test(hotspots_by_place_add_up),
+        cmocka_unit_test(hotspots_are_sorted_again),
         cmocka_unit_test(recursion_is_counted_once),
         cmocka_unit_test(top_down_views_show_functions_and_loops),
         cmocka_unit_test(views_are_pruned_by_depth_share_and_rows),

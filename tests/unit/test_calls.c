@@ -270,6 +270,83 @@ static void check_order(const lode_recording *recording, lode_calls_sort sort, c
     lode_calls_free(calls);
 }
 
+/* Rows in an order that were computed in another one, and those that a filter shows. */
+static void check_selection(const lode_calls *calls, lode_calls_sort sort, const lode_filter *filter,
+                            const char *expected, size_t hidden)
+{
+    char text[64] = "";
+    uint32_t order[8];
+    size_t count, found;
+    assert_in_range(lode_calls_count(calls), 1, 8);
+    assert_int_equal(lode_calls_select(calls, sort, filter, order, &count, &found, NULL), LODE_OK);
+    for (size_t i = 0; i < count; i++)
+        strcat(text, lode_function_name(lode_calls_at(calls, order[i])->function));
+    assert_string_equal(text, expected);
+    assert_int_equal(found, hidden);
+}
+
+static lode_filter *filter_of(const char *included, const char *excluded)
+{
+    lode_filter *filter;
+    lode_error error = {0};
+    if (lode_filter_open(&filter, included ? &included : NULL, included != NULL, excluded ? &excluded : NULL,
+                         excluded != NULL, &error) != LODE_OK)
+        fail_msg("%s", error.text);
+    return filter;
+}
+
+static void rows_are_selected_without_reading_again(void **state)
+{
+    lode_recording *recording = made_recording(1);
+    (void)state;
+    made_track(recording, 0, 0, "d( 20 c( 10 b( 5 !) b( 4 !) !) a( 8 ) a( 1 ) b( 0 ) 2 )");
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    lode_filter *only = filter_of("a", NULL), *without = filter_of(NULL, "d");
+    for (options.merge = 0; options.merge < 2; options.merge++) {
+        lode_calls *calls = compute(recording, NULL, &options);
+        check_selection(calls, LODE_CALLS_BY_CALLS, NULL, "bacd", 0);
+        check_selection(calls, LODE_CALLS_BY_NAME, NULL, "abcd", 0);
+        check_selection(calls, LODE_CALLS_BY_ERRORS, without, "bca", 1);
+        check_selection(calls, LODE_CALLS_BY_MAX, only, "a", 3);
+        lode_calls_free(calls);
+    }
+    lode_filter_close(only);
+    lode_filter_close(without);
+    lode_recording_close(recording);
+}
+
+/* Two functions of one name are one row; a filter that shows one of them needs another sum. */
+static void a_part_of_a_row_is_not_selected(void **state)
+{
+    lode_recording *recording = made_recording(1);
+    (void)state;
+    const lode_function *functions[] = {made_function(recording, "/lib/b.so", "same"),
+                                        made_function(recording, "/lib/a.so", "same")};
+    for (uint64_t i = 0; i < 4; i++)
+        made_event(recording, 0,
+                   &(lode_event){.time = i,
+                                 .function = functions[i / 2],
+                                 .kind = i % 2 ? LODE_EVENT_LEAVE : LODE_EVENT_ENTER});
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    options.merge = 1;
+    lode_calls *calls = compute(recording, NULL, &options);
+    lode_filter *none = filter_of(NULL, "same"), *other = filter_of("other", NULL);
+    assert_int_equal(lode_calls_count(calls), 1);
+    check_selection(calls, LODE_CALLS_BY_TOTAL, NULL, "same", 0);
+    check_selection(calls, LODE_CALLS_BY_TOTAL, none, "", 2);
+    check_selection(calls, LODE_CALLS_BY_TOTAL, other, "", 2);
+    lode_filter *part = filter_of("module:a.so", NULL);
+    uint32_t order[1];
+    size_t count, hidden;
+    assert_int_equal(lode_calls_select(calls, LODE_CALLS_BY_TOTAL, part, order, &count, &hidden, NULL),
+                     LODE_ABSENT);
+    lode_filter_close(part);
+    lode_filter_close(none);
+    lode_filter_close(other);
+    lode_calls_free(calls);
+    lode_recording_close(recording);
+}
+
 static void rows_are_sorted(void **state)
 {
     lode_recording *recording = made_recording(1);
@@ -587,6 +664,8 @@ int main(void)
         cmocka_unit_test(slices_choose_tracks),
         cmocka_unit_test(slices_leave_out_what_is_deep_or_short),
         cmocka_unit_test(rows_are_sorted),
+        cmocka_unit_test(rows_are_selected_without_reading_again),
+        cmocka_unit_test(a_part_of_a_row_is_not_selected),
         cmocka_unit_test(equal_names_are_ordered_by_module),
         cmocka_unit_test(deviations_do_not_overflow),
         cmocka_unit_test(findings_come_in_the_order_of_tracks),

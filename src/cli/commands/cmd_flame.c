@@ -219,16 +219,11 @@ static int flame_recording(const invocation *call)
 {
     const flame_options *options = call->options;
     rec_session s;
-    lode_calltree *tree = NULL;
     lode_flame *flame = NULL;
-    lode_error error = {0};
     int names = names_of_recordings(call->shared->names);
     int status = rec_open_slice(&s, call->operands[0], call->shared);
-    lode_calls_options settings = rec_calls_options(&s);
-    if (status == EXIT_DONE &&
-        lode_calltree_compute(&tree, s.recording, &s.slice, &settings, &error) != LODE_OK)
-        status = rec_error(&s, &error);
-    progress_clear(&s.progress);
+    const lode_calltree *tree = status == EXIT_DONE ? rec_calltree(&s) : NULL;
+    status = tree ? EXIT_DONE : EXIT_TROUBLE;
     if (status == EXIT_DONE)
         status = build(&flame, s.path, lode_calltree_cost(tree), options, names);
     if (status == EXIT_DONE) {
@@ -247,7 +242,6 @@ static int flame_recording(const invocation *call)
             draw(call->out, &picture, options);
     }
     lode_flame_free(flame);
-    lode_calltree_free(tree);
     rec_close(&s);
     return status;
 }

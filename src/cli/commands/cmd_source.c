@@ -167,11 +167,11 @@ static int source_database(const invocation *call)
 
 /* ---- recordings ---- */
 
-static void list_calls(const lode_calls *calls, source_functions *functions)
+static void list_calls(const rec_rows *rows, source_functions *functions)
 {
     const lode_file *last = NULL;
-    for (size_t i = 0; i < lode_calls_count(calls); i++) {
-        const lode_call_row *row = lode_calls_at(calls, i);
+    for (size_t i = 0; i < rows->count; i++) {
+        const lode_call_row *row = lode_calls_at(rows->calls, rows->order[i]);
         const lode_file *file = lode_function_file(row->function);
         source_functions_add(functions, row->function, (double)row->self);
         if (file && file != last)
@@ -181,10 +181,10 @@ static void list_calls(const lode_calls *calls, source_functions *functions)
     source_functions_sort(functions);
 }
 
-static void add_up_calls(const lode_calls *calls, const lode_file *file, source_costs *costs)
+static void add_up_calls(const rec_rows *rows, const lode_file *file, source_costs *costs)
 {
-    for (size_t i = 0; i < lode_calls_count(calls); i++) {
-        const lode_call_row *row = lode_calls_at(calls, i);
+    for (size_t i = 0; i < rows->count; i++) {
+        const lode_call_row *row = lode_calls_at(rows->calls, rows->order[i]);
         source_cost line = {lode_function_line(row->function), (double)row->self, (double)row->total,
                             row->calls};
         costs->total += (double)row->self;
@@ -194,18 +194,18 @@ static void add_up_calls(const lode_calls *calls, const lode_file *file, source_
     source_costs_finish(costs);
 }
 
-static int print_recording(const invocation *call, rec_session *s, const lode_calls *calls)
+static int print_recording(const invocation *call, rec_session *s, const rec_rows *rows)
 {
     const source_settings *settings = call->options;
     source_work work = {0};
     source_target *target = &work.target;
-    list_calls(calls, &work.functions);
+    list_calls(rows, &work.functions);
     int status =
         source_find(target, &work.functions, wanted(call), s->path, names_of_recordings(call->shared->names));
     if (status == EXIT_DONE && !target->file)
         status = no_file(target, s->path);
     if (status == EXIT_DONE) {
-        add_up_calls(calls, target->file, &work.costs);
+        add_up_calls(rows, target->file, &work.costs);
         target->first = target->last = target->function ? target->line : 0;
         set_range(target, settings->around);
         out_begin(call->out, SCHEMA_SOURCE_RECORDING, s->path);
@@ -223,17 +223,16 @@ static int print_recording(const invocation *call, rec_session *s, const lode_ca
 static int source_recording(const invocation *call)
 {
     rec_session s;
-    lode_calls *calls = NULL;
-    lode_error error = {0};
+    rec_rows rows = {0};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE) {
         lode_calls_options options = rec_calls_options(&s);
         options.sort = LODE_CALLS_BY_SELF;
-        lode_status done = lode_calls_compute(&calls, s.recording, &s.slice, &options, &error);
-        progress_clear(&s.progress);
-        status = done == LODE_OK ? print_recording(call, &s, calls) : rec_error(&s, &error);
+        status = rec_compute_calls(&s, &options, &rows);
     }
-    lode_calls_free(calls);
+    if (status == EXIT_DONE)
+        status = print_recording(call, &s, &rows);
+    rec_free_rows(&rows);
     rec_close(&s);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "commands/spread.h"
 #include "output/report.h"
 #include "rec_session.h"
+#include "text/label.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,16 +157,18 @@ static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
 int profiles_recording(const invocation *call)
 {
     rec_session s;
-    lode_calls *calls = NULL;
-    lode_error error = {0};
+    rec_rows rows = {0};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
-    lode_calls_options options = rec_calls_options(&s);
-    if (status == EXIT_DONE && lode_calls_compute(&calls, s.recording, &s.slice, &options, &error) != LODE_OK)
-        status = rec_error(&s, &error);
-    progress_clear(&s.progress);
+    if (status == EXIT_DONE) {
+        /* As 'lode top' does, so that a host has them once. */
+        lode_calls_options options = rec_calls_options(&s);
+        options.merge = 1;
+        options.names = name_form(names_of_recordings(NAMES_BY_STORE));
+        status = rec_compute_calls(&s, &options, &rows);
+    }
     if (status == EXIT_DONE)
-        print_tasks(call->out, &s, calls);
-    lode_calls_free(calls);
+        print_tasks(call->out, &s, rows.calls);
+    rec_free_rows(&rows);
     rec_close(&s);
     return status;
 }

@@ -62,22 +62,17 @@ static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lod
 int top_kinds(const invocation *call, lode_hotspot_sort sort)
 {
     rec_session s;
-    lode_calltree *tree = NULL;
     lode_hotspots *rows = NULL;
     lode_error error = {0};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
-    lode_calls_options options = rec_calls_options(&s);
-    if (status == EXIT_DONE &&
-        lode_calltree_compute(&tree, s.recording, &s.slice, &options, &error) != LODE_OK)
-        status = rec_error(&s, &error);
-    progress_clear(&s.progress);
+    const lode_calltree *tree = status == EXIT_DONE ? rec_calltree(&s) : NULL;
+    status = tree ? EXIT_DONE : EXIT_TROUBLE;
     if (status == EXIT_DONE &&
         lode_hotspots_compute(&rows, lode_calltree_cost(tree), LODE_BY_KIND, sort, &error) != LODE_OK)
         status = rec_error(&s, &error);
     if (status == EXIT_DONE)
         print_kinds(call->out, &s, lode_calltree_cost(tree), rows);
     lode_hotspots_free(rows);
-    lode_calltree_free(tree);
     rec_close(&s);
     return status;
 }

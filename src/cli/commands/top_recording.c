@@ -138,15 +138,15 @@ static void show_sorted(out_column columns[COLUMN_COUNT], lode_calls_sort sort)
         }
 }
 
-static void print_calls(out *o, rec_session *s, const lode_calls *calls, lode_calls_sort sort)
+static void print_calls(out *o, rec_session *s, const rec_rows *rows, lode_calls_sort sort)
 {
-    top_sum sum = add_up(calls);
+    top_sum sum = add_up(rows->calls);
     label l = {0};
     out_column columns[COLUMN_COUNT];
     memcpy(columns, all_columns, sizeof columns);
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
     show_sorted(columns, sort);
-    size_t count = lode_calls_count(calls);
+    size_t count = rows->count;
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
     out_begin(o, SCHEMA_TOP_RECORDING, s->path);
     say_heading(o, s, &sum);
@@ -154,10 +154,11 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls, lode_ca
     out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_calls_at(calls, i), (double)sum.total, names_of_recordings(s->shared->names), &l);
+        write_row(o, lode_calls_at(rows->calls, rows->order[i]), (double)sum.total,
+                  names_of_recordings(s->shared->names), &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
-    filter_say_hidden(o, lode_calls_hidden(calls));
+    filter_say_hidden(o, rows->hidden);
     if (count == 0)
         out_say(o, "No calls.");
     rec_say_findings(o, s, 0);
@@ -167,20 +168,17 @@ static void print_calls(out *o, rec_session *s, const lode_calls *calls, lode_ca
 
 static int print_top(out *o, rec_session *s, const top_settings *settings)
 {
-    lode_calls *calls = NULL;
-    lode_error error = {0};
+    rec_rows rows;
     lode_calls_options options = rec_calls_options(s);
     options.sort = settings->sort;
     options.merge = !settings->is_by_symbol;
     options.names = name_form(names_of_recordings(s->shared->names));
     options.filter = settings->filter;
-    lode_status status = lode_calls_compute(&calls, s->recording, &s->slice, &options, &error);
-    progress_clear(&s->progress);
-    if (status != LODE_OK)
-        return rec_error(s, &error);
-    print_calls(o, s, calls, settings->sort);
-    lode_calls_free(calls);
-    return EXIT_DONE;
+    int status = rec_compute_calls(s, &options, &rows);
+    if (status == EXIT_DONE)
+        print_calls(o, s, &rows, settings->sort);
+    rec_free_rows(&rows);
+    return status;
 }
 
 static const out_column neighbour_columns[NEIGHBOUR_COLUMN_COUNT] = {

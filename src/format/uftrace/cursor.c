@@ -286,7 +286,8 @@ static __attribute__((noinline)) size_t take_plain_be(struct uft_cursor *self, c
 static size_t most_plain(const struct uft_cursor *self, struct lode_range bytes)
 {
     uint64_t most = bytes.size / UFT_RECORD_SIZE;
-    size_t events = self->event_capacity - self->event_count;
+    size_t room = self->batch < UFT_BATCH ? self->batch : self->event_capacity;
+    size_t events = room - self->event_count;
     size_t frames = self->frame_capacity - self->frame_count - 1;
     most = most < events ? most : events;
     return (size_t)(most < frames ? most : frames);
@@ -335,9 +336,9 @@ static lode_status fill(struct uft_cursor *self)
     if (self->has_payload && self->stream.wanted > 2 * (size_t)RECORD_MAX)
         LODE_TRY(lode_stream_at(&self->stream, self->offset, RECORD_MAX, &ahead, self->error));
     self->has_payload = self->is_paused = false;
-    while (!self->is_done && !self->is_paused && self->event_count < UFT_BATCH && can_go_on(self)) {
+    while (!self->is_done && !self->is_paused && self->event_count < self->batch && can_go_on(self)) {
         LODE_TRY(take_plain_records(self));
-        if (self->event_count < UFT_BATCH && can_go_on(self))
+        if (self->event_count < self->batch && can_go_on(self))
             LODE_TRY(lode_uft_take_record(self));
     }
     return LODE_OK;
@@ -387,13 +388,13 @@ static lode_status open_stream(struct uft_cursor *self, size_t buffer)
 
 static lode_status prepare(struct uft_cursor *self, const lode_cursor_options *options)
 {
-    self->event_capacity = UFT_BATCH;
+    self->event_capacity = self->batch = UFT_BATCH;
     self->events = calloc(self->event_capacity, sizeof *self->events);
     LODE_TRY_ALLOC(self->events, self->error);
     LODE_TRY(lode_uft_reserve_frame(self));
     LODE_TRY(new_cache(self, UFT_CACHE_FIRST));
     if (self->task->perf) {
-        self->perf = &self->rec->perf.events[self->task->perf->first];
+        self->perf = self->perf_begin = &self->rec->perf.events[self->task->perf->first];
         self->perf_end = self->perf + self->task->perf->count;
     }
     lode_status status = open_stream(self, options->buffer);

@@ -72,6 +72,10 @@ struct uft_cursor {
     uint32_t unseen; /* in a time window: calls that were open before it and still are */
     lode_event *events;
     size_t event_count, event_capacity;
+    size_t batch; /* events after which a batch is complete */
+
+    /* Of probe.c: the last offset that was found, and its time, before the one that was sought. */
+    uint64_t sought, sought_time, track_begin, track_end;
 
     /* Valid until `epoch_end`: the meaning of addresses. */
     const struct uft_session *session;
@@ -82,7 +86,7 @@ struct uft_cursor {
     uint32_t stray_count;    /* of these, outside of all modules */
 
     /* Scheduling, from the perf files. */
-    const struct lode_uft_perf_event *perf, *perf_end;
+    const struct lode_uft_perf_event *perf, *perf_begin, *perf_end;
     const lode_function *out_of; /* the state while the thread is off-CPU; NULL: it runs */
     unsigned out_flags;
 
@@ -113,6 +117,14 @@ lode_status lode_uft_resync(struct uft_cursor *self, uint64_t from, uint64_t *ou
 lode_status lode_uft_first_time(struct uft_cursor *self, uint64_t from, uint64_t *time);
 /* Moves to the first record that is not before `time`. */
 lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time);
+/* The same, from the offset of a record before it on, one record after the other. */
+lode_status lode_uft_enter(struct uft_cursor *self, uint64_t offset, uint64_t time);
+/*
+ * The offset and time of the first record at or after an offset and before `limit` that is
+ * certainly one, and not before a time; LODE_NOT_FOUND if there is none.
+ */
+lode_status lode_uft_time_after(struct uft_cursor *self, uint64_t from, uint64_t limit, uint64_t not_before,
+                                uint64_t *offset, uint64_t *time);
 
 /* Consumes one record, valid or not, and the perf events before it. */
 lode_status lode_uft_take_record(struct uft_cursor *self);

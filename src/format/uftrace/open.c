@@ -143,6 +143,7 @@ static lode_status arguments_of(const lode_recording *recording, uint32_t track,
 static const struct lode_recording_ops ops = {
     .track_interval = lode_uft_track_interval,
     .cursor_open = lode_uft_cursor_open,
+    .cursor_seek = lode_uft_cursor_seek,
     .cursor_next = lode_uft_cursor_next,
     .cursor_close = lode_uft_cursor_close,
     .arguments = arguments_of,

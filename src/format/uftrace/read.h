@@ -93,6 +93,7 @@ lode_status lode_uft_cursor_open(lode_cursor **out, const lode_recording *record
 lode_status lode_uft_cursor_open_kept(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                       const struct lode_report *model, lode_error *error);
 struct lode_report *lode_uft_cursor_report(lode_cursor *cursor);
+lode_status lode_uft_cursor_seek(lode_cursor *cursor, uint64_t time, lode_error *error);
 lode_status lode_uft_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count,
                                  lode_error *error);
 void lode_uft_cursor_close(lode_cursor *cursor);

@@ -238,10 +238,26 @@ lode_status lode_uft_resync(struct uft_cursor *self, uint64_t from, uint64_t *ou
 
 /* ---- times ---- */
 
+/* Skips records without payload before a time, as far as they are in the buffer. */
+static lode_status skip_plain(struct uft_cursor *self, uint64_t *offset, uint64_t time)
+{
+    struct lode_range bytes;
+    LODE_TRY(lode_stream_at(&self->stream, *offset, UFT_RECORD_SIZE, &bytes, self->error));
+    for (uint64_t at = 0; at + UFT_RECORD_SIZE <= bytes.size; at += UFT_RECORD_SIZE) {
+        uint64_t word = word_at(self, bytes.data + at + 8);
+        bool is_plain = (word & 0x3c) == UFT_MAGIC << 3 && (word & 3) != UFT_LOST;
+        if (!is_plain || word_at(self, bytes.data + at) >= time)
+            break;
+        *offset += UFT_RECORD_SIZE;
+    }
+    return LODE_OK;
+}
+
 static lode_status step_to(struct uft_cursor *self, uint64_t offset, uint64_t time)
 {
     for (;;) {
         struct uft_record record;
+        LODE_TRY(skip_plain(self, &offset, time));
         lode_status status = lode_uft_record_at(self, offset, &record);
         if (status < 0)
             return status;
@@ -274,6 +290,24 @@ static lode_status enter_window(struct uft_cursor *self, uint64_t time)
     return LODE_OK;
 }
 
+lode_status lode_uft_enter(struct uft_cursor *self, uint64_t offset, uint64_t time)
+{
+    LODE_TRY(step_to(self, offset, time));
+    self->last_time = time;
+    self->is_window = self->offset > 0;
+    return enter_window(self, time);
+}
+
+lode_status lode_uft_time_after(struct uft_cursor *self, uint64_t from, uint64_t limit, uint64_t not_before,
+                                uint64_t *offset, uint64_t *time)
+{
+    struct uft_record record;
+    LODE_TRY(find_chain(self, from, limit, CHAIN, not_before, &record));
+    *offset = record.offset;
+    *time = record.time;
+    return LODE_OK;
+}
+
 lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
 {
     uint64_t low = 0, high = self->stream.size;
@@ -290,10 +324,7 @@ lode_status lode_uft_seek(struct uft_cursor *self, uint64_t time)
         else
             high = middle;
     }
-    LODE_TRY(step_to(self, low, time));
-    self->last_time = time;
-    self->is_window = self->offset > 0;
-    return enter_window(self, time);
+    return lode_uft_enter(self, low, time);
 }
 
 /* ---- the first and the last ---- */
