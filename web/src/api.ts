@@ -32,6 +32,8 @@ export interface StoreInfo {
 export interface Session {
   readonly version: string;
   readonly stores: readonly StoreInfo[];
+  /** Requests that are being computed. */
+  readonly work?: readonly { readonly target: string; readonly done_percent: number }[];
 }
 
 /** What the server says instead of an answer. */
@@ -136,11 +138,36 @@ export async function ask(query: Query, abort: AbortSignal | null = null): Promi
 /** How many requests are under way: the page shows that it is busy. */
 export const busy = signal(0);
 
+/** How far requests are that take longer, in percent, by their address. */
+export const work = signal<ReadonlyMap<string, number>>(new Map());
+const PATIENCE = 500;
+let isWatching = false;
+
+/** Asks for the progress of requests, while there are some that take longer. */
+async function watch(): Promise<void> {
+  if (isWatching) return;
+  isWatching = true;
+  await wait(PATIENCE);
+  while (busy.value > 0) {
+    try {
+      const found = (await (await get('api/1/session', null)).json()) as Session;
+      work.value = new Map((found.work ?? []).map((item) => [item.target.replace(/^\//, ''), item.done_percent]));
+    } catch {
+      // The requests themselves say what is wrong.
+    }
+    await wait(PATIENCE);
+  }
+  if (work.value.size > 0) work.value = new Map();
+  isWatching = false;
+}
+
 export interface Answer<T> {
   /** The last answer; while `isLoading`, it may be that of the query before. */
   data: T | null;
   error: ApiError | null;
   isLoading: boolean;
+  /** While it is loading: how far the server is, in percent, if it says so. */
+  done?: number | undefined;
 }
 
 /** The answer to a query as a hook; a new query aborts the one under way. */
@@ -152,6 +179,7 @@ export function useAnswer<T>(query: Query | null): Answer<T> {
     if (!query || answers.has(address)) return undefined;
     const abort = new AbortController();
     busy.value++;
+    void watch();
     ask(query, abort.signal)
       .then(
         (data) => setResult({ address, data: data as T, error: null }),
@@ -168,7 +196,7 @@ export function useAnswer<T>(query: Query | null): Answer<T> {
   if (!query) return { data: null, error: null, isLoading: false };
   if (kept !== undefined) return { data: kept, error: null, isLoading: false };
   if (result.address === address) return { data: result.data, error: result.error, isLoading: false };
-  return { data: result.data, error: null, isLoading: true };
+  return { data: result.data, error: null, isLoading: true, done: work.value.get(address) };
 }
 
 export const session = signal<Session | null>(null);

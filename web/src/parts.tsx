@@ -7,7 +7,7 @@ import { clean, tail } from './format';
 /** What stands in the place of a view that has no answer: an error with what to do, or that it is being computed. */
 export function Problem({ answer }: { answer: Answer<unknown> }): JSX.Element | null {
   if (answer.error) return <p class="problem" role="alert">{clean(answer.error.message)}</p>;
-  return answer.data === null ? <p class="quiet pending">computing …</p> : null;
+  return answer.data === null ? <p class="quiet pending">computing …{answer.done === undefined ? '' : ` ${String(Math.floor(answer.done))}%`}</p> : null;
 }
 
 /** A name from a file: always text, with unsafe characters as escapes. */

@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "commands/id_tuple.h"
+#include "host.h"
 #include "output/escape.h"
 #include "output/report.h"
 #include "text/label.h"
@@ -17,6 +18,7 @@
 #define FRAME_WIDTH   3
 #define DEFAULT_WIDTH 100
 #define MINIMUM_WIDTH 10
+#define LINE_SIZE     96 /* bytes for each line and its name, about */
 #define AXIS_STEP     20 /* columns between times; the longest, "999.999 ms", takes half of it */
 
 int trace_is_idle(const lode_timeline_share *share)
@@ -141,13 +143,52 @@ static int compare_lines(const void *left, const void *right)
     return order ? order : a->row < b->row ? -1 : a->row > b->row;
 }
 
-lode_status trace_lines_init(trace_lines *lines, const session *s, int only_sampled, lode_error *error)
+static lode_status name_lines(trace_lines *lines, const session *s, int only_sampled, lode_error *error)
 {
-    *lines = (trace_lines){0};
     lode_status status = gather(lines, s, only_sampled, error);
     strip_common(lines);
     if (lines->count)
         qsort(lines->items, lines->count, sizeof *lines->items, compare_lines);
+    return status;
+}
+
+static void free_lines(void *result)
+{
+    trace_lines_free(result);
+    free(result);
+}
+
+/* A hundred thousand names take longer than a picture: a host keeps them. */
+static char *key_of_lines(const session *s, int only_sampled)
+{
+    char *key = NULL;
+    if (!s->is_borrowed || asprintf(&key, "lines %p %d %s", (const void *)s->db, only_sampled,
+                                    s->shared->profiles ? s->shared->profiles : "") < 0)
+        return NULL;
+    return key;
+}
+
+lode_status trace_lines_init(trace_lines *lines, const session *s, int only_sampled, lode_error *error)
+{
+    char *key = key_of_lines(s, only_sampled);
+    trace_lines *kept = key ? host_cache_take(key) : NULL;
+    lode_status status = LODE_OK;
+    *lines = (trace_lines){0};
+    if (key && !kept) {
+        kept = alloc_array(1, sizeof *kept);
+        status = name_lines(kept, s, only_sampled, error);
+        if (status >= 0)
+            host_cache_put(key, kept, kept->count * LINE_SIZE, free_lines);
+        else
+            host_cache_abandon(key);
+    }
+    if (kept) {
+        *lines = *kept;
+        lines->owner = kept;
+    } else {
+        status = name_lines(lines, s, only_sampled, error);
+    }
+    free(key);
     return status;
 }
 
@@ -175,6 +216,10 @@ void trace_lines_of_recording(trace_lines *lines, const lode_recording *recordin
 
 void trace_lines_free(trace_lines *lines)
 {
+    if (lines->owner) {
+        host_cache_release(lines->owner, free_lines);
+        return;
+    }
     for (size_t i = 0; i < lines->count; i++)
         free(lines->items[i].name);
     free(lines->items);

@@ -41,7 +41,8 @@ typedef struct trace_line_name {
 typedef struct trace_lines {
     trace_line_name *items;
     size_t count, capacity;
-    unsigned width; /* columns for the names */
+    unsigned width;            /* columns for the names */
+    struct trace_lines *owner; /* a host keeps them; NULL: they are the caller's */
 } trace_lines;
 
 /* `only_sampled`: without lines that have no samples at all. */

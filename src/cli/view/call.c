@@ -29,9 +29,13 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
 {
     view_call *call = user;
     (void)phase;
-    (void)done;
-    (void)total;
     long long now = now_ms();
+    if (total) {
+        pthread_mutex_lock(&call->server->lock);
+        call->done = done;
+        call->total = total;
+        pthread_mutex_unlock(&call->server->lock);
+    }
     if (call->is_cancelled || now - call->last_look < LOOK_MS)
         return call->is_cancelled;
     call->last_look = now;
@@ -85,11 +89,22 @@ void view_call_begin(view_call *call, view_server *server, const view_request *r
                         .find_store = find_store,
                         .results = server->results};
     host_set(&call->host);
+    pthread_mutex_lock(&server->lock);
+    call->next = server->calls;
+    server->calls = call;
+    pthread_mutex_unlock(&server->lock);
 }
 
 void view_call_end(view_call *call)
 {
     host_set(NULL);
+    pthread_mutex_lock(&call->server->lock);
+    view_call **at = &call->server->calls;
+    while (*at && *at != call)
+        at = &(*at)->next;
+    if (*at)
+        *at = call->next;
+    pthread_mutex_unlock(&call->server->lock);
     free(call->output.bytes);
     call->output = (view_buffer){0};
 }

@@ -83,6 +83,21 @@ static void write_store(out *o, const view_store *store, size_t number)
     json_object_end(o);
 }
 
+/* Requests that take long enough to have a progress; the page finds its own by their targets. */
+static void write_work(out *o, const view_server *server)
+{
+    json_array(o, "work");
+    for (const view_call *at = server->calls; at; at = at->next) {
+        if (at->total == 0 || !at->request)
+            continue;
+        json_object(o, NULL);
+        json_text(o, "target", at->request->target);
+        json_real(o, "done_percent", 100 * (double)at->done / (double)at->total);
+        json_object_end(o);
+    }
+    json_array_end(o);
+}
+
 void view_write_session(view_call *call)
 {
     view_server *server = call->server;
@@ -93,8 +108,9 @@ void view_write_session(view_call *call)
     pthread_mutex_lock(&server->lock);
     for (size_t i = 0; i < server->store_count; i++)
         write_store(o, &server->stores[i], i);
-    pthread_mutex_unlock(&server->lock);
     json_array_end(o);
+    write_work(o, server);
+    pthread_mutex_unlock(&server->lock);
     out_end(o);
     out_close(o, EXIT_DONE);
 }

@@ -43,6 +43,7 @@ typedef struct view_server {
     pthread_mutex_t lock;
     pthread_t opener;
     cache *results, *answers;
+    struct view_call *calls; /* under way; for those who have the lock */
     atomic_int is_stopping;
     atomic_llong last_request; /* seconds of the monotonic clock */
     int stop_event;            /* an eventfd; -1: none */
@@ -77,7 +78,9 @@ typedef struct view_call {
     view_buffer output;
     char message[VIEW_MESSAGE_SIZE];
     int is_cancelled;
-    long long last_look; /* at the connection, in milliseconds */
+    long long last_look;    /* at the connection, in milliseconds */
+    uint64_t done, total;   /* progress, for those who have the lock; total 0: not known */
+    struct view_call *next; /* that is under way too */
 } view_call;
 
 void view_call_begin(view_call *call, view_server *server, const view_request *request);

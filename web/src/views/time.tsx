@@ -2,7 +2,7 @@
 // What each thread did over time: `lode trace --merge`.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useAnswer, type Option, type Query } from '../api';
+import { path, useAnswer, type Option, type Query } from '../api';
 import { DARK, FIRST, HUES, IDLE, IDLE_HUE, LIGHT, NOTHING, OTHERS, paint, readHex, ticks, type Cells, type Ground } from '../draw/picture';
 import { amount, clean, count, percent } from '../format';
 import { Grid, type Column } from '../grid';
@@ -67,6 +67,19 @@ function query(state: State, info: Info): Query {
   if (state.to !== '') window.push(['to', state.to]);
   const idle: Option[] = state.colours === 'idle-last' ? [['idle-time', 'last']] : [];
   return { command: 'trace', store: state.store, options: [['merge', ''], ['rows', String(ROWS)], ['columns', String(COLUMNS)], ['limit', '0'], ...options(state, info), ...window, ...idle] };
+}
+
+/** Above so many samples, an estimate comes first. */
+const MANY_SAMPLES = 5e6;
+const MANY_LINES = 10000;
+const FEW_COLUMNS = 250;
+
+/** A recording does not say how many records it has. */
+const isLarge = (info: Info): boolean => info.kind === 'recording' || info.samples > MANY_SAMPLES || info.traceLines > MANY_LINES;
+
+/** The same picture from probes, where the exact one may take seconds. */
+function quickQuery(exact: Query): Query {
+  return { ...exact, options: [...exact.options.map((option): Option => (option[0] === 'columns' ? ['columns', String(FEW_COLUMNS)] : option)), ['probes', '']] };
 }
 
 /** All of the run, quickly: the mini map, and which functions have a colour. */
@@ -316,11 +329,27 @@ function Plot({ state, info, picture, whole, hues, ground, only }: { state: Stat
   );
 }
 
+const PATIENCE = 80;
+
+/** Whether an answer is not there after a moment. */
+function useLate(address: string, isLoading: boolean): boolean {
+  const [late, setLate] = useState('');
+  useEffect(() => {
+    if (!isLoading) return undefined;
+    const timer = setTimeout(() => setLate(address), PATIENCE);
+    return () => clearTimeout(timer);
+  }, [address, isLoading]);
+  return isLoading && late === address;
+}
+
 function Time({ state, info }: ViewProps): JSX.Element {
-  const answer = useAnswer<Picture>(query(state, info));
+  const exact = query(state, info);
+  const answer = useAnswer<Picture>(exact);
+  const isLate = useLate(path(exact), answer.isLoading && isLarge(info));
+  const quick = useAnswer<Picture>(isLate ? quickQuery(exact) : null);
   const whole = useAnswer<Picture>(wholeQuery(state, info));
   const ground = useGround();
-  const picture = answer.data;
+  const picture = answer.isLoading && quick.data && !quick.isLoading ? quick.data : answer.data;
   const hues = useMemo(() => (picture && whole.data ? huesOf(picture, whole.data) : []), [picture, whole.data]);
   if (!picture || !whole.data || answer.error || whole.error) return <Problem answer={answer.error || !picture ? answer : whole} />;
   if (picture.timeline.length === 0) return <p class="quiet pending">There are no samples here.</p>;
@@ -332,7 +361,7 @@ function Time({ state, info }: ViewProps): JSX.Element {
         <label>call depth <input type="text" class="depth" aria-label="Call depth" value={state.depth} placeholder="innermost" onChange={(event) => go({ depth: event.currentTarget.value.replace(/\D/g, '') })} /></label>
         <label><input type="checkbox" checked={state.colours === 'idle-last'} onChange={(event) => go({ colours: event.currentTarget.checked ? 'idle-last' : '' })} /> show idle time only where nothing runs</label>
         <span class="space" />
-        <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'} · {count(picture.samples)} samples · {count(picture.line_count)} lines</span>
+        <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'}{answer.isLoading && answer.done !== undefined ? `, exact ${String(Math.floor(answer.done))}%` : ''} · {count(picture.samples)} samples · {count(picture.line_count)} lines</span>
       </div>
       <div class="time">
         <Plot state={state} info={info} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} />
