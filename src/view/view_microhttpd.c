@@ -35,6 +35,11 @@ struct task {
     struct task *next; /* in the queue */
 };
 
+/* A connection: has at most one request at a time. */
+struct link {
+    struct task *task;
+};
+
 struct server {
     view_handler handler;
     struct MHD_Daemon *daemons[DAEMONS_MAX];
@@ -103,12 +108,53 @@ static void push_task(struct server *server, struct task *task)
 
 /* ---- requests ---- */
 
+static void free_task(struct link *link)
+{
+    struct task *task = link->task;
+    link->task = NULL;
+    if (!task)
+        return;
+    if (task->answer.release)
+        task->answer.release(task->answer.user, task->answer.body);
+    if (task->is_begun)
+        atomic_fetch_sub(&task->server->active, 1);
+    free(task->method);
+    free(task->target);
+    free(task);
+}
+
+static struct link *link_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* libmicrohttpd does not report the end of a request that takes all memory of its connection. */
+static void open_or_close(void *user, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct link *link = *state;
+    (void)user;
+    (void)connection;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *state = calloc(1, sizeof *link);
+    } else if (link) {
+        free_task(link);
+        free(link);
+        *state = NULL;
+    }
+}
+
 /* The target as it was sent: libmicrohttpd decodes it otherwise. */
 static void *begin_task(void *user, const char *target, struct MHD_Connection *connection)
 {
+    struct link *link = link_of(connection);
+    if (!link)
+        return NULL;
+    free_task(link);
     struct task *task = calloc(1, sizeof *task);
     if (!task)
         return NULL;
+    link->task = task;
     task->server = user;
     task->connection = connection;
     task->target = strdup(target);
@@ -233,19 +279,11 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 static void complete(void *user, struct MHD_Connection *connection, void **state,
                      enum MHD_RequestTerminationCode code)
 {
-    struct task *task = *state;
+    struct link *link = link_of(connection);
     (void)user;
-    (void)connection;
     (void)code;
-    if (!task)
-        return;
-    if (task->answer.release)
-        task->answer.release(task->answer.user, task->answer.body);
-    if (task->is_begun)
-        atomic_fetch_sub(&task->server->active, 1);
-    free(task->method);
-    free(task->target);
-    free(task);
+    if (link)
+        free_task(link);
     *state = NULL;
 }
 
@@ -263,7 +301,8 @@ static struct MHD_Daemon *start_daemon(struct server *server, int socket, size_t
     };
     return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle,
                             server, MHD_OPTION_ARRAY, options, MHD_OPTION_URI_LOG_CALLBACK, begin_task,
-                            server, MHD_OPTION_NOTIFY_COMPLETED, complete, server, MHD_OPTION_END);
+                            server, MHD_OPTION_NOTIFY_COMPLETED, complete, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, open_or_close, server, MHD_OPTION_END);
 }
 
 static void stop(void *self)

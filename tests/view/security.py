@@ -139,6 +139,12 @@ def sizes(tap, server):
                        ("a target of 9,000 bytes", f"GET /{'x' * 9000} HTTP/1.1\r\n{head}\r\n")):
         reply = raw(server, text)
         tap.check(status_of(reply) in (None, 400, 413, 414, 431), f"{name}: {status_of(reply)}")
+    # What fills the memory of a connection is freed, answered or not: a leak fails the end of a sanitized server.
+    for count in (0, 30, 120):
+        for size in range(26000, 33000, 700):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as link:
+                link.sendall(f"GET /api/1/top/0?{'a=b&' * count}c={'d' * (size - 4 * count)} HTTP/1.1\r\n{head}\r\n".encode())
+    tap.check(server.ask("/api/1/session").status == 200, "targets that fill the memory of a connection do not stop it")
     links = []
     try:
         for _ in range(200):
