@@ -16,7 +16,8 @@ typedef struct trace_boxes {
 
 /*
  * A row for each call that is in the time window, by line, depth and time. Calls that begin and end
- * in one of `d->columns` are one row for each column and depth, so that an answer is bounded by columns.
+ * in one of `d->columns` are one row for each column and depth, so that an answer is bounded by
+ * columns.
  */
 lode_status trace_write_boxes(out *o, const trace_drawing *d, const trace_boxes *wanted, lode_error *error);
 
