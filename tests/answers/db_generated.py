@@ -19,6 +19,7 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import db_made  # noqa: E402
 import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
 import db_window  # noqa: E402
@@ -254,6 +255,24 @@ def check_total_of_nearly_nothing(tap, lode):
                           f"a total of nearly nothing: {' '.join([*options, *form])}", [done.stderr[:500]])
 
 
+def check_many_ids(tap, lode):
+    """More ids of a kind than a matrix has rows or columns, with gaps: they are put together in ranges."""
+    random, functions = Random(64), [("solve", "/src/a.c"), ("wait", "/src/b.c")]
+    for ranks, threads in ((65, 3), (129, 70), (1, 200)):
+        places = [(rank * 3, thread * 2) for rank in range(ranks) for thread in range(threads) if random.random() < 0.9][:1500]
+        data = db_made.flat(functions, [[random.randrange(1, 1000), random.randrange(1000)] for _ in places])
+        for profile, ids in zip(data["profiles"][1:], places):
+            profile["ids"] = [{"kind": kind, "flags": 0, "logical": id, "physical": id} for kind, id in zip((2, 3), ids)]
+        with tempfile.TemporaryDirectory() as folder:
+            db_write.write(Path(folder) / "many", data)
+            answers = Agreement(lode, Path(folder) / "many", data, exact=True)
+            metric = answers.db.metrics[0]
+            for order in ("value", "name"):
+                answers.attempt(f"profiles by {order}", answers.profile_plots, metric, order, 40)
+                answers.attempt(f"context by {order}", answers.context_plots, metric, 3, order, 40)
+        tap.check(not answers.wrong, f"{len(places)} profiles of {ranks} ranks and {threads} threads: --bins and --matrix", answers.wrong[:SHOWN])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True, help="the program to test")
@@ -269,6 +288,7 @@ def main():
             if wrong:
                 tap.check(False, f"{shape}, seed {seed}: {len(wrong)} wrong answers", wrong[:SHOWN])
     check_total_of_nearly_nothing(tap, options.lode)
+    check_many_ids(tap, options.lode)
     for shape, done in sorted(shapes.items()):
         tap.check(True, f"{shape.replace('_', ' ')}: {len(done)} databases were compared")
     tap.note(f"{len(seeds)} databases: " + ", ".join(f"{count} {noun}" for noun, count in sorted(total.items())))
