@@ -191,6 +191,38 @@ def local(tap, lode, stores, folder):
         tap.check(taken.returncode == 2 and "cannot listen" in taken.stderr, "a port that is taken is an error", [taken])
 
 
+# Run by somebody else: what can be read of a server, besides the page, whose port is known.
+STRANGER = """
+import os, sys, urllib.error, urllib.request
+port, process = sys.argv[1:]
+for path in ("api/1/session", "api/1/top/0", "api/1/stop"):
+    try:
+        print(path, urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", b"" if path.endswith("stop") else None).status)
+    except urllib.error.HTTPError as error:
+        print(path, error.code)
+for name in ("environ", "mem", "maps", "stack", "fd", "cmdline"):
+    try:
+        place = f"/proc/{process}/{name}"
+        print(name, os.listdir(place) if name == "fd" else open(place, "rb").read(100000))
+    except OSError:
+        print(name, "refused")
+"""
+
+
+def strangers(tap, lode, stores):
+    """Another user of the machine sees the port and the process, and no more."""
+    if os.geteuid() != 0 or not Path("/usr/bin/python3").exists():
+        tap.skip("another user gets nothing from the port", "only root can be another user")
+        return
+    with Server(lode, stores[1]) as server:
+        done = subprocess.run(["/usr/bin/python3", "-c", STRANGER, str(server.port), str(server.process.pid)], user=SOMEBODY, group=SOMEBODY, extra_groups=[],
+                              cwd="/", env={}, capture_output=True, text=True, check=False, timeout=60)
+        found = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+        tap.check([found.get(path) for path in ("api/1/session", "api/1/top/0", "api/1/stop")] == ["401"] * 3, "another user gets nothing from the port", [found, done.stderr])
+        tap.check(all(found.get(name) == "refused" for name in ("environ", "mem", "maps", "stack", "fd")), "nor from the process", [found])
+        tap.check("cmdline" in found and server.token not in done.stdout, "its arguments may be visible, the token is not", [found])
+
+
 def sockets(tap, lode, stores, folder):
     path = folder / "lode.sock"
     with Server(lode, stores[1], "--socket", path) as server:
@@ -260,6 +292,7 @@ def main():
             status = server.stop()
             tap.check(status == 0 and server.error_text() == "", "it ends cleanly after all that", [status, server.error_text()])
         local(tap, lode, stores, folder)
+        strangers(tap, lode, stores)
         sockets(tap, lode, stores, folder)
         ends(tap, lode, stores)
         tap.check(sums(folder / "demo") == before, "nothing is written into the stores")
