@@ -7,8 +7,10 @@ cum), folded stacks give the same lines, sorted and added up, and databases have
 
 import argparse
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -61,6 +63,21 @@ def check_pprof(tap, lode, folder, share, scratch):
             compared += len(wanted)
         tap.check(not wrong, f"{expected['file']}: go tool pprof finds the same in the export", wrong[:6])
     tap.check(compared > 0, f"{compared} rows")
+
+
+def check_labels(tap, lode, folder, scratch):
+    """Labels as frames, and one value of a label, by pprof: doc/formats/pprof.md says how. Values by function are those of pprof's own answer."""
+    cases = [("made-go-cpu-labels.pb.gz", "-tagroot=rank,request"), ("made-go-cpu-labels.pb.gz", "-tagleaf=rank"),
+             ("parca-ebpf-threads.pb.gz", "-tagroot=thread_id"), ("go-cpu-labels.pb.gz", "-tagroot=mylabel"), ("made-go-cpu-labels.pb.gz", "-tagfocus=request=.*id=1")]
+    for file, option in part_of(cases, 1):
+        target = scratch / "labels.pb.gz"
+        done = subprocess.run(["go", "tool", "pprof", "-proto", "-symbolize=none", option, f"-output={target}", str(folder / file)], capture_output=True,
+                              text=True, timeout=300, env={**os.environ, "HOME": "/tmp", "PPROF_TMPDIR": "/tmp"})
+        answer, found = top(lode, target, 0)
+        metric = re.fullmatch(r"(.*) \((\w+)\)", answer["metric"])
+        wanted, said = pprof_top(folder / file, 0, PPROF_UNITS.get(metric.group(2), "count") if metric else "count", option)
+        wrong = differences(found, without_zeros({shown(name): costs for name, costs in wanted.items()})) if wanted else [done.stderr, said]
+        tap.check(not wrong and found != top(lode, folder / file, 0)[1], f"{file}: {len(found)} functions with {option} are those of pprof", wrong[:6])
 
 
 def lines_of(text):
@@ -129,6 +146,7 @@ def main():
             tap.skip("profiles of pprof, exported", "there is no go")
         else:
             check_pprof(tap, options.lode, corpus() / "pprof", options.share, Path(scratch))
+            check_labels(tap, options.lode, corpus() / "pprof", Path(scratch))
     return tap.finish()
 
 

@@ -52,10 +52,10 @@ class Lode:
 
 # ---- what go tool pprof says ----
 
-def pprof_top(path, index, unit):
-    """({name: [flat, cum]}, total) of a sample type, in whole units."""
+def pprof_top(path, index, unit, *more):
+    """({name: [flat, cum]}, total) of a sample type, in whole units; `more` are options."""
     done = subprocess.run(["go", "tool", "pprof", "-top", "-nodecount=10000000", "-nodefraction=0", "-edgefraction=0",
-                           f"-unit={unit}", f"-sample_index={index}", "-symbolize=none", str(path)],
+                           f"-unit={unit}", f"-sample_index={index}", "-symbolize=none", *more, str(path)],
                           capture_output=True, text=True, timeout=300, env={**os.environ, "HOME": "/tmp", "PPROF_TMPDIR": "/tmp"})
     if done.returncode != 0:
         return None, done.stderr
