@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user gets who runs `meson setup` without options: defaults.sh FOLDER. No tests and nothing that only tests need is asked for, and
-# a warning of a newer compiler does not end the build. Configures only.
+# a warning of a newer compiler does not end the build. Then a program without the libraries that are optional: it says what is missing.
 set -euo pipefail
 
 rm -rf "$1"
@@ -39,3 +39,18 @@ options = {option["name"]: option["value"] for option in introspect("--buildopti
 assert options["werror"] is False and options["tests"] is False and options["fuzz"] is False, options
 assert introspect("--tests") == []
 PYTHON
+
+# Without what is optional: messages name what is missing, and tests of exports skip what needs it.
+meson setup -Doptimization=0 -Ddebug=false -Dman=false -Dmpi=disabled -Dlibdeflate=disabled -Dzstd=disabled -Dotf2=disabled -Dsqlite=disabled \
+    -Dviewer=disabled -Dtui=disabled "$folder/without" >"$folder/without.log"
+meson compile -C "$folder/without" src/cli/lode >>"$folder/without.log" || (tail -n 50 "$folder/without.log" && exit 1)
+without() { # SCRIPT ARGUMENTS...
+    echo "== $*"
+    PYTHONPATH=tests/tools LODE_SHARE=1/64 python3 "tests/export/$1" --lode "$folder/without/src/cli/lode" "${@:2}" | tee "$folder/output"
+}
+cd "$(dirname "$0")/.."
+without without.py --without
+without traps.py --seeds 1
+grep -q '# SKIP this build does not write them' "$folder/output"
+without collisions.py
+grep -q '# SKIP this build does not write them' "$folder/output"

@@ -33,6 +33,7 @@ typedef struct lode_export_info {
     int is_directory;        /* it is a directory of files */
     unsigned compressions;   /* bit n: lode_compression n can be asked for */
     int is_available;        /* this library was built with it */
+    const char *needs;       /* if not: the library that it needs, and how to get it; else NULL */
 } lode_export_info;
 
 /* How many formats there are. MT: any thread. */

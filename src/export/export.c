@@ -54,6 +54,7 @@ lode_status lode_export_at_sized(size_t index, lode_export_info *out, size_t out
         .is_directory = format->is_directory,
         .compressions = compressions_of(format),
         .is_available = is_available(format),
+        .needs = is_available(format) ? NULL : format->needs,
     };
     lode_result_give(out, out_size, &info, sizeof info);
     return LODE_OK;
@@ -71,7 +72,8 @@ static lode_status find_format(struct lode_export *job, lode_error *error)
     if (is_available(job->format))
         return LODE_OK;
     return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
-                     "this library was built without the export format '%s'", name);
+                     "this library was built without the export format '%s', which needs %s", name,
+                     job->format->needs);
 }
 
 static lode_status choose_compression(struct lode_export *job, lode_error *error)
@@ -82,6 +84,9 @@ static lode_status choose_compression(struct lode_export *job, lode_error *error
         job->compression = LODE_COMPRESSION_NONE;
     if (asked == LODE_COMPRESSION_DEFAULT || compressions_of(job->format) >> asked & 1)
         return LODE_OK;
+    if (job->format->compressions >> asked & 1)
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                         "this library was built without zstd: " LODE_ZSTD_FROM ", or use gzip");
     return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
                      "format '%s' has no such compression: its readers do not unpack it", job->format->name);
 }

@@ -41,6 +41,7 @@ struct lode_export_format {
     bool one_table_is_a_file;   /* with options.table, the directory is one file: gets `file` */
     bool packs_itself;          /* compresses parts of its file, not the file */
     bool (*is_available)(void); /* NULL: always */
+    const char *needs;          /* where it may not be: the library, and how to get it */
     lode_status (*run)(struct lode_export *job, lode_error *error);
 };
 

@@ -152,7 +152,8 @@ static lode_status begin(struct lode_export_file *file, lode_error *error)
 #if LODE_HAS_ZSTD
     return begin_zstd(file, error);
 #else
-    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "built without zstd");
+    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                     "built without zstd: " LODE_ZSTD_FROM);
 #endif
 }
 

@@ -13,6 +13,9 @@
 struct lode_export_file;
 struct lode_wire;
 
+/* How to get zstd where it is missing. */
+#define LODE_ZSTD_FROM "install libzstd-dev and build Lode with -Dzstd=enabled"
+
 /* Whether this library can write it. */
 bool lode_compression_is_available(lode_compression compression);
 

@@ -15,4 +15,5 @@ const struct lode_export_format lode_export_otf2 = {
     .holds = LODE_EXPORT_TIMELINE,
     .is_directory = true,
     .is_available = is_available,
+    .needs = "libotf2: install libotf2-trace-dev and build Lode with -Dotf2=enabled",
 };

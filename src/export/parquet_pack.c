@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compression of the pages of Parquet files. */
+#include "export/file.h"
 #include "export/parquet_encode.h"
 #include <zlib.h>
 #if LODE_HAS_ZSTD
@@ -118,7 +119,8 @@ lode_status lode_parquet_open_codec(struct lode_parquet_coder *coder, lode_error
 #if LODE_HAS_ZSTD
     return open_zstd(coder, error);
 #else
-    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET, "this library has no zstd");
+    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                     "built without zstd: " LODE_ZSTD_FROM);
 #endif
 }
 

@@ -295,5 +295,6 @@ const struct lode_export_format lode_export_sqlite = {
     .usual = LODE_COMPRESSION_NONE,
     .needs_path = true,
     .is_available = is_built,
+    .needs = "libsqlite3: install libsqlite3-dev and build Lode with -Dsqlite=enabled",
     .run = run,
 };

@@ -40,6 +40,7 @@ static void write_format(out *o, const lode_export_info *info)
     json_array_end(o);
     json_bool(o, "is_directory", info->is_directory);
     json_bool(o, "is_available", info->is_available);
+    json_text(o, "needs", info->needs);
     json_object_end(o);
 }
 
@@ -50,8 +51,23 @@ static void say_format(out *o, const lode_export_info *info)
         if (info->holds & parts[i].bit)
             snprintf(holds + strlen(holds), sizeof holds - strlen(holds), "%s%s", holds[0] ? ", " : "",
                      parts[i].name);
-    out_entry(o, info->name, "%s%s", info->description, info->is_available ? "" : " (not in this program)");
+    out_entry(o, info->name, "%s", info->description);
+    if (!info->is_available)
+        out_entry(o, "", "not in this program; needs %s", info->needs);
     out_entry(o, "", "holds %s; loses %s", holds, info->loses);
+}
+
+/* Formats are there without zstd, too; --compression zstd is not. */
+static void say_compressions(out *o)
+{
+    lode_export_info info;
+    unsigned all = 0;
+    for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++)
+        all |= info.compressions;
+    if (!(all >> LODE_COMPRESSION_ZSTD & 1))
+        out_entry(o, "zstd",
+                  "compression that is not in this program; needs libzstd: install libzstd-dev and build "
+                  "Lode with -Dzstd=enabled");
 }
 
 int export_list(out *o)
@@ -73,6 +89,8 @@ int export_list(out *o)
     }
     if (is_json)
         json_array_end(o);
+    else
+        say_compressions(o);
     out_end(o);
     return EXIT_DONE;
 }
