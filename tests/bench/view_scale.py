@@ -56,7 +56,13 @@ class Bench:
         words = " ".join([name] + [f"{key}={value}" if value else key for key, value in options.items()])
         if self.asked.only and self.asked.only not in words:
             return None
-        answer, cpu, wall = self.ask(name, options)
+        try:
+            answer, cpu, wall = self.ask(name, options)
+        except TimeoutError:
+            # The answer is for nobody: the server gives the work up.
+            self.link = self.server.connection()
+            print(f"{words[:58]:58} given up")
+            return None
         _, again, _ = self.ask(name, options)
         mark = "!" if not is_first and min(cpu, wall) > BUDGET_MS else " "
         print(f"{words[:58]:58} {cpu:9.1f}{mark}{wall:9.1f} {again:7.2f} {len(answer.body) / 1000:7.0f}{'' if answer.status == 200 else f' status {answer.status} {answer.body[:200]}'}", flush=True)
@@ -89,8 +95,6 @@ def trees(bench, names):
     bench.note("tree", {"min-percent": "0.1", "limit": "1000"})
     found = bench.note("tree", {"min-percent": "0", "limit": "1000"})
     context = next((str(row["context"]) for row in (found or {}).get("rows", [])[3:] if row.get("context") is not None), None)
-    if context:
-        bench.note("tree", {"at": context, "depth": "1", "limit": "1000"})
     bench.note("tree", {"bottom-up": "", "min-percent": "1", "limit": "1000"}, True)
     bench.note("tree", {"bottom-up": "", "min-percent": "0.1", "limit": "1000"})
     bench.note("tree", {"callers": names[0], "min-percent": "1", "limit": "1000"})

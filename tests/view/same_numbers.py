@@ -31,7 +31,7 @@ DATABASE = [("info", {}), ("info", {"verbose": ""}), ("check", {}), ("top", {}),
 RECORDING = [("info", {}), ("check", {}), ("top", {}), ("top", {"limit": "3", "sort": "calls"}), ("top", {"callers": "main"}), ("top", {"from": "1us", "to": "10ms"}), ("tree", {}), ("tree", {"bottom-up": ""}),
              ("tree", {"depth": "2"}), ("profiles", {}), ("source", {}), ("trace", {}), ("trace", {"rows": "3", "columns": "50"}), ("replay", {"limit": "20"}), ("search", {}), ("search", {"limit": "2", "by": "component"}),
              ("search", {"text": "a"}), ("top", {"sort": "name", "limit": "0"}), ("top", {"include": "*a*"}), ("top", {"exclude": "*a*", "sort": "max"}), ("top", {"by": "kind"}),
-             ("top", {"by": "symbol", "sort": "p99"}), ("top", {"include": "*", "names": "full"}), ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"})]
+             ("top", {"by": "symbol", "sort": "p99"}), ("top", {"include": "*", "names": "full"}), ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"}), ("info", {"limit": "1"})]
 OPERANDS = {"context": "context", "source": "location", "search": "text"}
 
 

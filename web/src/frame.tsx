@@ -227,7 +227,7 @@ function Opening({ store }: { store: StoreInfo }): JSX.Element {
 }
 
 function Store({ store, all }: { store: StoreInfo; all: Session }): JSX.Element {
-  const { data, error } = useAnswer<unknown>(store.state === 'ready' ? infoQuery(store.number) : null);
+  const { data, error } = useAnswer<unknown>(store.state === 'ready' ? infoQuery(store) : null);
   if (store.state !== 'ready') return <Opening store={store} />;
   if (error) return <main class="message"><h1>{clean(store.name)} cannot be shown</h1><p>{clean(error.message)}</p></main>;
   return data ? <Page store={store} all={all} info={readInfo(data)} /> : <main class="message" aria-busy="true"><h1>Opening {clean(store.name)}</h1></main>;

@@ -42,12 +42,16 @@ interface Raw {
   traces?: { lines: number; samples: number; begin_ns: string | null; end_ns: string | null } | null;
   begin_ns?: string | null;
   end_ns?: string | null;
+  row_count?: number;
   tasks?: { id: string | null }[];
   findings?: { count?: number }[];
 }
 
-export function infoQuery(store: number): Query {
-  return { command: 'info', store, options: [] };
+/** A service has millions of requests; one of them says that there are some. */
+const TASKS = '1000';
+
+export function infoQuery(store: { readonly number: number; readonly kind: Info['kind'] }): Query {
+  return { command: 'info', store: store.number, options: store.kind === 'recording' ? [['limit', TASKS]] : [] };
 }
 
 function span(begin: string | null | undefined, end: string | null | undefined): number {
@@ -64,7 +68,7 @@ export function readInfo(answer: unknown): Info {
     metrics: (raw.metrics ?? []).map((metric) => ({ index: metric.index, name: metric.name, total: metric.total ?? 0 })),
     derived: (raw.derived_metrics ?? []).map((metric) => metric.name),
     ids: raw.profiles?.ids ?? [],
-    profiles: raw.profiles?.count ?? raw.tasks?.length ?? 0,
+    profiles: raw.profiles?.count ?? raw.row_count ?? 0,
     emptyProfiles: raw.profiles?.empty ?? 0,
     contexts: raw.contexts?.count ?? 0,
     traceLines: raw.traces?.lines ?? 0,

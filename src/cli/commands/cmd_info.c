@@ -366,13 +366,20 @@ static const option_spec info_own[] = {
     {0},
 };
 
+static const option_spec info_of_recordings[] = {
+    {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {0},
+};
+
 const command_spec command_info = {
     .name = "info",
     .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
     .stores = FOR_ALL,
-    .options = {.own = info_own, .shared = SHARED_STRICT | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options = {.own = info_own,
+                .of_recordings = info_of_recordings,
+                .shared = SHARED_STRICT | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(info_options),
     .run = run_info,
 };

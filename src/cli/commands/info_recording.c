@@ -197,7 +197,8 @@ static int write_task(out *o, rec_session *s, uint32_t index)
 static int write_tasks(out *o, rec_session *s, int is_verbose)
 {
     uint32_t count = lode_recording_track_count(s->recording);
-    uint32_t shown = is_verbose || count <= SHOWN_TASKS ? count : SHOWN_TASKS;
+    uint64_t limit = s->shared->limit ? s->shared->limit : is_verbose ? count : SHOWN_TASKS;
+    uint32_t shown = limit < count ? (uint32_t)limit : count;
     int status = EXIT_DONE;
     out_column columns[TASK_COLUMN_COUNT];
     memcpy(columns, task_columns, sizeof columns);
@@ -205,6 +206,7 @@ static int write_tasks(out *o, rec_session *s, int is_verbose)
         columns[COLUMN_TID].title = "Thread";
         columns[COLUMN_ID].visibility = OUT_ALWAYS;
     }
+    out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "tasks", columns, TASK_COLUMN_COUNT, UNIT_COUNT);
     for (uint32_t i = 0; i < shown && status == EXIT_DONE; i++)
         status = write_task(o, s, i);
