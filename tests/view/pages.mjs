@@ -45,10 +45,16 @@ await test('selections, dialogs and forced colours are accessible', async () => 
   await page.emulateMedia({ colorScheme: 'light' });
   for (const [query, key] of [['?v=top&n=spmv._omp_fn.0&1', ''], ['?v=tree&c=4&1', ''], ['?v=tree&1', '?'], ['?v=tree&1', 'Control+k'], ['?v=top&q=mpi&1', '']]) {
     await move(page, query);
-    if (key !== '') await page.keyboard.press(key);
+    if (key !== '') {
+      await page.keyboard.press(key);
+      await page.waitForSelector('dialog[open]');
+    }
     await settle(page);
     await axe();
-    if (key !== '') await page.keyboard.press('Escape');
+    if (key !== '') {
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('dialog[open]', { state: 'detached' });
+    }
   }
   await page.emulateMedia({ forcedColors: 'active' });
   await move(page, '?v=tree&c=4&1');
@@ -131,6 +137,33 @@ await test('the tree is walked by keyboard alone', async () => {
   assert.match(page.url(), /w=up/);
 });
 
+await test('the flame graph is focused, turned, merged and filtered by keyboard alone', async () => {
+  await show(page, server, '?v=flame&1');
+  await page.focus('.flame canvas');
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowDown');
+  const selected = () => page.$eval('table.boxes', (table) => /^Boxes that continue (.*)$/.exec(table.getAttribute('aria-label'))?.[1] ?? '');
+  await page.waitForFunction(() => document.querySelector('table.boxes').getAttribute('aria-label').startsWith('Boxes that continue'));
+  const name = await selected();
+  await page.keyboard.press('r');
+  await settle(page);
+  assert.match(await copied(page), / --merge-recursion/);
+  await page.keyboard.press('r');
+  await settle(page);
+  for (const [key, option] of [['f', '--function'], ['Enter', '--root'], ['x', '--exclude']]) {
+    await show(page, server, '?v=flame&1');
+    await page.focus('.flame canvas');
+    for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowDown');
+    await page.waitForFunction((wanted) => document.querySelector('table.boxes').getAttribute('aria-label').endsWith(wanted), name);
+    await axe();
+    await page.keyboard.press(key);
+    await settle(page);
+    const command = await copied(page);
+    assert.ok(command.includes(option), `${key}: ${command}`);
+    assert.equal(await page.$('.problem'), null, command);
+  }
+  assert.ok((await page.textContent('.bar2')).includes(`hide:${name}`));
+});
+
 await test('search, palette, help, metric and copies work by key', async () => {
   await show(page, server, '?v=top&1');
   const all = await page.$$eval('[role=grid] .row', (rows) => rows.length);
@@ -144,17 +177,25 @@ await test('search, palette, help, metric and copies work by key', async () => {
   await page.keyboard.press('Escape');
   await settle(page);
   assert.equal(await page.$$eval('[role=grid] .row', (rows) => rows.length), all);
+  // Keys that come before a dialog is open, or before it is closed, are for somebody else.
+  const opened = () => page.waitForSelector('dialog[open]');
+  const closed = () => page.waitForSelector('dialog[open]', { state: 'detached' });
   await page.keyboard.press('Control+k');
+  await opened();
   await page.keyboard.type('tree');
   await page.keyboard.press('Enter');
   await page.waitForSelector('[role=treegrid]');
+  await closed();
   await page.keyboard.press('Control+k');
+  await opened();
   await page.keyboard.type('spmv._omp');
   await page.waitForFunction(() => [...document.querySelectorAll('[role=option]')].some((option) => option.textContent.includes('function')));
   await page.keyboard.press('Escape');
+  await closed();
   await page.keyboard.press('?');
-  await page.waitForSelector('dialog[open]');
+  await opened();
   await page.keyboard.press('Escape');
+  await closed();
   await page.keyboard.press('m');
   await settle(page);
   assert.match(page.url(), /m=/);

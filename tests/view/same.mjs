@@ -98,6 +98,42 @@ async function checkOverview(page) {
   });
 }
 
+/** Boxes of the flame graph: how many there are, and the table of those of the first level, then of those below the first box. */
+async function checkFlame(page) {
+  const answer = await answerOf(await copied(page));
+  const label = await page.$eval('.flame canvas', (canvas) => canvas.getAttribute('aria-label'));
+  assert.equal(label.split(' ')[0].replaceAll(',', ''), String(answer.boxes.length), label);
+  let count = 0;
+  for (const parent of answer.boxes.length > 0 ? [null, 0] : [null]) {
+    if (parent !== null) {
+      await page.focus('.flame canvas');
+      await page.keyboard.press('ArrowDown');
+      await page.waitForFunction(() => document.querySelector('table.boxes').getAttribute('aria-label').startsWith('Boxes that continue'));
+    }
+    const rows = await page.$$eval('table.boxes tbody tr', (list) => list.map((row) => [row.dataset.box, ...[...row.querySelectorAll('[data-column]')].map((cell) => cell.dataset.value)]));
+    const wanted = answer.boxes.filter((box) => box.parent_box === parent).slice(0, 50);
+    assert.deepEqual(rows, wanted.map((box) => [box.box, box.inclusive_percent ?? '', box.inclusive, box.name ?? ''].map(String)));
+    const texts = await page.$$eval('table.boxes tbody tr', (list) => list.map((row) => row.querySelector('[data-column=inclusive]').textContent));
+    texts.forEach((text, i) => checkText(text, wanted[i].inclusive, answer.recording !== undefined));
+    count += 2 * rows.length;
+  }
+  return count;
+}
+
+/** Findings in order, and how many there are of each severity. */
+async function checkFindings(page) {
+  const answer = await answerOf(await copied(page));
+  const { findings, result } = answer;
+  const verdict = await page.textContent('.toolbar');
+  assert.ok(verdict.includes(result.sound ? 'sound' : 'damaged'), verdict);
+  for (const [number, word] of [[result.errors, 'error'], [result.warnings, 'warning'], [result.notes, 'note']]) assert.match(verdict.replaceAll(',', ''), new RegExp(`\\b${number} ${word}`));
+  const rows = await page.$$eval('main .grid .row', (list) => list.map((row) => [Number(row.getAttribute('aria-rowindex')), ['severity', 'rule', 'file', 'offset', 'text'].map((name) => row.querySelector(`[data-column=${name}]`)?.dataset.value ?? '')])
+    .sort((a, b) => a[0] - b[0]).map((pair) => pair[1]));
+  assert.ok(rows.length > 0 || findings.length === 0);
+  assert.deepEqual(rows, findings.slice(0, rows.length).map((row) => [row.severity, row.rule, row.file ?? '', row.offset ?? '', row.text].map(String)));
+  return findings.length;
+}
+
 /** Bytes of the page's own objects, after a collection. */
 async function heapOf({ context, page }) {
   const client = await context.newCDPSession(page);
@@ -136,6 +172,12 @@ for (const store of stores) {
       const answer = await answerOf(command);
       compared += compare(await cells(page), answer);
     }
+    for (const query of ['v=flame', 'v=flame&w=up', 'v=flame&g=merge']) {
+      await show(page, server, `?${query}&1`);
+      compared += await checkFlame(page);
+    }
+    await show(page, server, '?v=findings&1');
+    compared += await checkFindings(page);
     const heap = await heapOf(browserOf);
     largest = Math.max(largest, heap);
     assert.ok(heap < 100e6, `the page takes ${heap} bytes`);

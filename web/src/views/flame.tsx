@@ -58,6 +58,7 @@ function query(state: State, info: Info): Query {
   if (way.kind === 'around') options.push(['function', way.name]);
   if (way.kind === 'focus') options.push(['focus', way.name]);
   if (way.kind === 'down' && /^\d+$/.test(state.root)) options.push(['root', state.root]);
+  if (state.group === 'merge') options.push(['merge-recursion', '']);
   options.push(['width', String(WIDTH)]);
   return { command: 'flame', store: state.store, options };
 }
@@ -224,9 +225,18 @@ function FlameView({ state, info }: ViewProps): JSX.Element {
     const list = [...found];
     choose(flame?.boxes[list[(list.indexOf(number) + step + list.length) % list.length] ?? -1]);
   };
+  const isMerged = state.group === 'merge';
+  const around = (): void => {
+    if (selected?.name != null) go({ way: `callers:${selected.name}`, root: '' });
+  };
+  const hide = (): void => {
+    if (selected?.name != null) go({ filters: [...state.filters, `hide:${selected.name}`] });
+  };
   useKeys([
     { key: 'i', label: 'i', title: 'top-down or bottom-up', run: () => go({ way: way.kind === 'down' ? 'up' : '', root: '' }) },
-    { key: 'f', label: 'f', title: 'callers and callees of the selected function', run: () => selected?.name != null && go({ way: `callers:${selected.name}`, root: '' }) },
+    { key: 'f', label: 'f', title: 'callers and callees of the selected function', run: around },
+    { key: 'x', label: 'x', title: 'hide the selected function everywhere', run: hide },
+    { key: 'r', label: 'r', title: 'merge recursive calls, or not', run: () => go({ group: isMerged ? '' : 'merge' }) },
     { key: 'n', label: 'n', title: 'next match', run: () => next(1) },
     { key: 'N', label: 'Shift+N', title: 'previous match', run: () => next(-1) },
     { key: '0', label: '0', title: 'show all', run: () => go({ way: '', root: '' }) },
@@ -251,6 +261,14 @@ function FlameView({ state, info }: ViewProps): JSX.Element {
         </div>
         {way.name !== '' || state.root !== '' ? (
           <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' ? 'around' : 'from'} {way.name !== '' ? clean(way.name) : clean(first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
+        ) : null}
+        <button type="button" aria-pressed={isMerged} title="A function that calls itself is one box with its inner calls (r)" onClick={() => go({ group: isMerged ? '' : 'merge' })}>merge recursion</button>
+        {selected?.name != null ? (
+          <div class="segments" role="group" aria-label="The selected function">
+            <button type="button" title="Only what it calls (Enter)" onClick={() => root(selected)}>focus</button>
+            <button type="button" title="Callers above, callees below (f)" onClick={around}>callers and callees</button>
+            <button type="button" title="Everywhere; the filter stands in the header (x)" onClick={hide}>hide</button>
+          </div>
         ) : null}
         {state.search !== '' ? <span class="matches" role="status">matches: {percent(share)} % in {count(found.size)} {found.size === 1 ? 'box' : 'boxes'}</span> : null}
         <span class="space" />

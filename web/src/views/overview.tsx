@@ -9,6 +9,7 @@ import { readTop, readTree } from '../rows';
 import { DistributionFacts } from '../side';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
+import { Canvas, cellsOf, huesOf, running, useGround, type Picture } from './time';
 
 function topQuery(state: State, info: Info): Query {
   return { command: 'top', store: state.store, options: [...sharedOptions(state, info), ['limit', '12']] };
@@ -178,6 +179,26 @@ function Kinds({ state, info }: ViewProps): JSX.Element | null {
   );
 }
 
+/** The run at a glance, from probes: quick for any number of samples. Recordings would have to be read once more. */
+function Strip({ state, info }: ViewProps): JSX.Element | null {
+  const has = info.kind === 'database' && info.traceLines > 0 && info.duration > 0;
+  const options = [['merge', ''], ['probes', ''], ['rows', '32'], ['columns', '1000'], ['limit', '0'], ...(state.profiles === '' ? [] : [['profiles', state.profiles] as const])] as const;
+  const answer = useAnswer<Picture>(has ? { command: 'trace', store: state.store, options } : null);
+  const ground = useGround();
+  const picture = answer.data;
+  if (!has || !picture || answer.error || picture.timeline.length === 0) return null;
+  const largest = running(picture)[0];
+  const end = Number(BigInt(picture.to_ns) - BigInt(picture.start_ns));
+  return (
+    <div class="run">
+      <button type="button" title="Time" onClick={() => go({ view: 'time' })}>
+        <Canvas id="strip" cells={cellsOf(picture)} hues={huesOf(picture, picture)} ground={ground} only={0} height={40} label={`The run over time, ${count(picture.line_count)} lines${largest ? `; mostly ${clean(largest.name)}` : ''}`} />
+      </button>
+      <div class="ends quiet"><span>0 s</span><span class="space" /><span>{amount(end, 'nanoseconds')}</span></div>
+    </div>
+  );
+}
+
 /** A second look at the same cost: lines of a database, functions with their callees of a recording. */
 function Second({ state, info }: ViewProps): JSX.Element | null {
   const isRecording = info.kind === 'recording';
@@ -223,6 +244,7 @@ function Overview(props: ViewProps): JSX.Element {
     <div class="overview">
       <Headline {...props} />
       <Kinds {...props} />
+      <Strip {...props} />
       <div class="wide"><Largest {...props} /><Second {...props} /></div>
       <div class="narrow"><HotPath {...props} /></div>
       <div class="narrow"><Spread {...props} /><Modules {...props} /><Metrics info={props.info} /></div>

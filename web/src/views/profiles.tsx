@@ -94,6 +94,9 @@ function Values({ answer, state, unit }: { answer: ProfilesAnswer; state: State;
   const step = WIDTH / Math.max(1, bins.length);
   const label = `${count(answer.distribution.count)} profiles ${ORDER_TITLES[orderOf(state)] ?? ''}: from ${amount(answer.distribution.min, unit)} to ${amount(max, unit)}, mean ${amount(mean, unit)}`;
   return (
+    <>
+    <div class="axes">
+    <span class="y top" aria-hidden="true">{amount(top, unit)}</span><span class="y bottom" aria-hidden="true">0</span>
     <svg class="chart" role="img" aria-label={label} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
       {bins.map((bin, index) => (
         <g key={index} class={isChosen(state, bin.profile) ? 'chosen' : ''} onClick={() => choose(bin.profile)}>
@@ -104,6 +107,9 @@ function Values({ answer, state, unit }: { answer: ProfilesAnswer; state: State;
       ))}
       <line class="mean" x1="0" x2={WIDTH} y1={y(mean)} y2={y(mean)} />
     </svg>
+    </div>
+    <p class="ends quiet"><span>{clean(bins[0]?.name)}</span><span class="space" /><span>— mean {amount(mean, unit)}</span><span class="space" /><span>{clean(bins[bins.length - 1]?.name)}</span></p>
+    </>
   );
 }
 
@@ -114,6 +120,8 @@ function Histogram({ answer, unit }: { answer: ProfilesAnswer; unit: Unit }): JS
   if (bars.length === 0) return <p class="quiet">All profiles have the same value.</p>;
   return (
     <>
+      <div class="axes">
+      <span class="y top" aria-hidden="true">{count(most)} profile{most === 1 ? '' : 's'}</span><span class="y bottom" aria-hidden="true">0</span>
       <svg class="chart" role="img" aria-label={`Histogram of ${count(answer.distribution.count)} values in ${count(bars.length)} ranges`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
         {bars.map((bar, index) => (
           <g key={index}>
@@ -122,6 +130,7 @@ function Histogram({ answer, unit }: { answer: ProfilesAnswer; unit: Unit }): JS
           </g>
         ))}
       </svg>
+      </div>
       <p class="ends quiet"><span>{amount(answer.distribution.min, unit)}</span><span class="space" /><span>{amount(answer.distribution.max, unit)}</span></p>
     </>
   );

@@ -84,7 +84,7 @@ function callsQuery(state: State): Query {
 }
 
 /** Dots of duration, on a logarithmic scale, over time. */
-function Density({ rows }: { rows: readonly Row[] }): JSX.Element | null {
+function Density({ rows, isTruncated }: { rows: readonly Row[]; isTruncated: boolean }): JSX.Element | null {
   if (rows.length === 0) return null;
   const times = rows.map((row) => Number(BigInt(row.time_ns) - BigInt(rows[0]?.time_ns ?? '0')));
   const [first, last] = [Math.min(...times), Math.max(...times)];
@@ -92,15 +92,21 @@ function Density({ rows }: { rows: readonly Row[] }): JSX.Element | null {
   const [low, high] = [Math.floor(Math.min(...logs)), Math.ceil(Math.max(...logs) + 1e-9)];
   const x = (time: number): number => 8 + (last > first ? (time - first) / (last - first) : 0.5) * (WIDTH - 16);
   const y = (log: number): number => HEIGHT - 8 - ((log - low) / Math.max(1, high - low)) * (HEIGHT - 16);
+  const decades = Array.from({ length: high - low + 1 }, (_, step) => low + step);
   return (
-    <Section title="Duration over time">
+    <Section title={`Duration over time${isTruncated ? `, of the ${count(rows.length)} requests in the table` : ''}`}>
+      <div class="axes">
+      {decades.map((log) => <span key={log} class="y" aria-hidden="true" style={{ top: `${String((100 * y(log)) / HEIGHT)}%` }}>{amount(10 ** log, 'nanoseconds')}</span>)}
       <svg class="chart requests-chart" role="img" aria-label={`${count(rows.length)} requests: durations from ${amount(10 ** Math.min(...logs), 'nanoseconds')} to ${amount(10 ** Math.max(...logs), 'nanoseconds')}, on a logarithmic scale`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
+        {decades.map((log) => <line key={log} class="decade" x1="0" x2={WIDTH} y1={y(log)} y2={y(log)} />)}
         {rows.map((row, index) => (
           <circle key={row.number} class={row.errors > 0 ? 'dot failed' : 'dot'} r={row.errors > 0 ? 4 : 3} cx={x(times[index] ?? 0)} cy={y(logs[index] ?? 0)} onClick={() => go({ request: String(row.number) })}>
             <title>{`request ${String(row.number)}: ${amount(row.duration_ns, 'nanoseconds')}${row.errors > 0 ? ', failed' : ''}`}</title>
           </circle>
         ))}
       </svg>
+      </div>
+      <p class="ends quiet"><span>0 s</span><span class="space" /><span>duration, logarithmic; time after the first of them; red failed</span><span class="space" /><span>{amount(last - first, 'nanoseconds')}</span></p>
     </Section>
   );
 }
@@ -221,7 +227,7 @@ function List({ state, info }: { state: State; info: Info }): JSX.Element {
       </div>
       {data === null || answer.error ? <Problem answer={answer} /> : (
         <>
-          <div class="charts"><Density rows={data.rows} /></div>
+          <div class="charts"><Density rows={data.rows} isTruncated={data.is_truncated} /></div>
           <Grid label="Requests" columns={COLUMNS} rows={data.rows} rowKey={(row) => String(row.number)} selected={state.cross} onSelect={(row) => go({ cross: String(row.number) }, 'replace')}
             onEnter={(row) => go({ request: String(row.number), cross: '' })} order={orderOf(state)} onOrder={(order) => go({ order: order === 'duration' ? '' : order })} isStale={answer.isLoading}
             footer={data.is_truncated ? <p class="footer"><Link onClick={() => go({ limit: String(data.rows.length * 4) }, 'replace')}>show more rows</Link></p> : null} />

@@ -42,7 +42,7 @@ interface Line {
   readonly fills: string;
 }
 
-interface Picture {
+export interface Picture {
   readonly start_ns: string;
   readonly from_ns: string;
   readonly to_ns: string;
@@ -87,7 +87,7 @@ function wholeQuery(state: State, info: Info): Query {
   return { command: 'trace', store: state.store, options: [['merge', ''], ['probes', ''], ['rows', String(MAP_HEIGHT)], ['columns', String(COLUMNS)], ['limit', '0'], ...options(state, info)] };
 }
 
-function cellsOf(picture: Picture): Cells {
+export function cellsOf(picture: Picture): Cells {
   const rows = picture.timeline.length;
   const keys = new Uint8Array(rows * picture.columns);
   const fills = new Uint8Array(rows * picture.columns);
@@ -99,12 +99,12 @@ function cellsOf(picture: Picture): Cells {
 }
 
 /** Functions that run, in the order of their keys. */
-const running = (picture: Picture): readonly Row[] => picture.rows.filter((row) => row.letter !== '.');
+export const running = (picture: Picture): readonly Row[] => picture.rows.filter((row) => row.letter !== '.');
 const isIdle = (row: Row): boolean => row.letter === '.' || row.kind === 'idle';
 const identity = (row: Row): string => (row.context === null ? row.name : String(row.context));
 
 /** The colour of each key: the seven largest functions of the run have one, unless they are of the kind "idle". */
-function huesOf(picture: Picture, whole: Picture): number[] {
+export function huesOf(picture: Picture, whole: Picture): number[] {
   const order = new Map(running(whole).filter((row) => row.kind !== 'idle').slice(0, HUES.length).map((row, index) => [identity(row), HUES[index] ?? OTHERS]));
   const found = new Array<number>(256).fill(OTHERS);
   running(picture).slice(0, 253).forEach((row, index) => (found[FIRST + index] = row.kind === 'idle' ? IDLE_HUE : (order.get(identity(row)) ?? OTHERS)));
@@ -114,7 +114,7 @@ function huesOf(picture: Picture, whole: Picture): number[] {
 const relative = (picture: Picture, time: string): number => Number(BigInt(time) - BigInt(picture.start_ns));
 const css = (colour: number): string => `#${colour.toString(16).padStart(6, '0')}`;
 
-function useGround(): Ground {
+export function useGround(): Ground {
   const [isDark, setDark] = useState(matchMedia('(prefers-color-scheme: dark)').matches);
   useEffect(() => {
     const media = matchMedia('(prefers-color-scheme: dark)');
@@ -125,7 +125,7 @@ function useGround(): Ground {
   return theme.value === 'dark' || (theme.value === 'system' && isDark) ? DARK : LIGHT;
 }
 
-function Canvas(props: { cells: Cells; hues: readonly number[]; ground: Ground; only: number; height: number; label: string; id: string }): JSX.Element {
+export function Canvas(props: { cells: Cells; hues: readonly number[]; ground: Ground; only: number; height: number; label: string; id: string }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { cells, hues, ground, only } = props;
   useEffect(() => {
