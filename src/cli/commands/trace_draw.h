@@ -26,8 +26,8 @@ void trace_key_of_picture(trace_key *key, const lode_picture *picture, uint64_t 
 void trace_key_free(trace_key *key);
 /* Whether a share stands for the time in which threads did not run. */
 int trace_is_idle(const lode_timeline_share *share);
-/* By either of them; own code without both. */
-lode_kind trace_kind_of(const lode_context *context, const lode_function *function);
+/* A lode_kind, by either of them; own code without both. */
+int trace_kind_of(const lode_context *context, const lode_function *function);
 out_style trace_style_of(char letter);
 
 typedef struct trace_line_name {
