@@ -197,7 +197,8 @@ static lode_status read_line(pen *p, const lode_database *db, uint32_t index, lo
         if (status != LODE_OK || lode_trace_line_sample(&line, i, &sample) != LODE_OK ||
             sample.time >= p->wanted->to)
             break;
-        take_sample(p, path, path_of(db, sample.context_id, &path, &capacity), sample.time);
+        size_t count = path_of(db, sample.context_id, &path, &capacity);
+        take_sample(p, path, count, sample.time);
     }
     /* The last sample has no length. */
     finish_line(p, sample.time);
