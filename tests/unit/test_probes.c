@@ -125,7 +125,7 @@ static void check_picture(const lode_recording *recording, uint32_t rows, uint64
 static void check_recording(const lode_synth_recording_options *made)
 {
     struct place place;
-    lode_recording *recording;
+    lode_recording *recording = NULL;
     lode_error error = {0};
     uint64_t begin, end;
     enter_place(&place);
