@@ -266,7 +266,7 @@ static void write_boxes(out *o, const pen *p, const trace_line_name *line)
             out_cell_none(o);
         out_cell_text(o, f->context ? label_context(&l, f->context)
                                     : label_name(&l, f->function, p->wanted->names));
-        out_cell_text(o, lode_kind_name(trace_kind_of(f->context, f->function)));
+        out_cell_text(o, lode_kind_name((int)trace_kind_of(f->context, f->function)));
         out_row_end(o);
     }
     label_free(&l);
