@@ -2,8 +2,10 @@
 // Pictures of every page for the documents, from the stores of `lode example`, in both themes:
 //   python3 tests/view/run.py --lode build/src/cli/lode --plugins $PWD/build/src/view --work /tmp/packages shots.mjs doc/images [NAME]...
 // Somebody looks at them before they are committed; tests/view/shrink.py makes them a third as large.
-import { join } from 'node:path';
-import { examples, open, serve, settle, show } from './browser.mjs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { examples, LODE, open, serve, settle, show } from './browser.mjs';
 
 const PAGES = [
   ['overview', '?1', []],
@@ -12,11 +14,21 @@ const PAGES = [
   ['flame', '?v=flame&1', []],
   ['time', '?v=time&1', []],
   ['profiles', '?v=profiles&1', []],
+  ['calls', '?s=1&v=time&x=1@30000000ns&1', []],
   ['requests', '?s=2&v=requests&1', []],
+  ['compare', '?v=compare&b=3&1', []],
+  ['findings', '?s=4&v=findings&1', []],
 ];
 const [out, ...wanted] = process.argv.slice(2);
 const stores = examples();
-const server = await serve(stores.solver, stores.thumbs, stores.shop);
+// To compare: the run without its slow rank. To check: a recording whose longest task is cut.
+const fewer = join(dirname(stores.solver), 'solver-without-rank-5');
+execFileSync(LODE, ['slice', stores.solver, '--profiles', 'rank=0-4+6-7', '-o', fewer], { stdio: 'ignore' });
+const cut = join(dirname(stores.solver), 'thumbs-cut');
+cpSync(stores.thumbs, cut, { recursive: true });
+const sizes = readdirSync(cut).filter((name) => name.endsWith('.dat') && !name.startsWith('perf')).map((name) => [statSync(join(cut, name)).size, join(cut, name)]).sort((a, b) => b[0] - a[0]);
+truncateSync(sizes[0][1], Math.floor(sizes[0][0] / 2) + 3);
+const server = await serve(stores.solver, stores.thumbs, stores.shop, fewer, cut);
 const { browser, page } = await open(server, { viewport: { width: 1280, height: 800 } });
 for (const [name, query, keys] of PAGES) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
@@ -30,7 +42,6 @@ for (const [name, query, keys] of PAGES) {
     for (const key of keys) await page.keyboard.press(key);
     await settle(page);
     await page.evaluate(() => document.activeElement?.blur());
-    await page.waitForTimeout(300);
     await page.screenshot({ path: join(out, `view-${name}-${colorScheme}.png`) });
   }
 }
