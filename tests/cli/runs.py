@@ -403,8 +403,8 @@ def without_sqlite(program):
     with Runs(program) as r:
         env = cli.environment(**r.environment)
         done = subprocess.run([lode, "runs", "list"], capture_output=True, env=env)
-        program.equal((done.returncode, done.stdout, done.stderr), (2, b"", b"lode: this program was built without SQLite: it has no catalogue of runs\n"),
-                      "a program without SQLite says so")
+        program.equal((done.returncode, done.stdout, done.stderr), (2, b"", b"lode: this program was built without SQLite, and so without a catalogue of runs: "
+                      b"install libsqlite3-dev and build Lode with -Dsqlite=enabled\n"), "a program without SQLite says so")
         shown = subprocess.run([lode, "version"], capture_output=True, env=env).stdout.decode()
         program.check("built without SQLite" in shown and "sqlite 3" not in shown, "and so does its version", [shown])
         program.check(subprocess.run([lode, "help", "runs"], capture_output=True, env=env).returncode == 0, "it has the help")
