@@ -364,7 +364,8 @@ lode_status lode_calls_select(const lode_calls *calls, lode_calls_sort sort, con
         uint32_t functions = calls->rows[i].row.functions;
         uint32_t shown = filter ? count_shown(calls, &calls->rows[i], filter) : functions;
         if (shown > 0 && shown < functions)
-            return LODE_ABSENT;
+            return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
+                             "the filter shows %u of the %u functions of a row", shown, functions);
         if (shown > 0)
             order[(*count)++] = (uint32_t)i;
         *hidden += functions - shown;

@@ -338,8 +338,10 @@ static void a_part_of_a_row_is_not_selected(void **state)
     lode_filter *part = filter_of("module:a.so", NULL);
     uint32_t order[1];
     size_t count, hidden;
-    assert_int_equal(lode_calls_select(calls, LODE_CALLS_BY_TOTAL, part, order, &count, &hidden, NULL),
+    lode_error error = {0};
+    assert_int_equal(lode_calls_select(calls, LODE_CALLS_BY_TOTAL, part, order, &count, &hidden, &error),
                      LODE_ABSENT);
+    assert_string_equal(error.text, "the filter shows 1 of the 2 functions of a row");
     lode_filter_close(part);
     lode_filter_close(none);
     lode_filter_close(other);
