@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user gets who runs `meson setup` without options: defaults.sh FOLDER. No tests and nothing that only tests need is asked for, and
 # a warning of a newer compiler does not end the build. Then a program without the libraries that are optional: it says what is missing.
+# A release builds with its page where there is no npm; without both, `lode view` says so.
 set -euo pipefail
 
 rm -rf "$1"
@@ -54,3 +55,22 @@ without traps.py --seeds 1
 grep -q '# SKIP this build does not write them' "$folder/output"
 without collisions.py
 grep -q '# SKIP this build does not write them' "$folder/output"
+
+# The program above has no page; the plug-in is that of the plain build.
+ninja -C "$folder/user" src/view/lode-view.so >>"$folder/without.log"
+echo "== lode view without a page"
+LODE_PLUGINS="$folder/user/src/view" python3 tests/view/pageless.py --lode "$folder/without/src/cli/lode"
+
+# A release without npm. Packages and page are those that were made for all steps.
+if [ -n "${LODE_CI_PAGE:-}" ]; then
+    mkdir -p "$folder/user/web"
+    cp -r "$(dirname "$LODE_CI_PAGE")" "$folder/user/web/page"
+    meson dist -C "$folder/user" --no-tests --allow-dirty --formats gztar >"$folder/dist.log" 2>&1 || (tail -n 50 "$folder/dist.log" && exit 1)
+    tar -C "$folder" -xzf "$folder"/user/meson-dist/lode-*.tar.gz
+    printf "[binaries]\nnpm = '%s'\n" "$folder/no-npm" >"$folder/native.ini"
+    meson setup --native-file "$folder/native.ini" -Dman=false "$folder/release" "$folder"/lode-*/ | grep -F 'page of lode view' | tee "$folder/output"
+    grep -q 'web/dist' "$folder/output"
+    ninja -C "$folder/release" web/page.c >>"$folder/dist.log"
+    cmp <(python3 web/embed.py /dev/stdout "$LODE_CI_PAGE") "$folder/release/web/page.c"
+    echo "== a release has the page without npm"
+fi

@@ -11,6 +11,8 @@ packages=(
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests
     python3-scipy                                                  # statistics are compared with it
+    python3-dev python3-numpy python3-pandas mypy                  # the Python package, what it works with, types
+    python3-nbconvert python3-ipykernel                            # its notebook is executed
     golang-go valgrind sqlite3                                     # readers of exports, beside those of .ci/validators.sh
     tmux procps util-linux
     libncurses-dev python3-pyte                                    # lode tui, and a terminal for its tests

@@ -71,6 +71,17 @@ LODE_API LODE_CHECKED lode_status lode_block_find(const lode_block *block, uint3
 LODE_API LODE_CHECKED lode_status lode_block_read(const lode_block *block, uint64_t first, uint64_t count,
                                                   lode_value *out);
 /*
+ * The values of a block where they are, in the mapped file or in memory of the database, until that
+ * closes: pairs of a key of `key_size` bytes and, directly after it, a double, both in the byte
+ * order of this machine. A pair has `stride` bytes and need not be aligned. LODE_ABSENT if the file
+ * has another layout: lode_block_read copies any. The groups are the same with a 64-bit number, the
+ * index of the first value of the group, which is not checked here. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_block_view(const lode_block *block, const void **bytes, size_t *stride,
+                                                  size_t *key_size, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_block_groups_view(const lode_block *block, const void **bytes,
+                                                         size_t *stride, size_t *key_size, lode_error *error);
+/*
  * One number: two binary searches. LODE_NOT_FOUND, without an error text, and 0.0 where it is zero.
  * MT: any thread.
  */

@@ -16,8 +16,10 @@
 #ifndef LODE_LODE_H
 #define LODE_LODE_H
 
+#include <lode/arrow.h>
 #include <lode/bins.h>
 #include <lode/block.h>
+#include <lode/boxes.h>
 #include <lode/build.h>
 #include <lode/calls.h>
 #include <lode/calltree.h>
@@ -29,6 +31,7 @@
 #include <lode/convert.h>
 #include <lode/cost.h>
 #include <lode/database.h>
+#include <lode/density.h>
 #include <lode/derived.h>
 #include <lode/distribution.h>
 #include <lode/event.h>
@@ -41,6 +44,7 @@
 #include <lode/hotspot.h>
 #include <lode/kind.h>
 #include <lode/match.h>
+#include <lode/measurements.h>
 #include <lode/merge.h>
 #include <lode/metric.h>
 #include <lode/name.h>
@@ -50,6 +54,7 @@
 #include <lode/query.h>
 #include <lode/recording.h>
 #include <lode/scaling.h>
+#include <lode/scan.h>
 #include <lode/search.h>
 #include <lode/selection.h>
 #include <lode/slice.h>

@@ -42,6 +42,14 @@ LODE_API LODE_CHECKED lode_status lode_database_trace_line(const lode_database *
 LODE_API LODE_CHECKED lode_status lode_trace_line_sample(const lode_trace_line *line, uint64_t index,
                                                          lode_sample *out);
 /*
+ * The samples where they are, in the mapped file or in memory of the database, until that closes: a
+ * 64-bit time and, directly after it, a 32-bit context id, both in the byte order of this machine.
+ * A sample has `stride` bytes and need not be aligned. LODE_ABSENT if the file has another layout.
+ * MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_trace_line_view(const lode_trace_line *line, const void **bytes,
+                                                       size_t *stride, lode_error *error);
+/*
  * The index of the first sample at or after a time, sample_count if there is none: binary search.
  * MT: any thread.
  */

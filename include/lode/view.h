@@ -32,10 +32,18 @@ typedef struct lode_view_options {
      */
     const lode_context *at;
     int merge_recursion; /* a function that calls itself directly is one row */
+    /*
+     * Only the rows below the row of this path, which have depth 0 then: each context is one of the
+     * row below the row of the context before it. NULL: from the first rows on
+     */
+    const lode_context *const *path;
+    size_t path_count;
+    size_t skip; /* so many of the rows of depth 0 are left out, with what is below them */
 } lode_view_options;
 #define LODE_VIEW_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0, LODE_NAME_FULL, NULL, NULL, 0    \
+        sizeof(lode_view_options), LODE_VIEW_TOP_DOWN, 0, 0.01, NULL, 0, 0, LODE_NAME_FULL, NULL, NULL, 0,   \
+            NULL, 0, 0                                                                                       \
     }
 
 /*
@@ -65,7 +73,10 @@ typedef struct lode_view_row {
 
 typedef struct lode_view lode_view;
 
-/* MT: any thread. LODE_NOT_FOUND if no function matches the focus, or `at` has no row. */
+/*
+ * LODE_NOT_FOUND if no function matches the focus, or `at` or a context of `path` has no row.
+ * MT: any thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_view_build(lode_view **out, const lode_cost *cost,
                                                   const lode_view_options *options, lode_error *error);
 /* NULL is allowed. MT: one thread. */
@@ -86,8 +97,18 @@ LODE_API uint64_t lode_view_omitted_by_share(const lode_view *view);
 LODE_API uint64_t lode_view_omitted_by_depth(const lode_view *view);
 
 /*
+ * The costs of the rows of a view by another metric of the same database: for each row, what the
+ * row of the same call path has in a view of that metric, and 0 if it has none. `options` are those
+ * that the view was built with; both arrays have lode_view_count items. LODE_ERR_ARGUMENT for a
+ * cost of another database. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_view_costs(const lode_view *view, const lode_cost *cost,
+                                                  const lode_view_options *options, double *inclusive,
+                                                  double *exclusive, lode_error *error);
+
+/*
  * Outlines: views that are expanded one node at a time. Rows are those that lode_view_build has,
- * without those that `max_rows` leaves out. A node is a number that means the same until the
+ * with those that `skip` and `max_rows` leave out. A node is a number that means the same until the
  * outline closes; LODE_OUTLINE_ROOT has the first rows below it.
  */
 typedef struct lode_outline lode_outline;

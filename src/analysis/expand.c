@@ -59,7 +59,7 @@ static bool is_shown(const struct lode_expander *self, const lode_context *conte
 }
 
 /* Top-down, calls and inlined copies of a function differ; for callers they are the same. */
-static struct lode_key meaning(const struct lode_expander *self, const lode_context *context)
+struct lode_key lode_expander_key(const struct lode_expander *self, const lode_context *context)
 {
     if (!begins_function(context))
         return context->lexical == LODE_LEXICAL_LOOP ? lode_key_of_loop(context) : lode_key_of_line(context);
@@ -74,7 +74,7 @@ static struct lode_key meaning(const struct lode_expander *self, const lode_cont
 static struct lode_view_node *child_of(struct lode_expander *self, const lode_context *context)
 {
     bool added;
-    struct lode_key key = meaning(self, context);
+    struct lode_key key = lode_expander_key(self, context);
     uint32_t number = lode_keys_add(&self->keys, &key, &added);
     if (number == LODE_NO_INDEX)
         return NULL;
@@ -621,6 +621,8 @@ static lode_status add_roots(struct lode_expander *self)
 lode_status lode_expander_roots(struct lode_expander *self, lode_error *error)
 {
     self->error = error;
+    if (self->options.path_count > 0)
+        return lode_expander_below(self, error);
     lode_status status = add_roots(self);
     if (status != LODE_OK) {
         free_children(self);

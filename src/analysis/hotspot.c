@@ -403,21 +403,21 @@ static lode_hotspot *sort_rows(const lode_hotspots *result, lode_hotspot_sort so
     struct sorted *places = calloc(count + 1, sizeof *places);
     lode_hotspot *rows = calloc(count + 1, sizeof *rows);
     order.names = calloc(count + 1, sizeof *order.names);
-    order.has_failed = !places || !rows || !order.names;
+    bool has_memory = places && rows && order.names;
     lode_arena_init(&order.arena, SIZE_MAX);
-    for (uint32_t i = 0; i < count && !order.has_failed; i++) {
+    for (uint32_t i = 0; i < count && has_memory; i++) {
         const lode_hotspot *row = &result->rows[i];
         places[i] = sort == LODE_SORT_INCLUSIVE ? (struct sorted){row->inclusive, row->exclusive, i}
                                                 : (struct sorted){row->exclusive, row->inclusive, i};
     }
-    if (!order.has_failed)
+    if (has_memory)
         qsort_r(places, count, sizeof *places, compare_places, &order);
-    for (size_t i = 0; i < count && !order.has_failed; i++)
+    for (size_t i = 0; i < count && has_memory; i++)
         rows[i] = result->rows[places[i].row];
     lode_arena_free(&order.arena);
     free(order.names);
     free(places);
-    if (order.has_failed) {
+    if (!has_memory || order.has_failed) {
         free(rows);
         return NULL;
     }

@@ -47,7 +47,7 @@ static bool same_name(const char *a, const char *b)
     return a == b || (a && b && strncmp(a, b, NAME_BYTES) == 0);
 }
 
-static bool is_same(const struct lode_key *a, const struct lode_key *b)
+bool lode_key_is_same(const struct lode_key *a, const struct lode_key *b)
 {
     return a->kind == b->kind && a->lexical == b->lexical && a->is_inlined == b->is_inlined &&
            a->function == b->function && a->module == b->module && a->file == b->file &&
@@ -81,7 +81,7 @@ uint32_t lode_keys_add(struct lode_keys *keys, const struct lode_key *key, bool 
     struct lode_index_probe probe = lode_index_begin(&keys->index, hash);
     *added = false;
     for (uint32_t number; lode_index_next(&probe, &number);)
-        if (is_same(LODE_ARRAY_AT(&keys->items, struct lode_key, number), key))
+        if (lode_key_is_same(LODE_ARRAY_AT(&keys->items, struct lode_key, number), key))
             return number;
     struct lode_key *item = lode_index_reserve(&keys->index) ? lode_array_push(&keys->items) : NULL;
     if (item == NULL)

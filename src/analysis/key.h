@@ -44,6 +44,8 @@ struct lode_key lode_key_of_loop(const lode_context *context);
 /* For a source line. */
 struct lode_key lode_key_of_line(const lode_context *context);
 
+bool lode_key_is_same(const struct lode_key *a, const struct lode_key *b);
+
 /* Numbers keys 0, 1, 2... in order of first addition. */
 struct lode_keys {
     struct lode_index index;

@@ -140,7 +140,9 @@ lode_status lode_outline_row(lode_outline *outline, uint32_t index, lode_view_ro
     bool found = index > 0 && index < outline->nodes.count;
     if (found) {
         const struct outline_node *node = node_at(outline, index);
-        lode_result_give(row, row_size, &node->node.row, sizeof node->node.row);
+        lode_view_row known = node->node.row;
+        known.depth -= (unsigned)outline->expander.options.path_count;
+        lode_result_give(row, row_size, &known, sizeof known);
         if (has_more)
             *has_more = node->expanded ? node->count > 0 : node->has_more;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A search filters tracks by their intervals, then by their events, one batch at a time. */
 #include "analysis/search.h"
+#include "analysis/density.h"
 
 #include "analysis/slice.h"
 #include "base/compare.h"
@@ -24,8 +25,9 @@ struct run {
     lode_search_options options;
     struct lode_wanted wanted;
     struct lode_search *search;
-    struct lode_scan *scans; /* by worker */
-    pthread_mutex_t lock;    /* protects the search */
+    struct lode_density *density; /* instead of rows; NULL: rows */
+    struct lode_scan *scans;      /* by worker */
+    pthread_mutex_t lock;         /* protects the search */
     /* Bytes of tracks before this batch, and in total. */
     uint64_t before, total;
 };
@@ -67,6 +69,10 @@ static lode_status search_spans(const struct run *run, const lode_slice *asked, 
         if (status == LODE_ABSENT)
             continue;
         LODE_TRY(status);
+        if (run->density) {
+            LODE_TRY(lode_density_add(run->density, &found, duration, error));
+            continue;
+        }
         run->search->found++;
         found.rank = run->options.sort == LODE_SEARCH_BY_DURATION ? duration : 0;
         if (lode_best_admits(best, &found) && !lode_best_add(best, &found))
@@ -111,6 +117,8 @@ static uint64_t rank_of(lode_search_sort sort, const struct lode_scan *scan, uin
 static lode_status add_hit(struct run *run, const struct lode_scan *scan, struct lode_found *found,
                            uint64_t duration, lode_error *error)
 {
+    if (run->density)
+        return lode_density_add(run->density, found, duration, error);
     struct lode_best *best = &run->search->best;
     run->search->found += lode_wanted_asks_events(&run->wanted);
     run->search->found_by[found->method]++;
@@ -264,7 +272,18 @@ static lode_status run_search(struct run *run, lode_error *error)
         return lode_matcher_status(run->wanted.method, error);
     if (lode_wanted_asks_events(&run->wanted))
         return LODE_OK;
+    if (run->density)
+        return search_spans(run, &asked, count, NULL, error);
     return search_and_describe(run, &asked, count, error);
+}
+
+static lode_status run_locked(struct run *run, lode_error *error)
+{
+    pthread_mutex_init(&run->lock, NULL);
+    lode_status status = run_search(run, error);
+    pthread_mutex_destroy(&run->lock);
+    lode_wanted_free(&run->wanted);
+    return status;
 }
 
 /* Of functions that match, the best ones count. */
@@ -286,10 +305,7 @@ lode_status lode_search_run(lode_search **out, const lode_recording *recording,
     run.search = calloc(1, sizeof *run.search);
     LODE_TRY_ALLOC(run.search, error);
     lode_best_init(&run.search->best, run.options.limit);
-    pthread_mutex_init(&run.lock, NULL);
-    lode_status status = run_search(&run, error);
-    pthread_mutex_destroy(&run.lock);
-    lode_wanted_free(&run.wanted);
+    lode_status status = run_locked(&run, error);
     if (status != LODE_OK) {
         lode_search_free(run.search);
         return status;
@@ -298,6 +314,56 @@ lode_status lode_search_run(lode_search **out, const lode_recording *recording,
         keep_methods(run.search);
     lode_best_sort(&run.search->best);
     *out = run.search;
+    return LODE_OK;
+}
+
+/* ---- cells ---- */
+
+/* From the first to the last time at which a track begins, or as asked for. */
+static lode_status find_columns(const struct run *run, struct lode_intervals *columns, lode_error *error)
+{
+    const lode_search_options *options = &run->options;
+    lode_slice asked = LODE_SLICE_INIT;
+    uint64_t first = UINT64_MAX, last = 0;
+    uint32_t count;
+    asked.tracks = options->tracks;
+    asked.track_count = options->track_count;
+    LODE_TRY(lode_slice_tracks(&asked, run->recording, &count, error));
+    for (uint32_t i = 0; i < count; i++) {
+        struct lode_found found;
+        uint64_t duration;
+        lode_status status = read_interval(run, lode_slice_track(&asked, i), &found, &duration, error);
+        if (status == LODE_ABSENT)
+            continue;
+        LODE_TRY(status);
+        first = found.begin < first ? found.begin : first;
+        last = found.begin > last ? found.begin : last;
+    }
+    columns->from = options->from ? options->from : first <= last ? first : 0;
+    columns->to = options->to ? options->to : last < UINT64_MAX ? last + 1 : last;
+    if (columns->to <= columns->from)
+        columns->to = columns->from < UINT64_MAX ? columns->from + 1 : columns->from;
+    return LODE_OK;
+}
+
+lode_status lode_density_compute(lode_density **out, const lode_recording *recording,
+                                 const lode_search_options *options, unsigned columns, lode_error *error)
+{
+    struct run run = {.recording = recording, .options = LODE_SEARCH_OPTIONS_INIT};
+    struct lode_intervals window = {.count = columns ? columns : 1};
+    *out = NULL;
+    LODE_TRY(lode_options_take(&run.options, options, error));
+    run.options.sort = LODE_SEARCH_BY_TIME;
+    LODE_TRY(find_columns(&run, &window, error));
+    lode_status status = lode_density_init(&run.density, window, error);
+    if (status == LODE_OK)
+        status = run_locked(&run, error);
+    if (status != LODE_OK) {
+        lode_density_free(run.density);
+        return status;
+    }
+    lode_density_finish(run.density);
+    *out = run.density;
     return LODE_OK;
 }
 

@@ -36,24 +36,51 @@ static lode_status keep_children(struct builder *self, lode_error *error)
     return LODE_OK;
 }
 
+/* If a part is asked for, rows of the last level that nobody sees need not be expanded. */
+static bool is_needed(const struct builder *self, const struct lode_view_node *node, bool is_shown)
+{
+    const lode_view_options *options = &self->expander.options;
+    bool is_part = options->path_count > 0 || options->skip > 0;
+    return is_shown || !is_part || options->depth == 0 || node->row.depth + 1 < options->depth;
+}
+
+static lode_status show(struct builder *self, const struct lode_view_node *node, lode_error *error)
+{
+    lode_view_row *row = lode_array_push(&self->view->rows);
+    LODE_TRY_ALLOC(row, error);
+    *row = node->row;
+    row->depth -= (unsigned)self->expander.options.path_count;
+    return LODE_OK;
+}
+
 static lode_status show_next(struct builder *self, lode_error *error)
 {
+    const lode_view_options *options = &self->expander.options;
     struct lode_view_node node =
         *LODE_ARRAY_AT(&self->pending, struct lode_view_node, self->pending.count - 1);
     lode_array_pop(&self->pending);
-    lode_status status = lode_expander_expand(&self->expander, &node, error);
+    bool is_shown = options->max_rows == 0 || self->view->rows.count < options->max_rows;
+    lode_status status = LODE_OK;
+    if (is_needed(self, &node, is_shown))
+        status = lode_expander_expand(&self->expander, &node, error);
     if (status == LODE_OK)
         status = keep_children(self, error);
-    size_t most = self->expander.options.max_rows;
-    bool is_shown = most == 0 || self->view->rows.count < most;
-    lode_view_row *row = status == LODE_OK && is_shown ? lode_array_push(&self->view->rows) : NULL;
-    if (row)
-        *row = node.row;
-    else if (status == LODE_OK && is_shown)
-        status = lode_fail_memory(error);
+    if (status == LODE_OK && is_shown)
+        status = show(self, &node, error);
     self->view->total++;
     lode_view_node_free(&node);
     return status;
+}
+
+/* Drops the first of the pending nodes; returns how many. */
+static size_t skip_some(struct builder *self, size_t most)
+{
+    size_t count = 0;
+    for (; count < most && self->pending.count > 0; count++) {
+        lode_view_node_free(LODE_ARRAY_AT(&self->pending, struct lode_view_node, self->pending.count - 1));
+        lode_array_pop(&self->pending);
+    }
+    return count;
 }
 
 static lode_status show_all(struct builder *self, lode_error *error)
@@ -61,10 +88,12 @@ static lode_status show_all(struct builder *self, lode_error *error)
     size_t most = self->expander.options.max_rows;
     LODE_TRY(lode_expander_roots(&self->expander, error));
     LODE_TRY(keep_children(self, error));
-    while (self->pending.count > 0 && (most == 0 || self->view->total < most + COUNTED_MAX))
+    size_t skip = skip_some(self, self->expander.options.skip);
+    self->view->total = skip;
+    while (self->pending.count > 0 && (most == 0 || self->view->total < skip + most + COUNTED_MAX))
         LODE_TRY(show_next(self, error));
     self->view->has_more = self->pending.count > 0;
-    self->view->is_cut = self->view->total > self->view->rows.count;
+    self->view->is_cut = self->view->total > skip + self->view->rows.count;
     self->view->small = self->expander.small;
     self->view->deep = self->expander.deep;
     return LODE_OK;

@@ -52,6 +52,11 @@ void lode_expander_close(struct lode_expander *self);
 lode_status lode_expander_roots(struct lode_expander *self, lode_error *error);
 lode_status lode_expander_expand(struct lode_expander *self, struct lode_view_node *node, lode_error *error);
 
+/* What contexts of one row below a node have in common. */
+struct lode_key lode_expander_key(const struct lode_expander *self, const lode_context *context);
+/* The roots with options.path: the children of its last row. Depths are those in the whole tree. */
+lode_status lode_expander_below(struct lode_expander *self, lode_error *error);
+
 /* Computes the exclusive cost of an unexpanded node. Returns whether it has contexts below. */
 bool lode_view_node_complete(const struct lode_expander *self, struct lode_view_node *node);
 void lode_view_node_free(struct lode_view_node *node);

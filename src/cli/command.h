@@ -54,6 +54,9 @@ extern const command_spec command_view, command_tui;
 /* Stores for other tools. */
 extern const command_spec command_export;
 
+/* Stores in SQL. */
+extern const command_spec command_sql;
+
 /* Pictures. */
 extern const command_spec command_flame;
 

@@ -23,6 +23,8 @@ static int run_open(side_set *set, const invocation *call, side_run *run, const 
             return store_unopened(path, &error);
         run->path = run->found;
     }
+    if (run->kind == LODE_STORE_MEASUREMENTS)
+        return store_unanalysed(run->path);
     int is_recording = run->kind == LODE_STORE_RECORDING;
     const option_spec *misplaced =
         option_misplaced(&call->command->options, call->given, is_recording ? FOR_RECORDINGS : FOR_DATABASES);

@@ -66,7 +66,7 @@ static void print_option(out *o, const command_spec *command, const option_spec 
 /* A command that is for one kind of store needs no headings to say so. */
 static int is_grouped(const command_spec *command)
 {
-    return command->stores == FOR_ALL || command->stores == 0;
+    return (command->stores & FOR_ALL) == FOR_ALL || command->stores == 0;
 }
 
 int help_option_groups(const command_spec *command, help_group groups[HELP_GROUP_COUNT])

@@ -101,7 +101,7 @@ const option_spec *option_misplaced(const option_set *set, uint64_t given, unsig
     option_entry list[OPTION_LIST_MAX];
     size_t count = option_list(set, list);
     for (size_t i = 0; i < count; i++)
-        if ((given & UINT64_C(1) << i) && !(list[i].stores & store))
+        if ((given & UINT64_C(1) << i) && list[i].stores != FOR_ALL && !(list[i].stores & store))
             return list[i].option;
     return NULL;
 }

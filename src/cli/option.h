@@ -116,6 +116,7 @@ enum {
 enum {
     FOR_DATABASES = 1u << 0,
     FOR_RECORDINGS = 1u << 1,
+    FOR_MEASUREMENTS = 1u << 2, /* of commands; options that are for all are for these, too */
     FOR_ALL = FOR_DATABASES | FOR_RECORDINGS
 };
 

@@ -33,10 +33,23 @@ static int check_usage(invocation *call, operand_list *operands)
     return command->usage ? command->usage(call) : EXIT_DONE;
 }
 
+static int check_measurements(const invocation *call)
+{
+    const command_spec *command = call->command;
+    const option_spec *misplaced = option_misplaced(&command->options, call->given, FOR_MEASUREMENTS);
+    if (!(command->stores & FOR_MEASUREMENTS))
+        return store_unanalysed(call->operands[0]);
+    if (misplaced)
+        return report("--%s is not for measurements (see 'lode help %s')", misplaced->name, command->name);
+    return EXIT_DONE;
+}
+
 /* A command that is for one kind of store, or an option that is, is refused for another. */
 static int check_kind(const invocation *call)
 {
     const command_spec *command = call->command;
+    if (call->kind == LODE_STORE_MEASUREMENTS)
+        return check_measurements(call);
     int is_recording = call->kind == LODE_STORE_RECORDING;
     unsigned store = is_recording ? FOR_RECORDINGS : FOR_DATABASES;
     const char *is = is_recording ? "a recording" : "a database", *path = call->operands[0];
@@ -79,7 +92,9 @@ static int run_with_output(invocation *call)
                                                        : OUT_TEXT;
     settings.is_raw = shared->csv_raw;
     settings.table = shared->table;
-    settings.store = call->kind == LODE_STORE_RECORDING ? "recording" : "database";
+    settings.store = call->kind == LODE_STORE_RECORDING      ? "recording"
+                     : call->kind == LODE_STORE_MEASUREMENTS ? "measurements"
+                                                             : "database";
     call->out = out_open(&settings);
     if (!call->out)
         return EXIT_TROUBLE;

@@ -53,7 +53,7 @@ int session_open(session *s, const char *path, const shared_options *shared)
     if (status == EXIT_DONE && s->metrics.count == 1 && !s->metric)
         s->metric = s->metrics.items[0].accumulator;
     if (status == EXIT_DONE && s->metrics.count > 0 && !s->metric)
-        return report("%s: several metrics and formulas are for 'lode top'", path);
+        return report("%s: several metrics and formulas are for 'lode top' and 'lode tree'", path);
     return status;
 }
 

@@ -36,7 +36,9 @@ typedef struct look {
 
 static unsigned kind_bit(lode_store_kind kind)
 {
-    return kind == LODE_STORE_RECORDING ? FOR_RECORDINGS : FOR_DATABASES;
+    return kind == LODE_STORE_RECORDING      ? FOR_RECORDINGS
+           : kind == LODE_STORE_MEASUREMENTS ? FOR_MEASUREMENTS
+                                             : FOR_DATABASES;
 }
 
 static const char *word_of_kinds(unsigned kinds)
@@ -48,6 +50,13 @@ static int probe(const char *path, lode_store_kind *kind)
 {
     lode_error error;
     return lode_store_probe(path, kind, &error) == LODE_OK;
+}
+
+/* Whether it is a store; measurements are one for those who ask for them. */
+static int is_store(const char *path, unsigned kinds)
+{
+    lode_store_kind kind;
+    return probe(path, &kind) && (kind != LODE_STORE_MEASUREMENTS || (kinds & FOR_MEASUREMENTS));
 }
 
 static char *join(const char *directory, const char *name)
@@ -125,14 +134,13 @@ static void look_at(look *l, const char *directory, const char *name)
     if (is_directory && l->probes++ >= PROBES_MAX) {
         l->is_cut = 1;
     } else if (is_directory && probe(store.path, &store.kind)) {
+        if (store.kind == LODE_STORE_MEASUREMENTS)
+            keep_measurements(l, join(directory, name));
         l->stores = alloc_grow(l->stores, &l->capacity, l->count + 1, sizeof *l->stores);
         if (!is_known(l, &store)) {
             l->stores[l->count++] = store;
             return;
         }
-    } else if (is_directory && count_measurements(store.path) > 0) {
-        keep_measurements(l, store.path);
-        return;
     }
     free(store.path);
 }
@@ -180,10 +188,16 @@ static void look_free(look *l)
     free(l->measurements);
 }
 
-/* Takes the stores of other kinds out of the list. */
+/*
+ * Takes the stores of other kinds out of the list. Measurements often lie beside their database,
+ * which is meant then.
+ */
 static void look_only(look *l, unsigned kinds)
 {
     size_t kept = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (kind_bit(l->stores[i].kind) & kinds & ~(unsigned)FOR_MEASUREMENTS)
+            kinds &= ~(unsigned)FOR_MEASUREMENTS;
     for (size_t i = 0; i < l->count; i++) {
         if (kind_bit(l->stores[i].kind) & kinds)
             l->stores[kept++] = l->stores[i];
@@ -218,16 +232,15 @@ static void list_stores(char *text, size_t capacity, const look *l)
 /* ---- what is meant ---- */
 
 /* The directory of a file, if that is a store. */
-static char *store_of_file(const char *path)
+static char *store_of_file(const char *path, unsigned kinds)
 {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;
     char *directory = alloc_array(length + 2, 1);
-    lode_store_kind kind;
     memcpy(directory, path, length);
     if (length == 0)
         directory[0] = slash ? '/' : '.';
-    if (probe(directory, &kind))
+    if (is_store(directory, kinds))
         return directory;
     free(directory);
     return NULL;
@@ -236,14 +249,13 @@ static char *store_of_file(const char *path)
 char *store_meant(const char *path, unsigned kinds)
 {
     struct stat status;
-    lode_store_kind kind;
     if (path[0] == '\0' || stat(path, &status) != 0)
         return NULL;
     if (S_ISREG(status.st_mode))
-        return store_of_file(path);
+        return store_of_file(path, kinds);
     if (!S_ISDIR(status.st_mode))
         return NULL;
-    if (probe(path, &kind)) {
+    if (is_store(path, kinds)) {
         size_t size = strlen(path) + 1;
         return memcpy(alloc_array(size, 1), path, size);
     }
@@ -278,8 +290,7 @@ static void report_default(const look *l, unsigned kinds, const char *argument, 
 
 char *store_default(unsigned kinds, const char *argument, const char *command)
 {
-    lode_store_kind kind;
-    if (probe(".", &kind))
+    if (is_store(".", kinds))
         return memcpy(alloc_array(2, 1), ".", 2);
     look l = look_into(".");
     look_only(&l, kinds);
@@ -314,23 +325,25 @@ static int is_missing(const char *directory, const char *name)
     return length > 0 && (size_t)length < sizeof path && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-static int report_measurements(const char *path, size_t count)
+int store_unanalysed(const char *path)
 {
-    return report(
-        "%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'hpcprof -o DATABASE %s' "
-        "and open the result (Lode does not read measurements yet)",
-        path, count, count == 1 ? "" : "s", path);
+    static const char may[] = "('lode info' and 'lode check' take measurements)";
+    size_t count = count_measurements(path);
+    if (count == 0)
+        return report("%s: a measurement of HPCToolkit, not a database; run 'hpcprof' on its directory and "
+                      "open the result %s",
+                      path, may);
+    return report("%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'hpcprof -o DATABASE "
+                  "%s' and open the result %s",
+                  path, count, count == 1 ? "" : "s", path, may);
 }
 
 /* A directory that is no store; often the one that is meant is near. */
 static int report_no_store(const char *path)
 {
-    size_t measurements = count_measurements(path);
     char list[2048];
     if (!is_missing(path, "experiment.xml"))
         return report("%s: an HPCToolkit database older than 4.0 (experiment.xml); not supported", path);
-    if (measurements > 0)
-        return report_measurements(path, measurements);
     look l = look_into(path);
     size_t count = l.count;
     list_stores(list, sizeof list, &l);
@@ -347,13 +360,11 @@ static int report_no_store(const char *path)
 int store_unopened(const char *path, const lode_error *error)
 {
     struct stat status;
+    lode_store_kind kind;
     if (stat(path, &status) != 0)
         return report("%s: %s", path, errno == ENOENT ? "no such file or directory" : strerror(errno));
-    if (!S_ISDIR(status.st_mode) && (ends_with(path, ".hpcrun") || ends_with(path, ".hpctrace")))
-        return report(
-            "%s: a measurement of HPCToolkit, not a database; run 'hpcprof' on its directory and open "
-            "the result (Lode does not read measurements yet)",
-            path);
+    if (error->status == LODE_ERR_ARGUMENT && probe(path, &kind) && kind == LODE_STORE_MEASUREMENTS)
+        return store_unanalysed(path);
     if (!S_ISDIR(status.st_mode) && strncmp(error->text, "unknown store", 13) == 0)
         return report(
             "%s: neither a profile of pprof nor folded stacks, nor a directory with meta.db, info and "

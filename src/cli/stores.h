@@ -20,6 +20,9 @@ char *store_default(unsigned kinds, const char *argument, const char *command);
 /* The size of the files of a store that are read whole when it is opened. */
 uint64_t store_bytes(const char *path);
 
+/* A message: measurements are not for this command. Returns EXIT_TROUBLE. */
+int store_unanalysed(const char *path);
+
 /* A message about a store that did not open. Returns EXIT_TROUBLE. */
 int store_unopened(const char *path, const lode_error *error);
 

@@ -22,8 +22,8 @@ static lode_status put_text(struct lode_export_file *file, const char *text, lod
     return lode_export_write(file, "\"", 1, error);
 }
 
-static size_t number_text(char text[LODE_NUMBER_SIZE], const struct lode_table_field *field,
-                          const lode_column *column, uint64_t row)
+static size_t number_text(char text[LODE_NUMBER_SIZE], const lode_field *field, const lode_column *column,
+                          uint64_t row)
 {
     if (field->flags & LODE_FIELD_BOOLEAN) {
         bool is_true = ((const uint8_t *)column->data)[row] != 0;
@@ -44,7 +44,7 @@ static lode_status put_row(struct lode_table_job *table, const struct lode_table
 {
     const struct lode_table_def *def = table->reader->def;
     char number[LODE_NUMBER_SIZE];
-    for (unsigned i = 0; i < def->field_count; i++) {
+    for (unsigned i = 0; i < def->info.field_count; i++) {
         const lode_column *column = &batch->columns[i];
         if (i > 0)
             LODE_TRY(lode_export_write(table->file, ",", 1, error));
@@ -53,8 +53,8 @@ static lode_status put_row(struct lode_table_job *table, const struct lode_table
         if (column->type == LODE_COLUMN_STRING)
             LODE_TRY(put_text(table->file, ((const char *const *)column->data)[row], error));
         else
-            LODE_TRY(lode_export_write(table->file, number, number_text(number, &def->fields[i], column, row),
-                                       error));
+            LODE_TRY(lode_export_write(table->file, number,
+                                       number_text(number, &def->info.fields[i], column, row), error));
     }
     return lode_export_write(table->file, "\n", 1, error);
 }
@@ -62,8 +62,8 @@ static lode_status put_row(struct lode_table_job *table, const struct lode_table
 static lode_status write_csv(struct lode_table_job *table, lode_error *error)
 {
     const struct lode_table_def *def = table->reader->def;
-    for (unsigned i = 0; i < def->field_count; i++)
-        LODE_TRY(lode_export_print(table->file, error, "%s%s", i > 0 ? "," : "", def->fields[i].name));
+    for (unsigned i = 0; i < def->info.field_count; i++)
+        LODE_TRY(lode_export_print(table->file, error, "%s%s", i > 0 ? "," : "", def->info.fields[i].name));
     LODE_TRY(lode_export_write(table->file, "\n", 1, error));
     return lode_export_rows(table, put_row, error);
 }

@@ -22,7 +22,7 @@ static lode_status put_text(struct lode_export_file *file, const char *text, lod
     return lode_export_write(file, "\"", 1, error);
 }
 
-static lode_status put_number(struct lode_export_file *file, const struct lode_table_field *field,
+static lode_status put_number(struct lode_export_file *file, const lode_field *field,
                               const lode_column *column, uint64_t row, lode_error *error)
 {
     char text[LODE_NUMBER_SIZE];
@@ -52,9 +52,9 @@ static lode_status put_row(struct lode_table_job *table, const struct lode_table
 {
     const struct lode_table_def *def = table->reader->def;
     struct lode_export_file *file = table->file;
-    for (unsigned i = 0; i < def->field_count; i++) {
+    for (unsigned i = 0; i < def->info.field_count; i++) {
         const lode_column *column = &batch->columns[i];
-        const char *name = def->fields[i].name;
+        const char *name = def->info.fields[i].name;
         LODE_TRY(lode_export_write(file, i > 0 ? ",\"" : "{\"", 2, error));
         LODE_TRY(lode_export_write(file, name, strlen(name), error));
         LODE_TRY(lode_export_write(file, "\":", 2, error));
@@ -63,7 +63,7 @@ static lode_status put_row(struct lode_table_job *table, const struct lode_table
         else if (column->type == LODE_COLUMN_STRING)
             LODE_TRY(put_text(file, ((const char *const *)column->data)[row], error));
         else
-            LODE_TRY(put_number(file, &def->fields[i], column, row, error));
+            LODE_TRY(put_number(file, &def->info.fields[i], column, row, error));
     }
     return lode_export_write(file, "}\n", 2, error);
 }

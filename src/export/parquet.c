@@ -45,7 +45,7 @@ struct writer {
 
 /* ---- the footer ---- */
 
-static void put_logical_type(struct lode_thrift *footer, const struct lode_table_field *field, int type)
+static void put_logical_type(struct lode_thrift *footer, const lode_field *field, int type)
 {
     bool is_u32 = type == PARQUET_INT32;
     if (!is_u32 && type != PARQUET_BYTE_ARRAY)
@@ -64,13 +64,13 @@ static void put_logical_type(struct lode_thrift *footer, const struct lode_table
 
 static void put_schema(struct lode_thrift *footer, const struct lode_table_def *table)
 {
-    thrift_list(footer, 2, THRIFT_STRUCT, table->field_count + 1);
+    thrift_list(footer, 2, THRIFT_STRUCT, table->info.field_count + 1);
     thrift_element(footer);
-    thrift_text(footer, 4, table->name);
-    thrift_i32(footer, 5, (int32_t)table->field_count);
+    thrift_text(footer, 4, table->info.name);
+    thrift_i32(footer, 5, (int32_t)table->info.field_count);
     thrift_end(footer);
-    for (unsigned i = 0; i < table->field_count; i++) {
-        const struct lode_table_field *field = &table->fields[i];
+    for (unsigned i = 0; i < table->info.field_count; i++) {
+        const lode_field *field = &table->info.fields[i];
         thrift_element(footer);
         thrift_i32(footer, 1, lode_parquet_type(field));
         thrift_i32(footer, 3, field->flags & LODE_FIELD_OPTIONAL ? 1 : 0);
@@ -94,7 +94,7 @@ static void put_statistics(struct lode_thrift *group, const struct lode_parquet_
 static void put_chunk(struct lode_thrift *group, const struct writer *self, unsigned column,
                       const struct lode_parquet_chunk *chunk)
 {
-    const struct lode_table_field *field = &self->table->fields[column];
+    const lode_field *field = &self->table->info.fields[column];
     thrift_element(group);
     thrift_i64(group, 2, 0);
     thrift_struct(group, 3);
@@ -123,12 +123,12 @@ static void put_group(struct writer *self, const struct slot *slot)
 {
     struct lode_thrift group = {.wire = &self->groups};
     uint64_t unpacked = 0, packed = 0;
-    for (unsigned i = 0; i < self->table->field_count; i++) {
+    for (unsigned i = 0; i < self->table->info.field_count; i++) {
         unpacked += slot->chunks[i].unpacked;
         packed += slot->chunks[i].packed;
     }
-    thrift_list(&group, 1, THRIFT_STRUCT, self->table->field_count);
-    for (unsigned i = 0; i < self->table->field_count; i++)
+    thrift_list(&group, 1, THRIFT_STRUCT, self->table->info.field_count);
+    for (unsigned i = 0; i < self->table->info.field_count; i++)
         put_chunk(&group, self, i, &slot->chunks[i]);
     thrift_i64(&group, 2, (int64_t)unpacked);
     thrift_i64(&group, 3, (int64_t)slot->batch.rows);
@@ -160,7 +160,7 @@ static lode_status write_footer(struct writer *self, lode_error *error)
     thrift_list(&footer, 4, THRIFT_STRUCT, (size_t)self->group_count);
     wire_raw(&bytes, self->groups.bytes, self->groups.count);
     thrift_text(&footer, 6, created);
-    put_orders(&footer, self->table->field_count);
+    put_orders(&footer, self->table->info.field_count);
     thrift_end(&footer);
     uint8_t tail[8] = {0};
     for (unsigned i = 0; i < 4; i++)
@@ -204,8 +204,8 @@ static lode_status encode_group(void *context, uint64_t item, unsigned worker, l
     struct slot *slot = &self->slots[item % self->slot_count];
     LODE_TRY(read_group(self, item, slot, error));
     slot->bytes.count = 0;
-    for (unsigned i = 0; i < self->table->field_count; i++)
-        LODE_TRY(lode_parquet_encode(&self->coders[worker], &self->table->fields[i], &slot->batch, i,
+    for (unsigned i = 0; i < self->table->info.field_count; i++)
+        LODE_TRY(lode_parquet_encode(&self->coders[worker], &self->table->info.fields[i], &slot->batch, i,
                                      &slot->bytes, &slot->chunks[i], error));
     return LODE_OK;
 }

@@ -16,7 +16,7 @@ enum {
 /* One column of a batch while it is encoded. */
 struct column {
     struct lode_parquet_coder *coder;
-    const struct lode_table_field *field;
+    const lode_field *field;
     const struct lode_table_batch *batch;
     unsigned index;
     int type;
@@ -55,7 +55,7 @@ void lode_parquet_coder_free(struct lode_parquet_coder *coder)
     *coder = (struct lode_parquet_coder){0};
 }
 
-int lode_parquet_type(const struct lode_table_field *field)
+int lode_parquet_type(const lode_field *field)
 {
     if (field->flags & LODE_FIELD_BOOLEAN)
         return PARQUET_BOOLEAN;
@@ -532,7 +532,7 @@ static void find_bounds(struct column *column)
     put_u64le(chunk->max, max);
 }
 
-lode_status lode_parquet_encode(struct lode_parquet_coder *coder, const struct lode_table_field *field,
+lode_status lode_parquet_encode(struct lode_parquet_coder *coder, const lode_field *field,
                                 const struct lode_table_batch *batch, unsigned index, struct lode_wire *out,
                                 struct lode_parquet_chunk *chunk, lode_error *error)
 {

@@ -3,8 +3,8 @@
 #ifndef LODE_EXPORT_PARQUET_ENCODE_H
 #define LODE_EXPORT_PARQUET_ENCODE_H
 
-#include "export/tables.h"
 #include "export/wire.h"
+#include "table/tables.h"
 #include <lode/export.h>
 
 enum {
@@ -68,10 +68,10 @@ lode_status lode_parquet_coder_init(struct lode_parquet_coder *coder, int codec,
 void lode_parquet_coder_free(struct lode_parquet_coder *coder);
 
 /* PARQUET_BOOLEAN... of a field. */
-int lode_parquet_type(const struct lode_table_field *field);
+int lode_parquet_type(const lode_field *field);
 
 /* Appends the pages of a column of a batch to `out`, which is one row group. */
-lode_status lode_parquet_encode(struct lode_parquet_coder *coder, const struct lode_table_field *field,
+lode_status lode_parquet_encode(struct lode_parquet_coder *coder, const lode_field *field,
                                 const struct lode_table_batch *batch, unsigned column, struct lode_wire *out,
                                 struct lode_parquet_chunk *chunk, lode_error *error);
 

@@ -93,8 +93,8 @@ static void add(struct text *text, const char *format, ...)
 static unsigned key_count(const struct lode_table_def *def)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < def->field_count; i++)
-        count += (def->fields[i].flags & LODE_FIELD_KEY) != 0;
+    for (unsigned i = 0; i < def->info.field_count; i++)
+        count += (def->info.fields[i].flags & LODE_FIELD_KEY) != 0;
     return count;
 }
 
@@ -103,9 +103,9 @@ static lode_status create_table(const struct sqlite *self, const struct lode_tab
 {
     struct text sql = {.length = 0};
     unsigned keys = key_count(def);
-    add(&sql, "create table %s (", def->name);
-    for (unsigned i = 0; i < def->field_count; i++) {
-        const struct lode_table_field *field = &def->fields[i];
+    add(&sql, "create table %s (", def->info.name);
+    for (unsigned i = 0; i < def->info.field_count; i++) {
+        const lode_field *field = &def->info.fields[i];
         add(&sql, "%s%s %s", i > 0 ? ", " : "", field->name,
             field->type == LODE_COLUMN_STRING ? "text"
             : field->type == LODE_COLUMN_F64  ? "real"
@@ -118,10 +118,10 @@ static lode_status create_table(const struct sqlite *self, const struct lode_tab
         if (field->refers)
             add(&sql, " references %s (id)", field->refers);
     }
-    for (unsigned i = 0, first = 1; keys > 1 && i < def->field_count; i++) {
-        if (!(def->fields[i].flags & LODE_FIELD_KEY))
+    for (unsigned i = 0, first = 1; keys > 1 && i < def->info.field_count; i++) {
+        if (!(def->info.fields[i].flags & LODE_FIELD_KEY))
             continue;
-        add(&sql, first ? ", primary key (%s" : ", %s", def->fields[i].name);
+        add(&sql, first ? ", primary key (%s" : ", %s", def->info.fields[i].name);
         first = 0;
     }
     add(&sql, keys > 1 ? ")) without rowid" : ")");
@@ -132,8 +132,8 @@ static sqlite3_stmt *prepare_insert(const struct sqlite *self, const struct lode
 {
     struct text sql = {.length = 0};
     sqlite3_stmt *statement = NULL;
-    add(&sql, "insert into %s values (", def->name);
-    for (unsigned i = 0; i < def->field_count; i++)
+    add(&sql, "insert into %s values (", def->info.name);
+    for (unsigned i = 0; i < def->info.field_count; i++)
         add(&sql, i > 0 ? ", ?" : "?");
     add(&sql, ")");
     if (sqlite3_prepare_v2(self->db, sql.bytes, -1, &statement, NULL) != SQLITE_OK)
@@ -190,7 +190,7 @@ static lode_status fill_table(struct sqlite *self, const struct lode_table_def *
     while (status == LODE_OK) {
         status = lode_table_reader_next(&reader, &batch, error);
         if (status == LODE_OK)
-            status = insert_rows(self, statement, &batch, def->name, error);
+            status = insert_rows(self, statement, &batch, def->info.name, error);
         if (status == LODE_OK)
             status = lode_export_advance(&table, reader.done, error);
     }
@@ -199,7 +199,7 @@ static lode_status fill_table(struct sqlite *self, const struct lode_table_def *
     lode_table_batch_free(&batch);
     if (status == LODE_END && cut > 0)
         return lode_export_lost(self->job, "text-cut", error, "%s: %llu strings were cut after 1 MiB",
-                                def->name, (unsigned long long)cut);
+                                def->info.name, (unsigned long long)cut);
     return status == LODE_END ? LODE_OK : status;
 }
 
@@ -208,7 +208,7 @@ static lode_status write_table(struct sqlite *self, const struct lode_table_def 
     LODE_TRY(create_table(self, def, error));
     sqlite3_stmt *statement = prepare_insert(self, def);
     if (statement == NULL)
-        return fail(self, def->name, error);
+        return fail(self, def->info.name, error);
     lode_status status = fill_table(self, def, statement, error);
     sqlite3_finalize(statement);
     return status;
@@ -221,8 +221,8 @@ static lode_status write_indexes(const struct sqlite *self, lode_error *error)
     for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
         const char *on = strstr(indexes[i], " on ") + 4;
         for (unsigned k = 0; k < self->tables.count; k++) {
-            size_t length = strlen(self->tables.defs[k]->name);
-            if (strncmp(on, self->tables.defs[k]->name, length) == 0 && on[length] == ' ')
+            size_t length = strlen(self->tables.defs[k]->info.name);
+            if (strncmp(on, self->tables.defs[k]->info.name, length) == 0 && on[length] == ' ')
                 LODE_TRY(execute(self, indexes[i], error));
         }
     }
@@ -265,7 +265,7 @@ static lode_status run(struct lode_export *job, lode_error *error)
         status = code == SQLITE_OK ? write_all(&self, error) : fail(&self, "SQLite file", error);
     if (sqlite3_close(self.db) != SQLITE_OK && status == LODE_OK)
         status = fail(&self, "SQLite file", error);
-    lode_tables_close(&self.tables);
+    lode_tables_end(&self.tables);
     return status;
 }
 

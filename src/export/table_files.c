@@ -9,22 +9,22 @@ enum {
 };
 
 lode_status lode_export_open_tables(struct lode_export *job, struct lode_tables *tables,
-                                    enum lode_table_order order, lode_error *error)
+                                    enum lode_table_value_order order, lode_error *error)
 {
     const lode_export_options *options = job->options;
-    struct lode_tables_options chosen = {.selection = options->selection,
-                                         .metrics = options->metrics,
-                                         .metric_count = options->metrics ? options->metric_count : 0,
-                                         .from = options->from,
-                                         .to = options->to,
-                                         .slice = options->slice,
-                                         .order = order,
-                                         .names = options->names,
-                                         .no_arguments = options->no_arguments,
-                                         .strict = options->strict,
-                                         .on_finding = options->on_finding,
-                                         .user = options->user};
-    return lode_tables_open(tables, job->db, job->recording, &chosen, error);
+    struct lode_table_choice chosen = {.selection = options->selection,
+                                       .metrics = options->metrics,
+                                       .metric_count = options->metrics ? options->metric_count : 0,
+                                       .from = options->from,
+                                       .to = options->to,
+                                       .slice = options->slice,
+                                       .order = order,
+                                       .names = options->names,
+                                       .no_arguments = options->no_arguments,
+                                       .strict = options->strict,
+                                       .on_finding = options->on_finding,
+                                       .user = options->user};
+    return lode_tables_begin(tables, job->db, job->recording, &chosen, error);
 }
 
 lode_status lode_export_begin_table(struct lode_table_job *table, struct lode_export *job,
@@ -32,8 +32,8 @@ lode_status lode_export_begin_table(struct lode_table_job *table, struct lode_ex
                                     const struct lode_table_def *def, lode_error *error)
 {
     *table = (struct lode_table_job){.job = job, .reader = reader};
-    LODE_TRY(lode_table_reader_open(reader, tables, def, error));
-    table->progress = lode_export_progress(job, def->name, reader->total);
+    LODE_TRY(lode_table_reader_open(reader, tables, def, NULL, error));
+    table->progress = lode_export_progress(job, def->info.name, reader->total);
     return LODE_OK;
 }
 
@@ -73,8 +73,8 @@ static lode_status write_table(struct lode_export *job, struct lode_tables *tabl
         status = write(&table, error);
     lode_table_reader_close(&reader);
     if (status == LODE_OK && table.cut > 0)
-        status = lode_export_lost(job, "text-cut", error, "%s: %llu strings were cut after 1 MiB", def->name,
-                                  (unsigned long long)table.cut);
+        status = lode_export_lost(job, "text-cut", error, "%s: %llu strings were cut after 1 MiB",
+                                  def->info.name, (unsigned long long)table.cut);
     return status;
 }
 
@@ -87,7 +87,7 @@ static lode_status write_file(struct lode_export *job, struct lode_tables *table
     const char *packed = compression == LODE_COMPRESSION_GZIP   ? ".gz"
                          : compression == LODE_COMPRESSION_ZSTD ? ".zst"
                                                                 : "";
-    snprintf(name, sizeof name, "%s%s%s", def->name, suffix, packed);
+    snprintf(name, sizeof name, "%s%s%s", def->info.name, suffix, packed);
     LODE_TRY(lode_export_file_create(&file, job->output, name, compression, error));
     lode_status status = write_table(job, tables, def, file, write, error);
     if (status == LODE_OK)
@@ -103,7 +103,7 @@ static lode_status refuse_table(const struct lode_tables *tables, const char *na
     size_t length = 0;
     for (unsigned i = 0; i < tables->count && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "",
-                                   tables->defs[i]->name);
+                                   tables->defs[i]->info.name);
     return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "there is no table '%s', only: %s", name,
                      names);
 }
@@ -115,12 +115,12 @@ lode_status lode_export_tables(struct lode_export *job, const char *suffix, lode
     struct lode_tables tables;
     lode_status status = lode_export_open_tables(job, &tables, LODE_TABLE_NATIVE, error);
     if (status == LODE_OK && name) {
-        const struct lode_table_def *def = lode_tables_find(&tables, name);
+        const struct lode_table_def *def = lode_tables_def(&tables, name);
         status = def ? write_table(job, &tables, def, job->file, write, error)
                      : refuse_table(&tables, name, error);
     }
     for (unsigned i = 0; status == LODE_OK && name == NULL && i < tables.count; i++)
         status = write_file(job, &tables, tables.defs[i], suffix, compression, write, error);
-    lode_tables_close(&tables);
+    lode_tables_end(&tables);
     return status;
 }

@@ -4,7 +4,7 @@
 #define LODE_EXPORT_TABLE_FILES_H
 
 #include "export/export.h"
-#include "export/tables.h"
+#include "table/tables.h"
 
 /* What is known while one table is written. */
 struct lode_table_job {
@@ -25,9 +25,9 @@ typedef lode_status (*lode_table_write_fn)(struct lode_table_job *table, lode_er
 lode_status lode_export_tables(struct lode_export *job, const char *suffix, lode_compression compression,
                                lode_table_write_fn write, lode_error *error);
 
-/* Opens the tables as the options of an export ask. lode_tables_close is due in every case. */
+/* Opens the tables as the options of an export ask. lode_tables_end is due in every case. */
 lode_status lode_export_open_tables(struct lode_export *job, struct lode_tables *tables,
-                                    enum lode_table_order order, lode_error *error);
+                                    enum lode_table_value_order order, lode_error *error);
 /* Opens a reader and progress. lode_table_reader_close is due in every case. */
 lode_status lode_export_begin_table(struct lode_table_job *table, struct lode_export *job,
                                     struct lode_table_reader *reader, struct lode_tables *tables,

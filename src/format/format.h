@@ -9,6 +9,7 @@
 #include "model/sink.h"
 #include <lode/check.h>
 #include <lode/convert.h>
+#include <lode/measurements.h>
 #include <lode/recording.h>
 #include <lode/synth.h>
 #include <stdbool.h>
@@ -50,10 +51,12 @@ struct lode_format {
     int (*probe)(const struct lode_folder *folder);
     /* What a store of no format is, if this one knows, and what to do with it; may be NULL. */
     const char *(*explain)(const struct lode_folder *folder);
-    /* One of these is NULL: a format holds either databases or recordings. */
+    /* All but one of these are NULL: a format holds databases, recordings or measurements. */
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
     lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error);
+    lode_status (*open_measurements)(lode_measurements **out, const struct lode_folder *folder,
+                                     lode_error *error);
     lode_status (*check)(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error);
     const lode_rule *rules;

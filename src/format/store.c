@@ -55,6 +55,13 @@ static lode_status find_format(const struct lode_format **out, const struct lode
     return lode_fail(error, LODE_ERR_UNSUPPORTED, path, LODE_NO_OFFSET, "unknown store: no %s", marks);
 }
 
+static lode_store_kind kind_of(const struct lode_format *format)
+{
+    return format->open_recording      ? LODE_STORE_RECORDING
+           : format->open_measurements ? LODE_STORE_MEASUREMENTS
+                                       : LODE_STORE_DATABASE;
+}
+
 lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)
 {
     struct lode_folder folder;
@@ -62,19 +69,34 @@ lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error
     LODE_TRY(open_folder(&folder, path, error));
     lode_status status = find_format(&format, &folder, path, error);
     if (status == LODE_OK)
-        *kind = format->open_recording ? LODE_STORE_RECORDING : LODE_STORE_DATABASE;
+        *kind = kind_of(format);
     lode_folder_close(&folder);
     return status;
 }
 
 /* ---- opening ---- */
 
-/* What the caller accepts: at least one of the two is not NULL. */
+/* What the caller accepts: at least one of the three is not NULL. */
 struct opening {
     lode_database **database;
     lode_recording **recording;
+    lode_measurements **measurements;
     const lode_recording_options *options;
 };
+
+static lode_status refuse_kind(const struct opening *opening, const struct lode_format *format,
+                               const char *path, lode_error *error)
+{
+    static const char *const words[] = {[LODE_STORE_DATABASE] = "a database",
+                                        [LODE_STORE_RECORDING] = "a recording",
+                                        [LODE_STORE_MEASUREMENTS] = "measurements"};
+    const char *expected = opening->database && opening->recording ? "a database or a recording"
+                           : opening->database                     ? words[LODE_STORE_DATABASE]
+                           : opening->recording                    ? words[LODE_STORE_RECORDING]
+                                                                   : words[LODE_STORE_MEASUREMENTS];
+    return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "%s (%s); expected %s",
+                     words[kind_of(format)], format->name, expected);
+}
 
 static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
                            const struct lode_folder *folder, const char *path, lode_error *error)
@@ -83,16 +105,15 @@ static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
     const struct lode_format *format;
     LODE_TRY(lode_options_take(&options, opening->options, error));
     LODE_TRY(find_format(&format, folder, path, error));
-    bool is_recording = format->open_recording != NULL;
     if (kind)
-        *kind = is_recording ? LODE_STORE_RECORDING : LODE_STORE_DATABASE;
-    if (is_recording && opening->recording)
+        *kind = kind_of(format);
+    if (format->open_recording && opening->recording)
         return format->open_recording(opening->recording, folder, &options, error);
-    if (!is_recording && opening->database)
+    if (format->open_measurements && opening->measurements)
+        return format->open_measurements(opening->measurements, folder, error);
+    if (format->open && opening->database)
         return format->open(opening->database, folder, error);
-    return lode_fail(error, LODE_ERR_ARGUMENT, path, LODE_NO_OFFSET, "a %s (%s); expected a %s",
-                     is_recording ? "recording" : "database", format->name,
-                     is_recording ? "database" : "recording");
+    return refuse_kind(opening, format, path, error);
 }
 
 /* If a file shrank while it was read, discard the result and the findings. */
@@ -106,6 +127,10 @@ static lode_status watch_opened(const struct opening *opening, const struct lode
     lode_status intact = lode_watch_check(folder->watch, error);
     if (intact == LODE_OK)
         return status;
+    if (opening->measurements) {
+        lode_measurements_close(*opening->measurements);
+        *opening->measurements = NULL;
+    }
     if (opening->database) {
         lode_database_close(*opening->database);
         *opening->database = NULL;
@@ -143,7 +168,8 @@ lode_status lode_open(lode_database **database, lode_recording **recording, lode
         *database = NULL;
     if (recording)
         *recording = NULL;
-    return open_path(&(struct opening){database, recording, options}, kind, path, error);
+    return open_path(&(struct opening){.database = database, .recording = recording, .options = options},
+                     kind, path, error);
 }
 
 lode_status lode_database_open(lode_database **out, const char *path, lode_error *error)
@@ -169,6 +195,19 @@ lode_status lode_recording_open_memory(lode_recording **out, const lode_memory_f
 {
     *out = NULL;
     return open_memory(&(struct opening){.recording = out, .options = options}, files, file_count, error);
+}
+
+lode_status lode_measurements_open(lode_measurements **out, const char *path, lode_error *error)
+{
+    *out = NULL;
+    return open_path(&(struct opening){.measurements = out}, NULL, path, error);
+}
+
+lode_status lode_measurements_open_memory(lode_measurements **out, const lode_memory_file *files,
+                                          size_t file_count, lode_error *error)
+{
+    *out = NULL;
+    return open_memory(&(struct opening){.measurements = out}, files, file_count, error);
 }
 
 /* ---- checks ---- */

@@ -147,3 +147,31 @@ lode_status lode_block_lookup(const lode_block *block, uint32_t group_key, uint3
     lode_status status = lode_block_find(block, group_key, &group, error);
     return status == LODE_OK ? lode_group_lookup(block, &group, value_key, out) : status;
 }
+
+static lode_status fail_other_layout(const lode_block *block, lode_error *error)
+{
+    return lode_fail(error, LODE_ABSENT, block->file, LODE_NO_OFFSET,
+                     "the layout of the file is not that of this machine");
+}
+
+lode_status lode_block_view(const lode_block *block, const void **bytes, size_t *stride, size_t *key_size,
+                            lode_error *error)
+{
+    if (!layout_is_in_place(block->layout))
+        return fail_other_layout(block, error);
+    *bytes = block->values;
+    *stride = (size_t)block_value_stride(block);
+    *key_size = block->value_key_size;
+    return LODE_OK;
+}
+
+lode_status lode_block_groups_view(const lode_block *block, const void **bytes, size_t *stride,
+                                   size_t *key_size, lode_error *error)
+{
+    if (!layout_is_in_place(block->layout))
+        return fail_other_layout(block, error);
+    *bytes = block->groups;
+    *stride = (size_t)block_group_stride(block);
+    *key_size = block->group_key_size;
+    return LODE_OK;
+}

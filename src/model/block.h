@@ -8,12 +8,19 @@
 
 #include "base/bytes.h"
 #include <lode/block.h>
+#include <stdbool.h>
 
 /* The layout of pairs; also of samples. */
 enum lode_layout {
     LODE_LAYOUT_LITTLE, /* little-endian, keys first */
     LODE_LAYOUT_BIG     /* big-endian, keys of groups first, keys of values last */
 };
+
+/* Keys first, in the byte order of this machine: then pairs can be used in place. */
+static inline bool layout_is_in_place(uint8_t layout)
+{
+    return layout == LODE_LAYOUT_LITTLE && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
 
 static inline uint64_t block_group_stride(const lode_block *block)
 {

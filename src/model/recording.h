@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/watch.h"
+#include "model/checkpoints.h"
 #include "model/context.h"
 #include "model/functions.h"
 #include <lode/event.h>
@@ -23,6 +24,12 @@ struct lode_recording_ops {
      * from call to call. NULL: it cannot be moved.
      */
     lode_status (*cursor_seek)(lode_cursor *cursor, uint64_t time, lode_error *error);
+    /*
+     * Where the next record is, and a new cursor that begins there, at the first record that is not
+     * before a time; nothing is sought. With a checkpoint. NULL: there are none.
+     */
+    uint64_t (*cursor_position)(const lode_cursor *cursor);
+    lode_status (*cursor_resume)(lode_cursor *cursor, uint64_t position, uint64_t time, lode_error *error);
     lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
     const char *(*event_name)(const lode_recording *recording, uint64_t id);
@@ -55,6 +62,7 @@ struct lode_recording {
     size_t message_count;
     struct lode_function_table functions; /* grows while cursors read; has its own lock */
     const lode_recording *functions_of;   /* the owner of the function table; NULL: this one */
+    struct lode_checkpoints *checkpoints; /* of tracks that were read; NULL: none are kept */
     const lode_rule *rules;               /* of the format, for findings of cursors */
     size_t rule_count;
 };

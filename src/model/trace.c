@@ -56,3 +56,15 @@ uint64_t lode_trace_line_seek(const lode_trace_line *line, uint64_t time)
     LODE_BISECT(low, high, trace_time(line, middle) < time);
     return low;
 }
+
+/* A context that stands for "not running" would show in place. */
+lode_status lode_trace_line_view(const lode_trace_line *line, const void **bytes, size_t *stride,
+                                 lode_error *error)
+{
+    if (!layout_is_in_place(line->layout) || line->idle_id)
+        return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
+                         "the samples have another layout than that of this machine");
+    *bytes = line->samples;
+    *stride = TRACE_SAMPLE_SIZE;
+    return LODE_OK;
+}

@@ -299,7 +299,7 @@ static struct MHD_Daemon *start_daemon(struct server *server, int socket, size_t
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle,
+    return MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle,
                             server, MHD_OPTION_ARRAY, options, MHD_OPTION_URI_LOG_CALLBACK, begin_task,
                             server, MHD_OPTION_NOTIFY_COMPLETED, complete, server,
                             MHD_OPTION_NOTIFY_CONNECTION, open_or_close, server, MHD_OPTION_END);

@@ -3,6 +3,7 @@
 #ifndef LODE_TESTS_OPTION_CALLS_H
 #define LODE_TESTS_OPTION_CALLS_H
 
+#include "option_calls_tables.h"
 #include "scratch.h"
 #include <lode/lode.h>
 #include <string.h>
@@ -285,6 +286,30 @@ CALL(synth_recording)
     return lode_synth_recording(scratch_path(), options, error);
 }
 
+CALL(boxes)
+{
+    lode_boxes *boxes;
+    lode_status status = lode_boxes_compute(&boxes, database, 0, options, error);
+    lode_boxes_free(boxes);
+    return status;
+}
+
+CALL(boxes_recording)
+{
+    lode_boxes *boxes;
+    lode_status status = lode_boxes_compute_recording(&boxes, recording, 0, options, error);
+    lode_boxes_free(boxes);
+    return status;
+}
+
+CALL(density)
+{
+    lode_density *density;
+    lode_status status = lode_density_compute(&density, recording, options, 10, error);
+    lode_density_free(density);
+    return status;
+}
+
 CALL(picture)
 {
     lode_picture *picture;
@@ -426,6 +451,41 @@ CALL(view)
     return status;
 }
 
+CALL(view_costs)
+{
+    lode_view *view;
+    lode_status status = lode_view_build(&view, cost, options, error);
+    if (status == LODE_OK) {
+        size_t count = lode_view_count(view) + 1;
+        double *both = calloc(2 * count, sizeof *both);
+        assert_non_null(both);
+        status = lode_view_costs(view, cost, options, both, both + count, error);
+        free(both);
+    }
+    lode_view_free(view);
+    return status;
+}
+
+CALL(tables)
+{
+    return tables_call(database, options, error);
+}
+
+CALL(scan)
+{
+    return scan_call(database, options, error);
+}
+
+CALL(scan_plan)
+{
+    return scan_plan_call(database, options, error);
+}
+
+CALL(arrow)
+{
+    return arrow_call(database, options, error);
+}
+
 CALL(window_cost)
 {
     lode_cost *window;
@@ -472,8 +532,11 @@ static const lode_source_options source_options = LODE_SOURCE_OPTIONS_INIT;
 static const lode_synth_example_options synth_example_options = LODE_SYNTH_EXAMPLE_OPTIONS_INIT;
 static const lode_synth_options synth_options = LODE_SYNTH_OPTIONS_INIT;
 static const lode_synth_recording_options synth_recording_options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
+static const lode_boxes_options boxes_options = LODE_BOXES_OPTIONS_INIT;
 static const lode_picture_options picture_options = LODE_PICTURE_OPTIONS_INIT;
 static const lode_timeline_options timeline_options = LODE_TIMELINE_OPTIONS_INIT;
+static const lode_tables_options tables_options = LODE_TABLES_OPTIONS_INIT;
+static const lode_scan_options scan_options = LODE_SCAN_OPTIONS_INIT;
 static const lode_values_options values_options = LODE_VALUES_OPTIONS_INIT;
 static const lode_hotspot_options hotspot_options = LODE_HOTSPOT_OPTIONS_INIT;
 static const lode_view_options view_options = LODE_VIEW_OPTIONS_INIT;
@@ -494,6 +557,9 @@ static const struct entry {
     const void *defaults;
     size_t first;
 } entries[] = {
+    {"lode_arrow_stream", call_arrow, &scan_options, sizeof scan_options},
+    {"lode_boxes_compute", call_boxes, &boxes_options, sizeof boxes_options},
+    {"lode_boxes_compute_recording", call_boxes_recording, &boxes_options, sizeof boxes_options},
     {"lode_build", call_build, &build_options, FIRST(lode_build_options)},
     {"lode_calls_compute", call_calls, &calls_options, FIRST(lode_calls_options)},
     {"lode_calls_compute (slice)", call_calls_slice, &slice, FIRST(lode_slice)},
@@ -538,9 +604,13 @@ static const struct entry {
     {"lode_slice_database (slice)", call_slice_database_slice, &database_slice, sizeof database_slice},
     {"lode_rewrite", call_rewrite, &rewrite_options, FIRST(lode_rewrite_options)},
     {"lode_rewrite (slice)", call_rewrite_slice, &slice, FIRST(lode_slice)},
+    {"lode_scan_open", call_scan, &scan_options, sizeof scan_options},
+    {"lode_scan_plan_make", call_scan_plan, &scan_options, sizeof scan_options},
+    {"lode_tables_open", call_tables, &tables_options, sizeof tables_options},
     {"lode_scaling_compute", call_scaling, &scaling_options, sizeof scaling_options},
     {"lode_scaling_hot_path", call_scaling_path, &scaling_options, sizeof scaling_options},
     {"lode_scaling_loss_of", call_scaling_loss, &scaling_options, sizeof scaling_options},
+    {"lode_density_compute", call_density, &search_options, FIRST(lode_search_options)},
     {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},
     {"lode_source_text_open", call_source_text, &source_options, sizeof source_options},
     {"lode_synth_database", call_synth_database, &synth_options, FIRST(lode_synth_options)},
@@ -553,6 +623,7 @@ static const struct entry {
     {"lode_timeline_compute_recording (slice)", call_timeline_slice, &slice, FIRST(lode_slice)},
     {"lode_values_open", call_values, &values_options, sizeof values_options},
     {"lode_view_build", call_view, &view_options, FIRST(lode_view_options)},
+    {"lode_view_costs", call_view_costs, &view_options, FIRST(lode_view_options)},
     {"lode_writer_create", call_writer, &writer_options, FIRST(lode_writer_options)},
 };
 #define ENTRIES (sizeof entries / sizeof *entries)

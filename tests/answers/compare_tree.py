@@ -48,12 +48,13 @@ def near(found, wanted, scale):
 class Comparison:
     """An answer of the program beside that of the reference."""
 
-    def __init__(self, lode, paths, dbs, metric):
-        done = subprocess.run([lode, "compare", "--tree", "--json", "--limit", "0", "--min-percent", "0", "--metric", metric, *map(str, paths)],
+    def __init__(self, lode, paths, dbs, metric, is_all=False):
+        """is_all: with rows that did not change."""
+        done = subprocess.run([lode, "compare", "--tree", "--json", "--limit", "0", "--min-percent", "0", "--metric", metric, *(["--all"] if is_all else []), *map(str, paths)],
                               capture_output=True, timeout=300)
         if done.returncode or done.stderr:
             raise AssertionError(f"{paths}: status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
-        self.answer, self.dbs, self.wrong, self.count = json.loads(done.stdout), dbs, [], 0
+        self.answer, self.dbs, self.wrong, self.count, self.is_all = json.loads(done.stdout), dbs, [], 0, is_all
         costs = [Cost(db, next(m for m in db.metrics if m["name"] == metric)) for db in dbs]
         self.scale = max(abs(cost.total) for cost in costs)
         self.root, shares = reference.compare(*costs)
@@ -92,12 +93,15 @@ class Comparison:
         return not left
 
     def _shown(self, pair):
-        return [child for child in pair.children if child.gross > 1e-12 * self.scale]
+        return [child for child in pair.children if self._has_row(child.gross, child.inclusive)]
+
+    def _has_row(self, gross, inclusive):
+        return gross > 1e-12 * self.scale or (self.is_all and max(map(abs, inclusive)) > 1e-12 * self.scale)
 
     def _rows(self, number, pair, path):
         left = self._shown(pair)
         for row in self.below[number]:
-            if row["gross"] <= 1e-12 * self.scale:
+            if not self._has_row(row["gross"], (row["base"], row["new"])):
                 continue
             self.count += 1
             fits = next((p for p in left if self._fits(row, p)), None) or next((p for p in left if self._is(row, p)), None)
@@ -181,9 +185,10 @@ def check_seed(lode, seed):
             paths = [Path(folder) / "a", Path(folder) / "b"]
             db_write.write(paths[0], data)
             db_write.write(paths[1], other)
-            found = Comparison(lode, paths, [Database(data), Database(other)], "CPUTIME (sec)")
-            wrong += [f"{title}: {text}" for text in found.wrong]
-            counts["rows"] += found.count
+            for is_all in (False, True):
+                found = Comparison(lode, paths, [Database(data), Database(other)], "CPUTIME (sec)", is_all)
+                wrong += [f"{title}{' --all' if is_all else ''}: {text}" for text in found.wrong]
+                counts["rows"] += found.count
             counts["trees"] += 1
             counts["pairs"] += sum(bool(p.nodes[0] and p.nodes[1]) for p in found.root.all())
     return seed, shape, counts, wrong
@@ -199,9 +204,11 @@ def check_corpus(tap, counts, lode, share):
         both = [m["name"] for m in dbs[0].metrics if m["name"] in {n["name"] for n in dbs[1].metrics} and dbs[0].scope_id(m, "execution") is not None]
         costly = [m for m in both if any(Cost(db, next(x for x in db.metrics if x["name"] == m)).total for db in dbs)]
         for metric in costly[::share]:
-            found = Comparison(lode, [corpus / "final" / name for name in names], dbs, metric)
-            counts["rows"] += found.count
-            tap.check(not found.wrong, f"{' '.join(names)}: {metric}: {found.count} rows are those of the reference", found.wrong[:SHOWN])
+            for is_all in (False, True):
+                found = Comparison(lode, [corpus / "final" / name for name in names], dbs, metric, is_all)
+                counts["rows"] += found.count
+                what = f"{' '.join(names)}: {metric}{' --all' if is_all else ''}"
+                tap.check(not found.wrong, f"{what}: {found.count} rows are those of the reference", found.wrong[:SHOWN])
 
 
 def main():

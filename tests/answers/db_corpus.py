@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
 import db_drafts  # noqa: E402
+import db_tree  # noqa: E402
 import db_window  # noqa: E402
 import db_reference as reference  # noqa: E402
 from db_agreement import BY, Agreement, Wrong, interesting_functions  # noqa: E402
@@ -167,6 +168,7 @@ def ask(answers, share):
     with_costs = [m for m in metrics if answers.cost(m).total]
     for metric in metrics[::share]:
         ask_about_metric(answers, metric)
+    db_tree.ask(answers, with_costs)
     for metric in with_costs[:1] if share > 1 else with_costs[:3]:
         if metric not in metrics[::share]:
             ask_about_metric(answers, metric)

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import db_made  # noqa: E402
 import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
+import db_tree  # noqa: E402
 import db_window  # noqa: E402
 from db_agreement import BY, Agreement, Wrong, interesting_functions, nested  # noqa: E402
 from db_reference import OPERATORS  # noqa: E402
@@ -74,6 +75,7 @@ def ask(answers, random):
     cost, focus = answers.cost(metric), "main"
     kinds = sorted({i["kind"] for p in answers.db.ordinary_profiles() for i in answers.db.profiles[p]["ids"]})
     ask_about_formulas(answers, random)
+    db_tree.ask(answers, [m for m in answers.db.metrics if answers.cost(m).total])
     for function in interesting_functions(answers.db, cost):
         answers.attempt(f"profiles --function {function}", answers.function_profiles, metric, function)
         answers.attempt(f"profiles --by {kinds[0]} --function {function}", answers.groups, metric, kinds[:1], function)

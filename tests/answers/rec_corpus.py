@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The recordings of the corpus: every row of `top`, `tree`, `flame` and `profiles` is that of the reference, with every option that chooses rows.
+The recordings of the corpus: every row of `top`, `tree`, `flame`, `profiles` and `search` is that of the reference, with every option that chooses rows.
 Needs the corpus.
 """
 
@@ -205,6 +205,19 @@ def windows(program):
         report(program, recording, f"{len(results)} windows", results)
 
 
+def texts(program):
+    """search TEXT: the tasks that called a function with these letters in its name."""
+    for recording in recordings(program):
+        results = []
+        called = [(track, [call for call, _ in reference.walk(track.calls) if not call.is_off]) for track in recording.tracks]
+        for text in sorted({function.simple[:8].swapcase() for function in chosen_functions(recording)}) + ["no such word"]:
+            wanted = {track.facts["track"]: [track.facts["tid"], len(calls)] for track, calls in called
+                      if any(text.lower() in name.lower() for call in calls for name in reference.names_of(call.function))}
+            found = {row["track"]: [row["tid"], row["calls"]] for row in ask(program, "search", recording, "--text", text)["rows"]}
+            results.append((len(wanted) + 1, [] if found == wanted else [f"search {text}: {found}, not {wanted}"]))
+        report(program, recording, "tasks with a text", results)
+
+
 def what_is_left_out(program):
     """Whatever is not compared: the reader gives up, or gives other rows."""
     recordings(program)
@@ -220,4 +233,4 @@ def what_is_left_out(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, functions, trees, flames, filtered_trees, tasks, charts, windows, what_is_left_out))
+    sys.exit(cli.main(__doc__, functions, trees, flames, filtered_trees, tasks, charts, windows, texts, what_is_left_out))

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+from bisect import bisect_right
 from pathlib import Path
 
 import rec_compare as compare
@@ -144,6 +145,31 @@ def comparisons(program, given):
             yield len(wanted), [] if found == wanted else [f"{key}{sign}{limit}: {sorted(found)}, not {sorted(wanted)}"]
 
 
+def said(given, trace):
+    """Everything in a trace that `lode search TEXT` looks at: methods, keys and values of attributes, exceptions."""
+    for call in calls_of(trace):
+        yield given.store.method(call)
+        for key, value in call.attributes:
+            yield key
+            yield from map(as_text, filter(None, value if isinstance(value, list) else [value]))
+        for thrown in call.thrown:
+            for class_name, message, _ in given.store.exception(thrown):
+                yield class_name
+                yield message
+
+
+def texts(program, given):
+    """search TEXT: words of every tenth trace or so, in the other case, and one that is nowhere."""
+    everything = [list(said(given, trace)) for trace in given.store.traces]
+    step = max(1, len(everything) // 10)
+    words = {word[:6].swapcase() for found in everything[::step] for text in found for word in re.findall(r"[A-Za-z0-9]{4,}", text)}
+    for word in sorted(words)[:60] + ["no such word"]:
+        wanted = [number for number, found in enumerate(everything) if any(word.lower() in text.lower() for text in found)]
+        wanted.sort(key=lambda number: (given.tracks[number].calls[0].begin, number))
+        found = [row["track"] for row in program.json("search", given.path, word, "--limit", "0", cwd=given.path)["rows"]]
+        yield len(wanted) + 1, [] if found == wanted else [f"search {word}: {found[:20]}, not {wanted[:20]}"]
+
+
 def groups(program, given):
     """search --by KEY, for every key that an outermost call has, and one that none has."""
     known = attribute_values(given)
@@ -167,8 +193,40 @@ def groups(program, given):
         yield len(rows), wrong + [f"by {key}: not in order"] * (order != sorted(order))
 
 
+def density(program, given):
+    """search --density, all and with conditions: each request is in the last range and interval that begins at or before it."""
+    steps = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800]
+    bounds = [0] + [step * 10 ** power // 100 for power in range(20) for step in steps]
+    pairs = list(search_rows(given))
+    times = sorted(row["time_ns"] for row, _ in pairs)
+    start, middle, method = times[0], times[len(times) // 2], min(pairs[-1][1])
+    choices = [([], lambda row, names: True, (times[0], times[-1] + 1)),
+               (["--errors"], lambda row, names: row["errors"] > 0, (times[0], times[-1] + 1)),
+               (["--method", method], lambda row, names: any(method.lower() in name.lower() for name in names), (times[0], times[-1] + 1))]
+    if start < middle:
+        choices.append((["--to", f"{middle - start}ns"], lambda row, names: row["time_ns"] < middle, (start, middle)))
+    for words, holds, (begin, end) in choices:
+        for columns in (1, 7, 100):
+            edges = [begin + (end - begin) * column // columns for column in range(columns + 1)]
+            wanted = {}
+            for row in (row for row, names in pairs if holds(row, names)):
+                column, of = bisect_right(edges, row["time_ns"]) - 1, bisect_right(bounds, row["duration_ns"]) - 1
+                wanted.setdefault((of, column), []).append(row)
+            answer = program.json("search", given.path, "--density", "--columns", str(columns), "--names", "raw", *words, cwd=given.path)
+            rows = []
+            for (of, column), found in sorted(wanted.items()):
+                longest = max(found, key=lambda row: (row["duration_ns"], -row["number"]))
+                rows.append({"column": column, "begin_ns": edges[column], "end_ns": edges[column + 1], "min_duration_ns": bounds[of],
+                             "max_duration_ns": bounds[of + 1], "requests": len(found), "total_ns": sum(row["duration_ns"] for row in found),
+                             "longest_ns": longest["duration_ns"], "longest_number": longest["number"]})
+            wrong = [f"density {words} {columns}: {a}, not {b}" for a, b in zip(answer["rows"], rows) if a != b]
+            if len(answer["rows"]) != len(rows) or (answer["from_ns"], answer["to_ns"]) != (begin, end):
+                wrong.append(f"density {words} {columns}: {len(answer['rows'])} rows from {answer['from_ns']} to {answer['to_ns']}, not {len(rows)}")
+            yield len(rows), wrong
+
+
 def look_at(program, given):
-    for question in (functions, trees, flames, kinds, profiles, search, comparisons, groups):
+    for question in (functions, trees, flames, kinds, profiles, search, comparisons, texts, groups, density):
         rows, wrong = 0, []
         for count, problems in question(program, given):
             rows += count

@@ -145,9 +145,13 @@ def measurements_say_what_to_do(program):
         for i in range(3):
             (path / f"app-00000{i}-000-a-1-0.hpcrun").write_bytes(b"HPCRUN-profile____")
         advice = "run 'hpcprof -o DATABASE {}' and open the result"
-        for command in ("info", "top", "check", "build -o new", "convert -o new"):
+        for command in ("top", "build -o new", "convert -o new", "profiles", "dump"):
             program.says(program.run(*command.split(), "m", cwd=folder), 2,
-                         rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \(Lode does not read measurements yet\)", f"lode {command} MEASUREMENTS")
+                         rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \('lode info' and 'lode check' take measurements\)", f"lode {command} MEASUREMENTS")
+        program.says(program.run("info", "m", cwd=folder), 2, r"m: .*the file is shorter than a footer \(hpcrun-footer\)", "lode info: all profiles are damaged")
+        program.equal(program.run("check", "m", cwd=folder).status, 1, "lode check: all profiles are damaged")
+        program.says(program.run("compare", "m", "m", cwd=folder), 2, "m: 3 measurements of HPCToolkit .*", "lode compare MEASUREMENTS")
+        program.says(program.run("info", "--limit", "3", "m", cwd=folder), 2, "--limit is not for measurements .*", "an option that is not for measurements")
         says = "missing argument: STORE; there is no store in the current directory, but measurements of HPCToolkit: "
         program.says(program.run("top", cwd=folder), 2, says + advice.format("m"), "lode top: measurements in the current directory")
         program.says(program.run("top", cwd=path), 2, says + advice.format(r"\."), "lode top: inside measurements")
@@ -159,10 +163,21 @@ def all_measurements_of_the_corpus_are_recognised(program):
     if folder is None:
         raise cli.MissingCorpus
     names = sorted(path.name for path in folder.iterdir() if path.is_dir() and list(path.glob("*.hpcrun")))
-    wrong = [name for name in names if "of HPCToolkit (.hpcrun), not a database; run 'hpcprof" not in program.run("info", name, cwd=folder).err]
+    wrong = [name for name in names if "of HPCToolkit (.hpcrun), not a database; run 'hpcprof" not in program.run("top", name, cwd=folder).err]
     program.check(names and not wrong, f"{len(names)} directories of measurements", wrong)
+    inside = program.run("info", cwd=folder / names[0])
+    program.check(inside.status == 0 and inside.out == program.run("info", names[0], cwd=folder).out, "lode info: inside measurements")
+
+
+def a_database_beside_its_measurements_is_meant(program):
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(program.databases() / "made-small", Path(folder) / "db")
+        (Path(folder) / "m").mkdir()
+        (Path(folder) / "m" / "a.hpcrun").write_bytes(b"")
+        program.check(program.run("info", cwd=folder) == program.run("info", "db", cwd=folder), "lode info: the database, not the measurements")
 
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, the_only_store_needs_no_name, the_only_store_of_a_kind_needs_no_name, nothing_to_find, links_and_large_directories,
-                      a_file_means_its_store, either_order, a_name_alone_is_of_the_only_store, measurements_say_what_to_do, all_measurements_of_the_corpus_are_recognised))
+                      a_file_means_its_store, either_order, a_name_alone_is_of_the_only_store, measurements_say_what_to_do, all_measurements_of_the_corpus_are_recognised,
+                      a_database_beside_its_measurements_is_meant))

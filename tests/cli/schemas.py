@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -166,20 +167,20 @@ def golden_outputs_validate(program, judge):
 
 DATABASE_CALLS = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
                   ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["top", "--by", "kind"], ["tree"], ["tree", "--bottom-up", "--limit", 9],
-                  ["tree", "--lines"], ["tree", "--depth", 2], ["tree", "--root", 0], ["flame"], ["flame", "--bottom-up"], ["flame", "--function", "main"], ["flame", "--root", 0], ["flame", "--from", "0", "--to", "1s"], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
+                  ["tree", "--lines"], ["tree", "--depth", 2], ["tree", "--root", 0], ["tree", "--metric", "$0,$0/($0-$0)"], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--function", "main"], ["flame", "--root", 0], ["flame", "--from", "0", "--to", "1s"], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
                   ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"], ["context", "0", "--bins", 7, "--sort", "name", "--matrix", "node,thread"], ["profiles", "--bins", 3, "--matrix", "node,thread"],
                   ["profiles", "--function", "main", "--bins", 2000, "--matrix", "node,thread"], ["search", "main"], ["search", "a", "--limit", 2],
-                  ["source"], ["source", "--all"], *([command, "--from", "0", "--to", "1s"] for command in ("top", "tree", "source")), ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--merge", "--probes"], ["trace", "--at", "1ms"], ["trace", "--boxes", "--columns", 5], ["dump", "--only", "meta,traces"], ["dump", "--only", "profiles,contexts"])
+                  ["source"], ["source", "--all"], *([command, "--from", "0", "--to", "1s"] for command in ("top", "tree", "source")), ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--merge", "--probes"], ["trace", "--at", "1ms"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from metric; -- one"], ["sql", "select name, 9223372036854775807, x'00', null, 0.5 from context limit 3"], ["dump", "--only", "meta,traces"], ["dump", "--only", "profiles,contexts"])
 RECORDING_CALLS = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"], ["top", "--by", "kind"],
-                   ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["tree", "--root", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--root", 1], ["profiles"], ["profiles", "--limit", 1], ["search"],
-                   ["search", "--limit", 1], ["search", "--by", "component"], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["replay"], ["replay", "--limit", 5])
+                   ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["tree", "--root", 1], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--root", 1], ["profiles"], ["profiles", "--limit", 1], ["search"],
+                   ["search", "--limit", 1], ["search", "--by", "component"], ["search", "--density", "--columns", 5], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from call", "--limit", 2], ["replay"], ["replay", "--limit", 5])
 # A dump of these is large, and says what the others say.
 LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
 RECORDINGS = ("autoargs", "events", "forkexec", "exc", "killed", "mt", "pg_args", "sdt", "n_watchvar", "longjmp")
 STORES = ("first", "master", "master-fmi", "real-agent")
 REFUSED = re.compile(r"no traces|no function matches|no profile has an id of kind|no called function|no context name|no function name|there is no context|--from must be|no recorded|"
-                     r"no metric|known source file|has no metrics|no execution scope")
+                     r"no metric|known source file|has no metrics|no execution scope|has no row on this path")
 
 
 def check_outputs(program, judge, name, store, calls, cwd):
@@ -221,6 +222,21 @@ def outputs_of_recordings_validate(program, judge):
         part = [*window, "--min-time", "1ns", "--depth", "9"]
         calls = [["top", *part], ["top", "--by", "kind", *part], ["top", "--callees", "m", *part], ["tree", *part], ["flame", *part], ["profiles", *part], ["search", *window], ["replay", *part], ["source", *window, "--min-time", "1ns"]]
         check_outputs(program, judge, f"{name} in a time window", store, calls, folder)
+
+
+def outputs_of_measurements_validate(program, judge):
+    """With a profile that is cut off, and a single trace."""
+    folder = cli.corpus_folder("measurements")
+    if folder is None:
+        raise cli.MissingCorpus
+    calls = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1])
+    with tempfile.TemporaryDirectory() as inner:
+        shutil.copytree(folder / "loops-cuda-nvidiapc-t", Path(inner) / "m")
+        (Path(inner) / "m").chmod(0o755)
+        (Path(inner) / "m" / "cut.hpcrun").write_bytes(b"HPCRUN-profile____04.00b")
+        check_outputs(program, judge, "measurements", "m", calls, inner)
+        trace = sorted((Path(inner) / "m").glob("*.hpctrace"))[1]
+        check_outputs(program, judge, "one trace", f"m/{trace.name}", calls, inner)
 
 
 def outputs_of_other_stores_validate(program, judge):
@@ -355,5 +371,5 @@ if __name__ == "__main__":
         print("1..0 # SKIP there is no python3-jsonschema")
         sys.exit(0)
     sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
-        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate,
+        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_measurements_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate,
         every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))

@@ -27,6 +27,7 @@ static const struct {
 } exceptions[] = {
     {"synth", "profiles", "synth has no store to select from: it takes the numbers of what it makes"},
     {"synth", "depth", "the same: how deep the calls are that it makes"},
+    {"synth", "density", "the same: how many values there are; search draws what it found"},
     {"export", "format", "formats of other tools, not of stores"},
     {"export", "force", "it replaces files and directories of exports, not stores"},
     {"flame", "force", "it replaces a picture"},

@@ -47,6 +47,11 @@ SPOILT_DRAFTS = [
     ("a field is renamed", r"`num_nzmids`( \| how)", r"`num_metrics`\1", "structure Context"),
     ("a size is changed", r"`0x12`( \| \| \*\*size\*\*)", r"`0x10`\1", "structure Id"),
 ]
+SPOILT_HPCRUN = [
+    ("an offset is changed", r"`0x0a`( \| `u64` \| `offset`)", r"`0x0c`\1", "structure Node"),
+    ("a field is renamed", r"`relation`( \| 1: values)", r"`call`\1", "structure MetricFlags"),
+    ("a size is changed", r"`0x70`( \| \| \*\*size\*\*)", r"`0x78`\1", "structure Footer"),
+]
 SPOILT_RULES = [
     ("a rule is missing", r"### file-kind\n(?:.*\n)*?(?=### )", "", "file-kind"),
     ("a rule is renamed", r"### trace-idle", "### trace-sleep", "trace-sleep"),
@@ -90,6 +95,8 @@ def main():
                 output_of([options.wire_tables]), format_tables.differences)
         compare(tap, SPOILT_DRAFTS, ROOT / "doc" / "formats" / "hpctoolkit-drafts.md",
                 output_of([options.wire_tables, "drafts"]), format_tables.differences)
+        compare(tap, SPOILT_HPCRUN, ROOT / "doc" / "formats" / "hpcrun.md",
+                output_of([options.wire_tables, "hpcrun"]), format_tables.differences)
     if options.lode:
         compare(tap, SPOILT_RULES, ROOT / "doc" / "rules.md",
                 output_of([options.lode, "check", "--rules", "--json"]), rule_list.differences)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what doc/formats/hpctoolkit-4.0.md, or with the argument "drafts" hpctoolkit-drafts.md,
- * must say: one line per fact, fields separated by tabs.
+ * Prints what doc/formats/hpctoolkit-4.0.md must say, or with the argument "drafts"
+ * hpctoolkit-drafts.md, or with "hpcrun" hpcrun.md: one line per fact, fields separated by tabs.
  *
  *   table NAME ALIGNMENT SIZE        field NAME OFFSET TYPE FIELD
  *   file NAME FORMAT FOOTER SECTIONS HEADER-SIZE
  *   section FILE OFFSET NAME SIZE-OF-FIRST-STRUCTURE ALIGNMENT
  *   enum NAME VALUE MEANING          flag STRUCTURE.FIELD BIT NAME
  */
+#include "format/hpcrun/wire.h"
 #include "format/hpctoolkit_drafts/wire.h"
 #include <lode/context.h>
 #include <lode/metric.h>
@@ -57,19 +58,20 @@ static void print_flag(const char *field, unsigned mask, const char *name)
     printf("flag\t%s\t%u\t%s\n", field, bit, name);
 }
 
-static int print_drafts(void)
+static int print_tables(const struct wire_field *fields, size_t count)
 {
-    for (size_t i = 0; i < lode_drafts_field_count;)
-        i += print_table(&lode_drafts_fields[i]);
+    for (size_t i = 0; i < count;)
+        i += print_table(&fields[i]);
     return 0;
 }
 
 int main(int count, char **arguments)
 {
     if (count == 2 && strcmp(arguments[1], "drafts") == 0)
-        return print_drafts();
-    for (size_t i = 0; i < lode_wire_field_count;)
-        i += print_table(&lode_wire_fields[i]);
+        return print_tables(lode_drafts_fields, lode_drafts_field_count);
+    if (count == 2 && strcmp(arguments[1], "hpcrun") == 0)
+        return print_tables(lode_hpcrun_fields, lode_hpcrun_field_count);
+    print_tables(lode_wire_fields, lode_wire_field_count);
     for (unsigned id = 0; id < HPCT_FILES; id++)
         print_file(&lode_hpct_specs[id]);
     print_enum("combine", lode_combine_name);

@@ -26,7 +26,7 @@ struct shape {
 };
 
 static struct shape shapes[COLUMNS];
-static struct lode_table_field fields[COLUMNS];
+static lode_field fields[COLUMNS];
 static char names[COLUMNS][16];
 static uint64_t row_count;
 
@@ -79,7 +79,7 @@ static void text_at(unsigned column, uint64_t row, char *text)
 
 static void put_cell(struct lode_table_batch *batch, unsigned column, uint64_t row)
 {
-    const struct lode_table_field *field = &fields[column];
+    const lode_field *field = &fields[column];
     if (is_null(column, row)) {
         lode_batch_null(batch, column);
     } else if (field->type == LODE_COLUMN_STRING) {
@@ -111,7 +111,7 @@ static lode_status next_rows(struct lode_table_reader *reader, struct lode_table
     return LODE_END;
 }
 
-static const struct lode_table_def table = {"made", "", fields, COLUMNS, 0, NULL, next_rows, NULL};
+static const struct lode_table_def table = {.info = {"made", "", fields, COLUMNS, 0}, .next = next_rows};
 
 static void print_text(FILE *out, const char *text)
 {
@@ -126,7 +126,7 @@ static void print_text(FILE *out, const char *text)
 
 static void print_cell(FILE *out, unsigned column, uint64_t row)
 {
-    const struct lode_table_field *field = &fields[column];
+    const lode_field *field = &fields[column];
     static char text[TEXT_SIZE];
     if (is_null(column, row)) {
         fputs("null", out);
@@ -166,7 +166,7 @@ static void draw_column(unsigned i)
     unsigned flags = can_be_null && draw(2) ? LODE_FIELD_OPTIONAL : 0;
     flags |= type == LODE_COLUMN_U8 ? LODE_FIELD_BOOLEAN : type == LODE_COLUMN_U64 ? LODE_FIELD_SIGNED : 0;
     snprintf(names[i], sizeof names[i], "c%u", i);
-    fields[i] = (struct lode_table_field){names[i], type, flags, NULL};
+    fields[i] = (lode_field){names[i], type, flags, NULL};
     shapes[i] = (struct shape){draw(UINT64_MAX), distinct[draw(12)], runs[draw(9)], nulls[draw(6)],
                                row_count < 5000 ? longest[draw(5)] : 30};
 }
@@ -208,7 +208,7 @@ static lode_status write_case(const char *folder, uint64_t number, lode_error *e
     FILE *file = fopen(path, "wb");
     LODE_TRY_ALLOC(file, error);
     options.user = file;
-    LODE_TRY(lode_table_reader_open(&reader, &none, &table, error));
+    LODE_TRY(lode_table_reader_open(&reader, &none, &table, NULL, error));
     lode_status status = lode_parquet_write(&reader, &options, &result, error);
     lode_table_reader_close(&reader);
     fclose(file);

@@ -105,18 +105,18 @@ def read_log(path):
     return [tuple(line[1:]) for line in lines]
 
 
-def beside(parent):
+def beside(parent, name=NAME):
     """What is in a directory beside the output."""
-    return sorted(set(os.listdir(parent)) - {NAME})
+    return sorted(set(os.listdir(parent)) - {name})
 
 
 class Situation:
-    """A directory in which the program wrote NAME: what must be there, and what may be."""
+    """A directory in which the program wrote an output: what must be there, and what may be."""
 
-    def __init__(self, program, parent, expected, previous=None, source=None):
-        self.program, self.parent, self.source = program, parent, source
+    def __init__(self, program, parent, expected, previous=None, source=None, name=NAME):
+        self.program, self.parent, self.source, self.name = program, parent, source, name
         self.expected, self.previous = expected, previous
-        self.target = os.path.join(parent, NAME)
+        self.target = os.path.join(parent, name)
 
     def succeeded(self, run, may_leave=False):
         """Complaints, if a run that should have succeeded did not leave what it should."""
@@ -177,13 +177,13 @@ class Situation:
         yield from self.openings()
 
     def leftovers(self):
-        names = beside(self.parent)
+        names = beside(self.parent, self.name)
         if names:
             yield f"left behind: {', '.join(names)}"
 
     def openings(self):
         """No directory beside the output opens; below them, only one that is complete, or is being removed."""
-        for name in beside(self.parent):
+        for name in beside(self.parent, self.name):
             path = os.path.join(self.parent, name)
             if self.program.opens(path):
                 yield f"{name} opens as a database"

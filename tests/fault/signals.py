@@ -29,8 +29,8 @@ LIMIT = 20000  # bytes, less than any of the outputs has
 class Case:
     """A command that writes: its arguments, and what it reads."""
 
-    def __init__(self, name, arguments, previous=None):
-        self.name, self.arguments, self.previous = name, arguments, previous
+    def __init__(self, name, arguments, previous=None, suffix=""):
+        self.name, self.arguments, self.previous, self.file = name, arguments, previous, NAME + suffix
 
 
 def make(program, root):
@@ -67,6 +67,10 @@ def cases(made):
         Case("dump -o FILE", ["dump", made["database"]]),
         Case("export a timeline", ["export", made["recording"], "--format", "perfetto", "--threads", "2"]),
         Case("export a timeline as JSON", ["export", made["database"], "--format", "chrome", "--compression", "gzip", "--threads", "2"]),
+        Case("flame -o FILE.svg", ["flame", made["recording"]], suffix=".svg"),
+        Case("flame -o FILE.html", ["flame", made["recording"], "--bottom-up"], suffix=".html"),
+        Case("trace -o FILE.svg", ["trace", made["database"]], suffix=".svg"),
+        Case("trace -o FILE.png", ["trace", made["recording"], "--width", "8000", "--height", "1000"], suffix=".png"),
     ]
 
 
@@ -79,24 +83,24 @@ class Bench:
         shutil.rmtree(parent, ignore_errors=True)
         os.mkdir(parent)
         if case.previous:
-            shutil.copytree(case.previous, os.path.join(parent, NAME))
+            shutil.copytree(case.previous, os.path.join(parent, case.file))
         return parent
 
     def arguments(self, case, parent):
-        return [*case.arguments, "-o", os.path.join(parent, NAME)]
+        return [*case.arguments, "-o", os.path.join(parent, case.file)]
 
     def undisturbed(self, case):
         """The number of calls, and what is there in the end."""
         parent = self.parent(case)
         run = self.program.run(self.arguments(case, parent), log=os.path.join(self.root, "log"))
-        if run.status != 0 or beside(parent):
-            raise SystemExit(f"{case.name}: {run.message} {beside(parent)}")
-        return len(run.calls), contents(parent)
+        if run.status != 0 or beside(parent, case.file):
+            raise SystemExit(f"{case.name}: {run.message} {beside(parent, case.file)}")
+        return len(run.calls), contents(parent, case)
 
     def interrupt(self, case, number, at, expected):
         """Complaints about one run that gets a signal before a call; and whether it ended by it."""
         parent = self.parent(case)
-        before = contents(parent)
+        before = contents(parent, case)
         process = self.program.start(self.arguments(case, parent), mode="stop", at=at)
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
@@ -110,28 +114,28 @@ class Bench:
         process.returncode = 0
         message = process.stderr.read()
         process.stderr.close()
-        return list(judge(parent, number, status, message, before, expected)), os.WIFSIGNALED(status)
+        return list(judge(parent, case, number, status, message, before, expected)), os.WIFSIGNALED(status)
 
 
-def contents(parent):
+def contents(parent, case):
     """The output, be it a store or a file."""
-    target = os.path.join(parent, NAME)
+    target = os.path.join(parent, case.file)
     if os.path.isfile(target):
         with open(target, "rb") as stream:
             return stream.read()
     return fingerprint(target)
 
 
-def judge(parent, number, status, message, before, expected):
-    found = contents(parent)
+def judge(parent, case, number, status, message, before, expected):
+    found = contents(parent, case)
     if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != number:
         # A file that has its name is complete, and nothing holds signals back any more.
         if not (os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0 and found == expected):
             yield f"it ended with {status:#x} instead of {number.name}: {message.strip()}"
     if found not in (before, expected):
         yield f"the output {differences(found, expected) if isinstance(found, dict) else 'is half done'}"
-    if beside(parent):
-        yield f"left behind: {', '.join(beside(parent))}"
+    if beside(parent, case.file):
+        yield f"left behind: {', '.join(beside(parent, case.file))}"
     if message:
         yield f"it said: {message.strip()}"
 
@@ -162,19 +166,19 @@ def test_ignored(tap, bench, case):
     _, status = os.waitpid(process.pid, 0)
     process.returncode = 0
     process.stderr.close()
-    tap.check(status == 0 and contents(parent) == expected and not beside(parent), f"{case.name}: what is ignored stays ignored",
-              [status, beside(parent)])
+    tap.check(status == 0 and contents(parent, case) == expected and not beside(parent, case.file), f"{case.name}: what is ignored stays ignored",
+              [status, beside(parent, case.file)])
 
 
 def test_limit(tap, bench, case):
     parent = bench.parent(case)
-    before = contents(parent)
+    before = contents(parent, case)
     result = subprocess.run([bench.program.lode, *bench.arguments(case, parent)], capture_output=True, text=True, check=False,
                             timeout=TIMEOUT, env={**os.environ, "LC_ALL": "C"},
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT)))
     passed = result.returncode == 2 and "File too large" in result.stderr and result.stderr.count("\n") == 1
-    tap.check(passed and contents(parent) == before and not beside(parent), f"{case.name}: a limit to the size of files",
-              [result.returncode, result.stderr, beside(parent)])
+    tap.check(passed and contents(parent, case) == before and not beside(parent, case.file), f"{case.name}: a limit to the size of files",
+              [result.returncode, result.stderr, beside(parent, case.file)])
 
 
 def main():

@@ -83,12 +83,41 @@ static void samples_read_the_same_from_either_layout(void **state)
     }
 }
 
+/* Views point at the very bytes, and are absent where these need converting. */
+static void views_are_in_place_or_absent(void **state)
+{
+    const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? LODE_OK : LODE_ABSENT;
+    lode_block block = {.value_count = 3, .group_count = 2, .group_key_size = 4, .value_key_size = 2};
+    lode_trace_line line = {.sample_count = 2, .samples = little_groups};
+    const void *bytes = NULL;
+    size_t stride = 0, key_size = 0;
+    lode_error error = {0};
+    (void)state;
+    block.groups = little_groups;
+    block.values = little_values;
+    assert_int_equal(lode_block_view(&block, &bytes, &stride, &key_size, NULL), little);
+    assert_true(little != LODE_OK || (bytes == little_values && stride == 10 && key_size == 2));
+    assert_int_equal(lode_block_groups_view(&block, &bytes, &stride, &key_size, NULL), little);
+    assert_true(little != LODE_OK || (bytes == little_groups && stride == 12 && key_size == 4));
+    assert_int_equal(lode_trace_line_view(&line, &bytes, &stride, NULL), little);
+    assert_true(little != LODE_OK || (bytes == little_groups && stride == 12));
+    line.idle_id = 9;
+    assert_int_equal(lode_trace_line_view(&line, &bytes, &stride, &error), LODE_ABSENT);
+    assert_int_equal(error.status, LODE_ABSENT);
+    line.idle_id = 0;
+    line.layout = block.layout = LODE_LAYOUT_BIG;
+    assert_int_equal(lode_trace_line_view(&line, &bytes, &stride, &error), LODE_ABSENT);
+    assert_int_equal(lode_block_view(&block, &bytes, &stride, &key_size, &error), LODE_ABSENT);
+    assert_int_equal(lode_block_groups_view(&block, &bytes, &stride, &key_size, &error), LODE_ABSENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_read_the_same_from_either_layout),
         cmocka_unit_test(keys_of_contexts_read_the_same_from_either_layout),
         cmocka_unit_test(samples_read_the_same_from_either_layout),
+        cmocka_unit_test(views_are_in_place_or_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,7 +130,7 @@ static void widths_are_those_of_the_largest_number(void **state)
 
 /* ---- files ---- */
 
-static const struct lode_table_field fields[] = {
+static const lode_field fields[] = {
     {"id", LODE_COLUMN_U32, LODE_FIELD_KEY, NULL},
     {"few", LODE_COLUMN_U32, LODE_FIELD_OPTIONAL, NULL},
     {"text", LODE_COLUMN_STRING, LODE_FIELD_OPTIONAL, NULL},
@@ -161,7 +161,7 @@ static lode_status next_rows(struct lode_table_reader *reader, struct lode_table
     return LODE_END;
 }
 
-static const struct lode_table_def table = {"made", "", fields, 5, 0, NULL, next_rows, NULL};
+static const struct lode_table_def table = {.info = {"made", "", fields, 5, 0}, .next = next_rows};
 
 struct sink {
     struct lode_wire bytes;
@@ -185,7 +185,7 @@ static lode_status write_made(struct sink *sink, unsigned threads, uint64_t rows
     struct lode_parquet_result result;
     struct lode_parquet_options options = {
         .codec = codec, .rows = rows, .threads = threads, .write = take, .user = sink};
-    assert_int_equal(lode_table_reader_open(&reader, &none, &table, error), LODE_OK);
+    assert_int_equal(lode_table_reader_open(&reader, &none, &table, NULL, error), LODE_OK);
     lode_status status = lode_parquet_write(&reader, &options, &result, error);
     if (status == LODE_OK)
         assert_int_equal(result.rows, row_count);

@@ -199,6 +199,94 @@ static void outlines_of_real_databases_have_the_rows_of_views(void **state)
     closedir(directory);
 }
 
+/* The rows below each row of a view, all of them and a part: those that the view has there. */
+static void compare_parts(const lode_cost *cost, const lode_view_options *options, const lode_view *whole)
+{
+    const lode_context *path[64];
+    for (size_t i = 0; i < lode_view_count(whole); i++) {
+        const lode_view_row *row = lode_view_at(whole, i);
+        size_t count = 0;
+        path[row->depth] = row->context;
+        while (i + 1 + count < lode_view_count(whole) &&
+               lode_view_at(whole, i + 1 + count)->depth > row->depth)
+            count++;
+        lode_view_options part = *options;
+        lode_view *view;
+        part.path = path;
+        part.path_count = (size_t)row->depth + 1;
+        assert_int_equal(lode_view_build(&view, cost, &part, NULL), LODE_OK);
+        assert_int_equal(lode_view_count(view), count);
+        for (size_t k = 0; k < count; k++) {
+            lode_view_row below = *lode_view_at(whole, i + 1 + k);
+            below.depth -= row->depth + 1;
+            compare_row(&below, lode_view_at(view, k));
+        }
+        lode_view_free(view);
+        part.skip = 1;
+        part.max_rows = 2;
+        assert_int_equal(lode_view_build(&view, cost, &part, NULL), LODE_OK);
+        assert_true(count == 0 || lode_view_count(view) == 0 || lode_view_at(view, 0)->depth == 0);
+        assert_true(lode_view_count(view) <= 2);
+        assert_int_equal(lode_view_total(view), count == 0 ? 0 : lode_view_total(view));
+        lode_view_free(view);
+    }
+}
+
+/* What a view has by its own metric, it has by another way, too. */
+static void compare_costs(const lode_cost *cost, const lode_view_options *options, const lode_view *view)
+{
+    size_t count = lode_view_count(view);
+    double *inclusive = calloc(count + 1, sizeof *inclusive),
+           *exclusive = calloc(count + 1, sizeof *exclusive);
+    assert_true(inclusive && exclusive);
+    assert_int_equal(lode_view_costs(view, cost, options, inclusive, exclusive, NULL), LODE_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_memory_equal(&inclusive[i], &lode_view_at(view, i)->inclusive, sizeof *inclusive);
+        assert_memory_equal(&exclusive[i], &lode_view_at(view, i)->exclusive, sizeof *exclusive);
+    }
+    free(inclusive);
+    free(exclusive);
+}
+
+static void parts_of_views_have_their_rows(void **state)
+{
+    (void)state;
+    struct minidb mini, twin;
+    lode_database *db, *other;
+    lode_cost *cost, *foreign;
+    lode_view *view;
+    lode_error error = {0};
+    open_mini(&mini, &db);
+    open_mini(&twin, &other);
+    assert_int_equal(lode_cost_compute(&cost, db, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_cost_compute(&foreign, other, NULL, NULL), LODE_OK);
+    for (int mode = LODE_VIEW_TOP_DOWN; mode <= LODE_VIEW_FLAT; mode++)
+        for (unsigned depth = 0; depth < 3; depth += 2) {
+            lode_view_options options = LODE_VIEW_OPTIONS_INIT;
+            options.mode = (lode_view_mode)mode;
+            options.min_fraction = depth ? 0.01 : 0.0;
+            assert_int_equal(lode_view_build(&view, cost, &options, NULL), LODE_OK);
+            compare_parts(cost, &options, view);
+            compare_costs(cost, &options, view);
+            double amounts[1];
+            assert_int_equal(lode_view_costs(view, foreign, &options, amounts, amounts, &error),
+                             LODE_ERR_ARGUMENT);
+            lode_view_free(view);
+        }
+    const lode_context *nowhere[1] = {lode_database_context(db, lode_database_context_count(db) - 1)};
+    lode_view_options options = LODE_VIEW_OPTIONS_INIT;
+    options.path = nowhere;
+    options.path_count = 1;
+    assert_int_equal(lode_view_build(&view, cost, &options, &error), LODE_NOT_FOUND);
+    assert_non_null(strstr(error.text, "no row on this path"));
+    lode_cost_free(cost);
+    lode_cost_free(foreign);
+    lode_database_close(db);
+    lode_database_close(other);
+    minidb_free(&mini);
+    minidb_free(&twin);
+}
+
 static void nodes_that_are_not_there_are_refused(void **state)
 {
     struct minidb mini;
@@ -483,6 +571,7 @@ int main(void)
         cmocka_unit_test(outlines_have_the_rows_of_views),
         cmocka_unit_test(outlines_of_calls_have_the_rows_of_views),
         cmocka_unit_test(outlines_of_real_databases_have_the_rows_of_views),
+        cmocka_unit_test(parts_of_views_have_their_rows),
         cmocka_unit_test(nodes_that_are_not_there_are_refused),
         cmocka_unit_test(costs_are_computed_once),
         cmocka_unit_test(memory_is_bounded),

@@ -50,9 +50,9 @@ export async function serve(...stores) {
   return { base, token, stop };
 }
 
-/** A page with its messages; `options` as newPage takes them. */
-export async function open(server, options = {}) {
-  const browser = await chromium.launch({ executablePath: process.env.BROWSER_PROGRAM, args: ['--no-sandbox'] });
+/** A page with its messages, in a browser of its own unless there is one; `options` as newPage takes them. */
+export async function open(server, options = {}, running = null) {
+  const browser = running ?? (await chromium.launch({ executablePath: process.env.BROWSER_PROGRAM, args: ['--no-sandbox'] }));
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, reducedMotion: 'reduce', ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.base.slice(0, -1) });
   const page = await context.newPage();
@@ -117,15 +117,24 @@ export async function answerOf(command) {
   }
 }
 
-/** Stores of the corpus: databases, recordings, trace stores; [] without it. */
+/** All stores of the corpus: databases and drafts, recordings and trace stores, sound and broken ones; [] without it. */
 export function corpusStores() {
   const found = [];
-  for (const place of ['hpctoolkit/final', 'uftrace/recorded', 'zorka/stores']) {
+  for (const place of ['hpctoolkit/final', 'uftrace/recorded', 'zorka/stores', 'hpctoolkit/pre-a', 'hpctoolkit/pre-b', 'hpctoolkit/draft-xml', 'uftrace/handmade']) {
     const path = join(CORPUS, place);
     if (CORPUS === '' || !existsSync(path)) continue;
     for (const name of readdirSync(path).sort()) found.push(join(path, name));
   }
   return found;
+}
+
+/** Those that the command line asks for: --part I/N, every Nth of them, and --only PATTERN, by path; `otherwise` if it asks for none. */
+export function chosenStores(otherwise) {
+  const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined);
+  const [part, only] = [/^(\d+)\/(\d+)$/.exec(option('--part') ?? ''), option('--only')];
+  if (!part && only === undefined) return otherwise;
+  const [place, parts] = part ? [Number(part[1]), Number(part[2])] : [0, 1];
+  return corpusStores().filter((store) => new RegExp(only ?? '').test(store)).filter((_, index) => index % parts === place);
 }
 
 let number = 0;

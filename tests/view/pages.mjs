@@ -9,6 +9,8 @@ import { copied, examples, finish, move, open, serve, settle, show, test } from 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const stores = examples();
 const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.solver);
+/** Views with something selected, which the tabs alone do not show. */
+const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 's=2&v=requests&i=1', 's=2&v=requests&f=errors', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
 const { browser, page, messages } = await open(server);
 
 async function axe() {
@@ -40,10 +42,23 @@ for (const [number, name] of [[0, 'solver'], [1, 'thumbs'], [2, 'shop']]) {
   }
 }
 
+for (const scheme of ['light', 'dark']) {
+  await test(`a request, a call path, a profile and two stores compared are accessible in the ${scheme} theme`, async () => {
+    messages.length = 0;
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const query of DETAILS) {
+      await move(page, `?${query}&1`);
+      assert.equal(await page.$('.problem'), null, query);
+      await axe();
+    }
+    assert.deepEqual(messages, []);
+  });
+}
+
 await test('selections, dialogs and forced colours are accessible', async () => {
   messages.length = 0;
   await page.emulateMedia({ colorScheme: 'light' });
-  for (const [query, key] of [['?v=top&n=spmv._omp_fn.0&1', ''], ['?v=tree&c=4&1', ''], ['?v=tree&1', '?'], ['?v=tree&1', 'Control+k'], ['?v=top&q=mpi&1', '']]) {
+  for (const [query, key] of [['?v=top&n=spmv._omp_fn.0&1', ''], ['?v=tree&c=4&1', ''], ['?v=tree&1', '?'], ['?v=tree&1', 'Control+k'], ['?v=top&q=mpi&1', ''], ['?v=tree&g=compare&b=3&k=all&1', ''], ['?v=flame&g=compare&b=1&1', '']]) {
     await move(page, query);
     if (key !== '') {
       await page.keyboard.press(key);
@@ -63,11 +78,25 @@ await test('selections, dialogs and forced colours are accessible', async () => 
   assert.deepEqual(messages, []);
 });
 
+await test('a dialog takes the focus from a table without a message, and gives it back', async () => {
+  messages.length = 0;
+  await show(page, server, '?v=top&1');
+  await page.focus('[role=grid]');
+  await page.keyboard.press('?');
+  await page.waitForSelector('dialog[open]');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Close');
+  await settle(page);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('dialog[open]', { state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'grid');
+  assert.deepEqual(messages, []);
+});
+
 await test('at 1,024 pixels nothing is cut off sideways', async () => {
   await page.setViewportSize({ width: 1024, height: 700 });
-  for (const view of ['overview', 'top', 'tree', 'flame', 'findings']) {
-    await move(page, `?v=${view}&1`);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), view);
+  for (const query of ['v=overview', 'v=top', 'v=tree', 'v=flame', 'v=findings', 'v=time', 'v=profiles', 's=2&v=requests', ...DETAILS]) {
+    await move(page, `?${query}&1`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), query);
   }
   await page.setViewportSize({ width: 1400, height: 900 });
 });
@@ -112,6 +141,52 @@ await test('functions are walked by keyboard alone', async () => {
   assert.match(page.url(), /w=callers/);
   await page.keyboard.press('Backspace');
   await page.waitForSelector('[role=grid]');
+});
+
+/** From the top of the page to an element, by Tab alone. */
+async function tabTo(selector) {
+  await page.evaluate(() => document.activeElement.blur());
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return;
+  }
+  assert.fail(`Tab does not reach ${selector}`);
+}
+
+await test('the overview, profiles, requests, comparisons and findings are walked by keyboard alone', async () => {
+  messages.length = 0;
+  await show(page, server, '?v=overview&1');
+  await tabTo('.bars button, .bars a');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  assert.doesNotMatch(page.url(), /\/\?1$/, 'a function of the overview is followed');
+  await show(page, server, '?v=profiles&1');
+  await tabTo('[role=grid]');
+  await page.keyboard.press('ArrowDown');
+  await settle(page);
+  assert.match(page.url(), /p=profile%3D\d+/);
+  await show(page, server, '?s=2&v=requests&1');
+  await tabTo('[role=grid]');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  assert.match(page.url(), /i=\d+/);
+  await tabTo('[role=grid]');
+  await page.keyboard.press('ArrowDown');
+  await settle(page);
+  assert.match(page.url(), /x=\d+/);
+  await page.keyboard.press('Backspace');
+  await settle(page);
+  assert.doesNotMatch(page.url(), /i=\d+/);
+  await show(page, server, '?v=compare&b=1&1');
+  await tabTo('[role=grid]');
+  await page.keyboard.press('ArrowDown');
+  await settle(page);
+  assert.match(page.url(), /n=/);
+  assert.ok(await page.$('aside'));
+  await show(page, server, '?v=findings&1');
+  await tabTo('main button, main [role=grid], main input, main select');
+  assert.deepEqual(messages, []);
 });
 
 await test('the tree is walked by keyboard alone', async () => {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""palette.py STYLE.css: colours of the page stay apart for every kind of colour vision, and text on them is legible.
+"""palette.py STYLE.css PICTURE.ts: colours of the page and of the timeline stay apart for every kind of colour vision, and text on them is legible.
 
 Simulation: the matrices of Machado, Oliveira and Fernandes (2009) at full severity, in linear RGB. Distance: Euclidean in
 OKLab, times 100; below about 7 two areas side by side are hard to tell apart. Contrast: WCAG 2."""
@@ -70,6 +70,12 @@ def main():
     for vision in MACHADO:
         least = min(distance(a, b, vision) for a, b in itertools.combinations(kinds, 2))
         check('kinds of functions are apart with %s vision (%.1f)' % (vision, least), least >= LEAST_DISTANCE)
+    with open(sys.argv[2], encoding='utf-8') as file:
+        hues = ['#' + hue for hue in re.findall(r'0x([0-9a-f]{6})', re.search(r'HUES[^=]*= \[([^\]]*)\]', file.read()).group(1))]
+    check('there are seven colours of the timeline', len(hues) == 7)
+    for vision in MACHADO:
+        least = min(distance(a, b, vision) for a, b in itertools.combinations(hues, 2))
+        check('colours of the timeline are apart with %s vision (%.1f)' % (vision, least), least >= LEAST_DISTANCE)
     check('black or white text is legible on every kind', min(max(contrast(c, '#000000'), contrast(c, '#ffffff')) for c in kinds) >= 4.5)
     for name, colours in all_themes:
         for ground in ('ground', 'raised', 'accent-ground'):

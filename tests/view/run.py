@@ -75,10 +75,12 @@ def main():
         skip('lode view does not start: %s' % why.splitlines()[0])
     if not install(wanted.work):
         skip('npm cannot install the packages of the tests')
-    # Packages are found beside the scripts.
+    # Packages are found beside the scripts. Another test may be reading them.
     for name in os.listdir(HERE):
-        if name.endswith('.mjs'):
-            shutil.copyfile(os.path.join(HERE, name), os.path.join(wanted.work, name))
+        copy = os.path.join(wanted.work, name)
+        if name.endswith('.mjs') and not (os.path.exists(copy) and filecmp.cmp(os.path.join(HERE, name), copy, shallow=False)):
+            shutil.copyfile(os.path.join(HERE, name), '%s.%d' % (copy, os.getpid()))
+            os.rename('%s.%d' % (copy, os.getpid()), copy)
     sys.stdout.flush()
     os.execvpe('node', ['node', os.path.join(wanted.work, os.path.basename(wanted.script)), *wanted.arguments], environment)
 

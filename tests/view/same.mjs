@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Same numbers: the command that a view offers to copy, run with --json, has what the view shows. The page stays below 100 MB.
-//   same.mjs [--part I/N]: which of the stores of the corpus; examples are always looked at.
+//   same.mjs [--part I/N] [--only PATTERN]: which of the stores of the corpus; examples are always looked at.
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
-import { answerOf, copied, corpusStores, examples, finish, open, serve, settle, show, skipped, test } from './browser.mjs';
+import { execFileSync } from 'node:child_process';
+import { basename, dirname, join } from 'node:path';
+import { answerOf, chosenStores, copied, corpusStores, examples, finish, LODE, move, open, serve, settle, show, skipped, test } from './browser.mjs';
+import { checkProfiles, checkRequest, checkRequests, checkTime } from './checks.mjs';
 
-const part = /^(\d+)\/(\d+)$/.exec(process.argv[process.argv.indexOf('--part') + 1] ?? '') ?? ['', '0', '1'];
 const demo = examples();
-const stores = [demo.solver, demo.thumbs, demo.shop, ...corpusStores().filter((_, index) => index % Number(part[2]) === Number(part[1]))];
+const stores = [demo.solver, demo.thumbs, demo.shop, ...chosenStores(corpusStores())];
 
 const SCALES = { s: 1e9, ms: 1e6, us: 1e3, ns: 1, PiB: 2 ** 50, TiB: 2 ** 40, GiB: 2 ** 30, MiB: 2 ** 20, KiB: 2 ** 10, B: 1 };
 
@@ -47,12 +48,14 @@ function rowsOf(page) {
 const TOP = { exclusive_percent: 'exclusive_percent', exclusive: 'exclusive', inclusive_percent: 'inclusive_percent', inclusive: 'inclusive' };
 const CALLS = { exclusive_percent: 'self_percent', exclusive: 'self_ns', inclusive: 'total_ns', calls: 'calls', mean: 'mean_ns', p95: 'p95_ns', max: 'max_ns', errors: 'errors' };
 const TREE_CALLS = { inclusive_percent: 'total_percent', inclusive: 'total_ns', exclusive_percent: 'self_percent', exclusive: 'self_ns', calls: 'calls' };
-const CHANGES = { base: 'base', new: 'new', difference: 'difference', ratio: 'ratio', share_of_base_percent: 'share_of_base_percent' };
+const CHANGES = { base: 'base', new: 'new', difference: 'difference', gross: 'gross', ratio: 'ratio', share_of_base_percent: 'share_of_base_percent' };
 
 function keysOf(answer) {
   if (answer.command === 'compare') return CHANGES;
   if (answer.recording !== undefined) return answer.command === 'tree' ? TREE_CALLS : CALLS;
-  if (Array.isArray(answer.metrics)) return Object.fromEntries(answer.metrics.flatMap((_, i) => Object.keys(TOP).map((key) => [i === 0 ? key : `${key}${i + 1}`, `${key}_${i + 1}`])));
+  // The first metric of a tree has no number.
+  const numbered = (key, i) => (i === 0 && answer.command === 'tree' ? key : `${key}_${i + 1}`);
+  if (Array.isArray(answer.metrics)) return Object.fromEntries(answer.metrics.flatMap((_, i) => Object.keys(TOP).map((key) => [i === 0 ? key : `${key}${i + 1}`, numbered(key, i)])));
   return TOP;
 }
 
@@ -134,6 +137,51 @@ async function checkFindings(page) {
   return findings.length;
 }
 
+/** What a store is compared with: the one of its kind before it. */
+const before = { uftrace: demo.thumbs, zorka: demo.shop, hpctoolkit: demo.solver };
+
+function kindOf(store) {
+  return store === demo.thumbs || store.includes('/uftrace/') ? 'uftrace' : store === demo.shop || store.includes('/zorka/') ? 'zorka' : 'hpctoolkit';
+}
+
+/** Changes of the Compare view; if the two cannot be compared, the command says the same. */
+async function checkCompare(page, messages) {
+  const command = await copied(page);
+  const problem = await page.$('.problem');
+  if (problem) {
+    const text = await problem.textContent();
+    await assert.rejects(answerOf(command), (error) => error.stderr.includes(text.trim().replace(/\.$/, '')));
+    messages.splice(0, messages.length, ...messages.filter((message) => !/Failed to load resource: .* 400/.test(message)));
+    return 0;
+  }
+  return compare(await cells(page), await answerOf(command));
+}
+
+/** Views that not every store has: Time, Profiles, Requests, Compare. */
+async function checkOthers(page, messages) {
+  const views = await page.$$eval('.tabs a', (links) => links.map((link) => new URL(link.href).searchParams.get('v')));
+  const found = {};
+  const look = async (view, query, check) => {
+    if (!views.includes(view)) return;
+    // A canvas that is read twice makes the browser complain: a page of its own for each picture.
+    if (view === 'time') await show(page, server, `?v=${view}${query}&1`);
+    else await move(page, `?v=${view}${query}&1`);
+    found[view] = (found[view] ?? 0) + (await check(page, messages));
+  };
+  const time = async () => (await checkTime(page)).count;
+  await look('time', '', time);
+  await look('time', '&d=2', time);
+  await look('profiles', '', checkProfiles);
+  await look('profiles', '&o=value', checkProfiles);
+  await look('requests', '', checkRequests);
+  await look('requests', '&o=time', checkRequests);
+  await look('requests', '&z=3', checkRequests);
+  await look('requests', '&i=1', checkRequest);
+  await look('compare', '&b=1', checkCompare);
+  await look('compare', '&b=1&w=inclusive', checkCompare);
+  return found;
+}
+
 /** Bytes of the page's own objects, after a collection. */
 async function heapOf({ context, page }) {
   const client = await context.newCDPSession(page);
@@ -146,14 +194,17 @@ async function heapOf({ context, page }) {
 
 let compared = 0;
 let largest = 0;
+let opened = 0;
+/** Stores and numbers by view; of Time, the cells of the picture count. */
+const others = {};
 let server = await serve(...stores.slice(0, 1));
 let browserOf = await open(server, { viewport: { width: 1600, height: 1000 } });
 for (const store of stores) {
   await test(`${basename(store)}: what views show is what their commands print`, async () => {
     await server.stop();
-    await browserOf.browser.close();
-    server = await serve(store);
-    browserOf = await open(server, { viewport: { width: 1600, height: 1000 } });
+    await browserOf.context.close();
+    server = await serve(store, before[kindOf(store)]);
+    browserOf = await open(server, { viewport: { width: 1600, height: 1000 } }, browserOf.browser);
     const { page, messages } = browserOf;
     await show(page, server, '?1');
     const failedStore = await page.$('main.message');
@@ -161,11 +212,12 @@ for (const store of stores) {
       assert.match(await page.textContent('main.message'), /cannot be/);
       return;
     }
+    const earlier = compared;
     await checkOverview(page);
     const isRecording = (await page.$('input[aria-label=Tasks]')) !== null;
     const queries = ['v=top', 'v=top&o=inclusive', 'v=tree', 'v=tree&w=up', ...(isRecording ? [] : ['v=top&g=line', 'v=top&g=module', 'v=tree&h=0.1'])];
     for (const query of queries) {
-      await show(page, server, `?${query}&1`);
+      await move(page, `?${query}&1`);
       if (query.startsWith('v=tree') && (await page.$('[role=treegrid]'))) await expand(page);
       await settle(page);
       const command = await copied(page);
@@ -173,11 +225,19 @@ for (const store of stores) {
       compared += compare(await cells(page), answer);
     }
     for (const query of ['v=flame', 'v=flame&w=up', 'v=flame&g=merge']) {
-      await show(page, server, `?${query}&1`);
+      await move(page, `?${query}&1`);
       compared += await checkFlame(page);
     }
-    await show(page, server, '?v=findings&1');
+    await move(page, '?v=findings&1');
     compared += await checkFindings(page);
+    const further = Object.entries(await checkOthers(page, messages));
+    // A campaign that is cut off has these.
+    console.log(`# ${basename(store)}: ${further.map(([view, count]) => `${view} ${count}`).join(', ')}, other views ${compared - earlier}`);
+    for (const [view, count] of further) {
+      others[view] = { stores: (others[view]?.stores ?? 0) + 1, numbers: (others[view]?.numbers ?? 0) + count };
+    }
+    before[kindOf(store)] = store;
+    opened++;
     const heap = await heapOf(browserOf);
     largest = Math.max(largest, heap);
     assert.ok(heap < 100e6, `the page takes ${heap} bytes`);
@@ -188,10 +248,12 @@ for (const store of stores) {
 await test('several metrics, a selection of profiles and a time window', async () => {
   await server.stop();
   await browserOf.browser.close();
-  server = await serve(demo.solver, demo.solver, demo.thumbs);
+  const fewer = join(dirname(demo.solver), 'fewer');
+  execFileSync(LODE, ['slice', demo.solver, '--profiles', 'rank=0-4+6-7', '-o', fewer], { stdio: 'ignore' });
+  server = await serve(demo.solver, demo.solver, demo.thumbs, fewer);
   browserOf = await open(server, { viewport: { width: 1800, height: 1000 } });
   const { page, messages } = browserOf;
-  for (const query of ['v=top&m=CPUTIME+%28sec%29&m=PAPI_TOT_INS', 'v=top&p=rank%3D0-3', 'v=tree&p=rank%3D5', 'v=top&t=1s..2s', 'v=tree&t=1s..2s', 'v=top&q=mpi', 'v=tree&f=hide%3Acg_solve', 's=2&v=top&t=10ms..50ms', 'v=tree&w=callers%3Aspmv', 'v=tree&w=focus%3Acg_solve', 'v=compare&b=1', 's=2&v=compare&b=0']) {
+  for (const query of ['v=top&m=CPUTIME+%28sec%29&m=PAPI_TOT_INS', 'v=tree&m=CPUTIME+%28sec%29&m=PAPI_TOT_INS', 'v=tree&w=up&m=PAPI_TOT_INS&m=CPUTIME+%28sec%29', 'v=top&p=rank%3D0-3', 'v=tree&p=rank%3D5', 'v=top&t=1s..2s', 'v=tree&t=1s..2s', 'v=top&q=mpi', 'v=tree&f=hide%3Acg_solve', 's=2&v=top&t=10ms..50ms', 'v=tree&w=callers%3Aspmv', 'v=tree&w=focus%3Acg_solve', 'v=compare&b=1', 's=2&v=compare&b=0', 'v=tree&g=compare&b=3', 'v=tree&g=compare&b=3&h=0&k=all', 'v=tree&g=compare&b=1', 'v=tree&g=compare&b=1&k=all']) {
     await show(page, server, `?${query}&1`);
     if (await page.$('[role=treegrid]')) await expand(page);
     await settle(page);
@@ -199,11 +261,18 @@ await test('several metrics, a selection of profiles and a time window', async (
     assert.equal(await page.$('.problem'), null, query);
     compared += compare(await cells(page), answer);
   }
+  await show(page, server, '?v=flame&g=compare&b=3&1');
+  const changes = await answerOf(await copied(page));
+  assert.ok((await page.$eval('.flame canvas', (canvas) => canvas.getAttribute('aria-label'))).startsWith(`${changes.rows.length} boxes`));
+  const boxes = await page.$$eval('table.boxes tbody tr', (list) => list.map((row) => ['difference', 'gross', 'name'].map((key) => row.querySelector(`[data-column=${key}]`).dataset.value)));
+  assert.deepEqual(boxes, changes.rows.filter((row) => row.parent_row === null).map((row) => [row.difference, row.gross, row.name].map(String)));
+  compared += 2 * boxes.length;
   assert.deepEqual(messages, []);
 });
 
 if (stores.length === 3) skipped('stores of the corpus', 'no corpus');
 await browserOf.browser.close();
 await server.stop();
-console.log(`# ${compared} numbers compared; the page takes up to ${(largest / 1e6).toFixed(1)} MB`);
+for (const [view, { stores: count, numbers }] of Object.entries(others)) console.log(`# ${view}: ${numbers} numbers of ${count} stores`);
+console.log(`# ${compared} numbers of ${opened} of ${stores.length} stores compared in the other views; the page takes up to ${(largest / 1e6).toFixed(1)} MB`);
 finish();

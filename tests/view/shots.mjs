@@ -10,13 +10,15 @@ import { examples, LODE, open, serve, settle, show } from './browser.mjs';
 const PAGES = [
   ['overview', '?1', []],
   ['functions', '?v=top&n=spmv._omp_fn.0&1', []],
-  ['tree', '?v=tree&c=53&1', ['Home', 'h']],
+  ['tree', '?v=tree&c=53&m=CPUTIME+%28sec%29&m=PAPI_TOT_INS&1', ['Home', 'h']],
   ['flame', '?v=flame&1', []],
   ['time', '?v=time&1', []],
   ['profiles', '?v=profiles&1', []],
   ['calls', '?s=1&v=time&x=1@30000000ns&1', []],
   ['requests', '?s=2&v=requests&1', []],
   ['compare', '?v=compare&b=3&1', []],
+  ['compare-tree', '?v=tree&g=compare&b=3&1', []],
+  ['compare-flame', '?v=flame&g=compare&b=3&1', []],
   ['findings', '?s=4&v=findings&1', []],
 ];
 const [out, ...wanted] = process.argv.slice(2);

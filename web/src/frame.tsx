@@ -130,7 +130,7 @@ function Selections({ info }: { info: Info }): JSX.Element {
 }
 
 function copyCommand(view: View, info: Info, all: Session): void {
-  const query = view.query(state.value, info);
+  const query = (view.copied ?? view.query)(state.value, info);
   if (query) void copy(commandLine(query, all), 'the command');
   else notice.value = 'This view has no command.';
 }
@@ -176,6 +176,8 @@ function globalKeys(views: readonly View[], view: View, info: Info, all: Session
 /** The page of one store that is open. */
 function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info }): JSX.Element {
   const [dialog, setDialog] = useState<Dialog>('');
+  // The browser says later that a dialog was closed; a key may have opened the other one by then.
+  const closed = (which: Dialog): void => setDialog((shown) => (shown === which ? '' : shown));
   const views = VIEWS.filter((view) => view.fits(info, all.stores.length));
   const wanted = viewOf(state.value.view);
   const view = views.includes(wanted) ? wanted : (views[0] ?? wanted);
@@ -214,8 +216,8 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
         </main>
         {hasSide ? <Side store={store} info={info} /> : null}
       </div>
-      {dialog === 'help' ? <Help keys={keys} onClose={() => setDialog('')} /> : null}
-      {dialog === 'palette' ? <Palette views={views} store={store} info={info} commands={keys} onClose={() => setDialog('')} /> : null}
+      {dialog === 'help' ? <Help keys={keys} onClose={() => closed('help')} /> : null}
+      {dialog === 'palette' ? <Palette views={views} store={store} info={info} commands={keys} onClose={() => closed('palette')} /> : null}
     </>
   );
 }

@@ -45,7 +45,7 @@ export function Help({ keys, onClose }: { keys: readonly Binding[]; onClose: () 
           {own.length > 0 ? <table><caption>This view</caption><tbody>{rows(of(own))}</tbody></table> : null}
         </div>
       </div>
-      <form method="dialog"><button type="submit" autofocus>Close</button></form>
+      <form method="dialog"><button type="submit">Close</button></form>
       <p class="quiet">Lode {LODE_VERSION} · <a href="licences.txt" target="_blank" rel="noopener noreferrer">licences of the page</a></p>
     </Modal>
   );

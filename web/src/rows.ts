@@ -107,6 +107,10 @@ export interface TreeRow extends Cost {
   readonly callLine: number | null;
   /** The index of the parent row; -1 for none. */
   readonly parent: number;
+  /** Rows directly below it, with those that the answer leaves out. */
+  readonly children: number;
+  /** Costs of the further metrics. */
+  readonly more: readonly Cost[];
 }
 
 export interface Tree {
@@ -114,6 +118,8 @@ export interface Tree {
   readonly unit: Unit;
   readonly total: number | null;
   readonly isRecording: boolean;
+  /** Further metrics. */
+  readonly more: readonly { name: string; unit: Unit }[];
   readonly rows: readonly TreeRow[];
   /** NULL if it was not counted to the end. */
   readonly rowCount: number | null;
@@ -127,11 +133,13 @@ export function readTree(answer: unknown): Tree {
   const isRecording = raw['recording'] !== undefined;
   const metric = isRecording ? 'time' : (text(raw['metric']) ?? '');
   const total = num(isRecording ? raw['total_ns'] : raw['total']);
+  const more = (Array.isArray(raw['metrics']) ? (raw['metrics'] as Raw[]) : []).slice(1).map((other) => ({ name: text(other['name']) ?? '', unit: unitOf(text(other['name']) ?? '') }));
   return {
     metric,
     unit: isRecording ? 'nanoseconds' : unitOf(metric),
     total,
     isRecording,
+    more,
     rows: (raw['rows'] as Raw[]).map((row) => ({
       ...(isRecording ? timeOf(row, total ?? 0) : costOf(row, '')),
       name: text(row['name']) ?? '',
@@ -146,6 +154,8 @@ export function readTree(answer: unknown): Tree {
       callFile: text(row['call_file']),
       callLine: num(row['call_line']),
       parent: num(row['parent_row']) ?? -1,
+      children: num(row['children']) ?? 0,
+      more: more.map((_, index) => costOf(row, `_${String(index + 2)}`)),
     })),
     rowCount: num(raw['row_count']),
     isTruncated: raw['is_truncated'] === true,

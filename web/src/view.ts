@@ -20,6 +20,8 @@ export interface View {
   readonly fits: (info: Info, storeCount: number) => boolean;
   /** The request behind what the view shows: "copy command" is its command line. NULL if there is none yet. */
   readonly query: (state: State, info: Info) => Query | null;
+  /** The command to copy, if it is another one at the moment. */
+  readonly copied?: (state: State, info: Info) => Query | null;
   readonly Component: ComponentType<ViewProps>;
 }
 

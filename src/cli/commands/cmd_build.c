@@ -184,6 +184,8 @@ static int check_kinds(const invocation *call)
         lode_error error = {0};
         if (lode_store_probe(call->operands[i], &kind, &error) != LODE_OK)
             return store_unopened(call->operands[i], &error);
+        if (kind == LODE_STORE_MEASUREMENTS)
+            return store_unanalysed(call->operands[i]);
         if (kind != LODE_STORE_RECORDING)
             return report("%s is a database; 'lode build' is for recordings", call->operands[i]);
     }

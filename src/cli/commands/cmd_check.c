@@ -18,7 +18,7 @@ typedef struct check_options {
 typedef struct check_job {
     const check_options *options;
     out *out;
-    int is_recording;
+    lode_store_kind kind;
     uint64_t listed; /* findings, as rows */
     progress progress;
 } check_job;
@@ -87,10 +87,18 @@ static void say_extent(const check_job *job, const lode_check_result *result)
 {
     const char *level = lode_check_level_name((lode_check_level)job->options->level);
     char first[96], second[96], third[96], fourth[96];
-    if (job->is_recording) {
+    if (job->kind == LODE_STORE_RECORDING) {
         count_of(first, result->tracks, result->has_requests ? "request" : "task");
         count_of(second, result->events, "event");
         out_say(job->out, "checked at level %s: %s, %s", level, first, second);
+        return;
+    }
+    if (job->kind == LODE_STORE_MEASUREMENTS) {
+        count_of(first, result->profiles, "profile");
+        count_of(second, result->contexts, "node");
+        count_of(third, result->values, "value");
+        count_of(fourth, result->samples, "sample");
+        out_say(job->out, "checked at level %s: %s, %s, %s, %s", level, first, second, third, fourth);
         return;
     }
     /* Like 'lode info': without the global context and the summary. Values are stored twice. */
@@ -131,7 +139,7 @@ static void write_result(const check_job *job, const lode_check_result *result)
     json_u64(o, "warnings", result->warnings);
     json_u64(o, "notes", result->notes);
     json_u64(o, "suppressed", result->suppressed);
-    if (job->is_recording) {
+    if (job->kind == LODE_STORE_RECORDING) {
         json_u64(o, "tracks", result->tracks);
         json_u64(o, "events", result->events);
     } else {
@@ -221,8 +229,7 @@ static int is_about_rules(const invocation *call)
 static int run_check(const invocation *call)
 {
     const check_options *options = call->options;
-    check_job job = {
-        .options = options, .out = call->out, .is_recording = call->kind == LODE_STORE_RECORDING};
+    check_job job = {.options = options, .out = call->out, .kind = call->kind};
     if (options->rules)
         return list_rules(call->out);
     progress_init(&job.progress);
@@ -246,7 +253,7 @@ const command_spec command_check = {
     .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
-    .stores = FOR_ALL,
+    .stores = FOR_ALL | FOR_MEASUREMENTS,
     .needs_no_store = is_about_rules,
     .options = {.own = check_own, .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(check_options),

@@ -358,6 +358,8 @@ static int run_info(const invocation *call)
     const info_options *options = call->options;
     if (call->kind == LODE_STORE_RECORDING)
         return info_recording(call, options->verbose);
+    if (call->kind == LODE_STORE_MEASUREMENTS)
+        return info_measurements(call, options->verbose);
     return info_database(call);
 }
 
@@ -376,7 +378,7 @@ const command_spec command_info = {
     .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
-    .stores = FOR_ALL,
+    .stores = FOR_ALL | FOR_MEASUREMENTS,
     .options = {.own = info_own,
                 .of_recordings = info_of_recordings,
                 .shared = SHARED_STRICT | SHARED_JSON | SHARED_CSV | SHARED_COLOR},

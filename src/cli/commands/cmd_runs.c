@@ -69,6 +69,8 @@ int runs_add(const invocation *call, const char *store)
     const char *path = meant ? meant : store;
     int status =
         lode_store_probe(path, &of_store.kind, &error) == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
+    if (status == EXIT_DONE && of_store.kind == LODE_STORE_MEASUREMENTS)
+        status = store_unanalysed(path);
     if (status == EXIT_DONE)
         status = runs_gather(&gathered, &of_store, path);
     if (status == EXIT_DONE)

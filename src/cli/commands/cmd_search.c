@@ -13,7 +13,8 @@
 typedef struct search_options {
     shared_options shared;
     uint64_t min_duration, max_duration;
-    int errors;
+    int errors, density;
+    uint64_t columns;
     text_list attributes;
     const char *method, *text, *by;
 } search_options;
@@ -102,6 +103,8 @@ static int search_usage(const invocation *call)
         return report("TEXT and --text cannot be combined (see 'lode help search')");
     if (options->max_duration && options->min_duration > options->max_duration)
         return report("--min-duration must not be above --max-duration (see 'lode help search')");
+    if (options->density && options->by)
+        return report("--density cannot be used with --by (see 'lode help search')");
     for (size_t i = 0; i < options->attributes.count; i++)
         if (check_attribute(options->attributes.items[i]) != EXIT_DONE)
             return EXIT_TROUBLE;
@@ -132,33 +135,53 @@ static lode_search_options settings_of(rec_session *s, const search_options *opt
     return settings;
 }
 
+static lode_status print_density(const invocation *call, rec_session *s, const lode_search_options *settings,
+                                 lode_error *error)
+{
+    const search_options *options = call->options;
+    unsigned columns = search_density_columns(call->out, options->columns);
+    lode_density *density = NULL;
+    lode_status status = lode_density_compute(&density, s->recording, settings, columns, error);
+    progress_clear(&s->progress);
+    if (status == LODE_OK)
+        search_density(call->out, s, density);
+    lode_density_free(density);
+    return status;
+}
+
+static lode_status print_rows(const invocation *call, rec_session *s, lode_search_options *settings,
+                              lode_error *error)
+{
+    const search_options *options = call->options;
+    lode_search *search = NULL;
+    if (options->by) {
+        settings->limit = 0;
+        settings->key = options->by;
+    }
+    lode_status status = lode_search_run(&search, s->recording, settings, error);
+    progress_clear(&s->progress);
+    if (status == LODE_OK && options->by)
+        search_groups(call->out, s, search, options->by, options->shared.limit);
+    else if (status == LODE_OK)
+        search_print(call->out, s, search, settings);
+    lode_search_free(search);
+    return status;
+}
+
 static int search_recording(const invocation *call, rec_session *s)
 {
     const search_options *options = call->options;
     lode_search_attribute *attributes = parse_attributes(&options->attributes);
     lode_search_options settings = settings_of(s, options);
+    lode_error error = {0};
     if (call->operand_count > 1)
         settings.text = call->operands[1];
-    lode_search *search = NULL;
-    lode_error error = {0};
-    int result = EXIT_DONE;
     settings.attributes = attributes;
     settings.attribute_count = options->attributes.count;
-    if (options->by) {
-        settings.limit = 0;
-        settings.key = options->by;
-    }
-    lode_status status = lode_search_run(&search, s->recording, &settings, &error);
-    progress_clear(&s->progress);
-    if (status == LODE_OK && options->by)
-        search_groups(call->out, s, search, options->by, options->shared.limit);
-    else if (status == LODE_OK)
-        search_print(call->out, s, search, &settings);
-    else
-        result = rec_error(s, &error);
-    lode_search_free(search);
+    lode_status status =
+        options->density ? print_density(call, s, &settings, &error) : print_rows(call, s, &settings, &error);
     free_attributes(attributes, options->attributes.count);
-    return result;
+    return status == LODE_OK ? EXIT_DONE : rec_error(s, &error);
 }
 
 static int run_search(const invocation *call)
@@ -188,6 +211,8 @@ static const option_spec search_of_recordings[] = {
     {"method", 0, OPTION_TEXT, "NAME", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
     {"by", 'b', OPTION_TEXT, "KEY", NULL, offsetof(search_options, by)},
+    {"density", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, density)},
+    {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(search_options, columns)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {0},
 };

@@ -327,7 +327,7 @@ static int print_boxes(const invocation *call, const trace_drawing *d, const uin
     trace_boxes wanted = {.from = window[0],
                           .to = window[1],
                           .rows = options->rows,
-                          .depth = options->depth,
+                          .depth = bounded(options->depth),
                           .names = options->shared.names,
                           .on_progress = progress_report,
                           .user = shown};

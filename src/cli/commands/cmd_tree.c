@@ -3,6 +3,7 @@
 #include "command.h"
 #include "commands/branches.h"
 #include "commands/costs.h"
+#include "commands/tree_metrics.h"
 #include "filter.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -20,7 +21,8 @@ typedef struct tree_options {
     uint64_t depth, at;
     int merge_recursion;
     double min_fraction;
-    const char *focus, *callers;
+    const char *focus, *callers, *below;
+    uint64_t skip;
 } tree_options;
 #define NO_CONTEXT UINT64_MAX
 
@@ -72,6 +74,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
 #define SITE_WIDTH    24
 #define CALLS_WIDTH   12
 #define NAME_WIDTH    16
+#define METRIC_WIDTH  13
 
 typedef struct tree_writer {
     out *out;
@@ -80,7 +83,9 @@ typedef struct tree_writer {
     size_t *above; /* by depth, the last row */
     char *line;
     size_t line_capacity;
+    const tree_metrics *metrics;
     double total;
+    metric_unit unit;
     int names; /* NAMES_... */
 } tree_writer;
 
@@ -116,6 +121,8 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out_cell_real(o, row->inclusive);
     out_cell_share(o, row->exclusive, w->total);
     out_cell_real(o, row->exclusive);
+    tree_metrics_cells(o, w->metrics, index);
+    out_unit(o, w->unit);
     out_cell_u64(o, row->calls);
     out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
     out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
@@ -162,8 +169,8 @@ static void set_calls(out_column columns[COLUMN_COUNT], int is_top_down)
 }
 
 /* Call sites go before names do; a row by callers, or below the row of a line, has none. */
-static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites,
-                        int has_calls)
+static void set_own_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites,
+                            int has_calls)
 {
     for (int i = 0; i < COLUMN_COUNT; i++)
         columns[i] = all_columns[i];
@@ -179,6 +186,19 @@ static void set_columns(out_column columns[COLUMN_COUNT], const tree_options *op
     }
 }
 
+/* Further metrics stand beside the first. */
+static void set_columns(metric_columns *columns, const tree_options *options, const tree_metrics *metrics,
+                        int has_sites, int has_calls)
+{
+    out_column own[COLUMN_COUNT];
+    set_own_columns(own, options, has_sites, has_calls);
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        if (i == COLUMN_CALLS)
+            tree_metrics_columns(columns, metrics);
+        metric_columns_add(columns, own[i]);
+    }
+}
+
 /* A cost without a metric is the time of calls. */
 static metric_unit unit_of(const lode_cost *cost)
 {
@@ -186,30 +206,38 @@ static metric_unit unit_of(const lode_cost *cost)
     return metric ? unit_of_metric(lode_metric_name(metric)) : UNIT_NANOSECONDS;
 }
 
-static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
+/* Terminal columns of what is not in every tree. */
+static unsigned width_of_more(const tree_metrics *metrics, int has_sites, int has_calls)
+{
+    return (has_sites ? SITE_WIDTH : 0U) + (has_calls ? CALLS_WIDTH : 0U) +
+           METRIC_WIDTH * (unsigned)tree_metrics_count(metrics);
+}
+
+static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_metrics *metrics,
+                       const tree_options *options)
 {
     int has_calls = !lode_cost_metric(cost);
     tree_writer w = {.out = o,
+                     .metrics = metrics,
                      .total = lode_cost_total(cost),
+                     .unit = unit_of(cost),
                      .names = has_calls ? names_of_recordings(options->shared.names)
                                         : names_of_databases(options->shared.names)};
-    out_column columns[COLUMN_COUNT];
+    metric_columns *columns = alloc_array(1, sizeof *columns);
     int has_sites = !has_calls && !options->lines && !is_by_callers(options) &&
-                    branches_deepest(view) <= level_bound(o, SITE_WIDTH);
-    set_columns(columns, options, has_sites, has_calls);
-    branches_init(&w.branches, view,
-                  level_bound(o, has_sites   ? SITE_WIDTH
-                                 : has_calls ? CALLS_WIDTH
-                                             : 0),
+                    branches_deepest(view) <= level_bound(o, width_of_more(metrics, 1, 0));
+    set_columns(columns, options, metrics, has_sites, has_calls);
+    branches_init(&w.branches, view, level_bound(o, width_of_more(metrics, has_sites, has_calls)),
                   out_is_utf8(o));
     w.above = alloc_array((size_t)branches_deepest(view) + 1, sizeof *w.above);
-    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, unit_of(cost));
+    out_table(o, OUT_MAIN, "rows", columns->items, columns->count, w.unit);
     for (size_t i = 0; i < lode_view_count(view); i++)
         write_row(&w, view, i);
     out_table_end(o);
     branches_free(&w.branches);
     label_free(&w.name);
     label_free(&w.place);
+    free(columns);
     free(w.above);
     free(w.line);
 }
@@ -253,45 +281,97 @@ static void say_matches(out *o, const lode_cost *cost, const tree_options *optio
     lode_matches_free(matches);
 }
 
-/* NULL after a message. */
-static lode_view *build_view(const char *path, const lode_cost *cost, const tree_options *options)
+/* What a view is built with, and what belongs to it. */
+typedef struct view_settings {
+    lode_view_options options;
+    lode_filter *filter;
+    const lode_context **path;
+} view_settings;
+
+static void settings_free(view_settings *settings)
 {
-    lode_filter *filter = NULL;
-    lode_view_options settings = LODE_VIEW_OPTIONS_INIT;
+    lode_filter_close(settings->filter);
+    free(settings->path);
+}
+
+/* NULL after a message. */
+static const lode_context *context_of(const char *path, const lode_cost *cost, uint64_t id)
+{
+    const lode_context *context = id <= UINT32_MAX ? lode_cost_context(cost, (uint32_t)id) : NULL;
+    if (!context)
+        report("%s: there is no context %llu", path, (unsigned long long)id);
+    return context;
+}
+
+/* The contexts of --below. */
+static int parse_path(view_settings *settings, const char *path, const lode_cost *cost, const char *text)
+{
+    settings->path = alloc_array(strlen(text) / 2 + 1, sizeof *settings->path);
+    for (const char *at = text; at; at = strchr(at, ',')) {
+        char *end = NULL;
+        at += *at == ',';
+        unsigned long long id = strtoull(at, &end, 10);
+        if (*at < '0' || *at > '9' || (*end && *end != ','))
+            return report(
+                "--below takes numbers of contexts with commas between them, not '%.40s' (see 'lode "
+                "help tree')",
+                text);
+        const lode_context *context = context_of(path, cost, id);
+        if (!context)
+            return EXIT_TROUBLE;
+        settings->path[settings->options.path_count++] = context;
+    }
+    settings->options.path = settings->path;
+    return EXIT_DONE;
+}
+
+/* settings_free is due in every case. */
+static int take_settings(view_settings *settings, const char *path, const lode_cost *cost,
+                         const tree_options *options)
+{
+    *settings = (view_settings){.options = LODE_VIEW_OPTIONS_INIT};
+    lode_view_options *view = &settings->options;
+    view->mode = options->callers     ? LODE_VIEW_CALLERS_OF
+                 : options->bottom_up ? LODE_VIEW_CALLERS
+                                      : LODE_VIEW_TOP_DOWN;
+    view->depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
+    view->min_fraction = options->min_fraction;
+    view->focus = options->callers ? options->callers : options->focus;
+    view->lines = options->lines;
+    view->names = form_of(cost, options);
+    view->max_rows = (size_t)options->shared.limit;
+    view->skip = (size_t)options->skip;
+    view->merge_recursion = options->merge_recursion;
+    if (options->at != NO_CONTEXT && !(view->at = context_of(path, cost, options->at)))
+        return EXIT_TROUBLE;
+    if (options->below && parse_path(settings, path, cost, options->below) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    int status = filter_open(&settings->filter, &options->shared);
+    view->filter = settings->filter;
+    return status;
+}
+
+/* NULL after a message. */
+static lode_view *build_view(const char *path, const lode_cost *cost, const view_settings *settings)
+{
     lode_view *view = NULL;
     lode_error error = {0};
-    settings.mode = options->callers     ? LODE_VIEW_CALLERS_OF
-                    : options->bottom_up ? LODE_VIEW_CALLERS
-                                         : LODE_VIEW_TOP_DOWN;
-    settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
-    settings.min_fraction = options->min_fraction;
-    settings.focus = options->callers ? options->callers : options->focus;
-    settings.lines = options->lines;
-    settings.names = form_of(cost, options);
-    settings.max_rows = (size_t)options->shared.limit;
-    settings.merge_recursion = options->merge_recursion;
-    if (options->at != NO_CONTEXT)
-        settings.at = options->at <= UINT32_MAX ? lode_cost_context(cost, (uint32_t)options->at) : NULL;
-    if (options->at != NO_CONTEXT && !settings.at) {
-        report("%s: there is no context %llu", path, (unsigned long long)options->at);
-        return NULL;
-    }
-    if (filter_open(&filter, &options->shared) != EXIT_DONE)
-        return NULL;
-    settings.filter = filter;
-    lode_status status = lode_view_build(&view, cost, &settings, &error);
-    lode_filter_close(filter);
-    if (status != LODE_OK)
+    if (lode_view_build(&view, cost, &settings->options, &error) != LODE_OK)
         report_error(path, &error);
     return view;
 }
 
-static void print_view(out *o, const lode_view *view, const lode_cost *cost, const tree_options *options)
+static void print_view(out *o, const lode_view *view, const lode_cost *cost, const tree_metrics *metrics,
+                       const tree_options *options)
 {
     out_fact_text(o, "mode", options->callers ? "callers" : options->bottom_up ? "bottom-up" : "top-down");
     out_fact_text(o, "focus", options->callers ? options->callers : options->focus);
     if (options->at != NO_CONTEXT)
         out_fact_u64(o, "root", options->at);
+    if (options->below)
+        out_fact_text(o, "below", options->below);
+    if (options->skip)
+        out_fact_u64(o, "skip", options->skip);
     out_fact_real(o, "min_percent", options->min_fraction * 100);
     if (options->depth)
         out_fact_u64(o, "depth", options->depth);
@@ -302,29 +382,46 @@ static void print_view(out *o, const lode_view *view, const lode_cost *cost, con
     out_fact_bool(o, "is_truncated", lode_view_is_cut(view));
     out_fact_u64(o, "omitted_by_share", lode_view_omitted_by_share(view));
     out_fact_u64(o, "omitted_by_depth", lode_view_omitted_by_depth(view));
-    write_rows(o, view, cost, options);
+    write_rows(o, view, cost, metrics, options);
     say_matches(o, cost, options);
     say_what_is_left_out(o, view, options);
+}
+
+static int tree_of_cost(const invocation *call, session *s, lode_cost *cost)
+{
+    view_settings settings;
+    tree_metrics metrics = {0};
+    lode_view *view = NULL;
+    int status = take_settings(&settings, s->path, cost, call->options);
+    if (status == EXIT_DONE && !(view = build_view(s->path, cost, &settings)))
+        status = EXIT_TROUBLE;
+    if (status == EXIT_DONE)
+        status = tree_metrics_compute(&metrics, s, view, &settings.options);
+    if (status == EXIT_DONE) {
+        out_begin(call->out, SCHEMA_TREE_DATABASE, s->path);
+        costs_heading(call->out, s, cost);
+        tree_metrics_heading(call->out, &metrics);
+        print_view(call->out, view, cost, &metrics, call->options);
+        costs_footing(call->out, s, cost);
+        out_end(call->out);
+    }
+    tree_metrics_free(&metrics);
+    lode_view_free(view);
+    settings_free(&settings);
+    return status;
 }
 
 static int tree_database(const invocation *call)
 {
     session s;
     lode_cost *cost = NULL;
-    lode_view *view = NULL;
-    int status = session_open(&s, call->operands[0], call->shared);
+    int status = session_open_metrics(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = tree_metrics_first(&s);
     if (status == EXIT_DONE)
         status = session_cost(&s, &cost);
-    if (status == EXIT_DONE && !(view = build_view(s.path, cost, call->options)))
-        status = EXIT_TROUBLE;
-    if (status == EXIT_DONE) {
-        out_begin(call->out, SCHEMA_TREE_DATABASE, s.path);
-        costs_heading(call->out, &s, cost);
-        print_view(call->out, view, cost, call->options);
-        costs_footing(call->out, &s, cost);
-        out_end(call->out);
-    }
-    lode_view_free(view);
+    if (status == EXIT_DONE)
+        status = tree_of_cost(call, &s, cost);
     session_free_cost(cost);
     session_close(&s);
     return status;
@@ -345,7 +442,7 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     out_fact_real(o, "total_ns", lode_cost_total(cost));
     out_fact_u64(o, "context_count", count);
     out_say(o, "%s in %s, %s call path%s\n", total, tracks, contexts, count == 1 ? "" : "s");
-    print_view(o, view, cost, options);
+    print_view(o, view, cost, &(tree_metrics){0}, options);
     rec_say_findings(o, s, 0);
     out_end(o);
 }
@@ -353,16 +450,20 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
 static int tree_recording(const invocation *call)
 {
     rec_session s;
+    view_settings settings = {0};
     const lode_calltree *tree = NULL;
     lode_view *view = NULL;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE && !(tree = rec_calltree(&s)))
         status = EXIT_TROUBLE;
-    if (status == EXIT_DONE && !(view = build_view(s.path, lode_calltree_cost(tree), call->options)))
+    if (status == EXIT_DONE)
+        status = take_settings(&settings, s.path, lode_calltree_cost(tree), call->options);
+    if (status == EXIT_DONE && !(view = build_view(s.path, lode_calltree_cost(tree), &settings)))
         status = EXIT_TROUBLE;
     if (status == EXIT_DONE)
         print_calltree(call->out, &s, tree, view, call->options);
     lode_view_free(view);
+    settings_free(&settings);
     rec_close(&s);
     return status;
 }
@@ -388,6 +489,8 @@ static const option_spec tree_own[] = {
     {"callers", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, callers)},
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(tree_options, focus)},
     {"root", 0, OPTION_COUNT, "CONTEXT", NULL, offsetof(tree_options, at)},
+    {"below", 0, OPTION_TEXT, "CONTEXT[,CONTEXT]...", NULL, offsetof(tree_options, below)},
+    {"skip", 0, OPTION_COUNT, "N", NULL, offsetof(tree_options, skip)},
     {"merge-recursion", 0, OPTION_FLAG, NULL, NULL, offsetof(tree_options, merge_recursion)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(tree_options, depth)},
     {"min-percent", 0, OPTION_PERCENT, "P", NULL, offsetof(tree_options, min_fraction)},

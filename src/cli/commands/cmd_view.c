@@ -3,6 +3,7 @@
 #include "output/report.h"
 #include "view/listen.h"
 #include "view/load.h"
+#include "view/page.h"
 #include "view/view.h"
 
 #include <errno.h>
@@ -152,6 +153,8 @@ static int run_view(const invocation *call)
     static view_server server;
     if (!transport)
         return EXIT_TROUBLE;
+    if (page_file_count == 0)
+        report("%s; requests of programs are answered", VIEW_NO_PAGE);
     int status = view_create(&server, (size_t)options->memory);
     for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
         status = view_add_store(&server, call->operands[i]);

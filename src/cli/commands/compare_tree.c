@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `lode compare --tree`: both trees as one, only what changed and the way to it. */
+/* `lode compare --tree`: both trees as one, what changed and the way to it, or everything. */
 #include "alloc.h"
 #include "commands/branches.h"
 #include "commands/compare.h"
@@ -41,16 +41,51 @@ static lode_compare_node node_at(const tree_answer *a, uint32_t index)
 
 /* ---- rows ---- */
 
-/* Children of a node that changed enough, from the one with the largest gross change on. */
-static uint32_t changed_children(const tree_answer *a, uint32_t node, const uint32_t **children)
+static double size_of(const lode_compare_node *node)
 {
-    uint32_t count = 0, changed = 0;
-    *children = lode_compared_tree_children(a->tree, node, &count);
+    return fmax(fabs(node->inclusive[LODE_BASE]), fabs(node->inclusive[LODE_NEW]));
+}
+
+/* Whether a node changed enough; with --all, whether it has enough cost on one side. */
+static int is_shown(const tree_answer *a, const lode_compare_node *node)
+{
+    if (node->gross >= a->least && node->gross > 0)
+        return 1;
+    return a->job->options->all && size_of(node) >= a->least && size_of(node) > 0;
+}
+
+/* A child of a node, for the order of rows. */
+typedef struct child {
+    uint32_t node;
+    double gross, size;
+} child;
+
+/* The largest change first; what did not change by its cost. */
+static int compare_children(const void *left, const void *right)
+{
+    const child *a = left, *b = right;
+    if (a->gross != b->gross)
+        return a->gross > b->gross ? -1 : 1;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* The children of a node that get rows, for the caller to free. */
+static child *shown_children(const tree_answer *a, uint32_t node, size_t *shown)
+{
+    uint32_t count = 0;
+    const uint32_t *all = lode_compared_tree_children(a->tree, node, &count);
+    child *children = alloc_array((size_t)count + 1, sizeof *children);
+    *shown = 0;
     for (uint32_t i = 0; i < count; i++) {
-        lode_compare_node child = node_at(a, (*children)[i]);
-        changed += child.gross >= a->least && child.gross > 0;
+        lode_compare_node at = node_at(a, all[i]);
+        if (is_shown(a, &at))
+            children[(*shown)++] = (child){all[i], at.gross, size_of(&at)};
     }
-    return changed;
+    if (*shown > 1)
+        qsort(children, *shown, sizeof *children, compare_children);
+    return children;
 }
 
 static tree_row *push(tree_row *rows, size_t *count, size_t *capacity, tree_row row)
@@ -67,16 +102,16 @@ static void collect(tree_answer *a)
     tree_row *stack = push(NULL, &count, &capacity, (tree_row){0, SIZE_MAX, 0});
     while (count > 0) {
         tree_row at = stack[--count];
-        const uint32_t *children;
-        size_t row = SIZE_MAX;
+        size_t row = SIZE_MAX, below;
         if (at.node != 0) {
             row = a->count;
             a->rows = push(a->rows, &a->count, &a->capacity, at);
         }
         unsigned depth = at.node ? at.depth + 1 : 0;
-        uint32_t changed = changed_children(a, at.node, &children);
-        for (uint32_t i = changed; i-- > 0;)
-            stack = push(stack, &count, &capacity, (tree_row){children[i], row, depth});
+        child *children = shown_children(a, at.node, &below);
+        for (size_t i = below; i-- > 0;)
+            stack = push(stack, &count, &capacity, (tree_row){children[i].node, row, depth});
+        free(children);
     }
     free(stack);
 }
@@ -252,7 +287,8 @@ int compare_print_tree(compare_job *job)
         write_heading(o, &a);
         write_rows(o, &a);
         if (a.count == 0)
-            out_say(o, "No call path changed by --min-percent of the total.");
+            out_say(o, job->options->all ? "No call path has --min-percent of the total."
+                                         : "No call path changed by --min-percent of the total.");
         out_end(o);
     }
     lode_compared_tree_free(a.tree);

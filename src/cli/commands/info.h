@@ -3,6 +3,7 @@
 #ifndef CLI_INFO_H
 #define CLI_INFO_H
 
+#include "command.h"
 #include "session.h"
 
 #include <lode/lode.h>
@@ -45,6 +46,9 @@ int info_list_has(const char *list, const char *item);
 
 /* JSON: the fingerprint of the store at a path; nothing if its files cannot be read. */
 void info_json_fingerprint(out *o, const char *path);
+
+/* Of measurements. EXIT_DONE, or EXIT_TROUBLE after a message. */
+int info_measurements(const invocation *call, int is_verbose);
 
 /* Derived metrics. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int info_open_derived(session *s, lode_derived_list **list);

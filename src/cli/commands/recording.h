@@ -28,6 +28,11 @@ int search_database(const invocation *call);
 /* Requests in groups by the value of an attribute, the groups with the most time first. */
 void search_groups(out *o, rec_session *s, const lode_search *search, const char *key, uint64_t limit);
 
+/* Requests by start and duration: intervals, and what was found in them. */
+#define SEARCH_COLUMNS_MAX 10000
+unsigned search_density_columns(const out *o, uint64_t asked);
+void search_density(out *o, rec_session *s, const lode_density *density);
+
 /* `lode top` on recordings: what functions took, and what their callers and callees did. */
 typedef struct top_settings {
     lode_calls_sort sort;

@@ -2,22 +2,14 @@
 #include "commands/top_metrics.h"
 
 #include "alloc.h"
+#include "commands/metric_columns.h"
 #include "filter.h"
-#include "output/json.h"
 #include "output/report.h"
 #include "text/label.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    COLUMNS_PER_METRIC = 4, /* exclusive, its percentage, inclusive, its percentage */
-    FIXED_COLUMNS = 8,
-    COLUMN_MAX = METRIC_LIST_MAX * COLUMNS_PER_METRIC + FIXED_COLUMNS,
-    KEY_SIZE = 32
-};
 
 typedef struct metric_row {
     lode_hotspot names;
@@ -140,63 +132,18 @@ static int compare_rows(const void *left, const void *right, void *argument)
 
 /* ---- output ---- */
 
-typedef struct metric_columns {
-    out_column items[COLUMN_MAX];
-    char keys[METRIC_LIST_MAX][COLUMNS_PER_METRIC][KEY_SIZE];
-    size_t count;
-} metric_columns;
-
-static void add_column(metric_columns *columns, out_column column)
-{
-    columns->items[columns->count++] = column;
-}
-
-/* Text has one amount of each metric: the one that rows are sorted by. */
-static void add_metric_columns(metric_columns *columns, const metric_item *item, size_t number,
-                               int is_inclusive)
-{
-    static const char *const names[] = {"exclusive", "exclusive_percent", "inclusive", "inclusive_percent"};
-    char(*keys)[KEY_SIZE] = columns->keys[number];
-    int is_metric = lode_derived_is_metric(item->derived);
-    for (int i = 0; i < COLUMNS_PER_METRIC; i++) {
-        int is_percent = i % 2, is_shown = (i / 2) == is_inclusive;
-        out_visibility visibility = is_shown && !is_percent                ? OUT_ALWAYS
-                                    : is_shown && number == 0 && is_metric ? OUT_ALWAYS
-                                                                           : OUT_DATA_ONLY;
-        snprintf(keys[i], KEY_SIZE, "%s_%zu", names[i], number + 1);
-        add_column(columns, (out_column){keys[i], is_percent ? "%" : item->title,
-                                         is_percent ? OUT_PERCENT : OUT_REAL, visibility});
-    }
-}
-
 static void set_columns(metric_columns *columns, const metric_list *list, lode_group_by by, int is_inclusive)
 {
     for (size_t i = 0; i < list->count; i++)
-        add_metric_columns(columns, &list->items[i], i, is_inclusive);
-    add_column(columns, (out_column){"name", title_of_hotspots(by), OUT_STRING, OUT_ALWAYS});
-    add_column(columns, (out_column){"function", "", OUT_STRING, OUT_DATA_ONLY});
-    add_column(columns, (out_column){"file", "", OUT_STRING, OUT_DATA_ONLY});
-    add_column(columns, (out_column){"line", "", OUT_NUMBER, OUT_DATA_ONLY});
-    add_column(columns, (out_column){"module", "", OUT_STRING, OUT_DATA_ONLY});
-    add_column(columns, (out_column){"contexts", "", OUT_INTEGER, OUT_DATA_ONLY});
-    add_column(columns, (out_column){"functions", "", OUT_INTEGER, OUT_DATA_ONLY});
-    add_column(columns, (out_column){"kind", "", OUT_STRING, OUT_DATA_ONLY});
-}
-
-static void write_amount(out *o, const metric_item *item, const double *amounts, const double *totals)
-{
-    double value, total = 0;
-    int has_value = metric_item_value(item, amounts, &value);
-    out_unit(o, item->unit);
-    if (has_value)
-        out_cell_real(o, value);
-    else
-        out_cell_none(o);
-    /* A share of a quotient means nothing. */
-    if (has_value && lode_derived_is_metric(item->derived) && metric_item_value(item, totals, &total))
-        out_cell_share(o, value, total);
-    else
-        out_cell_none(o);
+        metric_columns_of(columns, &list->items[i], i, is_inclusive);
+    metric_columns_add(columns, (out_column){"name", title_of_hotspots(by), OUT_STRING, OUT_ALWAYS});
+    metric_columns_add(columns, (out_column){"function", "", OUT_STRING, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"file", "", OUT_STRING, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"line", "", OUT_NUMBER, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"module", "", OUT_STRING, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"contexts", "", OUT_INTEGER, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"functions", "", OUT_INTEGER, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"kind", "", OUT_STRING, OUT_DATA_ONLY});
 }
 
 static void write_row(out *o, const metric_list *list, const metric_rows *rows, const metric_row *row,
@@ -205,8 +152,8 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
     const lode_hotspot *names = &row->names;
     out_row(o, STYLE_PLAIN);
     for (size_t i = 0; i < list->count; i++) {
-        write_amount(o, &list->items[i], amounts_of(rows, row, 0), rows->totals);
-        write_amount(o, &list->items[i], amounts_of(rows, row, 1), rows->totals);
+        metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 0), rows->totals);
+        metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 1), rows->totals);
     }
     out_cell_text(o, is_by_function(by) ? label_context_as(l, names->sample, forms)
                                         : label_hotspot(l, names, by));
@@ -223,22 +170,6 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
     out_row_end(o);
 }
 
-static void write_metrics_json(out *o, const metric_list *list, const double *totals)
-{
-    json_line(o);
-    json_array(o, "metrics");
-    for (size_t i = 0; i < list->count; i++) {
-        double total;
-        int has_total = metric_item_value(&list->items[i], totals, &total);
-        json_object(o, NULL);
-        json_text(o, "name", metric_item_name(&list->items[i]));
-        json_text(o, "formula", lode_derived_formula(list->items[i].derived));
-        json_real(o, "total", has_total ? total : (double)NAN);
-        json_object_end(o);
-    }
-    json_array_end(o);
-}
-
 static size_t shown_count(const session *s, const metric_rows *rows)
 {
     uint64_t limit = s->shared->limit;
@@ -251,7 +182,7 @@ static void write_heading(out *o, const session *s, const metric_rows *rows, con
     const metric_list *list = &s->metrics;
     const char *selection = s->shared->profiles;
     if (out_format_of(o) == OUT_JSON)
-        write_metrics_json(o, list, rows->totals);
+        metric_columns_json(o, list, rows->totals);
     out_fact_u64(o, "profiles", rows->profiles);
     out_fact_text(o, "selection", selection);
     out_fact_text(o, "by", by_name);

@@ -118,6 +118,7 @@ void out_styled(out *o, out_style style, const char *text, size_t size);
 
 typedef enum out_kind {
     OUT_STRING,
+    OUT_DIGITS,  /* the same, right-aligned */
     OUT_PROSE,   /* a string that is broken into lines, rather than shortened, as the last column */
     OUT_INTEGER, /* a count or a size of something; grouped in text */
     OUT_NUMBER,  /* an integer that names something: never grouped */

@@ -129,6 +129,7 @@ static void csv_cell(out *o, const out_column *column, const out_value *value)
         return;
     switch (column->kind) {
     case OUT_STRING:
+    case OUT_DIGITS:
     case OUT_PROSE:
         put_text(o, value->text);
         break;

@@ -169,14 +169,15 @@ static int take_name(const out_file *file)
 
 int out_file_close(out_file *file, int is_complete)
 {
-    int error = 0;
-    if (file->folder >= 0) {
+    int error = 0, takes_name = file->folder >= 0;
+    if (takes_name) {
         error = is_complete ? take_name(file) : 0;
         if (!is_complete || error)
             unlinkat(file->folder, file->unfinished, 0);
         interrupt_keep();
     }
-    if (file->fd >= 0 && close(file->fd) != 0 && !error)
+    /* A file that has its name was synced: it is complete, whatever close says. */
+    if (file->fd >= 0 && close(file->fd) != 0 && !error && !takes_name)
         error = errno;
     file->fd = -1;
     close_all(file);

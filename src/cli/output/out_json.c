@@ -276,6 +276,7 @@ static void json_cell(out *o, const out_column *column, const out_value *value)
     }
     switch (column->kind) {
     case OUT_STRING:
+    case OUT_DIGITS:
     case OUT_PROSE:
         json_text(o, column->key, value->text);
         break;

@@ -89,7 +89,7 @@ static void put_code(out *o, const char *name)
 
 static int is_string(const out_column *column)
 {
-    return column->kind == OUT_STRING || column->kind == OUT_PROSE;
+    return column->kind == OUT_STRING || column->kind == OUT_PROSE || column->kind == OUT_DIGITS;
 }
 
 static void markdown_begin(out *o, out_schema schema, const char *store)
@@ -117,7 +117,7 @@ static void markdown_table(out *o, const char *key)
     put(o, "|\n");
     for (size_t i = 0; i < o->column_count; i++)
         if (out_shows(o, &o->columns[i]))
-            put(o, is_string(&o->columns[i]) ? "|---" : "|---:");
+            put(o, is_string(&o->columns[i]) && o->columns[i].kind != OUT_DIGITS ? "|---" : "|---:");
     put(o, "|\n");
 }
 
@@ -134,7 +134,7 @@ static void markdown_cell(out *o, const out_column *column, const out_value *val
     put(o, "| ");
     if (!value->is_none && is_string(column) && value->text[0]) {
         char *shown = escape_text(value->text, 1);
-        if (column->kind == OUT_PROSE)
+        if (column->kind == OUT_PROSE || column->kind == OUT_DIGITS)
             out_markdown_text(o, shown);
         else
             put_code(o, shown);

@@ -193,7 +193,7 @@ static size_t unit_width_of(const char *number)
 
 static int is_text(const out_column *column)
 {
-    return column->kind == OUT_STRING || column->kind == OUT_PROSE;
+    return column->kind == OUT_STRING || column->kind == OUT_PROSE || column->kind == OUT_DIGITS;
 }
 
 /* "+3.1%", "x12", "new", "gone". */
@@ -218,6 +218,7 @@ void out_format_number(const out *o, const out_column *column, const out_value *
 {
     switch (column->kind) {
     case OUT_STRING:
+    case OUT_DIGITS:
     case OUT_PROSE:
         break;
     case OUT_INTEGER:
@@ -403,7 +404,7 @@ static void put_line(out *o, const text_cell *cells, size_t last, size_t last_wi
             text = table->bytes + cell.start;
         }
         size_t padding = table->widths[i] - cell.width;
-        int is_string = is_text(&o->columns[i]);
+        int is_string = is_text(&o->columns[i]) && o->columns[i].kind != OUT_DIGITS;
         blanks += is_string ? 0 : padding;
         if (i == last && o->columns[i].kind == OUT_PROSE)
             put_prose(o, blanks, text, last_width);

@@ -228,7 +228,9 @@ static void paint_line(tui_app *app, const tui_screen *screen, int row, size_t i
     uint32_t at = t->timeline ? row_of(t, t->lines[index]) : UINT32_MAX;
     paint_text(app, screen, row, 0, width_of_names(app), is_cursor ? TUI_CURSOR : TUI_PLAIN,
                line_name(app, index));
-    for (int column = 0; at != UINT32_MAX && column < width; column++) {
+    /* A terminal that is smaller than names and frame has no room for the picture. */
+    int room = row < app->rows ? app->columns - width_of_names(app) - 1 : 0;
+    for (int column = 0; at != UINT32_MAX && column < width && column < room; column++) {
         char text[2] = {letter_of(t, lode_timeline_cell(t->timeline, at, (unsigned)column)), '\0'};
         int is_cross = is_cursor && column == t->column;
         screen->put(row, width_of_names(app) + 1 + column, is_cross ? TUI_CURSOR : style_of(text[0]), text);
@@ -339,7 +341,8 @@ static void zoom(tui_app *app, int is_in)
     tui_time *t = &app->time;
     int width = picture_width(app);
     uint64_t length = t->to - t->from, whole = t->end - t->begin;
-    double share = (t->column + 0.5) / width;
+    /* The terminal may have become narrower since the crosshair was drawn. */
+    double share = ((t->column < width ? t->column : width - 1) + 0.5) / width;
     uint64_t center = t->from + (uint64_t)((double)length * share);
     uint64_t wanted = is_in ? length / 2 : length * 2;
     if (wanted < (uint64_t)width)

@@ -33,6 +33,8 @@ int tree_node(const tui_app *app, uint32_t node, lode_view_row *row, int *has_mo
 static void insert(tui_tree *tree, size_t at, size_t count)
 {
     size_t wanted = tree->count + count;
+    if (count == 0)
+        return;
     while (tree->capacity < wanted)
         tree->rows = alloc_grow(tree->rows, &tree->capacity, tree->capacity, sizeof *tree->rows);
     memmove(&tree->rows[at + count], &tree->rows[at], (tree->count - at) * sizeof *tree->rows);
@@ -91,7 +93,8 @@ int tree_open(tui_app *app, size_t index)
     }
     if (lode_outline_expand(tree->outline, row.node, &first, &count, &error) != LODE_OK)
         return tui_fail(app, &error);
-    tree->rows[index].is_open = 1;
+    /* What is below may have no cost: then there was nothing to open. */
+    tree->rows[index].can_open = tree->rows[index].is_open = count > 0;
     put_nodes(app, index + 1, first, count, row.depth + 1, 0);
     return 0;
 }
@@ -281,6 +284,13 @@ static void go_sideways(tui_app *app, int key)
         list->cursor = parent_of(app, list->cursor);
 }
 
+/* Keys that open or close what is at the cursor. */
+static int opens(int key)
+{
+    return key == 'h' || key == 'e' || key == 'E' || key == '*' || key == TUI_KEY_LEFT ||
+           key == TUI_KEY_RIGHT || key == TUI_KEY_ENTER;
+}
+
 static int on_key(tui_app *app, int key)
 {
     size_t at = app->lists[TUI_TREE].cursor;
@@ -288,8 +298,7 @@ static int on_key(tui_app *app, int key)
         invert(app);
         return 1;
     }
-    if (!strchr("heE*", key < 128 ? key : 0) && key != TUI_KEY_LEFT && key != TUI_KEY_RIGHT &&
-        key != TUI_KEY_ENTER)
+    if (!opens(key))
         return 0;
     if (at >= app->tree.count)
         return 1;

@@ -23,4 +23,9 @@ typedef struct page_file {
 extern const page_file page_files[];
 extern const size_t page_file_count;
 
+/* What people are told who have an empty one. */
+#define VIEW_NO_PAGE                                                                                         \
+    "this build of Lode has no page for browsers: it was made without npm; build it with npm, from a "       \
+    "release tarball, or with -Dviewer_page=DIR"
+
 #endif

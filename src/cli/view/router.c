@@ -172,7 +172,7 @@ static void give_page(view_answer *answer, view_server *server, const view_reque
     const page_file *file = find_file(t);
     const char *known = view_header_of(request, "If-None-Match");
     if (!file) {
-        view_give_error(answer, server, 404, NULL);
+        view_give_error(answer, server, 404, page_file_count == 0 ? VIEW_NO_PAGE : NULL);
         return;
     }
     answer->status = known && strcmp(known, file->etag) == 0 ? 304 : 200;

@@ -44,6 +44,8 @@ int view_add_store(view_server *server, const char *path)
         memcpy(store->path, path, strlen(path));
     }
     server->store_count++;
+    if (status == LODE_OK && store->kind == LODE_STORE_MEASUREMENTS)
+        return store_unanalysed(store->path);
     return status == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
 }
 

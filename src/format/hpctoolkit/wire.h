@@ -11,14 +11,7 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_WIRE_H
 #define LODE_FORMAT_HPCTOOLKIT_WIRE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-typedef uint8_t wire_u8;
-typedef uint16_t wire_u16;
-typedef uint32_t wire_u32;
-typedef uint64_t wire_u64;
-typedef double wire_f64;
+#include "format/wire_types.h"
 
 #define TABLE(table, alignment)          struct wire_##table {
 #define FIELD(table, offset, type, name) wire_##type name;
@@ -42,13 +35,6 @@ enum wire_constant {
 #include "format/hpctoolkit/wire.def"
 
 /* The tables as data, for the test that compares them with the documentation. */
-struct wire_field {
-    const char *table;
-    unsigned alignment; /* of the table; 0 in rows of fields */
-    unsigned offset;    /* of the field; the size of the table in its last row */
-    const char *type;   /* NULL in the last row of a table */
-    const char *name;
-};
 extern const struct wire_field lode_wire_fields[];
 extern const size_t lode_wire_field_count;
 

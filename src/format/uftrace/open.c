@@ -83,6 +83,7 @@ static void close_recording(lode_recording *recording)
     lode_array_free(&rec->files);
     lode_function_table_free(&rec->base.functions);
     lode_uft_shared_close(rec->shared);
+    lode_checkpoints_close(rec->base.checkpoints);
     lode_folder_close(&rec->folder);
     lode_arena_free(&rec->base.arena);
     free(rec);
@@ -144,6 +145,8 @@ static const struct lode_recording_ops ops = {
     .track_interval = lode_uft_track_interval,
     .cursor_open = lode_uft_cursor_open,
     .cursor_seek = lode_uft_cursor_seek,
+    .cursor_position = lode_uft_cursor_position,
+    .cursor_resume = lode_uft_cursor_resume,
     .cursor_next = lode_uft_cursor_next,
     .cursor_close = lode_uft_cursor_close,
     .arguments = arguments_of,
@@ -253,10 +256,12 @@ lode_status lode_uft_open(lode_recording **out, const struct lode_folder *folder
         status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
     if (status == LODE_OK)
         status = open_with(&opening);
-    if (status == LODE_OK)
+    if (status == LODE_OK) {
+        rec->base.checkpoints = lode_checkpoints_open(rec->base.track_count);
         *out = &rec->base;
-    else
+    } else {
         close_recording(&rec->base);
+    }
     return status;
 }
 

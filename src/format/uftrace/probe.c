@@ -122,3 +122,18 @@ lode_status lode_uft_cursor_seek(lode_cursor *cursor, uint64_t time, lode_error 
         self->epoch_end = epoch_end;
     return LODE_OK;
 }
+
+uint64_t lode_uft_cursor_position(const lode_cursor *cursor)
+{
+    return ((const struct uft_cursor *)cursor)->offset;
+}
+
+lode_status lode_uft_cursor_resume(lode_cursor *cursor, uint64_t position, uint64_t time, lode_error *error)
+{
+    struct uft_cursor *self = (struct uft_cursor *)cursor;
+    self->error = self->report.error = error;
+    forget_state(self, time);
+    self->is_done = self->task->file == NULL;
+    self->epoch_end = 0;
+    return self->is_done ? LODE_OK : lode_uft_enter(self, position, time);
+}

@@ -94,6 +94,8 @@ lode_status lode_uft_cursor_open_kept(lode_cursor **out, const lode_recording *r
                                       const struct lode_report *model, lode_error *error);
 struct lode_report *lode_uft_cursor_report(lode_cursor *cursor);
 lode_status lode_uft_cursor_seek(lode_cursor *cursor, uint64_t time, lode_error *error);
+uint64_t lode_uft_cursor_position(const lode_cursor *cursor);
+lode_status lode_uft_cursor_resume(lode_cursor *cursor, uint64_t position, uint64_t time, lode_error *error);
 lode_status lode_uft_cursor_next(lode_cursor *cursor, const lode_event **events, size_t *count,
                                  lode_error *error);
 void lode_uft_cursor_close(lode_cursor *cursor);

@@ -11,18 +11,21 @@ import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
 
-interface Row {
+/** What rows of all comparisons have. */
+export interface Change {
+  readonly base: number;
+  readonly new: number;
+  readonly difference: number;
+  readonly ratio: number | null;
+  readonly name: string;
+  readonly only_in: string | null;
+}
+interface Row extends Change {
   metric: string;
-  base: number;
-  new: number;
-  difference: number;
-  ratio: number | null;
   share_of_base_percent: number | null;
   is_beyond_sampling_error: boolean | null;
   ranks: number | null;
   ranks_with_sign: number | null;
-  name: string;
-  only_in: string | null;
   moved_within: string | null;
 }
 interface Metric {
@@ -49,7 +52,7 @@ const LIMIT = 200;
 /** Below this share of the base, a change is grey: noise must not shine. */
 const THRESHOLD = 1;
 
-function otherOf(state: State): number | null {
+export function otherOf(state: State): number | null {
   if (state.other !== null) return state.other;
   const stores = session.value?.stores ?? [];
   return stores.find((store) => store.number !== state.store)?.number ?? null;
@@ -78,23 +81,29 @@ function signed(text: string, value: number): string {
   return value > 0 ? `+${text}` : text;
 }
 
-function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
+/** The columns that all comparisons have; changes that are quiet are grey. */
+export function changeColumns<R extends Change>(unit: Unit, rows: readonly R[], isQuiet: (row: R) => boolean): { base: Column<R>; changed: Column<R>; difference: Column<R>; ratio: Column<R>; width: string } {
   const widest = rows.reduce((most, row) => Math.max(most, amount(row.base, unit).length, amount(row.new, unit).length), 9);
   const width = `calc(${String(widest + 1)}ch + 14px)`;
-  const change = (row: Row): string => {
-    if (row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD) return 'quiet';
-    return row.difference > 0 ? 'increase' : 'decrease';
+  const change = (row: R): string => (isQuiet(row) ? 'quiet' : row.difference > 0 ? 'increase' : 'decrease');
+  return {
+    base: { key: 'base', title: 'A', width, isNumber: true, cell: (row) => amount(row.base, unit), value: (row) => row.base },
+    changed: { key: 'new', title: 'B', width, isNumber: true, cell: (row) => amount(row.new, unit), value: (row) => row.new },
+    difference: { key: 'difference', title: 'B − A', width, isNumber: true, cell: (row) => <span class={change(row)}>{signed(amount(row.difference, unit), row.difference)}</span>, value: (row) => row.difference },
+    ratio: { key: 'ratio', title: 'B / A', width: '70px', isNumber: true, cell: (row) => (row.ratio === null ? '-' : row.ratio.toFixed(2)), value: (row) => row.ratio },
+    width,
   };
+}
+
+function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
+  const { base, changed, difference, ratio } = changeColumns<Row>(unit, rows, (row) => row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD);
   const note = (row: Row): string => {
     if (row.only_in === 'base') return 'gone';
     if (row.only_in === 'new') return 'new';
     return row.moved_within === null ? '' : `moved within ${clean(row.moved_within)}`;
   };
   return [
-    { key: 'base', title: 'A', width, isNumber: true, cell: (row) => amount(row.base, unit), value: (row) => row.base, order: 'base' },
-    { key: 'new', title: 'B', width, isNumber: true, cell: (row) => amount(row.new, unit), value: (row) => row.new, order: 'new' },
-    { key: 'difference', title: 'B − A', width, isNumber: true, cell: (row) => <span class={change(row)}>{signed(amount(row.difference, unit), row.difference)}</span>, value: (row) => row.difference, order: 'difference' },
-    { key: 'ratio', title: 'B / A', width: '70px', isNumber: true, cell: (row) => (row.ratio === null ? '-' : row.ratio.toFixed(2)), value: (row) => row.ratio, order: 'ratio' },
+    { ...base, order: 'base' }, { ...changed, order: 'new' }, { ...difference, order: 'difference' }, { ...ratio, order: 'ratio' },
     { key: 'share_of_base_percent', title: '% of A', width: '76px', isNumber: true, cell: (row) => percent(row.share_of_base_percent), value: (row) => row.share_of_base_percent },
     { key: 'ranks', title: 'Ranks', width: '70px', isNumber: true, hint: 'In how many profiles the difference has its sign', cell: (row) => (row.ranks ? `${String(row.ranks_with_sign ?? 0)}/${String(row.ranks)}` : '') },
     { key: 'name', title: 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} suffix={note(row)} />, value: (row) => row.name, order: 'name' },
@@ -109,7 +118,7 @@ function Totals({ metric, unit }: { metric: Metric; unit: Unit }): JSX.Element {
   );
 }
 
-function Stores({ state }: { state: State }): JSX.Element {
+export function Stores({ state }: { state: State }): JSX.Element {
   const stores = session.value?.stores ?? [];
   const other = otherOf(state);
   const pick = (label: string, value: number | null, set: (number: number) => void): JSX.Element => (

@@ -11,6 +11,9 @@ import { Name, Problem, Swatch } from '../parts';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
+import { otherOf } from './compare';
+import { CompareFlame, LEAST } from './compare_flame';
+import { compareTreeQuery } from './compare_tree';
 
 const WIDTH = 1600;
 const ROW = 18;
@@ -183,7 +186,7 @@ function Table({ flame, box, unit, onSelect }: { flame: Flame; box: Box | undefi
   );
 }
 
-function FlameView({ state, info }: ViewProps): JSX.Element {
+function OneFlame({ state, info }: ViewProps): JSX.Element {
   const answer = useAnswer<Flame>(query(state, info));
   const flame = answer.data;
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -263,6 +266,7 @@ function FlameView({ state, info }: ViewProps): JSX.Element {
           <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' ? 'around' : 'from'} {way.name !== '' ? clean(way.name) : clean(first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
         ) : null}
         <button type="button" aria-pressed={isMerged} title="A function that calls itself is one box with its inner calls (r)" onClick={() => go({ group: isMerged ? '' : 'merge' })}>merge recursion</button>
+        {otherOf(state) !== null ? <button type="button" title="What changed to another store" onClick={() => go({ group: 'compare', way: '', root: '', context: '', name: '' })}>compare</button> : null}
         {selected?.name != null ? (
           <div class="segments" role="group" aria-label="The selected function">
             <button type="button" title="Only what it calls (Enter)" onClick={() => root(selected)}>focus</button>
@@ -296,4 +300,11 @@ function FlameView({ state, info }: ViewProps): JSX.Element {
   );
 }
 
-export const flame: View = { key: 'flame', title: 'Flame', fits: () => true, query, Component: FlameView };
+/** With two stores, what changed. */
+const isCompared = (state: State): boolean => state.group === 'compare' && otherOf(state) !== null;
+
+function FlameView(props: ViewProps): JSX.Element {
+  return isCompared(props.state) ? <CompareFlame {...props} /> : <OneFlame {...props} />;
+}
+
+export const flame: View = { key: 'flame', title: 'Flame', fits: () => true, query: (state, info) => (isCompared(state) ? compareTreeQuery(state, info, LEAST) : query(state, info)), Component: FlameView };

@@ -7,6 +7,7 @@ import { amount, baseName, clean, count, percent, type Unit } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
+import { MoreMetrics } from '../metrics';
 import { Link, Name, Problem, Swatch } from '../parts';
 import { readTop, type Cost, type Top, type TopRow } from '../rows';
 import { selection } from '../selection';
@@ -81,28 +82,6 @@ function columnsOf(top: Top, info: Info, group: string): Column<TopRow>[] {
   const hasModules = group !== 'module' && group !== 'file' && new Set(top.rows.map((row) => row.module)).size > 1;
   if (hasModules) columns.push({ key: 'module', title: 'Module', width: 'minmax(90px, 150px)', cell: (row) => <span class="quiet" title={clean(row.module)}>{baseName(row.module)}</span> });
   return columns;
-}
-
-function MoreMetrics({ info, state }: { info: Info; state: State }): JSX.Element | null {
-  if (info.kind === 'recording' || state.from !== '' || state.to !== '') return null;
-  const shown = new Set(state.metrics);
-  const first = state.metrics[0] ?? '';
-  const names = [...info.metrics.filter((metric) => metric.total !== 0).map((metric) => metric.name), ...info.derived].filter((name) => !shown.has(name));
-  if (names.length === 0 || info.metrics.length + info.derived.length < 2) return null;
-  const start = first === '' ? info.metrics.filter((metric) => metric.total !== 0).slice(0, 1).map((metric) => metric.name) : [];
-  return (
-    <>
-      {state.metrics.slice(1).map((name) => (
-        <button key={name} type="button" class="chip" title="Remove this column" onClick={() => go({ metrics: state.metrics.filter((other) => other !== name) })}>
-          {clean(name)} <span aria-hidden="true">×</span>
-        </button>
-      ))}
-      <select aria-label="Add a metric" value="" onChange={(event) => go({ metrics: [...state.metrics, ...start, event.currentTarget.value] })}>
-        <option value="">+ metric</option>
-        {names.map((name) => <option key={name} value={name}>{clean(name)}</option>)}
-      </select>
-    </>
-  );
 }
 
 function select(row: TopRow, top: Top, group: string): void {

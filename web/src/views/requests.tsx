@@ -50,6 +50,7 @@ const LIMIT = 500;
 const CALLS = 2000;
 const WIDTH = 1000;
 const HEIGHT = 160;
+const COLUMN_COUNT = 200;
 
 function orderOf(state: State): string {
   return ORDERS.find((order) => order === state.order) ?? 'duration';
@@ -71,20 +72,77 @@ function filterOptions(state: State): Option[] {
   return options;
 }
 
+/** Which requests: of the table, and of the picture of all of them. */
+function chosen(state: State, info: Info): Option[] {
+  const options: Option[] = sharedOptions(state, info, { search: false }).filter(([name]) => name !== 'task');
+  return [...options, ...filterOptions(state), ...(state.search !== '' ? [['text', state.search] as const] : [])];
+}
+
 function query(state: State, info: Info): Query {
   if (state.request !== '') return callsQuery(state);
-  const options: Option[] = sharedOptions(state, info, { search: false }).filter(([name]) => name !== 'task');
-  options.push(...filterOptions(state), ['sort', orderOf(state)], ['limit', state.limit === '' ? String(LIMIT) : state.limit]);
-  if (state.search !== '') options.push(['text', state.search]);
-  return { command: 'search', store: state.store, options };
+  return { command: 'search', store: state.store, options: [...chosen(state, info), ['sort', orderOf(state)], ['limit', state.limit === '' ? String(LIMIT) : state.limit]] };
+}
+
+function densityQuery(state: State, info: Info): Query {
+  return { command: 'search', store: state.store, options: [...chosen(state, info), ['density', ''], ['columns', String(COLUMN_COUNT)]] };
 }
 
 function callsQuery(state: State): Query {
   return { command: 'replay', store: state.store, options: [['id', state.request], ['limit', String(CALLS)]] };
 }
 
+/** A range of durations in an interval of time, with the requests that it has. */
+interface Cell {
+  readonly column: number;
+  readonly min_duration_ns: number;
+  readonly max_duration_ns: number;
+  readonly requests: number;
+  readonly longest_ns: number;
+  readonly longest_number: number;
+}
+interface DensityAnswer {
+  readonly from_ns: string;
+  readonly to_ns: string;
+  readonly columns: number;
+  readonly requests: number;
+  readonly rows: readonly Cell[];
+}
+
+/** All requests, where the table has some of them: `lode search --density`. The more requests a cell has, the darker it is. */
+function Cells({ state, info }: { state: State; info: Info }): JSX.Element | null {
+  const answer = useAnswer<DensityAnswer>(densityQuery(state, info));
+  const { data } = answer;
+  if (data === null || answer.error) return <Problem answer={answer} />;
+  if (data.rows.length === 0) return null;
+  const log = (value: number): number => Math.log10(Math.max(1, value));
+  const low = Math.floor(Math.min(...data.rows.map((cell) => log(cell.min_duration_ns))));
+  const high = Math.ceil(Math.max(...data.rows.map((cell) => log(cell.max_duration_ns))) - 1e-9);
+  const most = Math.max(...data.rows.map((cell) => cell.requests));
+  const y = (value: number): number => HEIGHT - 8 - ((log(value) - low) / Math.max(1, high - low)) * (HEIGHT - 16);
+  const decades = Array.from({ length: high - low + 1 }, (_, step) => low + step);
+  const width = (WIDTH - 16) / Math.max(1, data.columns);
+  const span = Number(BigInt(data.to_ns) - BigInt(data.from_ns));
+  return (
+    <Section title={`Duration over time, of all ${count(data.requests)} requests`}>
+      <div class="axes">
+      {decades.map((power) => <span key={power} class="y" aria-hidden="true" style={{ top: `${String((100 * y(10 ** power)) / HEIGHT)}%` }}>{amount(10 ** power, 'nanoseconds')}</span>)}
+      <svg class="chart requests-chart" role="img" aria-label={`${count(data.requests)} requests by start and duration, on a logarithmic scale; up to ${count(most)} in a cell`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
+        {decades.map((power) => <line key={power} class="decade" x1="0" x2={WIDTH} y1={y(10 ** power)} y2={y(10 ** power)} />)}
+        {data.rows.map((cell) => (
+          <rect key={`${String(cell.column)} ${String(cell.min_duration_ns)}`} class="dot cell" data-requests={cell.requests} x={8 + cell.column * width} width={width} y={y(cell.max_duration_ns)} height={Math.max(1, y(cell.min_duration_ns) - y(cell.max_duration_ns))}
+            fill-opacity={0.25 + 0.75 * (most > 1 ? Math.log(cell.requests) / Math.log(most) : 1)} onClick={() => go({ request: String(cell.longest_number) })}>
+            <title>{`${count(cell.requests)} ${cell.requests === 1 ? 'request' : 'requests'}, the longest ${amount(cell.longest_ns, 'nanoseconds')}: request ${String(cell.longest_number)}`}</title>
+          </rect>
+        ))}
+      </svg>
+      </div>
+      <p class="ends quiet"><span>0 s</span><span class="space" /><span>duration, logarithmic; time; darker cells have more requests; a click opens the longest</span><span class="space" /><span>{amount(span, 'nanoseconds')}</span></p>
+    </Section>
+  );
+}
+
 /** Dots of duration, on a logarithmic scale, over time. */
-function Density({ rows, isTruncated }: { rows: readonly Row[]; isTruncated: boolean }): JSX.Element | null {
+function Density({ rows }: { rows: readonly Row[] }): JSX.Element | null {
   if (rows.length === 0) return null;
   const times = rows.map((row) => Number(BigInt(row.time_ns) - BigInt(rows[0]?.time_ns ?? '0')));
   const [first, last] = [Math.min(...times), Math.max(...times)];
@@ -94,7 +152,7 @@ function Density({ rows, isTruncated }: { rows: readonly Row[]; isTruncated: boo
   const y = (log: number): number => HEIGHT - 8 - ((log - low) / Math.max(1, high - low)) * (HEIGHT - 16);
   const decades = Array.from({ length: high - low + 1 }, (_, step) => low + step);
   return (
-    <Section title={`Duration over time${isTruncated ? `, of the ${count(rows.length)} requests in the table` : ''}`}>
+    <Section title="Duration over time">
       <div class="axes">
       {decades.map((log) => <span key={log} class="y" aria-hidden="true" style={{ top: `${String((100 * y(log)) / HEIGHT)}%` }}>{amount(10 ** log, 'nanoseconds')}</span>)}
       <svg class="chart requests-chart" role="img" aria-label={`${count(rows.length)} requests: durations from ${amount(10 ** Math.min(...logs), 'nanoseconds')} to ${amount(10 ** Math.max(...logs), 'nanoseconds')}, on a logarithmic scale`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
@@ -227,7 +285,7 @@ function List({ state, info }: { state: State; info: Info }): JSX.Element {
       </div>
       {data === null || answer.error ? <Problem answer={answer} /> : (
         <>
-          <div class="charts"><Density rows={data.rows} isTruncated={data.is_truncated} /></div>
+          <div class="charts">{data.is_truncated ? <Cells state={state} info={info} /> : <Density rows={data.rows} />}</div>
           <Grid label="Requests" columns={COLUMNS} rows={data.rows} rowKey={(row) => String(row.number)} selected={state.cross} onSelect={(row) => go({ cross: String(row.number) }, 'replace')}
             onEnter={(row) => go({ request: String(row.number), cross: '' })} order={orderOf(state)} onOrder={(order) => go({ order: order === 'duration' ? '' : order })} isStale={answer.isLoading}
             footer={data.is_truncated ? <p class="footer"><Link onClick={() => go({ limit: String(data.rows.length * 4) }, 'replace')}>show more rows</Link></p> : null} />

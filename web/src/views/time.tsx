@@ -103,9 +103,12 @@ export const running = (picture: Picture): readonly Row[] => picture.rows.filter
 const isIdle = (row: Row): boolean => row.letter === '.' || row.kind === 'idle';
 const identity = (row: Row): string => (row.context === null ? row.name : String(row.context));
 
-/** The colour of each key: the seven largest functions of the run have one, unless they are of the kind "idle". */
+/**
+ * The colour of each key: the seven largest functions of the run have one, unless they are of the kind "idle". Functions of one name
+ * have that of the largest: rows do not tell them apart.
+ */
 export function huesOf(picture: Picture, whole: Picture): number[] {
-  const order = new Map(running(whole).filter((row) => row.kind !== 'idle').slice(0, HUES.length).map((row, index) => [identity(row), HUES[index] ?? OTHERS]));
+  const order = new Map(running(whole).filter((row) => row.kind !== 'idle').slice(0, HUES.length).map((row, index) => [identity(row), HUES[index] ?? OTHERS] as const).reverse());
   const found = new Array<number>(256).fill(OTHERS);
   running(picture).slice(0, 253).forEach((row, index) => (found[FIRST + index] = row.kind === 'idle' ? IDLE_HUE : (order.get(identity(row)) ?? OTHERS)));
   return found;
@@ -352,7 +355,7 @@ function Time({ state, info }: ViewProps): JSX.Element {
   const picture = answer.isLoading && quick.data && !quick.isLoading ? quick.data : answer.data;
   const hues = useMemo(() => (picture && whole.data ? huesOf(picture, whole.data) : []), [picture, whole.data]);
   if (!picture || !whole.data || answer.error || whole.error) return <Problem answer={answer.error || !picture ? answer : whole} />;
-  if (picture.timeline.length === 0) return <p class="quiet pending">There are no samples here.</p>;
+  if (picture.timeline.length === 0) return <p class="pending">There are no samples here.</p>;
   const index = running(picture).findIndex((row) => row.name === state.name);
   const only = index < 0 ? 0 : Math.min(255, FIRST + index);
   return (

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lode for Python: databases of HPCToolkit, recordings of uftrace and trace stores of Zorka.
+
+    import lode
+    with lode.open("hpctoolkit-app-database") as db:
+        print(db.top().head(5))
+
+Nothing but Python is needed; numpy and pandas are used where they are there. See doc/python.md.
+"""
+
+from . import _lode
+from ._lode import Corrupt, Error, NotFound, Unsupported
+from .answers import Check, Comparison, Flame, Timeline, Tree
+from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, open
+from .table import Table
+
+__version__ = _lode.version
+__all__ = ["Check", "Comparison", "Context", "Corrupt", "Database", "Error", "Flame", "Metric", "NotFound", "Recording", "Table",
+           "Timeline", "TraceStore", "Tree", "Unsupported", "build", "check", "compare", "open"]

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stores: opened, counted users, closed. */
+#include "lodepy.h"
+
+static void store_shut(lp_store *store)
+{
+    lode_database *db = store->db;
+    lode_recording *recording = store->recording;
+    store->db = NULL;
+    store->recording = NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    lode_database_close(db);
+    lode_recording_close(recording);
+    Py_END_ALLOW_THREADS;
+}
+
+bool lp_store_use(lp_store *store)
+{
+    if (store->is_closing || (!store->db && !store->recording)) {
+        PyErr_SetString(PyExc_ValueError, "the store is closed");
+        return false;
+    }
+    Py_INCREF((PyObject *)store);
+    store->users++;
+    return true;
+}
+
+void lp_store_release(lp_store *store)
+{
+    if (--store->users == 0 && store->is_closing)
+        store_shut(store);
+    Py_DECREF((PyObject *)store);
+}
+
+lp_store *lp_use_any(PyObject *module, PyObject *argument)
+{
+    if (!PyObject_TypeCheck(argument, lp_state_of(module)->store)) {
+        PyErr_SetString(PyExc_TypeError, "not a store");
+        return NULL;
+    }
+    return lp_store_use((lp_store *)argument) ? (lp_store *)argument : NULL;
+}
+
+lp_store *lp_use_database(PyObject *module, PyObject *argument)
+{
+    lp_store *store = lp_use_any(module, argument);
+    if (!store || store->db)
+        return store;
+    lp_store_release(store);
+    PyErr_SetString(PyExc_TypeError, "not a database");
+    return NULL;
+}
+
+lp_store *lp_use_recording(PyObject *module, PyObject *argument)
+{
+    lp_store *store = lp_use_any(module, argument);
+    if (!store || store->recording)
+        return store;
+    lp_store_release(store);
+    PyErr_SetString(PyExc_TypeError, "not a recording");
+    return NULL;
+}
+
+/* ---- the type ---- */
+
+static void store_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    store_shut((lp_store *)self);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+/* close(wait): with users, an error, or it closes with the last of them. */
+static PyObject *store_close(PyObject *self, PyObject *arguments)
+{
+    lp_store *store = (lp_store *)self;
+    int later = 0;
+    if (!PyArg_ParseTuple(arguments, "|p:close", &later))
+        return NULL;
+    if (store->users > 0 && !later)
+        return PyErr_Format(PyExc_BufferError,
+                            "%zd views or results of the store are in use: delete them first", store->users);
+    store->is_closing = true;
+    if (store->users == 0)
+        store_shut(store);
+    Py_RETURN_NONE;
+}
+
+static PyObject *store_closed(PyObject *self, void *closure)
+{
+    lp_store *store = (lp_store *)self;
+    (void)closure;
+    return PyBool_FromLong(store->is_closing || (!store->db && !store->recording));
+}
+
+static PyObject *store_users(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSsize_t(((lp_store *)self)->users);
+}
+
+static PyMethodDef type_methods[] = {{"close", store_close, METH_VARARGS,
+                                      "Closes the store; with users, raises BufferError, or closes later."},
+                                     {NULL, NULL, 0, NULL}};
+static PyGetSetDef type_getters[] = {
+    {"closed", store_closed, NULL, "Whether it is closed, or will be with its last user.", NULL},
+    {"users", store_users, NULL, "How many buffers and results borrow from it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot type_slots[] = {{Py_tp_dealloc, (void *)store_dealloc},
+                                   {Py_tp_methods, type_methods},
+                                   {Py_tp_getset, type_getters},
+                                   {0, NULL}};
+PyType_Spec lp_store_spec = {.name = "lode._lode.Store",
+                             .basicsize = sizeof(lp_store),
+                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                      Py_TPFLAGS_IMMUTABLETYPE,
+                             .slots = type_slots};
+
+/* ---- opening ---- */
+
+typedef struct open_job {
+    lp_job job;
+    const char *path;
+    unsigned threads;
+    lode_database *db;
+    lode_recording *recording;
+    lp_findings findings;
+} open_job;
+
+static int on_finding(void *user, const lode_finding *finding)
+{
+    return lp_findings_add(&((open_job *)user)->findings, finding);
+}
+
+static lode_status run_open(lp_job *job)
+{
+    open_job *open = (open_job *)job;
+    lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
+    options.on_finding = on_finding;
+    options.on_progress = lp_job_progress;
+    options.user = open;
+    options.threads = open->threads;
+    return lode_open(&open->db, &open->recording, NULL, open->path, &options, &job->error);
+}
+
+/* open(path, threads, progress) -> (Store, "database" or "recording", findings) */
+static PyObject *module_open(PyObject *module, PyObject *arguments)
+{
+    PyObject *path = NULL, *result = NULL;
+    open_job open = {.job = {.run = run_open}};
+    if (!PyArg_ParseTuple(arguments, "O&IO:open", PyUnicode_FSConverter, &path, &open.threads,
+                          &open.job.progress))
+        return NULL;
+    open.path = PyBytes_AsString(path);
+    bool is_good = lp_job_run(module, &open.job);
+    lp_store *store = is_good ? PyObject_New(lp_store, lp_state_of(module)->store) : NULL;
+    PyObject *findings = lp_findings_close(&open.findings);
+    if (store) {
+        store->db = open.db;
+        store->recording = open.recording;
+        store->users = 0;
+        store->is_closing = false;
+        result = findings ? Py_BuildValue("OsO", store, open.db ? "database" : "recording", findings) : NULL;
+    } else {
+        lode_database_close(open.db);
+        lode_recording_close(open.recording);
+    }
+    Py_XDECREF((PyObject *)store);
+    Py_XDECREF(findings);
+    Py_DECREF(path);
+    return result;
+}
+
+static bool put_parts(PyObject *dict, const lode_database *db)
+{
+    PyObject *parts = PyDict_New();
+    bool is_good = parts != NULL;
+    for (int i = 0; is_good && i < LODE_PART_COUNT; i++)
+        if (lode_database_has(db, (lode_part)i))
+            is_good = lp_put(parts, lode_database_part_file(db, (lode_part)i),
+                             PyLong_FromUnsignedLongLong(lode_database_part_size(db, (lode_part)i)));
+    if (!is_good) {
+        Py_XDECREF(parts);
+        return false;
+    }
+    return lp_put(dict, "parts", parts);
+}
+
+static bool put_database(PyObject *dict, const lode_database *db)
+{
+    uint64_t first = 0, last = 0;
+    bool has_trace = lode_database_trace_bounds(db, &first, &last) == LODE_OK;
+    return lp_put(dict, "format", lp_text(lode_database_format(db))) &&
+           lp_put(dict, "title", lp_text(lode_database_title(db))) &&
+           lp_put(dict, "description", lp_text(lode_database_description(db))) &&
+           lp_put(dict, "contexts", PyLong_FromUnsignedLong(lode_database_context_count(db))) &&
+           lp_put(dict, "profiles", PyLong_FromUnsignedLong(lode_database_profile_count(db))) &&
+           lp_put(dict, "metrics", PyLong_FromUnsignedLong(lode_database_metric_count(db))) &&
+           lp_put(dict, "trace_lines", PyLong_FromUnsignedLong(lode_database_trace_count(db))) &&
+           lp_put(dict, "bounds", has_trace ? Py_BuildValue("KK", first, last) : Py_NewRef(Py_None)) &&
+           put_parts(dict, db);
+}
+
+static bool put_recording(PyObject *dict, const lode_recording *recording)
+{
+    return lp_put(dict, "format", lp_text(lode_recording_format(recording))) &&
+           lp_put(dict, "utc_offset", PyLong_FromLongLong(lode_recording_utc_offset(recording))) &&
+           lp_put(dict, "requests", PyBool_FromLong(lode_recording_has_requests(recording))) &&
+           lp_put(dict, "tracks", PyLong_FromUnsignedLong(lode_recording_track_count(recording)));
+}
+
+/* info(store) -> dict: what is known without reading values or events */
+static PyObject *module_info(PyObject *module, PyObject *argument)
+{
+    lp_store *store = lp_use_any(module, argument);
+    PyObject *dict = store ? PyDict_New() : NULL;
+    if (dict && !(store->db ? put_database(dict, store->db) : put_recording(dict, store->recording)))
+        Py_CLEAR(dict);
+    if (store)
+        lp_store_release(store);
+    return dict;
+}
+
+PyMethodDef lp_store_methods[] = {
+    {"open", module_open, METH_VARARGS, "open(path, threads, progress) -> (Store, kind, findings)"},
+    {"info", module_info, METH_O, "info(store) -> dict"},
+    {NULL, NULL, 0, NULL}};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A store as SQLite sees it: its tables, and a module for each of them. */
+#ifndef SQL_SOURCE_H
+#define SQL_SOURCE_H
+
+#include "sql/sqlite.h"
+
+#include <lode/lode.h>
+
+/* Counted: modules hold it as long as SQLite has them. */
+typedef struct sql_source {
+    unsigned uses;
+    lode_tables *tables;
+    lode_database *db;         /* NULL: a recording */
+    lode_recording *recording; /* NULL: a database */
+    int owns;                  /* the last use closes the store */
+    int has_true_order;        /* ORDER BY sorts groups again: see engine.c */
+} sql_source;
+
+/* A table of a source: what a module is registered with. */
+typedef struct sql_table {
+    sql_source *source;
+    const lode_table_info *info;
+} sql_table;
+
+/* Drops a use; the last one closes what the source owns. NULL is allowed. */
+void sql_source_drop(sql_source *source);
+
+/*
+ * Registers a module of this name for a table. Tables of an eponymous module need no CREATE VIRTUAL
+ * TABLE. Returns a code of SQLite.
+ */
+int sql_module_add(sqlite3 *db, const char *name, sql_source *source, const lode_table_info *info,
+                   int is_eponymous);
+
+/* The functions that need no store. `is_own`: also those that could surprise other programs. */
+int sql_functions_add(sqlite3 *db, int is_own);
+
+/* Text that SQLite frees; NULL if there is no memory. */
+char *sql_path_text(const lode_database *db, uint32_t context);
+
+#endif

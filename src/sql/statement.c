@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sql/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n;")] == '\0';
+}
+
+int sql_prepare(sql *s, const char *text, sql_statement **out, const char **rest, sql_error *error)
+{
+    sqlite3_stmt *handle = NULL;
+    *out = NULL;
+    *rest = text;
+    sql_start_clock(s);
+    /* Text that has comments only gives no statement: the next one may follow it. */
+    do {
+        if (sqlite3_prepare_v2(s->db, *rest, -1, &handle, rest) != SQLITE_OK)
+            return sql_fail(s, error);
+    } while (!handle && !is_blank(*rest));
+    if (!handle)
+        return 0;
+    sql_statement *statement = calloc(1, sizeof *statement);
+    if (!statement) {
+        sqlite3_finalize(handle);
+        return sql_fail_text(error, "out of memory");
+    }
+    *statement = (sql_statement){s, handle};
+    *out = statement;
+    return 0;
+}
+
+int sql_step(sql_statement *statement, sql_error *error)
+{
+    int code = sqlite3_step(statement->handle);
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        return code == SQLITE_ROW;
+    return sql_fail(statement->owner, error);
+}
+
+void sql_finish(sql_statement *statement)
+{
+    if (statement)
+        sqlite3_finalize(statement->handle);
+    free(statement);
+}
+
+unsigned sql_column_count(const sql_statement *statement)
+{
+    return (unsigned)sqlite3_column_count(statement->handle);
+}
+
+const char *sql_column_name(const sql_statement *statement, unsigned column)
+{
+    const char *name = sqlite3_column_name(statement->handle, (int)column);
+    return name ? name : "";
+}
+
+sql_cell sql_cell_at(const sql_statement *statement, unsigned column)
+{
+    sqlite3_stmt *handle = statement->handle;
+    int i = (int)column;
+    switch (sqlite3_column_type(handle, i)) {
+    case SQLITE_INTEGER:
+        return (sql_cell){.type = SQL_INTEGER, .integer = sqlite3_column_int64(handle, i)};
+    case SQLITE_FLOAT:
+        return (sql_cell){.type = SQL_REAL, .real = sqlite3_column_double(handle, i)};
+    case SQLITE_TEXT: {
+        const char *text = (const char *)sqlite3_column_text(handle, i);
+        return (sql_cell){.type = text ? SQL_TEXT : SQL_NULL,
+                          .text = text,
+                          .size = text ? (size_t)sqlite3_column_bytes(handle, i) : 0};
+    }
+    case SQLITE_BLOB: {
+        const char *bytes = sqlite3_column_blob(handle, i);
+        return (sql_cell){
+            .type = SQL_BYTES, .text = bytes ? bytes : "", .size = (size_t)sqlite3_column_bytes(handle, i)};
+    }
+    default:
+        return (sql_cell){.type = SQL_NULL};
+    }
+}
+
+int sql_is_complete(const char *text)
+{
+    return sqlite3_complete(text);
+}

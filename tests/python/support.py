@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the Python package share: stores, and answers of the program to compare with."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+
+import lodejson  # noqa: E402
+from share import Share  # noqa: E402
+from tap import Tap  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+def environment(**more):
+    """For other programs: the library of the sanitizer is for the interpreter only."""
+    return {**{key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}, **more}
+
+
+def corpus(*parts):
+    given = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
+    return Path(given, *parts)
+
+
+def databases():
+    return sorted(path.parent for kind in ("final", "pre-a", "pre-b", "draft-xml")
+                  for path in corpus("hpctoolkit", kind).glob("*/*") if path.name in ("meta.db", "experiment.xml"))
+
+
+def recordings():
+    return sorted(path.parent for path in corpus("uftrace", "recorded").rglob("task.txt"))
+
+
+def trace_stores():
+    return sorted(path for path in corpus("zorka", "stores").glob("*") if path.is_dir())
+
+
+class Tests:
+    """Runs functions named test_... of a module; each gets this object."""
+
+    def __init__(self, **options):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--lode", required=True, help="the program")
+        for name, value in options.items():
+            parser.add_argument("--" + name, default=value)
+        self.options = parser.parse_args()
+        self.tap = Tap()
+        self.share = Share.of_cases()
+
+    def ask(self, *words, allowed=(0, 1)):
+        """The program's JSON; None if it refuses."""
+        result = subprocess.run([self.options.lode, *map(str, words), "--json"], capture_output=True, env=environment(), check=False)
+        if result.returncode not in allowed:
+            return None
+        return lodejson.loads(result.stdout.decode())
+
+    def run(self, *words):
+        return subprocess.run([self.options.lode, *map(str, words)], capture_output=True, env=environment(), check=True)
+
+    def check(self, passed, name, details=()):
+        return self.tap.check(bool(passed), name, details)
+
+    def finish(self, tests, scratch=True):
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = Path(folder)
+            if scratch:
+                self.run("example", self.folder / "demo")
+            for test in tests:
+                try:
+                    test(self)
+                except Exception:  # pylint: disable=broad-except
+                    import traceback
+                    self.check(False, f"{test.__name__} ends", traceback.format_exc().splitlines())
+        sys.exit(self.tap.finish())

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the views Time, Profiles and Requests show, against the command that each offers to copy. Each check looks at the view
+// that is open, and returns how many numbers it compared.
+import assert from 'node:assert/strict';
+import { answerOf, copied } from './browser.mjs';
+
+export const HUES = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
+export const OTHERS = 0x8c8c8c;
+
+export const running = (answer) => answer.rows.filter((row) => row.letter !== '.');
+export const identity = (row) => (row.context === null ? row.name : row.context);
+
+/** Exact values of the rows of a table, by column. */
+export function rowsOf(page, columns) {
+  return page.$$eval('main .grid .row', (rows, names) => rows.filter((row) => row.querySelector('[data-column=name]')?.dataset.value !== undefined)
+    .map((row) => [Number(row.getAttribute('aria-rowindex')), names.map((name) => row.querySelector(`[data-column=${name}]`)?.dataset.value)])
+    .sort((a, b) => a[0] - b[0]).map((pair) => pair[1]), columns);
+}
+
+/** The colours of all cells, by rules of its own: hue by the share of the run, a third to all of it by the share of the cell. */
+export function expected(answer, whole) {
+  const order = running(whole).filter((row) => row.kind !== 'idle').map(identity);
+  const colours = [];
+  answer.timeline.forEach((line, y) => {
+    const [keys, fills] = [Buffer.from(line.keys, 'hex'), Buffer.from(line.fills, 'hex')];
+    keys.forEach((key, x) => {
+      if (key === 0) return colours.push(0xffffff);
+      if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
+      const place = key === 255 ? -1 : order.indexOf(identity(running(answer)[key - 2]));
+      const hue = HUES[place] ?? OTHERS;
+      const part = Math.floor((fills[x] * 7) / 255) + 3;
+      const channel = (shift) => Math.floor((255 * (10 - part) + ((hue >> shift) & 255) * part) / 10) << shift;
+      return colours.push(channel(16) | channel(8) | channel(0));
+    });
+  });
+  return colours;
+}
+
+function pixels(page) {
+  return page.$eval('#timeline', (canvas) => {
+    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    const found = [];
+    for (let i = 0; i < data.length; i += 4) found.push((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return found;
+  });
+}
+
+/** The picture of the whole run that gives the functions their colours. */
+export async function wholeOf(command) {
+  const words = command.replace(/--rows \d+/, '--rows 28').replace(/ --(from|to|idle-time) \S+/g, '');
+  return answerOf(`${words} --probes`);
+}
+
+/** Pixels and shares of the Time view; { answer, colours, count }. */
+export async function checkTime(page) {
+  const command = await copied(page);
+  const answer = await answerOf(command);
+  if (answer.timeline.length === 0) {
+    assert.equal(await page.$('#timeline'), null);
+    return { answer, colours: 0, count: 0 };
+  }
+  const [found, wanted] = [await pixels(page), expected(answer, await wholeOf(command))];
+  assert.equal(found.length, wanted.length);
+  const wrong = wanted.findIndex((colour, i) => colour !== found[i]);
+  assert.equal(wrong, -1, `cell ${wrong}: ${found[wrong]?.toString(16)}, not ${wanted[wrong]?.toString(16)}`);
+  const shown = (await rowsOf(page, ['name', 'nanoseconds', 'samples'])).filter((row) => row[1] !== undefined);
+  assert.ok(shown.length > 0);
+  shown.forEach(([name, nanoseconds, samples], i) => assert.deepEqual([name, Number(nanoseconds), Number(samples)], [answer.rows[i].name, Number(answer.rows[i].nanoseconds), answer.rows[i].samples]));
+  return { answer, colours: new Set(wanted).size, count: 2 * shown.length + wanted.length };
+}
+
+/** Values in order, histogram, matrix, outliers and table of the Profiles view. */
+export async function checkProfiles(page) {
+  const answer = await answerOf(await copied(page));
+  const bins = await page.$$eval('svg.chart [data-max]', (parts) => parts.map((part) => [part.dataset.min, part.dataset.mean, part.dataset.max, part.dataset.profile]));
+  assert.deepEqual(bins, answer.bins.map((bin) => [bin.min, bin.mean, bin.max, bin.profile].map(String)));
+  const bars = await page.$$eval('svg.chart [data-count]', (parts) => parts.map((part) => part.dataset.count));
+  assert.deepEqual(bars, (answer.value_histogram ?? []).map((bar) => String(bar.count)));
+  const cells = await page.$$eval('svg.heat [data-mean]', (parts) => parts.map((part) => part.dataset.mean));
+  assert.deepEqual(cells, (answer.matrix ?? []).map((cell) => String(cell.mean)));
+  const outliers = await page.$$eval('.outliers li', (items) => items.map((item) => item.dataset.value));
+  assert.deepEqual(outliers, answer.outliers.map((row) => String(row.value)));
+  const rows = await rowsOf(page, ['value', 'percent_of_mean', 'name']);
+  assert.ok(rows.length > 0 || answer.rows.length === 0);
+  const text = (value) => (value === null ? undefined : String(value));
+  assert.deepEqual(rows, answer.rows.slice(0, rows.length).map((row) => [text(row.value), text(row.percent_of_mean), row.name]));
+  return 3 * bins.length + bars.length + cells.length + outliers.length + 2 * rows.length;
+}
+
+/** Table and dots of the Requests view; where the table has some of the requests, cells of all of them. */
+export async function checkRequests(page) {
+  const command = await copied(page);
+  const answer = await answerOf(command);
+  const rows = await rowsOf(page, ['number', 'duration_ns', 'calls', 'errors']);
+  assert.deepEqual(rows, answer.rows.slice(0, rows.length).map((row) => [row.number, row.duration_ns, row.calls, row.errors].map(String)));
+  assert.ok(rows.length > 0 || answer.rows.length === 0);
+  if (!answer.is_truncated) {
+    assert.equal(await page.$$eval('svg.requests-chart .dot', (dots) => dots.length), answer.rows.length);
+    return 3 * rows.length;
+  }
+  const density = await answerOf(command.replace(/ --sort \S+ --limit \d+/, ' --density --columns 200'));
+  assert.equal(density.requests, answer.row_count);
+  const cells = await page.$$eval('svg.requests-chart .cell', (list) => list.map((cell) => cell.dataset.requests));
+  assert.deepEqual(cells, density.rows.map((cell) => String(cell.requests)));
+  return 3 * rows.length + cells.length;
+}
+
+/** The calls of one request. */
+// The calls of a request from its events, without a stack: a call ends at the next end of its depth, and has below it the calls that
+// begin before and are one deeper. The critical path: the longest call, the longest below it, and so on.
+function criticalPath(events) {
+  const calls = [];
+  for (const [at, event] of events.entries()) {
+    if (event.kind !== 'enter') continue;
+    const end = events.findIndex((other, index) => index > at && other.kind === 'leave' && other.depth === event.depth);
+    calls.push({ at, end: end < 0 ? events.length : end, depth: event.depth, duration: end < 0 ? Infinity : events[end].duration_ns });
+  }
+  const path = [];
+  let below = calls.filter((call) => call.depth === Math.min(...calls.map((other) => other.depth)));
+  while (below.length > 0) {
+    const longest = below.find((call) => below.every((other) => other.duration <= call.duration));
+    path.push(calls.indexOf(longest));
+    below = calls.filter((call) => call.at > longest.at && call.at < longest.end && call.depth === longest.depth + 1);
+  }
+  return path;
+}
+
+export async function checkRequest(page) {
+  const answer = await answerOf(await copied(page));
+  const exits = answer.rows.filter((row) => row.kind === 'leave').map((row) => row.duration_ns);
+  const rows = await rowsOf(page, ['duration_ns', 'name']);
+  assert.ok(rows.length > 0 || answer.rows.length === 0);
+  for (const [duration] of rows) assert.ok(exits.includes(Number(duration)), `${duration} is no duration of a call`);
+  assert.deepEqual(rows.map((row) => row[1]), answer.rows.filter((row) => row.kind === 'enter').slice(0, rows.length).map((row) => row.name));
+  const marked = await page.$$eval('main .grid .row', (all) => all.filter((row) => row.querySelector('[data-column=name]')?.textContent.trimStart().startsWith('\u25b8'))
+    .map((row) => Number(row.getAttribute('aria-rowindex')) - 2).sort((a, b) => a - b));
+  assert.deepEqual(marked, criticalPath(answer.rows).filter((index) => index < rows.length));
+  return rows.length;
+}
