@@ -173,6 +173,7 @@ static lode_status on_lm(struct reader *reader, const char **attributes, struct 
     module->scopes.count = module->ranges.count = module->calls.count = 0;
     lode_map_clear(&reader->function_at);
     *module = (struct hpcstruct_module){.path = lode_strings_at(&reader->strings, number),
+                                        .strings = &reader->strings,
                                         .has_calls = calls && strcmp(calls, "1") == 0,
                                         .scopes = module->scopes,
                                         .ranges = module->ranges,

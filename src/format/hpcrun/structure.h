@@ -21,7 +21,8 @@ enum hpcstruct_kind {
     HPCSTRUCT_FUNCTION,
     HPCSTRUCT_INLINED,
     HPCSTRUCT_LOOP,
-    HPCSTRUCT_LINE
+    HPCSTRUCT_LINE,
+    HPCSTRUCT_UNKNOWN /* not in structure files: known to be unknown */
 };
 
 struct hpcstruct_scope {
@@ -45,8 +46,9 @@ struct hpcstruct_call {
 /* A binary. Ranges do not overlap and are sorted by address. */
 struct hpcstruct_module {
     const char *path;
-    bool has_calls; /* its call graph is in the file */
-    bool is_cut;    /* two functions have one address: what follows was ignored */
+    const struct lode_strings *strings; /* names and files of scopes */
+    bool has_calls;                     /* its call graph is in the file */
+    bool is_cut;                        /* two functions have one address: what follows was ignored */
     struct lode_array scopes, ranges, calls;
     uint64_t functions, inlined, loops, statements, dropped; /* dropped: ranges that overlap */
 };

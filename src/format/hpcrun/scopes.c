@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/hpcrun/scopes.h"
+
+#include "base/map.h"
+#include <lode/context.h>
+#include <stdlib.h>
+
+/* The first answer counts. */
+static const hpcrun_provider_fn providers[] = {
+    lode_hpcrun_ask_structures,
+};
+
+/* What distinguishes functions. */
+struct function_key {
+    uint32_t question, answer, scope, unused;
+};
+
+void lode_hpcrun_scopes_init(struct hpcrun_scopes *scopes)
+{
+    *scopes = (struct hpcrun_scopes){0};
+    lode_array_init(&scopes->questions, sizeof(struct hpcrun_question), UINT32_MAX - 1);
+    lode_strings_init(&scopes->strings);
+    lode_array_init(&scopes->functions, sizeof(struct hpcrun_function), UINT32_MAX - 1);
+    lode_interner_init(&scopes->function_keys, sizeof(struct function_key));
+    lode_interner_init(&scopes->frames, sizeof(struct lode_frame));
+    lode_array_init(&scopes->links, sizeof(uint32_t), UINT32_MAX - 1);
+    lode_array_init(&scopes->chains, sizeof(struct hpcrun_chain), UINT32_MAX - 1);
+}
+
+void lode_hpcrun_scopes_free(struct hpcrun_scopes *scopes)
+{
+    for (size_t i = 0; i < scopes->questions.count; i++) {
+        free(LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i)->offsets);
+        free(LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i)->chains);
+    }
+    lode_array_free(&scopes->questions);
+    lode_strings_free(&scopes->strings);
+    lode_array_free(&scopes->functions);
+    lode_interner_free(&scopes->function_keys);
+    lode_interner_free(&scopes->frames);
+    lode_array_free(&scopes->links);
+    lode_array_free(&scopes->chains);
+}
+
+bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, const char *directory,
+                            const uint64_t *offsets, uint32_t count)
+{
+    struct hpcrun_question *question = lode_array_push(&scopes->questions);
+    if (question == NULL)
+        return false;
+    *question = (struct hpcrun_question){.path = path,
+                                         .directory = directory,
+                                         .offsets = calloc((size_t)count + 1, sizeof *question->offsets),
+                                         .chains = calloc((size_t)count + 1, sizeof *question->chains),
+                                         .count = count};
+    if (question->offsets == NULL || question->chains == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        question->offsets[i] = offsets[i];
+        question->chains[i] = LODE_NO_NUMBER;
+    }
+    return true;
+}
+
+lode_status lode_hpcrun_ask_all(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                lode_error *error)
+{
+    for (size_t i = 0; i < sizeof providers / sizeof *providers; i++)
+        LODE_TRY(providers[i](scopes, asking, error));
+    return LODE_OK;
+}
+
+/* ---- answers ---- */
+
+struct answering {
+    struct hpcrun_scopes *scopes;
+    uint32_t question;
+    const struct hpcrun_answer *answer;
+    uint32_t module;          /* a string, or LODE_NO_NUMBER */
+    struct lode_map chain_of; /* by scope of the answer */
+    lode_error *error;
+};
+
+static const struct hpcstruct_scope *scope_at(const struct answering *self, uint32_t number)
+{
+    return LODE_ARRAY_AT(&self->answer->code->scopes, struct hpcstruct_scope, number);
+}
+
+/* A string of the answer as one of the scopes. */
+static lode_status keep_string(const struct answering *self, uint32_t from, uint32_t *out)
+{
+    const char *text = lode_strings_at(self->answer->code->strings, from);
+    *out = LODE_NO_NUMBER;
+    LODE_TRY_ALLOC(text == NULL || lode_strings_put(&self->scopes->strings, text, out), self->error);
+    return LODE_OK;
+}
+
+static lode_status keep_function(const struct answering *self, uint32_t scope, uint32_t *out)
+{
+    const struct hpcstruct_scope *from = scope_at(self, scope);
+    struct hpcrun_scopes *scopes = self->scopes;
+    struct function_key key = {self->question, scopes->answers, scope, 0};
+    bool added;
+    *out = lode_interner_add(&scopes->function_keys, &key, &added);
+    LODE_TRY_ALLOC(*out != LODE_NO_NUMBER, self->error);
+    if (!added)
+        return LODE_OK;
+    struct hpcrun_function *function = lode_array_push(&scopes->functions);
+    LODE_TRY_ALLOC(function, self->error);
+    *function = (struct hpcrun_function){.address = from->kind == HPCSTRUCT_INLINED ? 0 : from->address,
+                                         .question = self->question,
+                                         .module = self->module,
+                                         .answer = scopes->answers,
+                                         .scope = scope};
+    LODE_TRY(keep_string(self, from->name, &function->name));
+    LODE_TRY(keep_string(self, from->file, &function->file));
+    function->line = function->file == LODE_NO_NUMBER ? 0 : from->line;
+    return LODE_OK;
+}
+
+/* The frame of a scope. The outermost one is called. */
+static lode_status keep_frame(const struct answering *self, uint32_t scope, uint32_t *out)
+{
+    static const uint16_t kinds[] = {[HPCSTRUCT_FUNCTION] = LODE_LEXICAL_FUNCTION,
+                                     [HPCSTRUCT_INLINED] = LODE_LEXICAL_FUNCTION,
+                                     [HPCSTRUCT_LOOP] = LODE_LEXICAL_LOOP,
+                                     [HPCSTRUCT_LINE] = LODE_LEXICAL_LINE,
+                                     [HPCSTRUCT_UNKNOWN] = LODE_LEXICAL_FUNCTION};
+    const struct hpcstruct_scope *from = scope_at(self, scope);
+    bool is_function = from->kind == HPCSTRUCT_FUNCTION || from->kind == HPCSTRUCT_INLINED;
+    struct lode_frame frame = {.function = LODE_NO_NUMBER,
+                               .file = LODE_NO_NUMBER,
+                               .module = LODE_NO_NUMBER,
+                               .kind = kinds[from->kind],
+                               .relation = from->parent == LODE_NO_NUMBER    ? LODE_RELATION_CALL
+                                           : from->kind == HPCSTRUCT_INLINED ? LODE_RELATION_INLINED
+                                                                             : LODE_RELATION_LEXICAL};
+    if (is_function)
+        LODE_TRY(keep_function(self, scope, &frame.function));
+    if (from->kind == HPCSTRUCT_LOOP || from->kind == HPCSTRUCT_LINE) {
+        LODE_TRY(keep_string(self, from->file, &frame.file));
+        frame.line = from->line;
+    }
+    if (from->kind == HPCSTRUCT_LOOP) {
+        frame.module = self->question;
+        frame.offset = from->address;
+    }
+    *out = lode_interner_add(&self->scopes->frames, &frame, NULL);
+    LODE_TRY_ALLOC(*out != LODE_NO_NUMBER, self->error);
+    return LODE_OK;
+}
+
+static lode_status add_chain(struct hpcrun_scopes *scopes, struct hpcrun_chain **out, lode_error *error)
+{
+    *out = lode_array_push(&scopes->chains);
+    LODE_TRY_ALLOC(*out, error);
+    **out = (struct hpcrun_chain){.first = (uint32_t)scopes->links.count};
+    return LODE_OK;
+}
+
+/* The chain of scopes around a range, from the innermost scope outwards and then turned. */
+static lode_status make_chain(const struct answering *self, uint32_t scope)
+{
+    struct hpcrun_scopes *scopes = self->scopes;
+    struct hpcrun_chain *chain;
+    LODE_TRY(add_chain(scopes, &chain, self->error));
+    chain->hides_point = self->answer->hides_points;
+    for (uint32_t at = scope; at != LODE_NO_NUMBER; at = scope_at(self, at)->parent) {
+        uint32_t *link = lode_array_push(&scopes->links), frame;
+        LODE_TRY_ALLOC(link, self->error);
+        LODE_TRY(keep_frame(self, at, &frame));
+        *link = frame;
+        chain->count++;
+    }
+    uint32_t *links = LODE_ARRAY_AT(&scopes->links, uint32_t, chain->first);
+    for (uint32_t i = 0, j = chain->count; i + 1 < j; i++) {
+        uint32_t swapped = links[i];
+        links[i] = links[--j];
+        links[j] = swapped;
+    }
+    return LODE_OK;
+}
+
+static lode_status chain_of(struct answering *self, uint32_t scope, uint32_t *out)
+{
+    bool added;
+    const uint32_t *known =
+        lode_map_add(&self->chain_of, scope, (uint32_t)self->scopes->chains.count, &added);
+    LODE_TRY_ALLOC(known, self->error);
+    *out = *known;
+    return added ? make_chain(self, scope) : LODE_OK;
+}
+
+/* The range that an offset is in, or NULL. */
+static const struct hpcstruct_range *find_range(const struct hpcstruct_module *code, uint64_t offset)
+{
+    size_t low = 0, high = code->ranges.count;
+    const struct hpcstruct_range *ranges = code->ranges.items;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges[middle].start <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && offset < ranges[low - 1].end ? &ranges[low - 1] : NULL;
+}
+
+static lode_status answer_offsets(struct answering *self, uint32_t nothing)
+{
+    for (uint32_t i = 0;; i++) {
+        struct hpcrun_question *question =
+            LODE_ARRAY_AT(&self->scopes->questions, struct hpcrun_question, self->question);
+        if (i >= question->count)
+            return LODE_OK;
+        if (question->chains[i] != LODE_NO_NUMBER)
+            continue;
+        const struct hpcstruct_range *range = find_range(self->answer->code, question->offsets[i]);
+        if (range)
+            LODE_TRY(chain_of(self, range->scope, &question->chains[i]));
+        else if (self->answer->is_complete)
+            question->chains[i] = nothing;
+    }
+}
+
+lode_status lode_hpcrun_answer(struct hpcrun_scopes *scopes, uint32_t question,
+                               const struct hpcrun_answer *answer, lode_error *error)
+{
+    struct answering self = {
+        .scopes = scopes, .question = question, .answer = answer, .module = LODE_NO_NUMBER, .error = error};
+    struct hpcrun_question *asked = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, question);
+    struct hpcrun_chain *nothing;
+    if (asked->is_complete)
+        return LODE_OK;
+    asked->is_complete = answer->is_complete;
+    if (scopes->chains.count == 0)
+        LODE_TRY(add_chain(scopes, &nothing, error));
+    LODE_TRY_ALLOC(!answer->module || lode_strings_put(&scopes->strings, answer->module, &self.module),
+                   error);
+    lode_map_init(&self.chain_of);
+    lode_status status = answer_offsets(&self, 0);
+    lode_map_free(&self.chain_of);
+    scopes->answers++;
+    return status;
+}

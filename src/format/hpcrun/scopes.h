@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where instructions are: in which function, loop, inlined call and line. A question is a load
+ * module with the offsets that were measured in it. Providers, such as structure files, answer with
+ * what they know of its code. They are asked one after the other, and the first answer counts: for
+ * an offset or, if the answer is complete, for the module.
+ *
+ * Of an answer, only the scopes of these offsets are kept, as chains of frames. Nothing of a
+ * provider is needed after its call.
+ */
+#ifndef LODE_FORMAT_HPCRUN_SCOPES_H
+#define LODE_FORMAT_HPCRUN_SCOPES_H
+
+#include "format/hpcrun/structure.h"
+#include "model/tree.h"
+#include <lode/build.h>
+
+/* A load module, as in load maps. */
+struct hpcrun_module_key {
+    uint32_t path;      /* a string */
+    uint32_t directory; /* measurements that a relative path is below; or LODE_NONE */
+};
+
+struct hpcrun_question {
+    const char *path;      /* of the load module, as measured */
+    const char *directory; /* the measurements that a relative path is below; NULL: it is absolute */
+    uint64_t *offsets;     /* rising */
+    uint32_t *chains;      /* by offset; LODE_NO_NUMBER: no answer yet */
+    uint32_t count;
+    bool is_complete; /* no more answers are wanted */
+};
+
+/* What a provider knows of a module. It is needed during the call only. */
+struct hpcrun_answer {
+    const struct hpcstruct_module *code;
+    const char *module; /* a name of its functions' module; NULL: that of the question */
+    bool is_complete;   /* offsets outside its ranges are in no known function */
+    bool hides_points;  /* offsets are not addresses, and no contexts */
+};
+
+/* A function, by identity: equal ones that are inlined at two places are two. */
+struct hpcrun_function {
+    uint64_t address;
+    uint32_t name, file; /* strings, or LODE_NO_NUMBER */
+    uint32_t line;
+    uint32_t question;      /* number of its module; LODE_NO_NUMBER: a placeholder */
+    uint32_t module;        /* a string, instead of that of the question; or LODE_NO_NUMBER */
+    uint32_t answer, scope; /* in the order of answers: what distinguishes it */
+};
+
+/* Frames of the scopes that a point is in, outermost first; the first one has relation call. */
+struct hpcrun_chain {
+    uint32_t first, count; /* in `links` */
+    bool hides_point;
+};
+
+/*
+ * The frames of chains. `function` is a number in `functions`, `file` in `strings`, and `module` is
+ * the number of a question. An unknown scope has the kind of functions and no function.
+ */
+struct hpcrun_scopes {
+    struct lode_array questions; /* struct hpcrun_question */
+    struct lode_strings strings;
+    struct lode_array functions; /* struct hpcrun_function */
+    struct lode_interner function_keys;
+    struct lode_interner frames; /* struct lode_frame */
+    struct lode_array links;     /* uint32_t: frames */
+    struct lode_array chains;    /* struct hpcrun_chain; the first is empty */
+    uint32_t answers;
+};
+
+void lode_hpcrun_scopes_init(struct hpcrun_scopes *scopes);
+void lode_hpcrun_scopes_free(struct hpcrun_scopes *scopes);
+/* Copies the offsets, which rise. False if out of memory. Numbers are 0, 1, 2... */
+bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, const char *directory,
+                            const uint64_t *offsets, uint32_t count);
+
+/* What providers are given besides the questions. */
+struct hpcrun_asking {
+    const char *const *directories; /* all measurements that are directories */
+    size_t directory_count;
+    const lode_build_options *options;
+    struct lode_report *report; /* for damaged files, which end nothing */
+};
+
+/* Answers questions of `scopes` by lode_hpcrun_answer. Files that are missing are no answer. */
+typedef lode_status (*hpcrun_provider_fn)(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                          lode_error *error);
+lode_status lode_hpcrun_ask_structures(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                       lode_error *error);
+/* Asks all providers, in their order: the list is in scopes.c. */
+lode_status lode_hpcrun_ask_all(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                lode_error *error);
+
+/* Answers the question of this number. */
+lode_status lode_hpcrun_answer(struct hpcrun_scopes *scopes, uint32_t question,
+                               const struct hpcrun_answer *answer, lode_error *error);
+
+#endif
