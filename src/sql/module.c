@@ -176,26 +176,34 @@ static uint64_t mix(uint64_t hash, const char *bytes, uint64_t size)
     return hash ^ hash >> 29;
 }
 
+/* The bytes of a cell; none of one that is NULL, which differs from 0 and from an empty text. */
+static uint64_t mix_cell(uint64_t hash, const lode_batch *batch, unsigned number, uint64_t row)
+{
+    const lode_column *column = &batch->columns[number];
+    const char *at = (const char *)column->data + row * column->stride, *text = at;
+    uint64_t size = column->stride;
+    if (batch->valid[number] && !batch->valid[number][row])
+        return hash;
+    if (column->type == LODE_COLUMN_STRING) {
+        memcpy(&text, at, sizeof text);
+        size = text ? strlen(text) + 1 : 0;
+    }
+    return mix(hash, text, size);
+}
+
 /*
- * Where a condition has OR, SQLite runs a scan for each part, and takes rows of one number for the
- * same row. So the number depends on the row alone, not on its place in a scan.
+ * Where a condition has OR, SQLite runs a scan for each part, and leaves out rows whose number it
+ * has seen in an earlier part. So the number depends on the row alone, not on its place in a scan.
+ * Rows that are equal have the same one: they meet the same parts, and the first of these shows all
+ * of them.
  */
 static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
     const sql_cursor *cursor = (const sql_cursor *)base;
     uint64_t identity = sql_identity_of(cursor->table->info), hash = UINT64_C(14695981039346656037);
-    for (unsigned i = 0; i < cursor->batch->column_count && i < 64; i++) {
-        const lode_column *column = &cursor->batch->columns[i];
-        if (!(identity >> i & 1) || !column->data)
-            continue;
-        const char *at = (const char *)column->data + cursor->row * column->stride, *text = at;
-        uint64_t size = column->stride;
-        if (column->type == LODE_COLUMN_STRING) {
-            memcpy(&text, at, sizeof text);
-            size = text ? strlen(text) : 0;
-        }
-        hash = mix(hash + i, text, size);
-    }
+    for (unsigned i = 0; i < cursor->batch->column_count && i < 64; i++)
+        if ((identity >> i & 1) && cursor->batch->columns[i].data)
+            hash = mix_cell(hash + i, cursor->batch, i, cursor->row);
     *out = (sqlite3_int64)hash;
     return SQLITE_OK;
 }
@@ -282,36 +290,16 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 
 /* ---- registration ---- */
 
-static const sqlite3_module eponymous = {
-    .iVersion = 1,
-    .xConnect = vtab_connect,
-    .xBestIndex = vtab_best_index,
-    .xDisconnect = vtab_disconnect,
-    .xDestroy = vtab_disconnect,
-    .xOpen = cursor_open,
-    .xClose = cursor_close,
-    .xFilter = cursor_filter,
-    .xNext = cursor_next,
-    .xEof = cursor_eof,
-    .xColumn = cursor_column,
-    .xRowid = cursor_rowid,
-};
+/* Tables of a module without xCreate are there without CREATE VIRTUAL TABLE. */
+#define MODULE(create)                                                                                       \
+    {                                                                                                        \
+        .iVersion = 1, .xCreate = (create), .xConnect = vtab_connect, .xBestIndex = vtab_best_index,         \
+        .xDisconnect = vtab_disconnect, .xDestroy = vtab_disconnect, .xOpen = cursor_open,                   \
+        .xClose = cursor_close, .xFilter = cursor_filter, .xNext = cursor_next, .xEof = cursor_eof,          \
+        .xColumn = cursor_column, .xRowid = cursor_rowid                                                     \
+    }
 
-static const sqlite3_module created = {
-    .iVersion = 1,
-    .xCreate = vtab_connect,
-    .xConnect = vtab_connect,
-    .xBestIndex = vtab_best_index,
-    .xDisconnect = vtab_disconnect,
-    .xDestroy = vtab_disconnect,
-    .xOpen = cursor_open,
-    .xClose = cursor_close,
-    .xFilter = cursor_filter,
-    .xNext = cursor_next,
-    .xEof = cursor_eof,
-    .xColumn = cursor_column,
-    .xRowid = cursor_rowid,
-};
+static const sqlite3_module eponymous = MODULE(NULL), created = MODULE(vtab_connect);
 
 void sql_source_drop(sql_source *source)
 {
