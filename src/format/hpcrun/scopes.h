@@ -23,7 +23,7 @@ struct hpcrun_module_key {
 
 struct hpcrun_question {
     const char *path;      /* of the load module, as measured */
-    const char *directory; /* the measurements that a relative path is below; NULL: it is absolute */
+    const char *directory; /* the measurements that its path is relative to; NULL: absolute */
     uint64_t *offsets;     /* rising */
     uint32_t *chains;      /* by offset; LODE_NO_NUMBER: no answer yet */
     uint32_t count;

@@ -48,7 +48,7 @@ struct hpcstruct_module {
     const char *path;
     const struct lode_strings *strings; /* names and files of scopes */
     bool has_calls;                     /* its call graph is in the file */
-    bool is_cut;                        /* two functions have one address: what follows was ignored */
+    bool is_cut;                        /* two functions at one address: the rest was ignored */
     struct lode_array scopes, ranges, calls;
     uint64_t functions, inlined, loops, statements, dropped; /* dropped: ranges that overlap */
 };
