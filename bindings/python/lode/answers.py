@@ -15,7 +15,7 @@ class Tree(Table):
         self.unit, self.total, self.row_count = unit, total, row_count
 
     def __str__(self):
-        lines = [self.title]
+        lines = [shown(self.title, 200)]
         for row in self:
             lines.append(f"{row.inclusive_percent:6.1f}% {amount(row.inclusive, self.unit):>12}  {'  ' * row.depth}"
                          f"{shown(row.name or '', 90)}{' …' if row.folded else ''}")
@@ -50,7 +50,7 @@ class Flame:
         return len(self.boxes)
 
     def __repr__(self):
-        return f"<lode.Flame: {len(self):,} boxes, {self.title}>"
+        return shown(f"<lode.Flame: {len(self):,} boxes, {self.title}>", 200)
 
     def _repr_html_(self):
         from .notebook import interactive_html

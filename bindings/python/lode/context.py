@@ -4,10 +4,11 @@
 from . import _lode
 from .answers import Distribution
 from .table import Table, column_of, need_numpy, numpy
-from .text import amount, unit_of
+from .text import amount, shown, unit_of
 
 FORMS = {"full": 0, "simple": 1, "raw": 2}
 BY = {"function": 0, "line": 1, "loop": 2, "module": 3, "file": 4, "symbol": 6, "kind": 7}
+REPR_WIDTH = 1000
 
 
 def choose(word, words, option):
@@ -49,7 +50,7 @@ class Metric:
         return self._db._cost(self).total
 
     def __repr__(self):
-        return f"<lode.Metric {self.index}: {self.name}>"
+        return shown(f"<lode.Metric {self.index}: {self.name}>", REPR_WIDTH)
 
 
 class Metrics:
@@ -84,7 +85,7 @@ class Metrics:
         return iter(self._list)
 
     def __repr__(self):
-        return f"<lode.Metrics: {', '.join(metric.name for metric in self._list)}>"
+        return shown(f"<lode.Metrics: {', '.join(metric.name for metric in self._list)}>", REPR_WIDTH)
 
     def _repr_html_(self):
         return Table({"metric": [str(metric.index) for metric in self._list], "name": [metric.name for metric in self._list],
@@ -209,7 +210,7 @@ class Context:
         return hash((id(self._db), self.id))
 
     def __repr__(self):
-        return f"<lode.Context {self.id}: {self.name}>"
+        return shown(f"<lode.Context {self.id}: {self.name}>", REPR_WIDTH)
 
     def _repr_html_(self):
         from .notebook import pairs_html

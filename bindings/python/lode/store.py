@@ -7,7 +7,7 @@ from . import _lode
 from .answers import Check, Comparison, Flame, Timeline, Tree
 from .context import BY, Context, Contexts, Metric, Metrics, choose, form_of, patterns
 from .table import StoreTable, Table, column_of, need_numpy, numpy
-from .text import amount, moment, unit_of, utc
+from .text import amount, moment, shown, unit_of, utc
 
 CACHED_COSTS = 8
 SORTS = {"exclusive": 0, "inclusive": 1, "name": 2}
@@ -15,6 +15,7 @@ CALL_SORTS = {name: number for number, name in enumerate(
     ("total", "self", "calls", "mean", "min", "max", "name", "errors", "p50", "p95", "p99"))}
 LEVELS = {"quick": 0, "structure": 1, "full": 2}
 TRACE_NONE = 2**64 - 1
+TEXT_WIDTH, WARNING_WIDTH = 1000, 1000
 
 
 def _bar(phase, done, total):
@@ -35,7 +36,7 @@ def _warn(path, findings):
     import warnings
     for severity, rule, text in zip(findings["severity"], findings["rule"], findings["text"]):
         if severity != "note":
-            warnings.warn(f"{path}: {text} [{rule}]", stacklevel=4)
+            warnings.warn(shown(f"{path}: {text} [{rule}]", WARNING_WIDTH), stacklevel=4)
 
 
 def _sql_extension():
@@ -98,7 +99,7 @@ class Store:
         return pairs_html(self.path, self._pairs())
 
     def __str__(self):
-        return "\n".join([self.path] + [f"  {key}: {value}" for key, value in self._pairs()])
+        return "\n".join([shown(self.path, TEXT_WIDTH)] + [shown(f"  {key}: {value}", TEXT_WIDTH) for key, value in self._pairs()])
 
     def _moment(self, time):
         return moment(time, self._begin, self._info.get("utc_offset", 0))
@@ -114,7 +115,7 @@ class Store:
     def table(self, name, columns=None, limit=0, names=None, progress=None, **where):
         """A relational table, or the rows that have these values: table("value", profile_id=3). See doc/tables.md."""
         chosen = None if columns is None else (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
-        question = (name, self.path, form_of(names or self._names), chosen, tuple(where.items()))
+        question = (name, os.fsencode(self.path), form_of(names or self._names), chosen, tuple(where.items()))
         found = _lode.scan_columns(self._store, question)
         units = {column: "nanoseconds" if column in ("duration_ns", "self_ns") else "plain"
                  for column in found if column == "id" or column.endswith(("_id", "_ns", "_no", "line", "pid", "tid"))}
@@ -425,7 +426,7 @@ class TraceStore(Recording):
 
 def open(path, threads=0, progress=None):
     """Opens a store: a Database, a Recording or a TraceStore, by what is there."""
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     store, kind, findings = _lode.open(path, threads, _reporter(progress))
     _warn(path, findings)
     info = _lode.info(store)
@@ -436,7 +437,7 @@ def open(path, threads=0, progress=None):
 
 def check(path, level="structure", limit=20, threads=0, progress=None):
     """Checks a store. The result is true if it is sound, and lists the findings."""
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     findings, counts = _lode.check(path, choose(level, LEVELS, "level"), limit, threads, _reporter(progress))
     return Check(findings, counts, f"{path}: {'sound' if not counts['errors'] else 'damaged'}")
 

@@ -25,12 +25,27 @@ static bool set_attribute(PyObject *object, const char *name, PyObject *value)
     return is_good;
 }
 
+/* Messages quote names of files, and end up in terminals: what is not printable is escaped. Takes the text. */
+static PyObject *printable(PyObject *text)
+{
+    PyObject *is_printable = text ? PyObject_CallMethod(text, "isprintable", NULL) : NULL;
+    PyObject *quoted = is_printable == Py_False ? PyObject_Repr(text) : NULL;
+    PyObject *escaped = quoted ? PyUnicode_Substring(quoted, 1, PyUnicode_GetLength(quoted) - 1) : NULL;
+    bool is_good = is_printable && (is_printable == Py_True || escaped);
+    PyObject *result = !is_good ? NULL : escaped ? escaped : Py_NewRef(text);
+    Py_XDECREF(quoted);
+    Py_XDECREF(is_printable);
+    Py_XDECREF(text);
+    return result;
+}
+
 PyObject *lp_raise(PyObject *module, const lode_error *error)
 {
     PyObject *type = class_of(lp_state_of(module), error->status), *exception = NULL;
     if (error->status == LODE_ERR_MEMORY)
         return PyErr_NoMemory();
-    PyObject *text = PyUnicode_FromFormat("%s%s%s", error->file, error->file[0] ? ": " : "", error->text);
+    PyObject *text =
+        printable(PyUnicode_FromFormat("%s%s%s", error->file, error->file[0] ? ": " : "", error->text));
     if (text)
         exception = PyObject_CallFunctionObjArgs(type, text, NULL);
     bool has_offset = error->offset != LODE_NO_OFFSET && error->file[0];

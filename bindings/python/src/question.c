@@ -102,7 +102,7 @@ bool lp_question_open(lp_question *q, PyObject *module, const lp_store *store, P
     int form;
     PyObject *columns, *filters;
     *q = (lp_question){.options = LODE_SCAN_OPTIONS_INIT};
-    if (!PyArg_ParseTuple(question, "sziOO!", &table, &path, &form, &columns, &PyTuple_Type, &filters) ||
+    if (!PyArg_ParseTuple(question, "syiOO!", &table, &path, &form, &columns, &PyTuple_Type, &filters) ||
         !open_tables(q, module, store, path, form))
         return false;
     q->info = lode_tables_find(q->tables, table);
