@@ -1,95 +1,221 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Every table of stores of the corpus: `lode sql` has the rows of the Parquet files and of Lode's other answers (dump, replay, top,
-search), by a digest of each column and of all rows. --stores 0 takes all stores; LODE_SHARE selects a part of those that are chosen.
+Every table of stores of the corpus, row by row: what `lode sql` prints, the Arrow C stream (read by ctypes), the columns of the Python
+package, the Parquet files (read by DuckDB and by a reader of our own) and the CSV files have the same digest of each column, and Lode's
+other answers (dump, replay, top, search) have these rows. --stores 0 takes all stores, profiles that are imported too; LODE_SHARE
+selects a part of those that are chosen. Without the package or DuckDB, what needs them is skipped.
 """
 
 import hashlib
+import math
+import os
 import sys
 import tempfile
+import warnings
+from collections import Counter
 from pathlib import Path
 
 import stores
 
-sys.path.insert(0, str(stores.HERE.parent / "export"))
+sys.path[:0] = [str(stores.HERE.parent / name) for name in ("export", "python")]
 
+import arrow_reader  # noqa: E402
 import table_readers as readers  # noqa: E402
 import tables as exported  # noqa: E402
-from parquet_reader import BYTE_ARRAY, DOUBLE  # noqa: E402
+import validators  # noqa: E402
+from parquet_reader import BOOLEAN, BYTE_ARRAY, DOUBLE  # noqa: E402
+
+# The library of a sanitizer is for the interpreter only, not for the programs that it starts.
+os.environ.pop("LD_PRELOAD", None)
+
+try:
+    import lode as package
+except ImportError:
+    package = None
+
+# Files have values by profile and totals by context; a scan takes the order that the store has.
+SORTED = ("value", "total")
 
 
-def digest(values):
-    """The same for any order of rows."""
-    total = 0
-    for value in values:
-        total += int.from_bytes(hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
-    return total % (1 << 64)
+# ---- cells as text, and digests ----
 
 
-def cell(value, column):
-    if value is None or column.kind == BYTE_ARRAY:
-        return value
-    return float(value) if column.kind == DOUBLE else int(value)
+def text_of(cell):
+    """Numbers as 17 digits say them exactly; NULL is unlike all text."""
+    if cell is None:
+        return "~"
+    if isinstance(cell, str):
+        return "=" + cell
+    return "=nan" if cell != cell else f"={cell:.17g}" if isinstance(cell, float) else f"={readers.signed(int(cell))}"
 
 
-def from_sql(lode, store, schema):
-    """The tables of a store as `lode sql` has them, with the types of the Parquet files."""
-    names = list(schema)
+def finite(cell):
+    """As SQL and JSON have numbers: what is not finite is NULL."""
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def digests(columns):
+    """{column: digest} of {column: cells}."""
+    return {name: hashlib.md5("\n".join(map(text_of, cells)).encode()).hexdigest() for name, cells in columns.items()}
+
+
+def in_order(columns):
+    """The same rows by all their cells."""
+    rows = sorted(zip(*columns.values()), key=lambda row: tuple((cell is not None, cell) for cell in row))
+    return dict(zip(columns, map(list, zip(*rows)))) if rows else columns
+
+
+def duckdb_text(column):
+    name = f'"{column.name}"'
+    if column.kind == DOUBLE:
+        return f"case when isnan({name}) then 'nan' else printf('%.17g', {name}) end"
+    return name if column.kind == BYTE_ARRAY else f"{name}::int::varchar" if column.kind == BOOLEAN else f"{name}::varchar"
+
+
+# ---- the ways: each gives {table: {column: cells}} ----
+
+
+def by_column(tables):
+    return {name: dict(zip((c.name for c in columns), map(list, zip(*rows)))) if rows else {c.name: [] for c in columns}
+            for name, (columns, rows) in tables.items()}
+
+
+def from_package(store):
+    """(columns, Arrow stream) of every table but functions."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with package.open(store) as opened:
+            asked = {row.name: opened.table(row.name) for row in opened.tables if not row.function}
+            arrow = {name: arrow_reader.consume(table) for name, table in asked.items()}
+            if any(table._read is None for table in asked.values()):
+                raise ValueError("a stream was made of columns")
+            return {name: {column: list(table._raw(column)) for column in table.columns} for name, table in asked.items()}, arrow
+
+
+def cell_like(sample, cell):
+    """A cell of JSON, where large integers are text and doubles may lack a fraction, with the type of another way's cell."""
+    if cell is None or sample is None or isinstance(sample, str):
+        return cell
+    return float(cell) if isinstance(sample, float) else int(cell)
+
+
+def from_sql(lode, store, known):
+    names = list(known)
     tables = {}
     for name, (columns, rows) in zip(names, lode.results(store, *(f'select * from "{n}"' for n in names))):
-        known = schema[name][0]
-        if columns != [c.name for c in known]:
-            raise ValueError(f"{name}: columns {columns}")
-        tables[name] = (known, [tuple(map(cell, row, known)) for row in rows])
+        cells = dict(zip(columns, map(list, zip(*rows)))) if rows else {c: [] for c in columns}
+        samples = {column: next((cell for cell in known[name].get(column, ()) if cell is not None), None) for column in columns}
+        tables[name] = {column: [cell_like(samples[column], cell) for cell in found] for column, found in cells.items()}
     return tables
 
 
-def differences(parquet, sql):
-    faults = []
-    for name, (columns, rows) in parquet.items():
-        if name == "store":
-            # Files do not know the path.
-            sql[name] = (columns, [(*r[:-1], None) for r in sql[name][1]])
-        rows = readers.without_infinite(readers.without_nan(rows))
-        found = sql[name][1]
-        if len(rows) != len(found):
-            faults.append(f"{name}: {len(found)} rows instead of {len(rows)}")
-            continue
-        for i, column in enumerate(columns):
-            if digest(r[i] for r in rows) != digest(r[i] for r in found):
-                faults.append(f"{name}.{column.name}")
-        if digest(map(tuple, rows)) != digest(found):
-            faults.append(f"{name}: rows")
-    return faults
+# ---- comparing ----
 
 
-def check_store(tap, lode, program, store):
+class Agreement:
+    """One store: faults, and the cells that each way has."""
+
+    def __init__(self, known):
+        self.known = known
+        self.faults, self.cells = [], Counter()
+
+    def compare(self, way, tables, names=None, is_finite=False, is_without_path=False):
+        names = self.known if names is None else names
+        if set(tables) != set(names):
+            self.faults.append(f"{way}: tables {sorted(set(tables) ^ set(names))}")
+        for name in set(tables) & set(names):
+            expected, found = dict(self.known[name]), tables[name]
+            if is_finite:
+                expected = {column: list(map(finite, cells)) for column, cells in expected.items()}
+            if name == "store" and is_without_path:
+                expected["path"] = [None] * len(expected["path"])  # files do not know it
+            if list(expected) != list(found):
+                self.faults.append(f"{way} {name}: columns {list(found)}")
+                continue
+            if name in SORTED:
+                expected, found = in_order(expected), in_order(found)
+            ours, theirs = digests(expected), digests(found)
+            self.faults += [f"{way} {name}.{column}: {len(found[column])} cells, {len(expected[column])} expected"
+                            for column in ours if ours[column] != theirs[column]]
+            self.cells[way] += sum(map(len, found.values()))
+
+    def ask_duckdb(self, folder, schema, files):
+        """DuckDB digests the cells itself."""
+        names = list(files)
+        queries = ["select " + ", ".join(
+            f"coalesce(md5(string_agg(coalesce('=' || {duckdb_text(c)}, '~'), chr(10) order by file_row_number)), md5('')) as \"{c.name}\""
+            for c in schema[name][0]) + f" from read_parquet('{folder}/{name}.parquet', file_row_number=true)" for name in names]
+        status, said = validators.run("duckdb.mjs", folder / "store.parquet", *queries)
+        if status:
+            self.faults.append(f"DuckDB: {said['error']}")
+            return
+        for name, (found,) in zip(names, said["queries"]):
+            ours = digests(files[name])
+            self.faults += [f"DuckDB {name}.{column}" for column in ours if ours[column] != found[column]]
+            self.cells["DuckDB"] += sum(map(len, files[name].values()))
+
+
+def check_store(tap, lode, program, store, cells):
     name = f"{store.parent.name}/{store.name}"
-    with tempfile.TemporaryDirectory(prefix="lode-sql-") as scratch:
-        folder = Path(scratch) / "parquet"
-        done = program.call("export", store, "--format", "parquet", "-o", folder)
-        if done.returncode:
-            refused = lode.call("sql", store, "select count(*) from store").returncode != 0 or program.call("check", store).returncode != 0
-            tap.check(refused, f"{name} is refused, and is not sound", [done.stderr.decode(errors="replace")[:300]])
-            return 0
-        parquet = readers.from_parquet(folder)
-        sql = from_sql(lode, store, parquet)
-        faults = differences(parquet, sql)
-        rows = sum(len(r) for _, r in parquet.values())
-        tap.check(not faults, f"{name}: {rows} rows of {len(parquet)} tables are those of Parquet", faults[:10])
-        faults = exported.same_answers(program, store, sql)
+    store = store / "uftrace.data" if (store / "uftrace.data").is_dir() else store
+    with tempfile.TemporaryDirectory(prefix="lode-agreement-") as scratch:
+        folder = Path(scratch)
+        for form in ("parquet", "csv"):
+            done = program.call("export", store, "--format", form, "-o", folder / form)
+            if done.returncode:
+                refused = lode.call("sql", store, "select count(*) from store").returncode != 0 or program.call("check", store).returncode != 0
+                tap.check(refused, f"{name} is refused, and is not sound", [done.stderr.decode(errors="replace")[:300]])
+                return
+        schema = readers.from_parquet(folder / "parquet")
+        files = by_column(schema)
+        try:
+            known, arrow = from_package(store) if package else (files, None)
+            sql = from_sql(lode, store, known)
+        except (OSError, RuntimeError, package.Error if package else OSError) as error:
+            tap.check(program.call("check", store).returncode != 0, f"{name} is refused while it is read, and is not sound", [str(error)])
+            return
+        agreement = Agreement(known)
+        agreement.compare("Parquet", files, files, is_without_path=bool(package))
+        agreement.compare("CSV", by_column(readers.from_csv(folder / "csv", schema)), files, is_without_path=True)
+        if not package:
+            sql["store"]["path"] = [None]
+        agreement.compare("SQL", sql, is_finite=True)
+        if package:
+            agreement.compare("Arrow", arrow)
+            agreement.cells["Python"] = sum(len(column) for table in known.values() for column in table.values())
+        if validators.where():
+            agreement.ask_duckdb(folder / "parquet", schema, files)
+        ways = ", ".join(f"{way} {count}" for way, count in sorted(agreement.cells.items()))
+        tap.check(not agreement.faults, f"{name}: all cells of {len(known)} tables are the same: {ways}", agreement.faults[:10])
+        faults = exported.same_answers(program, store, schema)
         tap.check(not faults, f"{name}: rows are those of Lode's other answers", faults[:10])
-        return rows
+        cells.update(agreement.cells)
+        cells["stores"] += 1
+
+
+def all_stores(program):
+    """Whatever in the corpus opens: directories, and files of other tools."""
+    marks = {path.parent for name in ("meta.db", "experiment.xml", "info", "profile.db") for path in stores.CORPUS.glob(f"**/{name}")}
+    marks |= {path.parent for path in stores.CORPUS.glob("zorka/**/*.*") if path.is_file()}
+    marks |= {path for pattern in ("folded/*.folded", "pprof/*.*", "perf/*/*.data", "measurements/*") for path in stores.CORPUS.glob(pattern)}
+    return [path for path in sorted(marks) if program.call("info", path).returncode == 0]
 
 
 def body(tap, lode, options):
     program = exported.Program(options.lode)
-    rows, chosen = 0, exported.stores_of(options.stores)
+    if not package:
+        tap.skip("Arrow and Python", "this build has no Python package")
+    if not validators.where():
+        tap.skip("Parquet as DuckDB reads it", "no validators: set LODE_VALIDATORS")
+    chosen = exported.stores_of(options.stores) if options.stores else all_stores(program)
+    cells = Counter()
     for store in chosen:
-        rows += check_store(tap, lode, program, store)
-    tap.check(rows > 0 or not chosen, f"{rows} rows of {len(chosen)} stores were compared")
+        if options.only in str(store):
+            check_store(tap, lode, program, store, cells)
+    count = cells.pop("stores", 0)
+    tap.check(count or not chosen, f"cells of {count} stores: {', '.join(f'{way} {n:,}' for way, n in sorted(cells.items()))}")
 
 
 if __name__ == "__main__":
-    sys.exit(stores.main(body, needs=(stores.CORPUS,), stores=4))
+    sys.exit(stores.main(body, needs=(stores.CORPUS,), stores=4, only=""))
