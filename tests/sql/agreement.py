@@ -25,6 +25,7 @@ import table_readers as readers  # noqa: E402
 import tables as exported  # noqa: E402
 import validators  # noqa: E402
 from parquet_reader import BOOLEAN, BYTE_ARRAY, DOUBLE  # noqa: E402
+from share import Share  # noqa: E402
 
 # The library of a sanitizer is for the interpreter only, not for the programs that it starts.
 os.environ.pop("LD_PRELOAD", None)
@@ -202,13 +203,20 @@ def all_stores(program):
     return [path for path in sorted(marks) if program.call("info", path).returncode == 0]
 
 
+def imports_of():
+    """A few of the files that are imported, others with other shares."""
+    share = Share.of_cases()
+    found = [sorted(stores.CORPUS.glob(pattern)) for pattern in ("folded/*.folded", "pprof/go-*")]
+    return share.of([files[share.part % len(files)] for files in found if files])
+
+
 def body(tap, lode, options):
     program = exported.Program(options.lode)
     if not package:
         tap.skip("Arrow and Python", "this build has no Python package")
     if not validators.where():
         tap.skip("Parquet as DuckDB reads it", "no validators: set LODE_VALIDATORS")
-    chosen = exported.stores_of(options.stores) if options.stores else all_stores(program)
+    chosen = exported.stores_of(options.stores) + imports_of() if options.stores else all_stores(program)
     cells = Counter()
     for store in chosen:
         if options.only in str(store):

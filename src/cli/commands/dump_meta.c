@@ -168,9 +168,12 @@ static void open_context(out *o, const lode_context *context)
     json_u64(o, "propagation", lode_context_propagation(context));
     function_of(o, lode_context_function(context));
     file_of(o, lode_context_file(context));
-    index_or_null(o, "line", (flags & HAS_PLACE) != 0, lode_context_line(context));
+    /* Flags are those of a database; imported profiles have none. */
+    int has_place = (flags & HAS_PLACE) || lode_context_file(context);
+    int has_offset = (flags & HAS_OFFSET) || lode_context_module(context);
+    index_or_null(o, "line", has_place, lode_context_line(context));
     module_of(o, lode_context_module(context));
-    if (flags & HAS_OFFSET)
+    if (has_offset)
         json_digits(o, "offset", lode_context_offset(context));
     else
         json_null(o, "offset");
