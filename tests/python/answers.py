@@ -46,6 +46,8 @@ FLAME = same_names("level", "x", "width", "inclusive", "exclusive", "kind", "mor
 CALLS = same_names("calls", "errors", "file", "line", "module", "functions", "kind", function="name", total="total_ns", self="self_ns",
                    mean="mean_ns", min="min_ns", p50="p50_ns", p95="p95_ns", p99="p99_ns", max="max_ns", deviation="deviation_ns")
 EVENTS = same_names("kind", "depth", time="time_ns", name="name")
+COMPARED = same_names("name", "difference", "gross", "ratio", "base", "new", "base_own", "new_own", "base_calls", "new_calls", "only_in", "base_name",
+                      "new_name", "depth", "parent_row")
 SHARES = same_names("name", "nanoseconds", "samples", "kind")
 
 
@@ -203,8 +205,45 @@ def test_comparison(tests):
         ours = {(row.name, row.base_exclusive, row.new_exclusive, row.base_inclusive, row.new_inclusive) for row in mine.table}
         case.rows += len(theirs)
         case.wrong += [f"compare: {row}" for row in sorted(theirs - ours, key=str)]
+        for words, options in (((), {}), (("--all", "--min-percent", 0), {"all": True, "min_share": 0}), (("--all", "--min-percent", 5), {"all": True, "min_share": 0.05})):
+            answer, tree = tests.ask("compare", base, new, "--tree", "--limit", 0, *words), mine.tree(**options)
+            case.compare(f"tree {words}", tree, answer, COMPARED)
+            case.equal("gross", tree.gross, answer["gross"])
+            case.equal("totals", list(tree.totals), [answer["base_total"], answer["new_total"]])
+            case.equal("matched", [100 * share for share in tree.matched], [answer["matched_base_percent"], answer["matched_new_percent"]])
         case.report()
 
 
+def by_function(nodes):
+    """[own cost, inclusive cost of roots] by name, and the number of nodes."""
+    own, count, stack = {}, 0, list(nodes)
+    metric = next(iter(nodes[0]["metrics"]))
+    while stack:
+        node = stack.pop()
+        count += 1
+        name = node["frame"]["name"]
+        own[name] = own.get(name, 0) + node["metrics"][metric]
+        stack += node["children"]
+    return metric, {name: cost for name, cost in own.items() if cost}, sum(node["metrics"][metric + " (inc)"] for node in nodes)
+
+
+def test_hatchet(tests):
+    """What Hatchet gets is what `lode export --format hatchet` writes, but for loops, which have rows of their own."""
+    import json
+    import sys
+    import types
+    sys.modules["hatchet"] = types.SimpleNamespace(GraphFrame=types.SimpleNamespace(from_literal=lambda literal: literal))
+    for name, options in (("solver", {}), ("solver", {"metric": "PAPI_TOT_INS"}), ("thumbs", {})):
+        target = tests.folder / "hatchet.json"
+        tests.run("export", tests.folder / "demo" / name, "--format", "hatchet", "--force", "-o", target, *(["-m", options["metric"]] if options else []))
+        with lode.open(tests.folder / "demo" / name) as store:
+            (metric, mine, total), (expected, theirs, whole) = by_function(store.to_hatchet(**options)), by_function(json.loads(target.read_text()))
+        mine = {key: cost for key, cost in mine.items() if not key.startswith("loop at ")}
+        wrong = [f"{key}: {mine.get(key)}, not {cost}" for key, cost in theirs.items()
+                 if key in mine and mine[key] > cost * (1 + 1e-9)] + sorted(mine.keys() - theirs.keys())
+        tests.check(not wrong and metric == expected and abs(total - whole) <= 1e-9 * whole, f"{name} {options}: a tree for Hatchet", [metric, expected, total, whole, *wrong[:5]])
+    del sys.modules["hatchet"]
+
+
 if __name__ == "__main__":
-    support.Tests().finish([test_databases, test_recordings, test_trace_stores, test_comparison])
+    support.Tests().finish([test_databases, test_recordings, test_trace_stores, test_comparison, test_hatchet])

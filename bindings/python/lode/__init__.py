@@ -10,10 +10,10 @@ Nothing but Python is needed; numpy and pandas are used where they are there. Se
 
 from . import _lode
 from ._lode import Corrupt, Error, NotFound, Unsupported
-from .answers import Check, Comparison, Flame, Timeline, Tree
+from .answers import Check, ComparedTree, Comparison, Flame, Timeline, Tree
 from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, open
 from .table import Table
 
 __version__ = _lode.version
-__all__ = ["Check", "Comparison", "Context", "Corrupt", "Database", "Error", "Flame", "Metric", "NotFound", "Recording", "Table",
+__all__ = ["Check", "ComparedTree", "Comparison", "Context", "Corrupt", "Database", "Error", "Flame", "Metric", "NotFound", "Recording", "Table",
            "Timeline", "TraceStore", "Tree", "Unsupported", "build", "check", "compare", "open"]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Answers that are more than a table: trees, flame graphs, timelines, distributions, checks, comparisons."""
 
-from .table import Table, need_numpy, numpy
+from .table import Table, column_of, need_numpy, numpy
 from .text import amount, shown
+
+SECONDS = {"seconds": 1, "nanoseconds": 1e-9}
 
 
 class Tree(Table):
@@ -22,6 +24,19 @@ class Tree(Table):
         if self.row_count > len(self):
             lines.append(f"{len(self):,} of {self.row_count:,} rows")
         return "\n".join(lines)
+
+    def to_literal(self):
+        """A list of nested dicts, as hatchet.GraphFrame.from_literal takes it; times in seconds."""
+        is_time = self.unit in SECONDS
+        metric, scale = ("time", SECONDS[self.unit]) if is_time else (self.title.rpartition(": ")[0], 1)
+        roots, path = [], []
+        for row in self:
+            node = {"frame": {"name": row.name or "", "type": "function" if row.kind == "entry" else row.kind},
+                    "metrics": {metric: row.exclusive * scale, f"{metric} (inc)": row.inclusive * scale}, "children": []}
+            del path[row.depth:]
+            (path[-1]["children"] if path else roots).append(node)
+            path.append(node)
+        return roots
 
     def _repr_html_(self):
         from .notebook import tree_html
@@ -140,15 +155,20 @@ class Check(Table):
 class Comparison:
     """What changed from one run to another, by function."""
 
-    def __init__(self, columns, totals, matched, unit, title):
+    def __init__(self, columns, totals, matched, unit, title, compare_trees):
         units = {name: unit for name in columns if name.startswith(("base_", "new_")) or name.endswith("difference")}
         self.table = Table(columns, units, title, ("marks",))
         self.totals, self.matched, self.unit, self.title = totals, matched, unit, title
+        self._compare_trees = compare_trees
 
     @property
     def change(self):
         """How much more everything costs: 0.05 is 5 % slower; None without costs in base."""
         return self.totals[1] / self.totals[0] - 1 if self.totals[0] else None
+
+    def tree(self, min_share=0.01, all=False, limit=0):
+        """Both call trees as one: what changed by this share of the total, or with `all` what has it; needs the open stores."""
+        return ComparedTree(*self._compare_trees(min_share, all), self.unit, limit)
 
     def verdict(self, max_slower=0.05):
         """Whether the new run costs at most this share more."""
@@ -164,3 +184,55 @@ class Comparison:
     def _repr_html_(self):
         from .notebook import escape
         return f'<div class="lode"><div>{escape(str(self).splitlines()[0])}</div>{self.table._repr_html_()}</div>'
+
+
+def _depth_first(nodes):
+    """(number, depth, row of the caller) of nodes in the order of rows: the largest change first, then the largest cost."""
+    children, order = {}, []
+    for number, parent in enumerate(nodes["parent"]):
+        children.setdefault(parent, []).append(number)
+
+    def below(node, depth, row):
+        found = children.get(node, [])
+        found.sort(key=lambda n: (nodes["gross"][n], max(abs(nodes["base"][n]), abs(nodes["new"][n])), -nodes["node"][n]))
+        return [(number, depth, row) for number in found]
+    stack = below(0, 0, None)
+    while stack:
+        number, depth, row = stack.pop()
+        order.append((number, depth, row))
+        stack += below(nodes["node"][number], depth + 1, len(order) - 1)
+    return order
+
+
+class ComparedTree(Table):
+    """What changed, under its callers: two call trees as one, in rows. `gross` adds up increases and decreases."""
+
+    def __init__(self, nodes, totals, gross, matched, unit, limit):
+        nodes = {name: column_of(data) for name, data in nodes.items()}
+        order = _depth_first(nodes)
+        chosen = order[:limit] if limit else order
+        rows = Table({name: data for name, data in nodes.items() if name not in ("node", "parent")})
+        columns = dict(rows._take([number for number, _, _ in chosen])._columns)
+        columns["ratio"] = [new / base if base else None for base, new in zip(columns["base"], columns["new"])]
+        columns["depth"], columns["parent_row"] = [depth for _, depth, _ in chosen], [row for *_, row in chosen]
+        units = dict.fromkeys(("difference", "gross", "base", "new", "base_own", "new_own"), unit)
+        net = totals[1] - totals[0]
+        super().__init__(columns, units, f"net change {amount(net, unit)}, gross change {amount(gross, unit)}")
+        self.unit, self.totals, self.gross, self.matched, self.row_count = unit, totals, gross, matched, len(order)
+
+    def _line(self, row):
+        sign = "+" if row["difference"] > 0 else ""
+        return f"{sign}{amount(row['difference'], self.unit)}", row["name"] or "", f" (only in {row['only_in']})" if row["only_in"] else ""
+
+    def __str__(self):
+        lines = [shown(self.title, 200)]
+        for row in self.to_dicts():
+            change, name, only = self._line(row)
+            lines.append(f"{change:>13}  {'  ' * row['depth']}{shown(name, 90)}{only}")
+        if self.row_count > len(self):
+            lines.append(f"{len(self):,} of {self.row_count:,} rows")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        from .notebook import compared_html
+        return compared_html(self)

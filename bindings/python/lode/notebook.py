@@ -36,23 +36,55 @@ def pairs_html(title, pairs):
     return f'<div class="lode"><table><caption>{escape(title)}</caption><tbody>{body}</tbody></table></div>'
 
 
-def tree_html(tree):
-    """Nested <details>, which open without a script; the hot path is open."""
-    rows = tree.to_dicts()
+def nested_html(title, rows, line, is_open):
+    """Nested <details>, which open without a script; `line` makes HTML of a row and of whether it has children here."""
     parts, open_depths = [], []
     for number, row in enumerate(rows):
         while open_depths and open_depths[-1] >= row["depth"]:
             parts.append("</details>")
             open_depths.pop()
         is_parent = number + 1 < len(rows) and rows[number + 1]["depth"] > row["depth"]
-        text = (f'{row["inclusive_percent"]:.1f}% {amount(row["inclusive"], tree.unit)} '
-                f'<b>{escape(shown(row["name"] or "", 120))}</b>{" …" if row["folded"] and not is_parent else ""}')
+        text = line(row, is_parent)
         if is_parent:
-            parts.append(f'<details{" open" if row["hot"] else ""} style="margin-left:1.2em"><summary>{text}</summary>')
+            parts.append(f'<details{" open" if is_open(row) else ""} style="margin-left:1.2em"><summary>{text}</summary>')
             open_depths.append(row["depth"])
         else:
             parts.append(f'<div style="margin-left:2.3em">{text}</div>')
-    return f'<div class="lode"><div>{escape(tree.title)}</div>{"".join(parts)}{"</details>" * len(open_depths)}</div>'
+    return f'<div class="lode"><div>{escape(title)}</div>{"".join(parts)}{"</details>" * len(open_depths)}</div>'
+
+
+def tree_html(tree):
+    """The hot path is open."""
+    def line(row, is_parent):
+        return (f'{row["inclusive_percent"]:.1f}% {amount(row["inclusive"], tree.unit)} '
+                f'<b>{escape(shown(row["name"] or "", 120))}</b>{" …" if row["folded"] and not is_parent else ""}')
+    return nested_html(tree.title, tree.to_dicts(), line, lambda row: row["hot"])
+
+
+def compared_html(tree):
+    """What changed by half of all changes is open."""
+    def line(row, _):
+        change, name, only = tree._line(row)
+        return f"{escape(change)} <b>{escape(shown(name, 120))}</b>{escape(only)}"
+    return nested_html(tree.title, tree.to_dicts(), line, lambda row: 2 * row["gross"] >= tree.gross)
+
+
+class Bar:
+    """Progress in a notebook: one output that is written over, and is empty at the end."""
+
+    def __init__(self):
+        self._handle = None
+
+    def __call__(self, phase, done, total):
+        from IPython.display import HTML, display
+        is_done = total and done >= total
+        share = f' value="{done}" max="{total}"' if total else ""
+        page = HTML("" if is_done else f'<div class="lode">{escape(phase)} <progress{share}></progress> {100 * done / total if total else done:,.0f}'
+                    f'{"%" if total else ""}</div>')
+        if self._handle is None:
+            self._handle = display(page, display_id=True)
+        elif self._handle:
+            self._handle.update(page)
 
 
 def flame_svg(flame):

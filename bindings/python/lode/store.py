@@ -29,7 +29,14 @@ def _bar(phase, done, total):
 
 
 def _reporter(progress):
-    return _bar if progress is True else progress or None
+    """What `progress` means: a function, or True for a bar of text, or of a notebook."""
+    if progress is not True:
+        return progress or None
+    import sys
+    if "ipykernel" in sys.modules and not sys.stderr.isatty():
+        from .notebook import Bar
+        return Bar()
+    return _bar
 
 
 def _warn(path, findings):
@@ -156,6 +163,11 @@ class Store:
         finally:
             connection.close()
         return Table({name: [row[number] for row in rows] for number, name in enumerate(names)}, title="query")
+
+    def to_hatchet(self, **options):
+        """The whole call tree as a hatchet.GraphFrame, if Hatchet is installed; options are those of tree()."""
+        import hatchet
+        return hatchet.GraphFrame.from_literal(self.tree(**{"min_share": 0, "limit": 0, **options}).to_literal())
 
     def _window(self, start, stop):
         return self._moment(start), self._moment(stop)
@@ -459,9 +471,15 @@ def compare(base, new, metric=None, by="function", names="full", threads=0, prog
     metrics = [(metric,) if isinstance(store, Database) else () for store in stores]
     if metric is None and all(isinstance(store, Database) for store in stores):
         metrics[1] = (stores[0]._need_cost().name,)  # the default of base
-    costs = [store._cost(*arguments, threads=threads, progress=progress) for store, arguments in zip(stores, metrics)]
+
+    def costs_of():
+        return [store._cost(*arguments, threads=threads, progress=progress) for store, arguments in zip(stores, metrics)]
+    costs = costs_of()
     units = [unit_of(cost.name) for cost in costs]
     scales = [1e-9 if unit == "nanoseconds" and units[0] != units[1] else 1.0 for unit in units]
     columns, totals, matched = _lode.compare(*costs, choose(by, BY, "by"), form_of(names), *scales)
+
+    def compare_trees(min_share, is_all):
+        return _lode.compare_tree(*costs_of(), form_of(names), *scales, min_share, is_all)
     return Comparison(columns, totals, matched, units[0] if units[0] == units[1] else "seconds",
-                      f"{stores[0].path} and {stores[1].path}")
+                      f"{stores[0].path} and {stores[1].path}", compare_trees)

@@ -114,4 +114,6 @@ static PyObject *module_compare(PyObject *module, PyObject *arguments)
 
 PyMethodDef lp_compare_methods[] = {
     {"compare", module_compare, METH_VARARGS, "compare(base, new, by, form, base_scale, new_scale)"},
+    {"compare_tree", lp_module_compare_tree, METH_VARARGS,
+     "compare_tree(base, new, form, base_scale, new_scale, min_share, all)"},
     {NULL, NULL, 0, NULL}};
