@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides the kinds of functions by the rules of kinds.def. */
+/* Decides the activities of functions by the rules of kinds.def, and so their kinds. */
+#include "analysis/activity.h"
 #include "analysis/key.h"
 #include "model/context.h"
 #include <lode/kind.h>
 #include <lode/name.h>
 #include <string.h>
-
-/* Longer names are compared by their beginning: files can have huge ones. */
-#define NAME_MAX_BYTES 1024
 
 enum section {
     SECTION_WORD,
@@ -19,16 +17,16 @@ enum section {
 
 struct rule {
     enum section section;
-    lode_kind kind;
+    lode_activity activity;
     const char *pattern;
 };
 
 static const struct rule rules[] = {
-#define WORD(kind, pattern)     {SECTION_WORD, LODE_KIND_##kind, pattern},
-#define MODULE(kind, pattern)   {SECTION_MODULE, LODE_KIND_##kind, pattern},
-#define MIXED(kind, pattern)    {SECTION_MIXED, LODE_KIND_##kind, pattern},
-#define SYMBOL(kind, pattern)   {SECTION_SYMBOL, LODE_KIND_##kind, pattern},
-#define ANYWHERE(kind, pattern) {SECTION_ANYWHERE, LODE_KIND_##kind, pattern},
+#define WORD(activity, pattern)     {SECTION_WORD, LODE_ACTIVITY_##activity, pattern},
+#define MODULE(activity, pattern)   {SECTION_MODULE, LODE_ACTIVITY_##activity, pattern},
+#define MIXED(activity, pattern)    {SECTION_MIXED, LODE_ACTIVITY_##activity, pattern},
+#define SYMBOL(activity, pattern)   {SECTION_SYMBOL, LODE_ACTIVITY_##activity, pattern},
+#define ANYWHERE(activity, pattern) {SECTION_ANYWHERE, LODE_ACTIVITY_##activity, pattern},
 #include "analysis/kinds.def"
 #undef WORD
 #undef MODULE
@@ -37,13 +35,8 @@ static const struct rule rules[] = {
 #undef ANYWHERE
 };
 
-struct text {
-    const char *bytes;
-    size_t length;
-};
-
 /* Goes back to the last "*" only, so that time is at most the product of both lengths. */
-static bool matches(const char *pattern, struct text text)
+bool lode_activity_matches(const char *pattern, struct lode_text text)
 {
     const char *star = NULL;
     size_t i = 0, from = 0;
@@ -66,11 +59,11 @@ static bool matches(const char *pattern, struct text text)
     return *pattern == '\0';
 }
 
-static const struct rule *find_rule(enum section section, struct text text, struct text other)
+static const struct rule *find_rule(enum section section, struct lode_text text, struct lode_text other)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].section == section &&
-            (matches(rules[i].pattern, text) || (other.length && matches(rules[i].pattern, other))))
+        if (rules[i].section == section && (lode_activity_matches(rules[i].pattern, text) ||
+                                            (other.length && lode_activity_matches(rules[i].pattern, other))))
             return &rules[i];
     return NULL;
 }
@@ -79,17 +72,18 @@ static const struct rule *find_rule(enum section section, struct text text, stru
 static const struct rule *find_module(const char *path)
 {
     const char *tail = lode_path_tail(path);
-    struct text whole = {path, strnlen(path, NAME_MAX_BYTES)}, last = {tail, strnlen(tail, NAME_MAX_BYTES)};
+    struct lode_text whole = {path, strnlen(path, LODE_NAME_COMPARED)},
+                     last = {tail, strnlen(tail, LODE_NAME_COMPARED)};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         bool is_path = rules[i].pattern[0] == '/';
         if ((rules[i].section == SECTION_MODULE || rules[i].section == SECTION_MIXED) &&
-            matches(rules[i].pattern, is_path ? whole : last))
+            lode_activity_matches(rules[i].pattern, is_path ? whole : last))
             return &rules[i];
     }
     return NULL;
 }
 
-static bool skip(struct text *text, const char *prefix)
+static bool skip(struct lode_text *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     if (text->length <= length || memcmp(text->bytes, prefix, length) != 0)
@@ -100,7 +94,7 @@ static bool skip(struct text *text, const char *prefix)
 }
 
 /* Cuts a name at `mark`, unless it begins with it. */
-static bool cut(struct text *text, const char *mark)
+static bool cut(struct lode_text *text, const char *mark)
 {
     size_t length = strlen(mark);
     for (size_t i = 1; i + length <= text->length; i++)
@@ -112,7 +106,7 @@ static bool cut(struct text *text, const char *mark)
 }
 
 /* The name of a library function without what compilers and libraries put before it. */
-static struct text plain(struct text name)
+static struct lode_text plain(struct lode_text name)
 {
     skip(&name, "__GI_");
     while (skip(&name, "_"))
@@ -123,50 +117,60 @@ static struct text plain(struct text name)
 
 /* "malloc@plt", and "vfs_read_[k]" of the kernel, have a module of their own, whatever is given. */
 struct symbol {
-    struct text name;
+    struct lode_text name;
     bool is_stub, is_kernel;
 };
 
 static struct symbol symbol_of(const char *name)
 {
-    struct symbol symbol = {.name = {name, strnlen(name, NAME_MAX_BYTES)}};
+    struct symbol symbol = {.name = {name, strnlen(name, LODE_NAME_COMPARED)}};
     symbol.is_kernel = cut(&symbol.name, "_[k]");
     if (!symbol.is_kernel && !cut(&symbol.name, "_[i]"))
         cut(&symbol.name, "_[j]");
-    struct text before = symbol.name;
+    struct lode_text before = symbol.name;
     symbol.is_stub = cut(&before, "@plt");
     cut(&symbol.name, " [");
     cut(&symbol.name, "@");
     return symbol;
 }
 
-static lode_kind kind_of_symbol(const struct symbol *symbol, const struct rule *module)
+struct lode_text lode_activity_symbol(const char *name)
 {
-    static const struct text none = {NULL, 0};
-    struct text other = plain(symbol->name);
+    return symbol_of(name).name;
+}
+
+static lode_activity activity_of_symbol(const struct symbol *symbol, const struct rule *module)
+{
+    static const struct lode_text none = {NULL, 0};
+    struct lode_text other = plain(symbol->name);
     bool in_library = module || symbol->is_stub || symbol->is_kernel;
     const struct rule *rule = find_rule(SECTION_ANYWHERE, symbol->name, other);
     if (rule == NULL && in_library)
         rule = find_rule(SECTION_SYMBOL, other, none);
     if (rule)
-        return rule->kind;
-    return module ? module->kind : symbol->is_kernel ? LODE_KIND_SYSTEM : LODE_KIND_OWN;
+        return rule->activity;
+    return module ? module->activity : symbol->is_kernel ? LODE_ACTIVITY_KERNEL : LODE_ACTIVITY_OWN;
+}
+
+lode_activity lode_activity_of_names(const char *module, const char *name)
+{
+    static const struct lode_text none = {NULL, 0};
+    struct lode_text whole = {name ? name : "", name ? strnlen(name, LODE_NAME_COMPARED) : 0};
+    const struct rule *word = whole.length ? find_rule(SECTION_WORD, whole, none) : NULL;
+    if (word)
+        return word->activity;
+    const struct rule *rule = module ? find_module(module) : NULL;
+    if (rule && (rule->section == SECTION_MODULE || whole.length == 0))
+        return rule->activity;
+    if (whole.length == 0)
+        return LODE_ACTIVITY_OWN;
+    struct symbol symbol = symbol_of(name);
+    return activity_of_symbol(&symbol, rule);
 }
 
 lode_kind lode_kind_of(const char *module, const char *name)
 {
-    static const struct text none = {NULL, 0};
-    struct text whole = {name ? name : "", name ? strnlen(name, NAME_MAX_BYTES) : 0};
-    const struct rule *word = whole.length ? find_rule(SECTION_WORD, whole, none) : NULL;
-    if (word)
-        return word->kind;
-    const struct rule *rule = module ? find_module(module) : NULL;
-    if (rule && (rule->section == SECTION_MODULE || whole.length == 0))
-        return rule->kind;
-    if (whole.length == 0)
-        return LODE_KIND_OWN;
-    struct symbol symbol = symbol_of(name);
-    return kind_of_symbol(&symbol, rule);
+    return lode_activity_kind((int)lode_activity_of_names(module, name));
 }
 
 lode_kind lode_kind_of_function(const lode_function *function)
@@ -176,16 +180,7 @@ lode_kind lode_kind_of_function(const lode_function *function)
 
 lode_kind lode_kind_of_context(const lode_context *context)
 {
-    while (!begins_function(context))
-        context = lode_context_parent(context);
-    if (context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL)
-        return LODE_KIND_OWN;
-    const lode_module *module = context->module;
-    if (context->function == NULL)
-        return lode_kind_of(module ? module->path : NULL, NULL);
-    if (context->function->module)
-        module = context->function->module;
-    return lode_kind_of(module ? module->path : NULL, context->function->name);
+    return lode_activity_kind((int)lode_activity_of_context(NULL, context));
 }
 
 static const struct {

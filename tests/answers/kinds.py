@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kind of a function, worked out from the rules (src/analysis/kinds.def) with regular expressions."""
+"""
+The activity and the kind of a function, worked out from the rules (src/analysis/kinds.def, activities.def) with regular expressions.
+"""
 
 import re
 from functools import lru_cache
@@ -8,6 +10,8 @@ from pathlib import Path
 RULES = Path(__file__).resolve().parents[2] / "src" / "analysis" / "kinds.def"
 TITLES = {"own": "own code", "mpi": "MPI", "threads": "threads and OpenMP", "memory": "memory", "io": "input and output",
           "system": "system libraries", "gpu": "GPU", "idle": "not running"}
+ACTIVITIES = {name.lower(): (kind.lower(), text) for name, kind, text in
+              re.findall(r'^ACTIVITY\((\w+), (\w+), "([^"]+)"', RULES.with_name("activities.def").read_text(), flags=re.MULTILINE)}
 LONGEST = 1024  # bytes of a name that are compared
 
 
@@ -41,8 +45,7 @@ def _of_module(path):
 
 
 @lru_cache(maxsize=None)
-def kind(module, name):
-    """Either may be None."""
+def _activity(module, name):
     name = (name or "").encode()[:LONGEST].decode("latin-1")
     module = module and module.encode()[:LONGEST].decode("latin-1")
     word = _first(["WORD"], name)
@@ -60,4 +63,14 @@ def kind(module, name):
     found = _first(["ANYWHERE"], name, plain)
     if not found and (rule or is_stub or is_kernel):
         found = _first(["SYMBOL"], plain)
-    return found[1] if found else rule[1] if rule else "system" if is_kernel else "own"
+    return found[1] if found else rule[1] if rule else "kernel" if is_kernel else "own"
+
+
+def activity(module, name):
+    """Either may be None."""
+    return ACTIVITIES[_activity(module, name)][1]
+
+
+def kind(module, name):
+    """Either may be None."""
+    return ACTIVITIES[_activity(module, name)][0]

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Activities of functions, and of contexts along their call paths. */
+#ifndef LODE_ANALYSIS_ACTIVITY_H
+#define LODE_ANALYSIS_ACTIVITY_H
+
+#include "model/context.h"
+#include <lode/kind.h>
+#include <stddef.h>
+
+/* Part of a string. */
+struct lode_text {
+    const char *bytes;
+    size_t length;
+};
+
+/* Longer names are compared by their beginning: files can have huge ones. */
+#define LODE_NAME_COMPARED 1024
+
+/* "*" stands for any characters, "?" for one. */
+bool lode_activity_matches(const char *pattern, struct lode_text text);
+/* By the rules that the library has; both may be NULL. */
+lode_activity lode_activity_of_names(const char *module, const char *name);
+/* The name without what a profiler adds: "[module]", "@plt", "_[k]". */
+struct lode_text lode_activity_symbol(const char *name);
+
+/* Of the function that a context begins or is in. `rules` may be NULL. */
+lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_context *context);
+
+/*
+ * What the costs of contexts belong to, by index of context: the outermost library function below
+ * the innermost function of the application; what only passes time on, such as libstdc++, belongs
+ * to its caller. A byte is a lode_activity; LODE_ACTIVITY_COUNT: no function of an application or
+ * of an active library is above.
+ */
+lode_status lode_activity_paths(unsigned char *paths, const struct lode_context_tree *tree,
+                                const lode_kind_rules *rules, lode_error *error);
+
+#endif
