@@ -112,10 +112,16 @@ typedef struct lode_scan_options {
     uint64_t columns;      /* a bit for each column that is read; 0: all. Others have no data */
     uint64_t skip;         /* rows to leave out first */
     uint64_t rows;         /* of a batch, at most; 0: 65,536 */
+    /*
+     * Threads that fill batches, inside lode_scan_next only; batches are the same for any number.
+     * 0: those of the pool of the tables, else that of the caller alone. Tables of few rows, and
+     * rows that are looked up, are read by one.
+     */
+    unsigned threads;
 } lode_scan_options;
 #define LODE_SCAN_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        sizeof(lode_scan_options), NULL, 0, NULL, 0, 0, 0, 0                                                 \
+        sizeof(lode_scan_options), NULL, 0, NULL, 0, 0, 0, 0, 0                                              \
     }
 
 /* How a scan would be run. New fields come at the end. */

@@ -95,12 +95,17 @@ static bool row_is_kept(const struct lode_table_query *query, const lode_table_i
     return true;
 }
 
-void lode_table_filter(const struct lode_table_query *query, const lode_table_info *info,
-                       struct lode_table_batch *batch)
+bool lode_table_has_filter(const struct lode_table_query *query)
 {
     uint64_t all =
         query->options.filter_count < 64 ? (UINT64_C(1) << query->options.filter_count) - 1 : UINT64_MAX;
-    if ((query->plan.seeks & all) == all)
+    return (query->plan.seeks & all) != all;
+}
+
+void lode_table_filter(const struct lode_table_query *query, const lode_table_info *info,
+                       struct lode_table_batch *batch)
+{
+    if (!lode_table_has_filter(query))
         return;
     uint64_t kept = 0;
     for (uint64_t row = 0; row < batch->rows; row++) {

@@ -11,6 +11,8 @@ struct lode_key_set {
     size_t count;         /* of the list */
     const uint8_t *flags; /* by key: wanted; NULL: all */
     uint64_t flag_count;  /* keys beyond are not wanted */
+    bool is_range;        /* the flags that are set are those from range_first to range_last */
+    uint64_t range_first, range_last;
 };
 
 /* What the seeks of a query ask of a column up to `last`; everything without a query. */

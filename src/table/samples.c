@@ -108,7 +108,7 @@ struct sample_state {
     /* With one: lines by profile, and times. */
     struct lode_key_set profiles;
     uint64_t first, last;
-    uint64_t end, last_time; /* of the line */
+    uint64_t begin, end, last_time; /* of the line: samples that are wanted, and the last time */
 
     uint32_t next_line;
     lode_trace_line line;
@@ -163,6 +163,7 @@ static lode_status open_sample(struct lode_table_reader *reader, lode_error *err
     LODE_TRY(know_lines(reader->tables, error));
     state->profiles = lode_key_set_of(reader->query, 0, UINT32_MAX);
     bound_times(state, reader->query);
+    reader->can_split = true;
     reader->total = reader->tables->samples;
     return LODE_OK;
 }
@@ -231,7 +232,8 @@ static lode_status open_wanted_line(struct lode_table_reader *reader, lode_error
             continue;
         LODE_TRY(lode_database_trace_line(tables->db, tables->lines[low], &state->line, error));
         state->walk = (struct lode_window_walk){.line = &state->line};
-        state->walk.next = state->first > 0 ? lode_trace_line_seek(&state->line, state->first) : 0;
+        state->begin = state->first > 0 ? lode_trace_line_seek(&state->line, state->first) : 0;
+        state->walk.next = state->begin;
         state->end =
             state->last < INT64_MAX ? lode_trace_line_seek(&state->line, state->last + 1) : UINT64_MAX;
         state->last_time = 0;
@@ -276,7 +278,28 @@ static lode_status next_sample(struct lode_table_reader *reader, struct lode_tab
         *TO(uint64_t, batch, 2) = sample.to > sample.from ? sample.to - sample.from : 0;
         *TO(uint32_t, batch, 3) = sample.context_id;
         batch->rows++;
+        batch->taken++;
     }
+    return LODE_OK;
+}
+
+/* Every sample of a query is a row. */
+static lode_status pass_samples(struct lode_table_reader *reader, bool are_rows, uint64_t *count)
+{
+    struct sample_state *state = reader->state;
+    (void)are_rows;
+    while (*count > 0) {
+        if (!state->is_open)
+            LODE_TRY(open_wanted_line(reader, NULL));
+        uint64_t end = state->end < state->line.sample_count ? state->end : state->line.sample_count;
+        uint64_t left = end > state->walk.next ? end - state->walk.next : 0;
+        uint64_t passed = left < *count ? left : *count;
+        state->is_open = left >= *count;
+        state->walk.next += passed;
+        *count -= passed;
+    }
+    if (state->is_open && state->walk.next > state->begin)
+        state->last_time = trace_time(&state->line, state->walk.next - 1);
     return LODE_OK;
 }
 
@@ -286,6 +309,7 @@ const struct lode_table_def lode_table_sample = {
     .open = open_sample,
     .next = next_sample,
     .close = close_sample,
+    .pass = pass_samples,
     .orders = {{{0, 1}, 2}},
     .order_count = 1,
     .plan = plan_sample};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public interface of tables: lode/scan.h. */
 #include "base/options.h"
-#include "table/tables.h"
+#include "table/parts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +21,9 @@ struct lode_scan {
     const uint8_t *valid[LODE_BATCH_COLUMNS];
     lode_batch shown;
     uint64_t most, left_out;
+    unsigned threads;
+    struct lode_parts *parts; /* NULL: one thread reads, or nothing was worth more yet */
+    bool has_begun;
     struct lode_arena arena; /* filters and their constants */
 };
 
@@ -247,12 +250,19 @@ static lode_status keep_filters(lode_scan *scan, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status fit_batch(lode_scan *scan, uint64_t rows, lode_error *error)
+/* Without filters that drop rows, the first ones need not be read. */
+static void jump(lode_scan *scan)
 {
-    lode_table_batch_free(&scan->batch);
-    LODE_TRY(lode_table_batch_init(&scan->batch, scan->def, rows, error));
-    scan->batch.needed = scan->query.needed;
-    return LODE_OK;
+    if (scan->left_out > 0 && !lode_table_has_filter(&scan->query))
+        scan->left_out -= lode_table_reader_jump(&scan->reader, scan->left_out);
+}
+
+static unsigned threads_of(const lode_scan *scan)
+{
+    const lode_pool *pool = scan->tables->options.pool;
+    if (!scan->reader.can_split)
+        return 1;
+    return scan->query.options.threads ? scan->query.options.threads : pool ? lode_pool_size(pool) : 1;
 }
 
 static lode_status begin(lode_scan *scan, const lode_scan_options *options, lode_error *error)
@@ -267,8 +277,12 @@ static lode_status begin(lode_scan *scan, const lode_scan_options *options, lode
     scan->query.options.order = NULL; /* the caller's */
     scan->left_out = scan->query.options.skip;
     scan->most = scan->query.options.rows ? scan->query.options.rows : ROWS;
-    LODE_TRY(fit_batch(scan, scan->most < ROWS_FIRST ? scan->most : ROWS_FIRST, error));
-    return lode_table_reader_open(&scan->reader, scan->tables, scan->def, &scan->query, error);
+    scan->query.options.rows = scan->most;
+    scan->batch.needed = scan->query.needed;
+    LODE_TRY(lode_table_reader_open(&scan->reader, scan->tables, scan->def, &scan->query, error));
+    scan->threads = threads_of(scan);
+    jump(scan);
+    return LODE_OK;
 }
 
 lode_status lode_scan_open(lode_scan **out, lode_tables *tables, const lode_table_info *table,
@@ -295,6 +309,7 @@ void lode_scan_close(lode_scan *scan)
 {
     if (scan == NULL)
         return;
+    lode_parts_close(scan->parts);
     if (scan->reader.def)
         lode_table_reader_close(&scan->reader);
     lode_table_batch_free(&scan->batch);
@@ -304,17 +319,16 @@ void lode_scan_close(lode_scan *scan)
 }
 
 /* Leaves out rows at the beginning. */
-static uint64_t leave_out(lode_scan *scan)
+static uint64_t leave_out(lode_scan *scan, const struct lode_table_batch *batch)
 {
-    uint64_t out = scan->left_out < scan->batch.rows ? scan->left_out : scan->batch.rows;
+    uint64_t out = scan->left_out < batch->rows ? scan->left_out : batch->rows;
     scan->left_out -= out;
     return out;
 }
 
 /* What the caller sees: from row `first` on, without columns that were not asked for. */
-static const lode_batch *show(lode_scan *scan, uint64_t first)
+static const lode_batch *show(lode_scan *scan, const struct lode_table_batch *batch, uint64_t first)
 {
-    const struct lode_table_batch *batch = &scan->batch;
     uint64_t asked = scan->query.options.columns ? scan->query.options.columns : UINT64_MAX;
     for (unsigned i = 0; i < batch->column_count; i++) {
         bool is_asked = asked >> i & 1;
@@ -328,29 +342,51 @@ static const lode_batch *show(lode_scan *scan, uint64_t first)
     return &scan->shown;
 }
 
+/* The capacity of the next batch that one thread fills. */
+static uint64_t next_capacity(const lode_scan *scan)
+{
+    uint64_t rows = scan->has_begun ? scan->batch.capacity * ROWS_GROW : ROWS_FIRST;
+    return rows < scan->most ? rows : scan->most;
+}
+
+/* Several threads begin where batches have their full size, so that all have the same rows. */
+static bool begins_parts(const lode_scan *scan)
+{
+    if (scan->threads < 2 || next_capacity(scan) < scan->most)
+        return false;
+    return scan->def->pass || !scan->has_begun || scan->reader.is_at_boundary;
+}
+
+static lode_status read_batch(lode_scan *scan, struct lode_table_batch **out, lode_error *error)
+{
+    if (scan->parts == NULL && begins_parts(scan))
+        LODE_TRY(lode_parts_open(&scan->parts, &scan->reader, scan->threads, scan->most, error));
+    if (scan->parts)
+        return lode_parts_next(scan->parts, out, error);
+    *out = &scan->batch;
+    LODE_TRY(lode_table_batch_fit(&scan->batch, scan->def, next_capacity(scan), error));
+    scan->has_begun = true;
+    LODE_TRY(lode_table_reader_next(&scan->reader, &scan->batch, error));
+    lode_table_filter(&scan->query, &scan->def->info, &scan->batch);
+    return LODE_OK;
+}
+
 lode_status lode_scan_next(lode_scan *scan, const lode_batch **out, lode_error *error)
 {
     for (;;) {
-        struct lode_table_batch *batch = &scan->batch;
-        if (batch->rows == batch->capacity && batch->capacity < scan->most) {
-            uint64_t rows = batch->capacity * ROWS_GROW;
-            LODE_TRY(fit_batch(scan, rows < scan->most ? rows : scan->most, error));
-        }
-        LODE_TRY(lode_table_reader_next(&scan->reader, batch, error));
-        bool was_full = batch->rows == batch->capacity;
-        lode_table_filter(&scan->query, &scan->def->info, batch);
-        uint64_t first = leave_out(scan);
+        struct lode_table_batch *batch;
+        LODE_TRY(read_batch(scan, &batch, error));
+        uint64_t first = leave_out(scan, batch);
         if (first < batch->rows) {
-            *out = show(scan, first);
+            *out = show(scan, batch, first);
             return LODE_OK;
         }
-        batch->rows = was_full ? batch->capacity : 0;
     }
 }
 
 uint64_t lode_scan_done(const lode_scan *scan)
 {
-    return scan->reader.done;
+    return scan->reader.done + (scan->parts ? lode_parts_done(scan->parts) : 0);
 }
 
 uint64_t lode_scan_total(const lode_scan *scan)

@@ -23,7 +23,7 @@ lode_status lode_table_batch_init(struct lode_table_batch *batch, const struct l
                                   uint64_t capacity, lode_error *error)
 {
     *batch = (struct lode_table_batch){
-        .capacity = capacity, .column_count = def->info.field_count, .needed = UINT64_MAX};
+        .capacity = capacity, .room = capacity, .column_count = def->info.field_count, .needed = UINT64_MAX};
     lode_arena_init(&batch->text, SIZE_MAX);
     for (unsigned i = 0; i < def->info.field_count; i++) {
         const lode_field *field = &def->info.fields[i];
@@ -48,6 +48,19 @@ void lode_table_batch_free(struct lode_table_batch *batch)
     }
     lode_arena_free(&batch->text);
     *batch = (struct lode_table_batch){0};
+}
+
+lode_status lode_table_batch_fit(struct lode_table_batch *batch, const struct lode_table_def *def,
+                                 uint64_t capacity, lode_error *error)
+{
+    uint64_t needed = batch->needed;
+    if (capacity > batch->room) {
+        lode_table_batch_free(batch);
+        LODE_TRY(lode_table_batch_init(batch, def, capacity, error));
+        batch->needed = needed;
+    }
+    batch->capacity = capacity;
+    return LODE_OK;
 }
 
 /* ---- text ---- */
@@ -268,15 +281,32 @@ lode_status lode_table_reader_open(struct lode_table_reader *reader, struct lode
     return def->open ? def->open(reader, error) : LODE_OK;
 }
 
+/* Rows of one piece, at least one if there are any. */
+static lode_status read_some(struct lode_table_reader *reader, struct lode_table_batch *batch,
+                             lode_error *error)
+{
+    lode_status status = LODE_OK;
+    while (status == LODE_OK && batch->rows == 0) {
+        if (reader->has_ended || (reader->is_limited && reader->left == 0))
+            return LODE_END;
+        batch->taken = 0;
+        status = reader->def->next(reader, batch, error);
+        reader->left -= reader->is_limited ? batch->taken : 0;
+        reader->is_at_boundary = status == LODE_END && reader->query && reader->def->begin_piece &&
+                                 reader->def->begin_piece(reader);
+        if (reader->is_at_boundary)
+            status = LODE_OK;
+    }
+    return status;
+}
+
 lode_status lode_table_reader_next(struct lode_table_reader *reader, struct lode_table_batch *batch,
                                    lode_error *error)
 {
     batch->rows = batch->text_bytes = 0;
     lode_arena_free(&batch->text);
     lode_arena_init(&batch->text, SIZE_MAX);
-    lode_status status = LODE_OK;
-    while (status == LODE_OK && batch->rows == 0)
-        status = reader->def->next(reader, batch, error);
+    lode_status status = read_some(reader, batch, error);
     for (unsigned i = 0; i < batch->column_count; i++)
         batch->columns[i].count = batch->rows;
     return status == LODE_END && batch->rows > 0 ? LODE_OK : status;

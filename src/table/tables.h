@@ -28,6 +28,8 @@ enum {
 /* Rows in columns. Buffers belong to the batch, text to the batch or to the store. */
 struct lode_table_batch {
     uint64_t rows, capacity;
+    uint64_t room;  /* rows that the buffers hold: at least the capacity */
+    uint64_t taken; /* values or samples that were looked at, whether they became rows or not */
     unsigned column_count;
     uint64_t needed; /* a bit for each column that somebody looks at; others need no text */
     lode_column columns[LODE_BATCH_COLUMNS]; /* as readers see them */
@@ -83,6 +85,18 @@ struct lode_table_def {
     /* Appends rows until the batch is full. LODE_END after the last row. Adds to reader->done. */
     lode_status (*next)(struct lode_table_reader *reader, struct lode_table_batch *batch, lode_error *error);
     void (*close)(struct lode_table_reader *reader); /* may be NULL */
+
+    /*
+     * Parts of a query that several threads read (parts.h). Tables that know where a row is:
+     * passes `count` rows without reading them, and takes them off it: those that reading would
+     * take for a batch, or, if `are_rows`, those that would stay in it. LODE_END after the last. An
+     * error where only reading tells what comes.
+     */
+    lode_status (*pass)(struct lode_table_reader *reader, bool are_rows, uint64_t *count);
+    /* Others, in pieces that they know: begins the next one where `next` came to the end of one. */
+    bool (*begin_piece)(struct lode_table_reader *reader);
+    /* Aims `part` at the next piece, and moves `reader` past it. LODE_END if there is none. */
+    lode_status (*split)(struct lode_table_reader *reader, struct lode_table_reader *part, lode_error *error);
 
     /* Orders that rows can come in; the first is that of rows by number. */
     struct lode_table_order orders[2];
@@ -167,10 +181,12 @@ struct lode_tables {
     /* Made when first asked for: */
     uint32_t *callers; /* of contexts, by index; LODE_NO_ROW: none */
     struct lode_inverted inverted[LODE_INVERTED_COUNT];
-    uint64_t *sample_counts; /* by profile */
-    uint8_t *profile_wanted; /* likewise */
-    uint64_t value_count;    /* of the profiles that are wanted */
-    uint32_t *lines;         /* trace lines by profile */
+    uint64_t *sample_counts;            /* by profile */
+    uint8_t *profile_wanted;            /* likewise */
+    uint32_t first_wanted, last_wanted; /* the first and the last of these */
+    bool wants_range;                   /* and all between them */
+    uint64_t value_count;               /* of the profiles that are wanted */
+    uint32_t *lines;                    /* trace lines by profile */
     uint32_t line_count;
     uint64_t samples; /* of these */
     bool profiles_fit, contexts_fit;
@@ -183,6 +199,11 @@ struct lode_table_reader {
     const struct lode_table_query *query; /* NULL: all rows, in the order of exports */
     void *state;
     uint64_t done, total; /* in units of the table: rows, or bytes of records */
+    bool can_split;       /* set by `open`: `pass` or `split` is of use */
+    bool is_at_boundary;  /* the last batch ended with its piece */
+    bool has_ended;       /* the rest belongs to other readers */
+    bool is_part, is_limited;
+    uint64_t left; /* of a part that is limited: rows to take */
     struct lode_table_rows rows;
     uint32_t *numbers; /* of `rows`, if they were gathered */
 };
@@ -207,10 +228,21 @@ lode_status lode_table_reader_open(struct lode_table_reader *reader, struct lode
 lode_status lode_table_reader_next(struct lode_table_reader *reader, struct lode_table_batch *batch,
                                    lode_error *error);
 void lode_table_reader_close(struct lode_table_reader *reader);
+/*
+ * Aims `part` at the next rows of a query, and moves `reader` past them; `part` is zeroed, or was
+ * aimed before. LODE_END if there are none.
+ */
+lode_status lode_table_reader_split(struct lode_table_reader *reader, uint64_t rows,
+                                    struct lode_table_reader *part, lode_error *error);
+/* Passes up to `rows` rows without reading them, if that can be; returns how many. */
+uint64_t lode_table_reader_jump(struct lode_table_reader *reader, uint64_t rows);
 
 /* A batch of up to `capacity` rows of a table; lode_table_batch_free is due in every case. */
 lode_status lode_table_batch_init(struct lode_table_batch *batch, const struct lode_table_def *def,
                                   uint64_t capacity, lode_error *error);
+/* Changes the capacity; the rows are lost if the buffers have to grow. */
+lode_status lode_table_batch_fit(struct lode_table_batch *batch, const struct lode_table_def *def,
+                                 uint64_t capacity, lode_error *error);
 void lode_table_batch_free(struct lode_table_batch *batch);
 
 /* Whether anybody looks at a column. */
@@ -343,6 +375,8 @@ bool lode_table_order_serves(const struct lode_table_def *def, int order,
                              const struct lode_table_query *query);
 /* Sets reader->rows of a numbered table by the seeks of its plan; `count`: all. */
 lode_status lode_table_choose_rows(struct lode_table_reader *reader, uint32_t count, lode_error *error);
+/* Whether there are filters that the reader did not apply. */
+bool lode_table_has_filter(const struct lode_table_query *query);
 /* Drops rows that do not meet the filters that the reader did not apply (filter.c). */
 void lode_table_filter(const struct lode_table_query *query, const lode_table_info *info,
                        struct lode_table_batch *batch);

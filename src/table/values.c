@@ -58,6 +58,19 @@ static lode_status count_values(const struct lode_tables *tables, uint8_t *wante
     return LODE_OK;
 }
 
+/* Most often all profiles but the summary are wanted: then the ends of a range tell. */
+static void find_range(struct lode_tables *tables)
+{
+    uint32_t wanted = 0;
+    for (uint32_t p = 0; p < lode_database_profile_count(tables->db); p++) {
+        if (!tables->profile_wanted[p])
+            continue;
+        tables->first_wanted = wanted++ ? tables->first_wanted : p;
+        tables->last_wanted = p;
+    }
+    tables->wants_range = wanted > 0 && tables->last_wanted - tables->first_wanted == wanted - 1;
+}
+
 /* Which profiles are wanted, and how many values they have. */
 static lode_status know_profiles(struct lode_tables *tables, lode_error *error)
 {
@@ -71,6 +84,7 @@ static lode_status know_profiles(struct lode_tables *tables, lode_error *error)
         if (status == LODE_OK) {
             tables->profile_wanted = wanted;
             tables->value_count = total;
+            find_range(tables);
         } else {
             free(wanted);
         }
@@ -148,6 +162,9 @@ static void choose_blocks(struct lode_table_reader *reader)
         sets[i] = lode_key_set_of(reader->query, i, UINT32_MAX);
     sets[0].flags = tables->profile_wanted;
     sets[0].flag_count = lode_database_profile_count(tables->db);
+    sets[0].is_range = tables->wants_range;
+    sets[0].range_first = tables->first_wanted;
+    sets[0].range_last = tables->last_wanted;
     sets[2].flags = tables->metric_wanted;
     sets[2].flag_count = METRICS;
     const unsigned *columns = lode_table_value.orders[state->by_context].columns;
@@ -186,6 +203,7 @@ static lode_status open_value(struct lode_table_reader *reader, lode_error *erro
         return lode_values_open(&state->values, tables->db, &options, error);
     }
     choose_blocks(reader);
+    reader->can_split = reader->query && lode_block_walk_can_pass(&state->walk);
     /* A few blocks cannot take long, even if contexts share them. */
     if (state->by_context && state->blocks.list == NULL && state->blocks.first != state->blocks.last)
         return lode_tables_contexts_fit(tables, error);
@@ -254,10 +272,24 @@ static lode_status next_value(struct lode_table_reader *reader, struct lode_tabl
     struct value_state *state = reader->state;
     if (state->values)
         return next_merged(reader, batch, error);
-    while (batch->rows < batch->capacity) {
+    while (batch->taken < batch->capacity) {
         if (!state->is_open)
             LODE_TRY(open_next_block(reader, error));
         lode_status status = lode_block_walk_read(&state->walk, batch, &reader->done, error);
+        if (status < 0)
+            return status;
+        state->is_open = status == LODE_OK;
+    }
+    return LODE_OK;
+}
+
+static lode_status pass_values(struct lode_table_reader *reader, bool are_rows, uint64_t *count)
+{
+    struct value_state *state = reader->state;
+    while (*count > 0) {
+        if (!state->is_open)
+            LODE_TRY(open_next_block(reader, NULL));
+        lode_status status = lode_block_walk_pass(&state->walk, are_rows, count);
         if (status < 0)
             return status;
         state->is_open = status == LODE_OK;
@@ -271,6 +303,7 @@ const struct lode_table_def lode_table_value = {
     .open = open_value,
     .next = next_value,
     .close = close_value,
+    .pass = pass_values,
     .orders = {[BY_PROFILE] = {{0, 1, 2}, 3}, [BY_CONTEXT] = {{1, 2, 0}, 3}},
     .order_count = 2,
     .plan = plan_value};
