@@ -65,15 +65,23 @@ typedef struct lode_measured_module {
     uint32_t profiles; /* that have nodes in it */
 } lode_measured_module;
 
-/* What a structure file says of a binary: hpcstruct found it by analysis. */
+/* Files that say what is at an address of a load module. */
+typedef enum lode_structure_kind {
+    LODE_STRUCTURE_FILE,   /* hpcstruct found it by analysis of a binary */
+    LODE_STRUCTURE_KERNEL, /* names of kernel functions */
+    LODE_STRUCTURE_LOGICAL /* names of frames that are no machine code, such as those of Python */
+} lode_structure_kind;
+
+/* What a file says of a load module. */
 typedef struct lode_measured_structure {
-    const char *file, *path; /* of the structure file; of the binary */
+    const char *file, *path; /* of the file; of the load module */
     uint64_t functions, inlined, loops, statements;
     uint64_t ranges;  /* of addresses that belong to a statement */
     uint64_t dropped; /* ranges that overlap others before them */
     uint64_t calls;   /* whose callee is known */
     int has_calls;    /* the file has the call graph of a GPU binary */
     int is_cut;       /* two functions have one address: what follows was ignored */
+    lode_structure_kind kind;
 } lode_measured_structure;
 
 /* A file that was skipped, and why. */

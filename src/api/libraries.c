@@ -11,6 +11,9 @@
 #if LODE_HAS_LIBDEFLATE
 #include <libdeflate.h>
 #endif
+#if LODE_HAS_LZMA
+#include <lzma.h>
+#endif
 #if LODE_HAS_ZSTD
 #include <zstd.h>
 #endif
@@ -50,6 +53,13 @@ static void put_libdeflate(char text[VERSION_SIZE])
 }
 #endif
 
+#if LODE_HAS_LZMA
+static void put_lzma(char text[VERSION_SIZE])
+{
+    snprintf(text, VERSION_SIZE, "%s", lzma_version_string());
+}
+#endif
+
 #if LODE_HAS_ZSTD
 static void put_zstd(char text[VERSION_SIZE])
 {
@@ -70,6 +80,9 @@ static const struct library {
 #endif
 #if LODE_HAS_ZSTD
     {"zstd", put_zstd},
+#endif
+#if LODE_HAS_LZMA
+    {"lzma", put_lzma},
 #endif
 };
 

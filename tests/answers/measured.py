@@ -128,8 +128,23 @@ def compare_structures(answer, directory, model):
             wanted.append({"file": f"structs/{path.name}", "path": structure.module, "functions": len(structure.by_address),
                            "inlined": len(structure.functions) - len(structure.by_address), "ranges": len(structure.ranges),
                            "calls": len(structure.call_sites), "has_calls": structure.has_calls})
-    found = [{key: row[key] for key in ("file", "path", "functions", "inlined", "ranges", "calls", "has_calls")} for row in answer["structures"]]
+    found = [{key: row[key] for key in ("file", "path", "functions", "inlined", "ranges", "calls", "has_calls")}
+             for row in answer["structures"] if row["kind"] == "structure"]
     return differing("structures", found, wanted)
+
+
+def compare_symbols(answer, directory):
+    """Kernel symbols and logical files: functions, and addresses or ids."""
+    wanted = []
+    for kind, folder, read in (("kernel", "kernel_symbols", reference.read_kernel), ("logical", "logical", reference.read_logical)):
+        for path in sorted((directory / folder).glob("*")):
+            functions, ranges = read(path)
+            wanted.append({"kind": kind, "file": f"{folder}/{path.name}", "path": f"{folder}/{path.name}", "functions": functions, "ranges": ranges})
+    found = [{key: row[key] for key in ("kind", "file", "path", "functions", "ranges")} for row in answer["structures"] if row["kind"] != "structure"]
+    for row in wanted:
+        single, = ask(answer["lode"], "info", directory / row["file"])["structures"]
+        found.append({"functions": single["functions"], "ranges": single["ranges"], "kind": single["kind"]})
+    return differing("symbols", found, wanted + [{"functions": row["functions"], "ranges": row["ranges"], "kind": row["kind"]} for row in wanted])
 
 
 def oracles(folder):
@@ -166,11 +181,13 @@ def check_directory(lode, tap, directory, databases, model):
     tap.check(not findings and counts == wanted, f"{directory.name}: no findings but overlaps", [findings[:5], counts])
     single = compare_single(lode, paths)
     tap.check(not single, f"{directory.name}: each file alone", single[:8])
+    wrong = compare_symbols({**answer, "lode": lode}, directory)
+    tap.check(not wrong, f"{directory.name}: kernel symbols and logical files as counted", wrong[:8])
     if model:
         wrong = compare_with_model(answer, paths, model)
         tap.check(not wrong, f"{directory.name}: the model agrees", wrong[:8])
         wrong = compare_structures(answer, directory, model)
-        tap.check(answer["structures"] and not wrong, f"{directory.name}: structures as the model reads them", wrong[:8])
+        tap.check(not wrong and any(row["kind"] == "structure" for row in answer["structures"]), f"{directory.name}: structures as the model reads them", wrong[:8])
     if databases:
         wrong = compare_totals(lode, answer, databases)
         tap.check(not wrong, f"{directory.name}: totals of {len(databases)} databases", wrong[:8])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Profiles and traces of hpcrun, read field by field without any check: slow, and obvious."""
 
+import lzma
 import struct
 from pathlib import Path
 
@@ -64,3 +65,22 @@ def read_trace(path):
     """Flags, and (time, node) of each record."""
     data = Path(path).read_bytes()
     return struct.unpack(">Q", data[24:32])[0], list(struct.iter_unpack(">QI", data[32:]))
+
+
+def read_kernel(path):
+    """Functions of kernel symbols, and how many addresses they have."""
+    lines = [line.split() for line in lzma.decompress(Path(path).read_bytes()).decode().splitlines()]
+    addresses = [int(fields[0], 16) for fields in lines if fields[1] in ("t", "T")]
+    return len(addresses), len(set(addresses))
+
+
+def read_logical(path):
+    """Distinct functions of a logical file, and its ids."""
+    data = Path(path).read_bytes()
+    reader, functions, ids = Reader(data, 10), set(), set()
+    while reader.position < len(data):
+        number, name, _, file, line = reader.get("I"), reader.string(), reader.get("B"), reader.string(), reader.get("I")
+        ids.add(number)
+        if name:
+            functions.add((name, file, line))
+    return len(functions), len(ids)

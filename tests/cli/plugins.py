@@ -18,8 +18,8 @@ import cli
 NAME = "openmpi"
 LOADED = f".*lode-mpi-{NAME}.so: cannot load the plug-in: .*"
 # The libraries, as pkg-config calls them.
-PACKAGES = {"expat": "expat", "zlib": "zlib", "lz4": "liblz4", "pcre2": "libpcre2-8", "libdeflate": "libdeflate", "zstd": "libzstd", "sqlite": "sqlite3"}
-OPTIONAL = {"libdeflate", "zstd", "sqlite"}
+PACKAGES = {"expat": "expat", "zlib": "zlib", "lz4": "liblz4", "pcre2": "libpcre2-8", "libdeflate": "libdeflate", "zstd": "libzstd", "lzma": "liblzma", "sqlite": "sqlite3"}
+OPTIONAL = {"libdeflate", "zstd", "lzma", "sqlite"}
 SOMEBODY = 12345  # a user who is neither root nor the one who tests
 
 

@@ -32,11 +32,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     lode_memory_file files[] = {{"x.hpcrun", profile.bytes, profile.size},
                                 {"x.hpctrace", trace.bytes, trace.size},
-                                {"structs/x.hpcstruct", NULL, 0}};
+                                {"structs/x.hpcstruct", NULL, 0},
+                                {"kernel_symbols/vmlinux.1", NULL, 0},
+                                {"logical/x.0123abcd", NULL, 0}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i].name, FUZZED) == 0)
             files[i] = (lode_memory_file){FUZZED, data, size};
     exercise(files, sizeof files / sizeof *files);
-    exercise(&(lode_memory_file){FUZZED, data, size}, 1);
+    /* Alone, a file of a folder has no folder. */
+    const char *slash = strrchr(FUZZED, '/');
+    exercise(&(lode_memory_file){slash ? slash + 1 : FUZZED, data, size}, 1);
     return 0;
 }

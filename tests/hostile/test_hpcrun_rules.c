@@ -147,8 +147,10 @@ static void every_rule_has_a_case(void **state)
 {
     (void)state;
     struct rule_cases all = all_cases();
-    expect_case_for_each_rule(&all, lode_format_hpcrun.rules, lode_format_hpcrun.rule_count, "hpcstruct-",
-                              false);
+    /* Others: test_hpcstruct.c, test_symbol_files.c. */
+    expect_case_for_each_rule(&all, lode_format_hpcrun.rules, lode_format_hpcrun.rule_count, "hpcrun-", true);
+    expect_case_for_each_rule(&all, lode_format_hpcrun.rules, lode_format_hpcrun.rule_count, "hpctrace-",
+                              true);
 }
 
 int main(void)

@@ -163,6 +163,26 @@ static const char *title_of(const lode_measurements *m)
     return "";
 }
 
+static void say_structures(out *o, const lode_measurements *m)
+{
+    uint32_t counts[LODE_STRUCTURE_LOGICAL + 1] = {0};
+    uint64_t functions[LODE_STRUCTURE_LOGICAL + 1] = {0};
+    char words[96];
+    for (uint32_t i = 0; i < lode_measurements_structure_count(m); i++) {
+        const lode_measured_structure *structure = lode_measurements_structure(m, i);
+        counts[structure->kind]++;
+        functions[structure->kind] += structure->functions;
+    }
+    if (counts[LODE_STRUCTURE_FILE] > 0)
+        out_entry(o, "Structure", "of %u load module%s", counts[LODE_STRUCTURE_FILE],
+                  counts[LODE_STRUCTURE_FILE] == 1 ? "" : "s");
+    for (int kind = LODE_STRUCTURE_KERNEL; kind <= LODE_STRUCTURE_LOGICAL; kind++) {
+        count_words(words, functions[kind], "function");
+        if (counts[kind] > 0)
+            out_entry(o, kind == LODE_STRUCTURE_KERNEL ? "Kernel" : "Logical", "names of %s", words);
+    }
+}
+
 static void print_text(out *o, const lode_measurements *m, const profile_sum *sum)
 {
     const char *title = title_of(m);
@@ -173,9 +193,7 @@ static void print_text(out *o, const lode_measurements *m, const profile_sum *su
     say_ids(o, m);
     say_traces(o, sum);
     say_modules(o, m);
-    if (lode_measurements_structure_count(m) > 0)
-        out_entry(o, "Structure", "of %u load module%s", lode_measurements_structure_count(m),
-                  lode_measurements_structure_count(m) == 1 ? "" : "s");
+    say_structures(o, m);
     if (skipped)
         out_entry(o, "Skipped", "%u damaged file%s (details: 'lode check')", skipped,
                   skipped == 1 ? "" : "s");
@@ -300,14 +318,17 @@ static const out_column structure_columns[] = {
     {"calls", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"has_calls", "", OUT_BOOL, OUT_DATA_ONLY},
     {"is_cut", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
     {"file", "", OUT_STRING, OUT_DATA_ONLY},
     {"path", "Structure of", OUT_STRING, OUT_ALWAYS},
 };
 
+static const char *const structure_kinds[] = {"structure", "kernel", "logical"};
+
 static void write_structures(out *o, const lode_measurements *m)
 {
     out_gap(o);
-    out_table(o, OUT_SIDE, "structures", structure_columns, 11, UNIT_COUNT);
+    out_table(o, OUT_SIDE, "structures", structure_columns, 12, UNIT_COUNT);
     for (uint32_t i = 0; i < lode_measurements_structure_count(m); i++) {
         const lode_measured_structure *structure = lode_measurements_structure(m, i);
         out_row(o, STYLE_PLAIN);
@@ -320,6 +341,7 @@ static void write_structures(out *o, const lode_measurements *m)
         out_cell_u64(o, structure->calls);
         out_cell_u64(o, (uint64_t)structure->has_calls);
         out_cell_u64(o, (uint64_t)structure->is_cut);
+        out_cell_text(o, structure_kinds[structure->kind]);
         out_cell_text(o, structure->file);
         out_cell_text(o, structure->path);
         out_row_end(o);

@@ -178,7 +178,8 @@ lode_status lode_hpcrun_gather_structure(lode_measurements *all, const struct hp
                                       .dropped = module->dropped,
                                       .calls = module->calls.count,
                                       .has_calls = module->has_calls,
-                                      .is_cut = module->is_cut};
+                                      .is_cut = module->is_cut,
+                                      .kind = module->kind};
     LODE_TRY_ALLOC(slot->file && slot->path, error);
     return LODE_OK;
 }

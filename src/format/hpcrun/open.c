@@ -8,6 +8,8 @@
 #include "base/progress.h"
 #include "format/hpcrun/gather.h"
 #include "format/hpcrun/hpcrun.h"
+#include "format/hpcrun/kernel.h"
+#include "format/hpcrun/logical.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,17 @@
 #define PROFILE_SUFFIX ".hpcrun"
 #define TRACE_SUFFIX   ".hpctrace"
 #define STRUCT_SUFFIX  ".hpcstruct"
-#define STRUCTS        "structs"
+#define KERNEL_PREFIX  "vmlinux."
+
+/* Where files about modules are. */
+static const struct folder_kind {
+    const char *folder, *suffix;
+    hpcstruct_reader_fn read;
+} folder_kinds[] = {
+    {"structs", STRUCT_SUFFIX, lode_hpcstruct_read},
+    {KERNEL_FOLDER, "", lode_kernel_read},
+    {LOGICAL_FOLDER, "", lode_logical_read},
+};
 
 struct walk {
     const struct lode_folder *folder;
@@ -90,9 +102,10 @@ static lode_status end_reading(const struct reading *reading, const struct walk 
 {
     if (status == LODE_OK || status == LODE_END)
         return reading->report->result.errors > reading->errors ? LODE_END : status;
+    bool is_unread = status == LODE_ERR_UNSUPPORTED; /* by this build */
     if (walk->report)
-        return status; /* in its error already */
-    if (status == LODE_ERR_CORRUPT) {
+        return is_unread ? LODE_END : status; /* in its error already */
+    if (status == LODE_ERR_CORRUPT || is_unread) {
         LODE_TRY_ALLOC(lode_measurements_add_skip(walk->measurements, name, reading->why.text), walk->error);
         if (walk->error && walk->measurements->skips.count == 1)
             *walk->error = reading->why; /* what is said if no file can be read */
@@ -200,7 +213,7 @@ static lode_status use_structure(void *user, const struct hpcstruct_module *modu
 }
 
 /* What a damaged file says before the damage is used, as hpcprof does. */
-static lode_status read_structure(struct walk *walk, const char *name)
+static lode_status read_structure(struct walk *walk, const char *name, hpcstruct_reader_fn read)
 {
     struct lode_source source;
     struct reading reading;
@@ -208,7 +221,7 @@ static lode_status read_structure(struct walk *walk, const char *name)
     lode_status status = lode_source_open(&source, walk->folder, name, walk->error);
     if (status == LODE_OK) {
         begin_reading(&reading, walk);
-        status = lode_hpcstruct_read(name, source.bytes, walk->level, reading.report, use_structure, &use);
+        status = read(name, source.bytes, walk->level, reading.report, use_structure, &use);
         status = end_reading(&reading, walk, name, status);
     }
     lode_source_close(&source);
@@ -251,36 +264,38 @@ static lode_status walk_directory(struct walk *walk, const lode_check_options *o
     return LODE_OK;
 }
 
-/* Reads structs/NAME if that is a structure file. */
-static lode_status read_in_structs(struct walk *walk, const char *name)
+/* Reads FOLDER/NAME if that is a file of its kind. */
+static lode_status read_in_folder(struct walk *walk, const struct folder_kind *kind, const char *name)
 {
-    char path[NAME_MAX + sizeof STRUCTS + 1];
-    int length = snprintf(path, sizeof path, "%s/%s", STRUCTS, name);
+    char path[NAME_MAX + sizeof KERNEL_FOLDER + 1];
+    int length = snprintf(path, sizeof path, "%s/%s", kind->folder, name);
     uint64_t size;
-    if (!has_suffix(name, STRUCT_SUFFIX) || length < 0 || (size_t)length >= sizeof path)
+    if (!has_suffix(name, kind->suffix) || length < 0 || (size_t)length >= sizeof path)
         return LODE_OK;
     lode_status status = lode_folder_size(walk->folder, path, &size, walk->error);
-    return status == LODE_ABSENT ? LODE_OK : status == LODE_OK ? read_structure(walk, path) : status;
+    return status == LODE_ABSENT ? LODE_OK
+           : status == LODE_OK   ? read_structure(walk, path, kind->read)
+                                 : status;
 }
 
-/* The files of structs/, in the order of their names; in memory, names begin with it. */
-static lode_status walk_structs(struct walk *walk, struct lode_arena *arena)
+/* The files of a folder, in the order of their names; in memory, names begin with its name. */
+static lode_status walk_folder(struct walk *walk, const struct folder_kind *kind, struct lode_arena *arena)
 {
-    static const char prefix[] = STRUCTS "/";
+    size_t prefix = strlen(kind->folder);
     struct lode_folder inner = *walk->folder;
     bool is_memory = walk->folder->directory < 0;
     const char **names;
     size_t count = 0;
-    if (!is_memory && lode_folder_open_in(&inner, walk->folder, STRUCTS, NULL) != LODE_OK)
+    if (!is_memory && lode_folder_open_in(&inner, walk->folder, kind->folder, NULL) != LODE_OK)
         return LODE_OK; /* there are none */
     lode_status status = lode_folder_list(&inner, arena, &names, &count, walk->error);
     if (!is_memory)
         lode_folder_close(&inner);
     for (size_t i = 0; i < count && status == LODE_OK; i++) {
-        bool is_inside = strncmp(names[i], prefix, sizeof prefix - 1) == 0;
+        bool is_inside = strncmp(names[i], kind->folder, prefix) == 0 && names[i][prefix] == '/';
         if (is_memory && !is_inside)
             continue;
-        status = read_in_structs(walk, names[i] + (is_memory ? sizeof prefix - 1 : 0));
+        status = read_in_folder(walk, kind, names[i] + (is_memory ? prefix + 1 : 0));
     }
     return status;
 }
@@ -290,7 +305,9 @@ enum file_kind {
     FILE_OTHER,
     FILE_PROFILE,
     FILE_TRACE,
-    FILE_STRUCTURE
+    FILE_STRUCTURE,
+    FILE_KERNEL,
+    FILE_LOGICAL
 };
 
 static bool begins_with(struct lode_range bytes, const char *text, size_t length)
@@ -321,6 +338,8 @@ static enum file_kind kind_of(const char *name, struct lode_range bytes, int *sc
         return FILE_TRACE;
     if (begins_like_structure(bytes))
         return FILE_STRUCTURE;
+    if (begins_with(bytes, LOGICAL_BEGIN, LOGICAL_BEGIN_SIZE))
+        return FILE_LOGICAL;
     *score = LODE_PROBE_MARK;
     if (has_suffix(name, PROFILE_SUFFIX))
         return FILE_PROFILE;
@@ -328,6 +347,8 @@ static enum file_kind kind_of(const char *name, struct lode_range bytes, int *sc
         return FILE_TRACE;
     if (has_suffix(name, STRUCT_SUFFIX))
         return FILE_STRUCTURE;
+    if (strncmp(name, KERNEL_PREFIX, sizeof KERNEL_PREFIX - 1) == 0 && lode_kernel_begins(bytes))
+        return FILE_KERNEL;
     *score = LODE_PROBE_NO;
     return FILE_OTHER;
 }
@@ -352,15 +373,17 @@ static lode_status walk_all(struct walk *walk, const lode_check_options *options
     if (only) {
         enum file_kind kind = kind_of_only(walk->folder, &score);
         return kind == FILE_TRACE       ? read_trace(walk, only, NULL, true)
-               : kind == FILE_STRUCTURE ? read_structure(walk, only)
+               : kind == FILE_STRUCTURE ? read_structure(walk, only, lode_hpcstruct_read)
+               : kind == FILE_KERNEL    ? read_structure(walk, only, lode_kernel_read)
+               : kind == FILE_LOGICAL   ? read_structure(walk, only, lode_logical_read)
                                         : read_profile(walk, only);
     }
     lode_arena_init(&arena, SIZE_MAX);
     lode_status status = list_names(walk, &arena);
     if (status == LODE_OK)
         status = walk_directory(walk, options);
-    if (status == LODE_OK)
-        status = walk_structs(walk, &arena);
+    for (size_t i = 0; i < sizeof folder_kinds / sizeof *folder_kinds && status == LODE_OK; i++)
+        status = walk_folder(walk, &folder_kinds[i], &arena);
     lode_arena_free(&arena);
     return status;
 }

@@ -93,6 +93,12 @@ struct hpcrun_trace {
     lode_report_add((profile)->report, rule, (profile)->file, (uint64_t)((at) - (profile)->bytes.data),      \
                     __VA_ARGS__)
 
+/* After a finding that leaves nothing to read. */
+static inline lode_status hpcrun_end(lode_status status)
+{
+    return status == LODE_OK ? LODE_END : status;
+}
+
 void lode_hpcrun_init(struct hpcrun_profile *profile);
 void lode_hpcrun_free(struct hpcrun_profile *profile);
 

@@ -9,6 +9,7 @@
 
 #include "base/intern.h"
 #include "format/hpcrun/read.h"
+#include <lode/measurements.h>
 
 enum {
     HPCSTRUCT_DEPTH_MOST = 4096,        /* nested elements */
@@ -46,9 +47,11 @@ struct hpcstruct_call {
 /* A binary. Ranges do not overlap and are sorted by address. */
 struct hpcstruct_module {
     const char *path;
+    const char *name;                   /* of its functions' module; NULL: as `path` */
     const struct lode_strings *strings; /* names and files of scopes */
-    bool has_calls;                     /* its call graph is in the file */
-    bool is_cut;                        /* two functions at one address: the rest was ignored */
+    lode_structure_kind kind;
+    bool has_calls; /* its call graph is in the file */
+    bool is_cut;    /* two functions at one address: the rest was ignored */
     struct lode_array scopes, ranges, calls;
     uint64_t functions, inlined, loops, statements, dropped; /* dropped: ranges that overlap */
 };
@@ -56,7 +59,10 @@ struct hpcstruct_module {
 /* Called for each binary; it is valid during the call. */
 typedef lode_status (*hpcstruct_fn)(void *user, const struct hpcstruct_module *module);
 
-/* LODE_END: after a finding that ends reading. */
+/* Readers of files about modules. LODE_END: after a finding that ends reading. */
+typedef lode_status (*hpcstruct_reader_fn)(const char *file, struct lode_range bytes, lode_check_level level,
+                                           struct lode_report *report, hpcstruct_fn on_module, void *user);
+
 lode_status lode_hpcstruct_read(const char *file, struct lode_range bytes, lode_check_level level,
                                 struct lode_report *report, hpcstruct_fn on_module, void *user);
 
