@@ -50,9 +50,25 @@ def test_stores(tests):
         tests.check(True, "a stream keeps the store open")
     store = db._store
     with db:
-        unread = db.table("value")
-    tests.check(db.closed and store.users == 1 and unread._read is None and len(consume(unread)["value"]) == len(unread) > 0,
-                "a table that was not read outlives its store", [store.users])
+        read, unread, streamed, unused = (db.table("value") for _ in range(4))
+        rows, context_rows = len(read), len(contexts)
+    tests.check(db.closed and store.users == 4, "tables that were not read keep their store, others do not", [store.users])
+    tests.check(len(consume(streamed)["value"]) == rows > 0 and store.users == 4, "and have their streams", [store.users])
+    tests.check(len(unread) == rows and unread["value"].tolist() == read["value"].tolist() and store.users == 3 and len(consume(unread)["value"]) == rows,
+                "a table that is read later lets the store go", [store.users])
+    del unused, streamed
+    tests.check(store.users == 1, "and so does one that is deleted", [store.users])
+    other = lode.open(tests.folder / "demo" / "solver")
+    late, early = other.table("value"), other.table("value")
+    early.head(1)
+    other.close()
+    for use in (lambda: len(late), lambda: late["value"], late.__arrow_c_stream__):
+        try:
+            use()
+            tests.check(False, "after close(), a table that was not read says so")
+        except ValueError as error:
+            tests.check("closed" in str(error), "after close(), a table that was not read says so")
+    tests.check(len(early) == len(consume(early)["value"]) == rows, "one that was read does not need it")
     batches = batches_of(stream)
 
     def release():
@@ -61,7 +77,7 @@ def test_stores(tests):
     thread.start()
     thread.join()
     tests.check(store.users == 0, "a stream that another thread releases closes it", [store.users])
-    tests.check(sum(array.length for array in batches) == len(contexts), "and its batches are still good")
+    tests.check(sum(array.length for array in batches) == context_rows, "and its batches are still good")
     for array in batches:
         array.release(array)
     del capsule

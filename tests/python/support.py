@@ -53,6 +53,7 @@ class Tests:
         for name, value in options.items():
             parser.add_argument("--" + name, default=value)
         self.options = parser.parse_args()
+        self.options.lode = os.path.abspath(self.options.lode)
         self.tap = Tap()
         self.share = Share.of_cases()
 

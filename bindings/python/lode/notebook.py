@@ -11,6 +11,7 @@ KINDS = {
 }
 HUES = (0x56B4E9, 0xD55E00, 0xCC79A7, 0xF0E442, 0x009E73, 0xE69F00, 0x0072B2, 0x999999)
 ROW, TOP, CHARACTER = 18, 30, 6.65
+PATHS, PATH_WIDTH = ("file", "module", "path", "call_file"), 26
 
 
 def escape(text):
@@ -19,13 +20,24 @@ def escape(text):
     return quote(shown(text, 4096))
 
 
+def caption(title):
+    return f'<caption style="text-align:left">{escape(title)}</caption>' if title else ""
+
+
+def cell_html(name, text, side):
+    """A cell; of a long path its end, and all of it as a tooltip."""
+    style = f'style="text-align:{side};white-space:nowrap"'
+    if name in PATHS and len(text) > PATH_WIDTH:
+        return f'<td {style} title="{escape(text)}">…{escape(text[1 - PATH_WIDTH:])}</td>'
+    return f"<td {style}>{escape(shown(text, 80))}</td>"
+
+
 def table_html(table):
     names, are_numbers, rows = table._cells(10)
     sides = ["right" if is_number else "left" for is_number in are_numbers]
     head = "".join(f'<th style="text-align:{side}">{escape(name)}</th>' for name, side in zip(names, sides))
-    body = "".join("<tr>" + "".join(f'<td style="text-align:{side};white-space:nowrap">{escape(shown(cell, 80))}</td>'
-                                    for cell, side in zip(row, sides)) + "</tr>" for row in rows)
-    title = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    body = "".join("<tr>" + "".join(map(cell_html, names, row, sides)) + "</tr>" for row in rows)
+    title = caption(table.title)
     return (f'<div class="lode"><table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
             f"<div>{escape(table._footing())}</div></div>")
 
@@ -33,7 +45,7 @@ def table_html(table):
 def pairs_html(title, pairs):
     body = "".join(f'<tr><th style="text-align:left">{escape(key)}</th><td style="text-align:left">{escape(value)}</td></tr>'
                    for key, value in pairs)
-    return f'<div class="lode"><table><caption>{escape(title)}</caption><tbody>{body}</tbody></table></div>'
+    return f'<div class="lode"><table>{caption(title)}<tbody>{body}</tbody></table></div>'
 
 
 def nested_html(title, rows, line, is_open):
@@ -161,10 +173,12 @@ def timeline_png(timeline, row_height=None):
 def timeline_html(timeline):
     from base64 import b64encode
     colors = palette(timeline)
-    legend = "".join(f'<span style="white-space:nowrap;margin-right:1em"><span style="color:#{colors[key]:06x}">■</span> '
-                     f'{escape(shown(name or "", 60))} {amount(time, "nanoseconds")}</span>'
-                     for key, name, time in list(zip(timeline.shares._raw("key"), timeline.shares._raw("name"),
-                                                     timeline.shares._raw("nanoseconds")))[:8])
+    legend = " ".join(f'<span style="white-space:nowrap;margin-right:1em"><span style="color:#{colors[key]:06x}">■</span> '
+                      f'{escape(shown(name or "", 60))} {amount(time, "nanoseconds")}</span>'
+                      for key, name, time in list(zip(timeline.shares._raw("key"), timeline.shares._raw("name"),
+                                                      timeline.shares._raw("nanoseconds")))[:8])
     picture = b64encode(timeline_png(timeline)).decode()
-    return (f'<div class="lode"><div>{escape(timeline.title)}</div><img alt="timeline" src="data:image/png;base64,{picture}"/>'
+    names = timeline.names
+    lines = f"; {len(names):,} lines, from {names[0]} to {names[-1]}" if len(names) > 1 else "".join(f"; {name}" for name in names)
+    return (f'<div class="lode"><div>{escape(timeline.title + lines)}</div><img alt="timeline" src="data:image/png;base64,{picture}"/>'
             f"<div>{legend}</div></div>")

@@ -80,19 +80,26 @@ class Store:
 
     def _forget(self):
         self._costs.clear()
-        self._fetch_tables()
+
+    def _leave_tables(self, keep):
+        for table in list(self._unread or ()):
+            table._leave(keep)
+        self._unread = None
 
     def close(self):
         """Closes the store. BufferError if arrays or other results that borrow from it are still there."""
         self._forget()
         self._store.close()
+        self._leave_tables(None)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *exception):
         self._forget()
-        self._store.close(True)  # with the last array that borrows from it
+        if not self.closed:
+            self._leave_tables(lambda: _lode.keep(self._store))
+        self._store.close(True)  # with the last array that borrows from it, or table that was not read
         self._costs.clear()  # what other threads added since
 
     def __reduce__(self):
@@ -121,6 +128,8 @@ class Store:
 
     def table(self, name, columns=None, limit=0, names=None, progress=None, **where):
         """A relational table, or the rows that have these values: table("value", profile_id=3). See doc/tables.md."""
+        if self.closed:
+            raise ValueError("the store is closed")
         chosen = None if columns is None else (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
         question = (name, os.fsencode(self.path), form_of(names or self._names), chosen, tuple(where.items()))
         found = _lode.scan_columns(self._store, question)
@@ -136,15 +145,6 @@ class Store:
             self._unread = WeakSet()
         self._unread.add(made)
         return made
-
-    def _fetch_tables(self):
-        """Tables outlive their store: those that are still there are read now. A damaged one says so when it is used."""
-        for table in list(self._unread or ()):
-            try:
-                table._fetch(True)
-            except (_lode.Error, ValueError):
-                pass
-        self._unread = None
 
     def sql(self, query, parameters=()):
         """The rows of an SQL query over the tables of the store, as `lode sql` has them."""

@@ -177,7 +177,8 @@ class Table:
             cells = []
             for name in names:
                 value = self._columns[name][row]
-                cells.append("" if value is None else value if isinstance(value, str) else amount(value, self._units.get(name, "count")))
+                is_unknown = value is None or (name in ("line", "call_line") and value == 0)
+                cells.append("" if is_unknown else value if isinstance(value, str) else amount(value, self._units.get(name, "count")))
             rows.append(cells)
         return names, are_numbers, rows
 
@@ -203,12 +204,17 @@ class Table:
         return table_html(self)
 
 
+def _too_late():
+    raise ValueError("the store was closed before the table was read")
+
+
 class StoreTable(Table):
     """A table of a store. Its columns are read when they are asked for; Arrow streams come from the store, without them."""
 
     def __init__(self, names, read, stream, units=None, title=""):
         super().__init__({}, units, title)
         self._names, self._read, self._stream = names, read, stream
+        self._kept = None  # keeps a store that is closing
 
     @property
     def _columns(self):
@@ -223,13 +229,22 @@ class StoreTable(Table):
     def columns(self):
         return list(self._names)
 
-    def _fetch(self, is_last=False):
-        """Reads the columns, unless they are there. After the last time, nothing is asked of the store."""
+    def _fetch(self):
+        """Reads the columns, unless they are there."""
         if self._read is not None:
             found = self._read()
             self._found, self._read = {name: column_of(found[name]) for name in self._names}, None
-        if is_last:
+            if self._kept is not None:
+                self._stream = self._kept = None
+
+    def _leave(self, keep):
+        """The store closes: a table that was not read keeps it until it is, or says that it cannot be read."""
+        if self._read is None:
             self._stream = None
+        elif keep is not None:
+            self._kept = keep()
+        else:
+            self._read = self._stream = _too_late
 
     def __arrow_c_stream__(self, requested_schema=None):
         """An Arrow stream of the store itself, with dictionaries for text; a copy of the columns once the store is closed."""

@@ -48,6 +48,8 @@ bool lp_store_use(lp_store *store);
 void lp_store_release(lp_store *store);
 /* The argument of a function, used; NULL after raising. The second needs a database, and so on. */
 lp_store *lp_use_any(PyObject *module, PyObject *argument);
+/* Also one that closes with its last user, for tables that were not read before. */
+lp_store *lp_use_kept(PyObject *module, PyObject *argument);
 lp_store *lp_use_database(PyObject *module, PyObject *argument);
 lp_store *lp_use_recording(PyObject *module, PyObject *argument);
 

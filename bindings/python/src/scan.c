@@ -210,7 +210,7 @@ static PyObject *module_scan(PyObject *module, PyObject *arguments)
     scan_read read;
     if (!PyArg_ParseTuple(arguments, "OO!KO:scan", &argument, &PyTuple_Type, &question, &limit, &progress))
         return NULL;
-    lp_store *store = lp_use_any(module, argument);
+    lp_store *store = lp_use_kept(module, argument);
     if (!store)
         return NULL;
     if (lp_question_open(&q, module, store, question)) {

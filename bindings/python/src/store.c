@@ -14,15 +14,25 @@ static void store_shut(lp_store *store)
     Py_END_ALLOW_THREADS;
 }
 
-bool lp_store_use(lp_store *store)
+static bool use(lp_store *store, bool is_closed)
 {
-    if (store->is_closing || (!store->db && !store->recording)) {
+    if (is_closed) {
         PyErr_SetString(PyExc_ValueError, "the store is closed");
         return false;
     }
     Py_INCREF((PyObject *)store);
     store->users++;
     return true;
+}
+
+static bool is_shut(const lp_store *store)
+{
+    return !store->db && !store->recording;
+}
+
+bool lp_store_use(lp_store *store)
+{
+    return use(store, store->is_closing || is_shut(store));
 }
 
 void lp_store_release(lp_store *store)
@@ -32,13 +42,24 @@ void lp_store_release(lp_store *store)
     Py_DECREF((PyObject *)store);
 }
 
+static lp_store *store_of(PyObject *module, PyObject *argument)
+{
+    if (PyObject_TypeCheck(argument, lp_state_of(module)->store))
+        return (lp_store *)argument;
+    PyErr_SetString(PyExc_TypeError, "not a store");
+    return NULL;
+}
+
 lp_store *lp_use_any(PyObject *module, PyObject *argument)
 {
-    if (!PyObject_TypeCheck(argument, lp_state_of(module)->store)) {
-        PyErr_SetString(PyExc_TypeError, "not a store");
-        return NULL;
-    }
-    return lp_store_use((lp_store *)argument) ? (lp_store *)argument : NULL;
+    lp_store *store = store_of(module, argument);
+    return store && lp_store_use(store) ? store : NULL;
+}
+
+lp_store *lp_use_kept(PyObject *module, PyObject *argument)
+{
+    lp_store *store = store_of(module, argument);
+    return store && use(store, is_shut(store)) ? store : NULL;
 }
 
 lp_store *lp_use_database(PyObject *module, PyObject *argument)
@@ -91,7 +112,7 @@ static PyObject *store_closed(PyObject *self, void *closure)
 {
     lp_store *store = (lp_store *)self;
     (void)closure;
-    return PyBool_FromLong(store->is_closing || (!store->db && !store->recording));
+    return PyBool_FromLong(store->is_closing || is_shut(store));
 }
 
 static PyObject *store_users(PyObject *self, void *closure)
@@ -222,7 +243,19 @@ static PyObject *module_info(PyObject *module, PyObject *argument)
     return dict;
 }
 
+/* keep(store) -> an object that is a user of the store as long as it lives */
+static PyObject *module_keep(PyObject *module, PyObject *argument)
+{
+    lp_store *store = lp_use_any(module, argument);
+    if (!store)
+        return NULL;
+    PyObject *kept = lp_buffer_of_store(module, store, &(lp_array){"B", "", 1, 0, 1});
+    lp_store_release(store);
+    return kept;
+}
+
 PyMethodDef lp_store_methods[] = {
+    {"keep", module_keep, METH_O, "keep(store) -> object"},
     {"open", module_open, METH_VARARGS, "open(path, threads, progress) -> (Store, kind, findings)"},
     {"info", module_info, METH_O, "info(store) -> dict"},
     {NULL, NULL, 0, NULL}};

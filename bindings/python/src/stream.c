@@ -135,7 +135,7 @@ PyObject *lp_module_scan_stream(PyObject *module, PyObject *arguments)
     unsigned long long limit;
     if (!PyArg_ParseTuple(arguments, "OO!K:scan_stream", &argument, &PyTuple_Type, &question, &limit))
         return NULL;
-    lp_store *store = lp_use_any(module, argument);
+    lp_store *store = lp_use_kept(module, argument);
     held_stream *held = store ? hold(module, store, question, limit) : NULL;
     if (!held)
         return NULL;
