@@ -13,6 +13,7 @@ packages=(
     python3-scipy                                                  # statistics are compared with it
     python3-dev python3-numpy python3-pandas mypy                  # the Python package, what it works with, types
     python3-nbconvert python3-ipykernel                            # its notebook is executed
+    python3-mesonpy python3-build python3-venv patchelf            # its wheel is built, and installed
     golang-go valgrind sqlite3                                     # readers of exports, beside those of .ci/validators.sh
     tmux procps util-linux
     libncurses-dev python3-pyte                                    # lode tui, and a terminal for its tests
