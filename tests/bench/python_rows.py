@@ -50,7 +50,7 @@ def streamed(arrow, db):
 def measure(tap, options, store):
     lines = subprocess.run([options.build / "tests/bench/arrow_rows", store], check=True, capture_output=True, text=True).stdout
     loops = {name.strip(): (int(rows), float(seconds)) for name, rows, seconds in re.findall(r"^(\D+?) +(\d+) rows, ([\d.]+) s", lines, re.M)}
-    import arrow
+    import arrow_reader as arrow
     import lode
     with lode.open(store) as db:
         seconds, rows = best(lambda: streamed(arrow, db))
