@@ -38,6 +38,8 @@ except ImportError:
 
 # Files have values by profile and totals by context; a scan takes the order that the store has.
 SORTED = ("value", "total")
+STATISTICS = ("select path_in_schema as name, stats_min_value as least, stats_max_value as greatest, stats_null_count::varchar as nulls, "
+              "encodings")
 STACK, DEEPEST = 512 << 20, 200000
 
 
@@ -149,14 +151,35 @@ class Agreement:
         queries = ["select " + ", ".join(
             f"coalesce(md5(string_agg(coalesce('=' || {duckdb_text(c)}, '~'), chr(10) order by file_row_number)), md5('')) as \"{c.name}\""
             for c in schema[name][0]) + f" from read_parquet('{folder}/{name}.parquet', file_row_number=true)" for name in names]
+        queries += [f"{STATISTICS} from parquet_metadata('{folder}/{name}.parquet')" for name in names]
         status, said = validators.run("duckdb.mjs", folder / "store.parquet", *queries)
         if status:
             self.faults.append(f"DuckDB: {said['error']}")
             return
+        for name, groups in zip(names, said["queries"][len(names):]):
+            for column in schema[name][0]:
+                self.compare_statistics(f"DuckDB {name}.{column.name}", column, files[name][column.name], [g for g in groups if g["name"] == column.name])
         for name, (found,) in zip(names, said["queries"]):
             ours = digests(files[name])
             self.faults += [f"DuckDB {name}.{column}" for column in ours if ours[column] != found[column]]
             self.cells["DuckDB"] += sum(map(len, files[name].values()))
+
+
+    def compare_statistics(self, what, column, cells, groups):
+        """Bounds and NULLs of row groups, as DuckDB reads them, and those of the cells; dictionaries, which it has read."""
+        found = [cell for cell in cells if cell is not None]
+        if not cells:
+            return
+        if sum(int(group["nulls"]) for group in groups) != len(cells) - len(found):
+            self.faults.append(f"{what}: NULLs of {groups}")
+        self.cells["columns with dictionaries"] += any("DICTIONARY" in group["encodings"] for group in groups)
+        if column.kind in (BOOLEAN, BYTE_ARRAY) or not found or any(cell != cell for cell in found):
+            return
+        parse = float if column.kind == DOUBLE else int
+        bounds = min(parse(g["least"]) for g in groups if g["least"] is not None), max(parse(g["greatest"]) for g in groups if g["greatest"] is not None)
+        if bounds != (min(found), max(found)):
+            self.faults.append(f"{what}: bounds {bounds}, not {min(found)} and {max(found)}")
+        self.cells["columns with statistics"] += 1
 
 
 def check_store(tap, lode, program, store, cells):
