@@ -126,6 +126,12 @@ def test_notebook(tests):
     flame = lode.Flame({"name": [HOSTILE, None], "level": [0.0, -1.0], "x": [0.0, 0.0], "width": [1.0, .5], "inclusive": [1.0, .5],
                         "exclusive": [0.0, .5], "kind": ["own", None], "more": [0, 3]}, "seconds", HOSTILE, 1.0, 1.0, 1000, False)
     is_safe(tests, flame._repr_html_(), "a flame graph of hostile names")
+    numbers = ("difference", "gross", "base", "new", "base_own", "new_own", "base_calls", "new_calls")
+    compared = lode.ComparedTree({"name": [HOSTILE] * 3, **{name: [1.0, 3.0, 2.0] for name in numbers}, "only_in": [None, "new", None], "base_name": [HOSTILE] * 3,
+                                  "new_name": [None] * 3, "node": [1, 2, 5], "parent": [0, 0, 1]}, (1.0, 4.0), 4.0, (1.0, 1.0), "seconds", 0)
+    is_safe(tests, compared._repr_html_(), "a compared tree of hostile names")
+    tests.check(compared.to_dicts()[2]["parent_row"] == 1 and list(compared["gross"]) == [3.0, 1.0, 2.0] and "\x1b" not in str(compared),
+                "the largest change is first, and what it calls follows it", compared.to_dicts())
     with lode.open(tests.folder / "demo" / "solver") as db:
         for what in (db, db.top(), db.tree(), db.flame(), db.timeline(columns=300), db.metrics, db.find("main"),
                      db.find("main").distribution(), lode.check(db.path), lode.compare(db, db)):
@@ -139,6 +145,32 @@ def test_notebook(tests):
         with lode.open(tests.folder / "demo" / store) as recording:
             for what in (recording, recording.top(), recording.tree(), recording.flame(), recording.timeline(columns=300), recording.tracks):
                 is_safe(tests, what._repr_html_(), f"{store}: {type(what).__name__}")
+
+
+def test_progress(tests):
+    """progress=True is a bar of text; in a notebook, one output that is updated, and empty at the end."""
+    from types import SimpleNamespace
+    pages, kinds = [], ("IPython", "IPython.display", "ipykernel")
+    handle = SimpleNamespace(update=pages.append)
+    display = SimpleNamespace(HTML=str, display=lambda page, display_id: pages.append(page) or handle)
+    before = {name: sys.modules.get(name) for name in kinds}
+    sys.modules.update({"IPython": SimpleNamespace(display=display), "IPython.display": display, "ipykernel": SimpleNamespace()})
+    try:
+        from lode.store import _reporter
+        report = _reporter(True)
+        for done in (1, 3, 4):
+            report(HOSTILE, done, 4)
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+    tests.check(len(pages) == 3 and 'value="3" max="4"' in pages[1] and pages[2] == "", "a bar of a notebook", pages)
+    is_safe(tests, pages[0], "a bar of a hostile phase")
+    seen = []
+    lode.build([tests.folder / "demo" / "thumbs"], output=tests.folder / "built", progress=lambda *words: seen.append(words))
+    tests.check(seen and all(len(words) == 3 for words in seen), "a function is told phase, done and total", seen[:3])
 
 
 def test_without_numpy(tests):
@@ -170,4 +202,4 @@ def test_import(tests):
 
 
 if __name__ == "__main__":
-    support.Tests().finish([test_columns, test_words, test_times, test_forms, test_notebook, test_without_numpy, test_import])
+    support.Tests().finish([test_columns, test_words, test_times, test_forms, test_notebook, test_progress, test_without_numpy, test_import])

@@ -33,7 +33,7 @@ def _reporter(progress):
     if progress is not True:
         return progress or None
     import sys
-    if "ipykernel" in sys.modules and not sys.stderr.isatty():
+    if "ipykernel" in sys.modules:
         from .notebook import Bar
         return Bar()
     return _bar
