@@ -35,6 +35,10 @@ try:
     import lode as package
 except ImportError:
     package = None
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 # Files have values by profile and totals by context; a scan takes the order that the store has.
 SORTED = ("value", "total")
@@ -87,7 +91,7 @@ def by_column(tables):
 
 
 def from_package(store):
-    """(columns, Arrow stream) of every table but functions."""
+    """(columns, Arrow stream, arrays) of every table but functions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with package.open(store) as opened:
@@ -95,7 +99,23 @@ def from_package(store):
             arrow = {name: arrow_reader.consume(table) for name, table in asked.items()}
             if any(table._read is None for table in asked.values()):
                 raise ValueError("a stream was made of columns")
-            return {name: {column: list(table._raw(column)) for column in table.columns} for name, table in asked.items()}, arrow
+            known = {name: {column: list(table._raw(column)) for column in table.columns} for name, table in asked.items()}
+            return known, arrow, in_place(opened) if numpy and isinstance(opened, package.Database) else {}
+
+
+def in_place(db):
+    """Values and samples as arrays in the files have them."""
+    value = {"profile_id": [], "context_id": [], "metric_id": [], "value": []}
+    sample = {"profile_id": [], "time_ns": [], "context_id": []}
+    for profile in range(1, len(db.profiles)):
+        values, samples = db.values(profile), db.samples(profile)
+        for name, cells in (("profile_id", [profile] * len(values)), ("context_id", db.value_contexts(profile).tolist()),
+                            ("metric_id", values["metric"].tolist()), ("value", values["value"].tolist())):
+            value[name] += cells
+        if samples is not None:
+            for name, cells in (("profile_id", [profile] * len(samples)), ("time_ns", samples["time"].tolist()), ("context_id", samples["context"].tolist())):
+                sample[name] += cells
+    return {"value": value, "sample": sample}
 
 
 def cell_like(sample, cell):
@@ -135,10 +155,12 @@ class Agreement:
                 expected = {column: list(map(finite, cells)) for column, cells in expected.items()}
             if name == "store" and is_without_path:
                 expected["path"] = [None] * len(expected["path"])  # files do not know it
+            if way == "arrays":
+                expected = {column: expected[column] for column in found}  # a file has no durations
             if list(expected) != list(found):
                 self.faults.append(f"{way} {name}: columns {list(found)}")
                 continue
-            if name in SORTED:
+            if name in SORTED or way == "arrays":
                 expected, found = in_order(expected), in_order(found)
             ours, theirs = digests(expected), digests(found)
             self.faults += [f"{way} {name}.{column}: {len(found[column])} cells, {len(expected[column])} expected"
@@ -196,7 +218,7 @@ def check_store(tap, lode, program, store, cells):
         schema = readers.from_parquet(folder / "parquet")
         files = by_column(schema)
         try:
-            known, arrow = from_package(store) if package else (files, None)
+            known, arrow, arrays = from_package(store) if package else (files, None, {})
             sql = from_sql(lode, store, known)
         except (OSError, RuntimeError, package.Error if package else OSError) as error:
             tap.check(program.call("check", store).returncode != 0, f"{name} is refused while it is read, and is not sound", [str(error)])
@@ -209,6 +231,7 @@ def check_store(tap, lode, program, store, cells):
         agreement.compare("SQL", sql, is_finite=True)
         if package:
             agreement.compare("Arrow", arrow)
+            agreement.compare("arrays", arrays, arrays)
             agreement.cells["Python"] = sum(len(column) for table in known.values() for column in table.values())
         if validators.where():
             agreement.ask_duckdb(folder / "parquet", schema, files)
