@@ -18,17 +18,6 @@ static const lode_field context_fields[] = {ID,
                                             I64("address", LODE_FIELD_ADDRESS | LODE_FIELD_OPTIONAL),
                                             TEXT("name")};
 
-struct context_name {
-    const lode_context *context;
-    lode_name_form form;
-};
-
-static size_t context_label(const void *thing, char *buffer, size_t capacity)
-{
-    const struct context_name *name = thing;
-    return lode_context_label_as(name->context, name->form, buffer, capacity);
-}
-
 static bool is_caller(const lode_context *context)
 {
     int lexical = lode_context_lexical(context);
@@ -191,8 +180,7 @@ static lode_status context_row(struct lode_table_reader *reader, struct lode_tab
     lode_batch_fixed(batch, 6, kind ? kind : "unknown");
     lode_batch_fixed(batch, 7, relation_of(context));
     put_location(tables, batch, context);
-    struct context_name name = {context, tables->options.names};
-    return lode_batch_label(batch, 13, context_label, &name, error);
+    return lode_batch_context(batch, 13, context, tables->options.names, error);
 }
 
 /* Its state: the callers, if anybody asks for them. */

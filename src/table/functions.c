@@ -132,19 +132,24 @@ static lode_status choose_profiles(struct lode_table_reader *reader, const lode_
     return LODE_OK;
 }
 
+lode_status lode_function_cost(struct lode_tables *tables, lode_cost_options *options, const lode_cost **cost,
+                               lode_error *error)
+{
+    LODE_TRY(open_costs(tables, error));
+    options->threads = tables->options.pool ? 0 : 1;
+    options->on_progress = tables->options.on_progress;
+    options->user = tables->options.progress_user;
+    return lode_query_cost(cost, tables->costs, options, error);
+}
+
 /* LODE_END if there is nothing that could cost anything. */
 static lode_status find_cost(struct lode_table_reader *reader, lode_error *error)
 {
     struct lode_function_state *state = reader->state;
-    const struct lode_table_choice *choice = &reader->tables->options;
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     LODE_TRY(choose_metric(reader, &options.metric, error));
     LODE_TRY(choose_profiles(reader, &options.selection, error));
-    LODE_TRY(open_costs(reader->tables, error));
-    options.threads = lode_function_threads(reader);
-    options.on_progress = choice->on_progress;
-    options.user = choice->progress_user;
-    return lode_query_cost(&state->cost, reader->tables->costs, &options, error);
+    return lode_function_cost(reader->tables, &options, &state->cost, error);
 }
 
 /* A function that has no rows is no error. */
@@ -218,7 +223,7 @@ static const lode_field hotspot_fields[] = {TEXT("name"),
 
 static const char *const group_names[] = {"function", "line", "loop", "module", "file", NULL, "symbol", NULL};
 
-static lode_status choose_group(const struct lode_table_reader *reader, lode_group_by *by, lode_error *error)
+lode_status lode_function_group(const struct lode_table_reader *reader, lode_group_by *by, lode_error *error)
 {
     const char *name = lode_function_text(reader, "by");
     *by = LODE_BY_FUNCTION;
@@ -230,14 +235,14 @@ static lode_status choose_group(const struct lode_table_reader *reader, lode_gro
     if (name == NULL)
         return LODE_OK;
     return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                     "hotspots are by function, line, loop, module, file or symbol, not by '%s'", name);
+                     "rows are by function, line, loop, module, file or symbol, not by '%s'", name);
 }
 
 static lode_status open_hotspot(struct lode_table_reader *reader, lode_error *error)
 {
     struct lode_function_state *state = reader->state;
     lode_hotspot_options options = LODE_HOTSPOT_OPTIONS_INIT;
-    LODE_TRY(choose_group(reader, &state->by, error));
+    LODE_TRY(lode_function_group(reader, &state->by, error));
     options.by = state->by;
     options.names = reader->tables->options.names;
     lode_status status = find_cost(reader, error);
@@ -305,25 +310,13 @@ static lode_status open_tree(struct lode_table_reader *reader, lode_error *error
     return rows_or_none(reader, status, state->view ? lode_view_count(state->view) : 0, error);
 }
 
-struct context_name {
-    const lode_context *context;
-    lode_name_form form;
-};
-
-static size_t context_label(const void *thing, char *buffer, size_t capacity)
-{
-    const struct context_name *name = thing;
-    return lode_context_label_as(name->context, name->form, buffer, capacity);
-}
-
 static lode_status tree_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
                             lode_error *error)
 {
     const struct lode_function_state *state = reader->state;
     const lode_view_row *row = lode_view_at(state->view, i);
-    struct context_name name = {row->context, reader->tables->options.names};
     lode_batch_u32(batch, 0, row->depth);
-    LODE_TRY(lode_batch_label(batch, 1, context_label, &name, error));
+    LODE_TRY(lode_batch_context(batch, 1, row->context, reader->tables->options.names, error));
     lode_batch_f64(batch, 2, row->inclusive);
     lode_batch_f64(batch, 3, row->exclusive);
     lode_batch_u32(batch, 4, lode_context_id(row->context));
@@ -520,9 +513,8 @@ static lode_status timeline_row(struct lode_table_reader *reader, struct lode_ta
     lode_batch_fixed(batch, 4, NULL);
     if (context == NULL)
         return LODE_OK;
-    struct context_name name = {context, reader->tables->options.names};
     lode_batch_u32(batch, 3, lode_context_id(context));
-    return lode_batch_label(batch, 4, context_label, &name, error);
+    return lode_batch_context(batch, 4, context, reader->tables->options.names, error);
 }
 
 NEXT_OF(timeline)

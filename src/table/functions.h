@@ -32,7 +32,8 @@ struct lode_function_state {
     lode_calls *calls;
     lode_calltree *tree;
     lode_search *search;
-    struct lode_array findings; /* struct lode_kept_finding */
+    const struct lode_table_choice *choice; /* of the tables */
+    struct lode_array findings;             /* struct lode_kept_finding */
     struct lode_arena text;
     lode_distribution distribution;
     uint64_t zeros;
@@ -76,8 +77,15 @@ static inline unsigned lode_function_threads(const struct lode_table_reader *rea
 /* What was not found is a wrong argument, unless it is a part that the store does not have. */
 lode_status lode_function_found(lode_status status, lode_error *error);
 
+/* The groups that the argument `by` names. */
+lode_status lode_function_group(const struct lode_table_reader *reader, lode_group_by *by, lode_error *error);
+/* A cost from the cache of the tables; lode_query_release is due. */
+lode_status lode_function_cost(struct lode_tables *tables, lode_cost_options *options, const lode_cost **cost,
+                               lode_error *error);
+lode_calls_options lode_function_calls_options(const struct lode_tables *tables);
+
 extern const struct lode_table_def lode_table_cost, lode_table_hotspot, lode_table_tree,
-    lode_table_distribution, lode_table_timeline, lode_table_finding;
+    lode_table_distribution, lode_table_timeline, lode_table_finding, lode_table_compare;
 extern const struct lode_table_def lode_table_call_stat, lode_table_calltree, lode_table_found;
 
 /* Rows of requests, for `found`: as in the table of requests. */

@@ -20,11 +20,11 @@ static const lode_field call_stat_fields[] = {TEXT("function"),
                                               I64("p99_ns", 0),
                                               I64("errors", 0)};
 
-static lode_calls_options calls_options(const struct lode_table_reader *reader)
+lode_calls_options lode_function_calls_options(const struct lode_tables *tables)
 {
-    const struct lode_table_choice *choice = &reader->tables->options;
+    const struct lode_table_choice *choice = &tables->options;
     lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
-    options.threads = lode_function_threads(reader);
+    options.threads = choice->pool ? 0 : 1;
     options.pool = choice->pool;
     options.on_progress = choice->on_progress;
     options.user = choice->progress_user;
@@ -36,29 +36,17 @@ static lode_status open_call_stat(struct lode_table_reader *reader, lode_error *
 {
     struct lode_function_state *state = reader->state;
     const struct lode_tables *tables = reader->tables;
-    lode_calls_options options = calls_options(reader);
+    lode_calls_options options = lode_function_calls_options(tables);
     options.merge = 1;
     LODE_TRY(lode_calls_compute(&state->calls, tables->recording, tables->options.slice, &options, error));
     return lode_table_choose_rows(reader, (uint32_t)lode_calls_count(state->calls), error);
 }
 
-struct function_name {
-    const lode_function *function;
-    lode_name_form form;
-};
-
-static size_t function_label(const void *thing, char *buffer, size_t capacity)
-{
-    const struct function_name *name = thing;
-    return lode_function_label_as(name->function, name->form, buffer, capacity);
-}
-
 static lode_status put_name(const struct lode_table_reader *reader, struct lode_table_batch *batch,
                             unsigned column, const lode_function *function, lode_error *error)
 {
-    struct function_name name = {function, reader->tables->options.names};
     if (function)
-        return lode_batch_label(batch, column, function_label, &name, error);
+        return lode_batch_function(batch, column, function, reader->tables->options.names, error);
     lode_batch_fixed(batch, column, NULL);
     return LODE_OK;
 }
@@ -100,7 +88,7 @@ static lode_status open_calltree(struct lode_table_reader *reader, lode_error *e
 {
     struct lode_function_state *state = reader->state;
     const struct lode_tables *tables = reader->tables;
-    lode_calls_options options = calls_options(reader);
+    lode_calls_options options = lode_function_calls_options(tables);
     LODE_TRY(lode_calltree_compute(&state->tree, tables->recording, tables->options.slice, &options, error));
     return lode_table_choose_rows(reader, state->tree->contexts.count, error);
 }
@@ -202,6 +190,12 @@ static int take_finding(void *user, const lode_finding *finding)
     return !(kept->rule && kept->file && kept->text);
 }
 
+static int pass_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    const struct lode_function_state *state = user;
+    return state->choice->on_progress(state->choice->progress_user, phase, done, total);
+}
+
 static lode_status choose_level(const struct lode_table_reader *reader, lode_check_level *level,
                                 lode_error *error)
 {
@@ -232,7 +226,9 @@ static lode_status open_finding(struct lode_table_reader *reader, lode_error *er
     options.threads = lode_function_threads(reader);
     options.pool = choice->pool;
     options.on_finding = take_finding;
+    options.on_progress = choice->on_progress ? pass_progress : NULL;
     options.user = state;
+    state->choice = choice;
     LODE_TRY(lode_check(choice->path, &options, NULL, error));
     return lode_table_choose_rows(reader, (uint32_t)state->findings.count, error);
 }
@@ -257,9 +253,9 @@ const struct lode_table_def lode_table_finding = {
     FUNCTION("defects of the store, as 'lode check' has them", finding), NO_ID};
 
 const struct lode_table_def *const lode_database_functions[] = {
-    &lode_table_cost,         &lode_table_hotspot,  &lode_table_tree,
-    &lode_table_distribution, &lode_table_timeline, &lode_table_finding};
+    &lode_table_cost,     &lode_table_hotspot, &lode_table_tree,   &lode_table_distribution,
+    &lode_table_timeline, &lode_table_finding, &lode_table_compare};
 const unsigned lode_database_function_tables = COUNT(lode_database_functions);
-const struct lode_table_def *const lode_recording_functions[] = {&lode_table_call_stat, &lode_table_calltree,
-                                                                 &lode_table_found, &lode_table_finding};
+const struct lode_table_def *const lode_recording_functions[] = {
+    &lode_table_call_stat, &lode_table_calltree, &lode_table_found, &lode_table_finding, &lode_table_compare};
 const unsigned lode_recording_function_tables = COUNT(lode_recording_functions);

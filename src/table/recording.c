@@ -194,17 +194,6 @@ static lode_status search(struct lode_table_reader *reader, lode_error *error)
     return LODE_OK;
 }
 
-struct function_name {
-    const lode_function *function;
-    lode_name_form form;
-};
-
-static size_t function_label(const void *thing, char *buffer, size_t capacity)
-{
-    const struct function_name *name = thing;
-    return lode_function_label_as(name->function, name->form, buffer, capacity);
-}
-
 /* The method that the request began with; without a query, it gets a number, as in events. */
 static lode_status put_name(struct lode_table_reader *reader, struct lode_table_batch *batch,
                             const lode_function *function, lode_error *error)
@@ -213,10 +202,8 @@ static lode_status put_name(struct lode_table_reader *reader, struct lode_table_
     uint32_t number;
     if (function == NULL)
         return LODE_OK;
-    if (reader->query) {
-        struct function_name name = {function, tables->options.names};
-        return lode_batch_label(batch, 6, function_label, &name, error);
-    }
+    if (reader->query)
+        return lode_batch_function(batch, 6, function, tables->options.names, error);
     LODE_TRY(lode_tables_function(tables, function, &number, error));
     lode_batch_fixed(batch, 6, lode_function_names_label(&tables->names, number));
     return LODE_OK;

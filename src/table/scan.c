@@ -37,6 +37,9 @@ lode_status lode_tables_open(lode_tables **out, const lode_database *db, const l
     LODE_TRY(lode_options_take(&options, given, error));
     if (!db == !recording)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET, "tables are those of one store");
+    if (options.base && !options.base->db != !db)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "a database and a recording cannot be compared in a table");
     struct lode_tables *tables = calloc(1, sizeof *tables);
     LODE_TRY_ALLOC(tables, error);
     struct lode_table_choice choice = {.path = options.path,
@@ -47,7 +50,8 @@ lode_status lode_tables_open(lode_tables **out, const lode_database *db, const l
                                        .user = options.user,
                                        .pool = options.pool,
                                        .on_progress = options.on_progress,
-                                       .progress_user = options.progress_user};
+                                       .progress_user = options.progress_user,
+                                       .base = options.base};
     lode_status status = lode_tables_begin(tables, db, recording, &choice, error);
     if (status == LODE_OK)
         *out = tables;

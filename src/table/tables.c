@@ -137,6 +137,37 @@ lode_status lode_batch_label(struct lode_table_batch *batch, unsigned column, lo
     return LODE_OK;
 }
 
+struct named {
+    const void *thing;
+    lode_name_form form;
+};
+
+static size_t context_label(const void *thing, char *buffer, size_t capacity)
+{
+    const struct named *named = thing;
+    return lode_context_label_as(named->thing, named->form, buffer, capacity);
+}
+
+static size_t function_label(const void *thing, char *buffer, size_t capacity)
+{
+    const struct named *named = thing;
+    return lode_function_label_as(named->thing, named->form, buffer, capacity);
+}
+
+lode_status lode_batch_context(struct lode_table_batch *batch, unsigned column, const lode_context *context,
+                               lode_name_form form, lode_error *error)
+{
+    struct named named = {context, form};
+    return lode_batch_label(batch, column, context_label, &named, error);
+}
+
+lode_status lode_batch_function(struct lode_table_batch *batch, unsigned column,
+                                const lode_function *function, lode_name_form form, lode_error *error)
+{
+    struct named named = {function, form};
+    return lode_batch_label(batch, column, function_label, &named, error);
+}
+
 /* ---- functions of a recording ---- */
 
 void lode_function_names_init(struct lode_function_names *names, lode_name_form form)
@@ -239,6 +270,10 @@ lode_status lode_tables_begin(struct lode_tables *tables, const lode_database *d
     tables->count = db ? lode_database_table_count : lode_recording_table_count;
     tables->functions = db ? lode_database_functions : lode_recording_functions;
     tables->function_count = db ? lode_database_function_tables : lode_recording_function_tables;
+    /* The last one compares. */
+    tables->function_count -= choice->base == NULL;
+    if (choice->base)
+        lode_tables_hold(choice->base);
     atomic_init(&tables->references, 1);
     pthread_mutex_init(&tables->lock, NULL);
     lode_function_names_init(&tables->names, choice->names);
@@ -260,6 +295,7 @@ void lode_tables_end(struct lode_tables *tables)
     lode_function_names_free(&tables->names);
     lode_interner_free(&tables->files);
     lode_query_close(tables->costs);
+    lode_tables_close(tables->options.base);
     pthread_mutex_destroy(&tables->lock);
 }
 

@@ -136,6 +136,7 @@ struct lode_table_choice {
     lode_pool *pool;
     lode_progress_fn on_progress;
     void *progress_user;
+    struct lode_tables *base; /* that `compare` compares with; NULL: there is no such table */
 };
 
 /* Functions of a recording with their labels, by number. */
@@ -319,6 +320,11 @@ lode_status lode_batch_bytes(struct lode_table_batch *batch, unsigned column, co
 typedef size_t (*lode_batch_label_fn)(const void *thing, char *buffer, size_t capacity);
 lode_status lode_batch_label(struct lode_table_batch *batch, unsigned column, lode_batch_label_fn label,
                              const void *thing, lode_error *error);
+
+lode_status lode_batch_context(struct lode_table_batch *batch, unsigned column, const lode_context *context,
+                               lode_name_form form, lode_error *error);
+lode_status lode_batch_function(struct lode_table_batch *batch, unsigned column,
+                                const lode_function *function, lode_name_form form, lode_error *error);
 
 /* A number of a module or file, or NULL. */
 void lode_batch_module(struct lode_table_batch *batch, unsigned column, const lode_module *module);

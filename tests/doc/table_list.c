@@ -36,8 +36,15 @@ static void print_field(const lode_field *field)
 
 static int print_tables(const char *title, const lode_database *db, const lode_recording *recording)
 {
-    lode_tables *tables;
-    if (lode_tables_open(&tables, db, recording, NULL, NULL) != LODE_OK)
+    lode_tables *base, *tables;
+    lode_tables_options options = LODE_TABLES_OPTIONS_INIT;
+    if (lode_tables_open(&base, db, recording, NULL, NULL) != LODE_OK)
+        return 1;
+    /* With a store to compare with, there are all tables. */
+    options.base = base;
+    lode_status status = lode_tables_open(&tables, db, recording, &options, NULL);
+    lode_tables_close(base);
+    if (status != LODE_OK)
         return 1;
     printf("\n## %s\n", title);
     for (unsigned i = 0; i < lode_tables_count(tables); i++) {

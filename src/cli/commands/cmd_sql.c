@@ -154,6 +154,9 @@ static int open_tables(sql_job *job, sql_store *store)
     options.user = &store->recording;
     options.on_progress = sql_on_progress;
     options.progress_user = job->connection;
+    /* The first store is the base of all others of its kind. */
+    if (store != job->stores && store->kind == job->stores[0].kind)
+        options.base = job->stores[0].tables;
     if (lode_tables_open(&store->tables, store->database.db, store->recording.recording, &options, &error) !=
         LODE_OK)
         return report_error(options.path, &error);
