@@ -27,7 +27,7 @@ packages=(
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
     abigail-tools                                                  # the public interface against its baseline
     man-db groff-base                                              # the manual pages can be read
-    dpkg-dev debhelper chrpath lintian mmdebstrap                  # Debian packages, and roots to try them in
+    dpkg-dev debhelper dh-python chrpath lintian mmdebstrap        # Debian packages, and roots to try them in
     gzip ca-certificates jq                                         # jq: the tutorial uses it
 )
 missing=()
