@@ -143,14 +143,8 @@ static const lode_database *database_of(const sql *s, sqlite3_value *schema)
 
 static void call_path(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    const lode_database *db = database_of(sqlite3_user_data(context), count > 1 ? values[1] : NULL);
-    sqlite3_int64 id = sqlite3_value_int64(values[0]);
-    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
-        return;
-    if (!db)
-        sqlite3_result_error(context, "path: there is no such database", -1);
-    else if (id >= 0 && id <= UINT32_MAX && lode_database_context(db, (uint32_t)id))
-        sqlite3_result_text(context, sql_path_text(db, (uint32_t)id), -1, sqlite3_free);
+    sql_result_path(context, database_of(sqlite3_user_data(context), count > 1 ? values[1] : NULL),
+                    values[0]);
 }
 
 /* ---- opening ---- */

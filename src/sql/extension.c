@@ -7,22 +7,84 @@
 #include "sql/source.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 /* Not SQLITE_EXTENSION_INIT1: the other files refer to it by this name. */
 const sqlite3_api_routines *sqlite3_api;
 
 enum {
-    OLDEST = 3038000 /* SQLite that hands over IN lists */
+    OLDEST = 3038000, /* SQLite that hands over IN lists */
+    LOOK = 5000000,   /* nanoseconds between two looks whether a statement is interrupted */
+    SECOND = 1000000000,
+    STORES = 64 /* whose contexts path() finds */
 };
 
-static sql_source *open_source(const char *path, lode_error *error)
+/* What a connection has open. Its functions and its stores refer to it. */
+typedef struct host {
+    unsigned uses;
+    sqlite3 *db;
+    long long looked; /* when, in nanoseconds */
+    size_t count;
+    struct {
+        char *prefix; /* sqlite3_free */
+        sql_source *source;
+    } stores[STORES];
+} host;
+
+static void drop_host(void *user)
+{
+    host *h = user;
+    if (--h->uses == 0)
+        free(h);
+}
+
+/* When the connection forgets its functions, it closes. */
+static void close_host(void *user)
+{
+    host *h = user;
+    while (h->count > 0) {
+        sqlite3_free(h->stores[--h->count].prefix);
+        sql_source_drop(h->stores[h->count].source);
+    }
+    drop_host(h);
+}
+
+/* ---- interruption ---- */
+
+/*
+ * SQLite looks between rows only whether it is interrupted. A statement inside this one ends with
+ * that, in versions too that have no function to ask. One thread reads: it is the one that SQLite
+ * called.
+ */
+static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    host *h = user;
+    struct timespec time;
+    (void)phase;
+    (void)done;
+    (void)total;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    long long now = (long long)time.tv_sec * SECOND + time.tv_nsec;
+    if (now - h->looked < LOOK)
+        return 0;
+    h->looked = now;
+    return sqlite3_exec(h->db, "select 1", NULL, NULL, NULL) == SQLITE_INTERRUPT;
+}
+
+/* ---- stores ---- */
+
+static sql_source *open_source(host *h, const char *path, lode_error *error)
 {
     sql_source *source = calloc(1, sizeof *source);
     lode_tables_options options = LODE_TABLES_OPTIONS_INIT;
     if (!source)
         return NULL;
-    source->uses = 1;
-    source->owns = 1;
+    h->uses++;
+    *source = (sql_source){.uses = 1, .owns = 1, .path = strdup(path), .on_drop = drop_host, .user = h};
+    options.path = source->path;
+    options.on_progress = on_progress;
+    options.progress_user = h;
     lode_status status = lode_open(&source->db, &source->recording, NULL, path, NULL, error);
     if (source->recording)
         options.names = LODE_NAME_SIMPLE;
@@ -46,6 +108,27 @@ static int add_tables(sqlite3 *db, sql_source *source, const char *prefix, unsig
     return code;
 }
 
+/* Another store of this prefix is forgotten; statements that run keep it. */
+static int keep_store(host *h, const char *prefix, sql_source *source)
+{
+    size_t i = 0;
+    while (i < h->count && sqlite3_stricmp(h->stores[i].prefix, prefix) != 0)
+        i++;
+    if (i == STORES)
+        return SQLITE_FULL;
+    if (i == h->count) {
+        h->stores[i].prefix = sqlite3_mprintf("%s", prefix);
+        if (!h->stores[i].prefix)
+            return SQLITE_NOMEM;
+        h->count++;
+    } else {
+        sql_source_drop(h->stores[i].source);
+    }
+    h->stores[i].source = source;
+    source->uses++;
+    return SQLITE_OK;
+}
+
 /* Returns the number of tables. */
 static void call_open(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -57,17 +140,45 @@ static void call_open(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_error(context, "lode_open takes a path and, if wanted, a prefix of names", -1);
         return;
     }
-    sql_source *source = open_source(path, &error);
+    host *h = sqlite3_user_data(context);
+    sql_source *source = open_source(h, path, &error);
     if (!source) {
         sqlite3_result_error(context, error.text, -1);
         return;
     }
     int code = add_tables(sqlite3_context_db_handle(context), source, prefix, &tables);
     if (code == SQLITE_OK)
+        code = keep_store(h, prefix, source);
+    if (code == SQLITE_OK)
         sqlite3_result_int(context, (int)tables);
     else
         sqlite3_result_error_code(context, code);
     sql_source_drop(source);
+}
+
+/* path(CONTEXT_ID [, PREFIX]) */
+static void call_path(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const host *h = sqlite3_user_data(context);
+    const char *prefix = count > 1 ? (const char *)sqlite3_value_text(values[1]) : "";
+    const lode_database *db = NULL;
+    for (size_t i = 0; prefix && i < h->count; i++)
+        if (sqlite3_stricmp(h->stores[i].prefix, prefix) == 0)
+            db = h->stores[i].source->db;
+    sql_result_path(context, db, values[0]);
+}
+
+/* The first one decides how long the host is there. */
+static int add_functions(sqlite3 *db, host *h)
+{
+    int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+    int code = sqlite3_create_function_v2(db, "lode_open", 2, flags, h, call_open, NULL, NULL, close_host);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function_v2(db, "lode_open", 1, flags, h, call_open, NULL, NULL, NULL);
+    for (int i = 1; i <= 2 && code == SQLITE_OK; i++)
+        code = sqlite3_create_function_v2(db, "path", i, SQLITE_UTF8 | SQLITE_INNOCUOUS, h, call_path, NULL,
+                                          NULL, NULL);
+    return code == SQLITE_OK ? sql_functions_add(db, 0) : code;
 }
 
 static int start(sqlite3 *db, char **message, const sqlite3_api_routines *api)
@@ -77,11 +188,15 @@ static int start(sqlite3 *db, char **message, const sqlite3_api_routines *api)
         *message = sqlite3_mprintf("Lode needs SQLite 3.38 or newer, not %s", sqlite3_libversion());
         return SQLITE_ERROR;
     }
-    int code = sql_functions_add(db, 0);
-    for (int i = 1; i <= 2 && code == SQLITE_OK; i++)
-        code = sqlite3_create_function_v2(db, "lode_open", i, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
-                                          call_open, NULL, NULL, NULL);
-    return code;
+    /* It was loaded before: SQLite replaces no function while a statement runs. */
+    if (sqlite3_exec(db, "select lode_open(null) where 0", NULL, NULL, NULL) == SQLITE_OK)
+        return SQLITE_OK;
+    host *h = calloc(1, sizeof *h);
+    if (!h)
+        return SQLITE_NOMEM;
+    h->uses = 1;
+    h->db = db;
+    return add_functions(db, h);
 }
 
 /* The name by which SQLite finds it first, and the one that belongs to the name of the file. */

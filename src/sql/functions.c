@@ -143,7 +143,7 @@ static int is_frame(const lode_context *context)
     return lode_context_function(context) != NULL || lode_context_entry(context) != 0;
 }
 
-char *sql_path_text(const lode_database *db, uint32_t id)
+static char *path_text(const lode_database *db, uint32_t id)
 {
     const lode_context *context = lode_database_context(db, id);
     sqlite3_str *path = sqlite3_str_new(NULL);
@@ -158,24 +158,38 @@ char *sql_path_text(const lode_database *db, uint32_t id)
     return sqlite3_str_finish(path);
 }
 
+void sql_result_path(sqlite3_context *context, const lode_database *db, sqlite3_value *value)
+{
+    sqlite3_int64 id = sqlite3_value_int64(value);
+    if (sqlite3_value_type(value) == SQLITE_NULL)
+        return;
+    if (!db)
+        sqlite3_result_error(context, "path: there is no such database", -1);
+    else if (id >= 0 && id <= UINT32_MAX && lode_database_context(db, (uint32_t)id))
+        sqlite3_result_text(context, path_text(db, (uint32_t)id), -1, sqlite3_free);
+}
+
 /* ---- registration ---- */
+
+static int add_function(sqlite3 *db, const char *name, int count,
+                        void (*call)(sqlite3_context *, int, sqlite3_value **))
+{
+    return sqlite3_create_function_v2(db, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                      NULL, call, NULL, NULL, NULL);
+}
 
 int sql_functions_add(sqlite3 *db, int is_own)
 {
-    static const struct {
-        const char *name;
-        int count, is_own;
-        void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {
-        {"simple_name", 1, 0, call_simple_name}, {"demangle", 1, 0, call_demangle},
-        {"seconds", 1, 0, call_seconds},         {"hex", 1, 1, call_hex},
-        {"regexp", 2, 1, call_regexp},
-    };
-    int code = SQLITE_OK;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions && code == SQLITE_OK; i++)
-        if (is_own || !functions[i].is_own)
-            code = sqlite3_create_function_v2(db, functions[i].name, functions[i].count,
-                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
-                                              functions[i].call, NULL, NULL, NULL);
+    int code = add_function(db, "simple_name", 1, call_simple_name);
+    if (code == SQLITE_OK)
+        code = add_function(db, "demangle", 1, call_demangle);
+    if (code == SQLITE_OK)
+        code = add_function(db, "seconds", 1, call_seconds);
+    if (code == SQLITE_OK)
+        code = add_function(db, is_own ? "hex" : "lode_hex", 1, call_hex);
+    /* That of the host is found where a statement with it can be prepared. */
+    if (code == SQLITE_OK &&
+        (is_own || sqlite3_exec(db, "select 'a' regexp 'a' where 0", NULL, NULL, NULL) != SQLITE_OK))
+        code = add_function(db, "regexp", 2, call_regexp);
     return code;
 }

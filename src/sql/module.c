@@ -126,7 +126,9 @@ static int cursor_close(sqlite3_vtab_cursor *base)
 static int cursor_fail(sql_cursor *cursor, const lode_error *error)
 {
     cursor->batch = NULL;
-    sql_vtab_fail(cursor->base.pVtab, error);
+    /* SQLite has words of its own for an interrupt. */
+    if (error->status != LODE_ERR_CANCELLED)
+        sql_vtab_fail(cursor->base.pVtab, error);
     return sql_code_of(error->status);
 }
 
@@ -310,6 +312,9 @@ void sql_source_drop(sql_source *source)
         lode_database_close(source->db);
         lode_recording_close(source->recording);
     }
+    if (source->on_drop)
+        source->on_drop(source->user);
+    free(source->path);
     free(source);
 }
 

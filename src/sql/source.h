@@ -14,7 +14,11 @@ typedef struct sql_source {
     lode_database *db;         /* NULL: a recording */
     lode_recording *recording; /* NULL: a database */
     int owns;                  /* the last use closes the store */
+    char *path;                /* that the tables refer to, or NULL; free() */
     int has_true_order;        /* ORDER BY sorts groups again: see engine.c */
+    /* Called at the end, if it is not NULL. */
+    void (*on_drop)(void *user);
+    void *user;
 } sql_source;
 
 /* A table of a source: what a module is registered with. */
@@ -33,10 +37,13 @@ void sql_source_drop(sql_source *source);
 int sql_module_add(sqlite3 *db, const char *name, sql_source *source, const lode_table_info *info,
                    int is_eponymous);
 
-/* The functions that need no store. `is_own`: also those that could surprise other programs. */
+/*
+ * The functions that need no store. `is_own`: as the program has them. Otherwise `hex` of SQLite
+ * stays, and ours is `lode_hex`; so does a `regexp` that is there.
+ */
 int sql_functions_add(sqlite3 *db, int is_own);
 
-/* Text that SQLite frees; NULL if there is no memory. */
-char *sql_path_text(const lode_database *db, uint32_t context);
+/* The result of path(): of a context of this database; an error without a database. */
+void sql_result_path(sqlite3_context *context, const lode_database *db, sqlite3_value *id);
 
 #endif

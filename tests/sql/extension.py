@@ -8,6 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import stores
@@ -81,6 +83,73 @@ def is_direct_only(tap, extension):
         db.close()
 
 
+def refusal(db, *statement):
+    try:
+        db.execute(*statement).fetchall()
+        return ""
+    except sqlite3.OperationalError as error:
+        return str(error)
+
+
+def has_functions(tap, lode, extension):
+    """Functions have the values that they have in `lode sql`; SQLite's own hex, and a regexp of the host, stay."""
+    db = connect(extension)
+    tap.check("no such database" in refusal(db, "select path(1)"), "path without a store is refused")
+    db.execute("select lode_open(?), lode_open(?, 'new_'), lode_open(?, 'r_')", (str(SMALL), str(DATABASE), str(REQUESTS))).fetchall()
+    wrong = [t for t, store, s in (("select id, path(id) from context order by id", SMALL, "select id, path(id) from context order by id"),
+                                   ("select id, path(id, 'NEW_') from new_context order by id", DATABASE, "select id, path(id) from context order by id"),
+                                   ("select id, lode_hex(address) from context order by id", SMALL, "select id, hex(address) from context order by id"),
+                                   ("select name from function where name regexp '^ma.n' order by id", SMALL, "select name from function where name regexp '^ma.n' order by id"),
+                                   ("select rule, text from finding('full')", SMALL, "select rule, text from finding('full')"))
+             if [as_json(r) for r in db.execute(t)] != lode.rows(store, s)]
+    tap.check(not wrong, "path, lode_hex, regexp and finding have the values of lode sql", wrong)
+    tap.check(db.execute("select hex(255), path(null), path(-1), path(99999999999), path('x')").fetchone()[:4] == ("323535", None, None, None), "hex of SQLite stays; contexts that are not there have no path")
+    tap.check(all(m in refusal(db, t) for t, m in (("select path(1, 'r_')", "no such database"), ("select path(1, 'x')", "no such database"), ("select path(1, null)", "no such database"),
+                                                    ("select path()", "wrong number"))), "wrong arguments are refused")
+    tap.check(refusal(db, "select 'a' regexp '('") != "", "a wrong expression is refused")
+    tap.check("too long" in refusal(db, "select 'a' regexp ?", ("a" * 2000,)) and refusal(db, "select ? regexp ?", ("a" * 5000 + "!", "(a|aa)+$")) != "", "an expression that is too long, or takes too long, is an error")
+    db.close()
+    own = sqlite3.connect(":memory:")
+    own.create_function("regexp", 2, lambda pattern, text: 42)
+    own.enable_load_extension(True)
+    for _ in range(2):
+        own.execute("select load_extension(?)", (str(extension),))
+        own.execute("select lode_open(?)", (str(SMALL),))
+    tap.check(own.execute("select 'a' regexp 'b', count(*) > 0, path(0) is not null from value").fetchone() == (42, 1, 1), "loaded twice, beside a regexp of the host")
+    own.close()
+
+
+def can_be_interrupted(tap, lode, extension):
+    """Inside one call of the library: a statement that is interrupted uses much less processor time than one that is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "recording"
+        done = lode.call("synth", "recording", "--records", 3000000, "-o", store)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        db = sqlite3.connect(":memory:", check_same_thread=False)
+        db.enable_load_extension(True)
+        db.execute("select load_extension(?)", (str(extension),))
+        db.execute("select lode_open(?)", (str(store),))
+        begin = time.process_time()
+        rows = db.execute("select count(*) from call_stat").fetchone()[0]
+        whole = time.process_time() - begin
+        begin = time.process_time()
+
+        def interrupt():
+            while time.process_time() - begin < whole / 5:
+                time.sleep(0.001)
+            db.interrupt()
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        message = refusal(db, "select count(*) from call_stat")
+        used = time.process_time() - begin
+        thread.join()
+        tap.check("interrupted" in message and used < 0.75 * whole, "a table function is interrupted while it computes", [message, used, whole])
+        tap.check(db.execute("select count(*) from call_stat").fetchone()[0] == rows, "the next statement runs")
+        db.close()
+
+
 def in_shell(tap, lode, extension):
     shell = shutil.which("sqlite3")
     if not shell:
@@ -99,6 +168,8 @@ def body(tap, lode, options):
     else:
         in_python(tap, lode, extension)
         is_direct_only(tap, extension)
+        has_functions(tap, lode, extension)
+        can_be_interrupted(tap, lode, extension)
     in_shell(tap, lode, extension)
 
 
