@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building: from recordings to a database. */
+/* Building: from recordings or measurements to a database. */
 #ifndef LODE_BUILD_H
 #define LODE_BUILD_H
 
@@ -13,6 +13,17 @@ LODE_BEGIN_DECLS
 /* Values of lode_build_options.trace besides a resolution. */
 #define LODE_TRACE_FULL 0          /* a sample for every begin and end of a call */
 #define LODE_TRACE_NONE UINT64_MAX /* no trace.db */
+
+/* Statistics of the metrics of measurements over all profiles, as bits of lode_build_options. */
+enum {
+    LODE_STATISTIC_SUM = 1,
+    LODE_STATISTIC_MEAN = 2,
+    LODE_STATISTIC_STDDEV = 4,
+    LODE_STATISTIC_CFVAR = 8, /* coefficient of variation */
+    LODE_STATISTIC_MIN = 16,
+    LODE_STATISTIC_MAX = 32,
+    LODE_STATISTIC_NONE = 64 /* sums are stored, and viewers show no metric */
+};
 
 typedef struct lode_build_options {
     size_t size;
@@ -55,11 +66,15 @@ typedef struct lode_build_options {
     /* For recordings of requests: one profile per thread instead of one per request. */
     int per_thread;
     lode_pool *pool; /* NULL: threads are started when needed */
+    /* For measurements. */
+    unsigned statistics;   /* LODE_STATISTIC_...; 0: sums */
+    int ignore_structures; /* do not use the structure files of hpcstruct */
+    int like_hpcprof;      /* the same numbers as hpcprof where those are wrong */
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0, NULL                                                                                    \
+            0, 0, 0, NULL, 0, 0, 0                                                                           \
     }
 
 /* The phases of building. */

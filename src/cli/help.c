@@ -80,7 +80,7 @@ int help_option_groups(const command_spec *command, help_group groups[HELP_GROUP
     for (int i = 0; i < HELP_GROUP_COUNT; i++) {
         int is_filled = i == 0;
         for (size_t k = 0; k < count; k++)
-            is_filled |= is_grouped(command) && list[k].stores == all[i].stores;
+            is_filled |= is_grouped(command) && (list[k].stores & FOR_ALL) == all[i].stores;
         if (is_filled)
             groups[group_count++] = all[i];
     }
@@ -89,7 +89,7 @@ int help_option_groups(const command_spec *command, help_group groups[HELP_GROUP
 
 int help_is_in_group(const command_spec *command, const option_entry *entry, const help_group *group)
 {
-    return is_grouped(command) ? entry->stores == group->stores : group->stores == FOR_ALL;
+    return is_grouped(command) ? (entry->stores & FOR_ALL) == group->stores : group->stores == FOR_ALL;
 }
 
 static void print_options(out *o, const command_spec *command)

@@ -281,7 +281,7 @@ static void report_default(const look *l, unsigned kinds, const char *argument, 
     else if (measurements && (kinds & FOR_DATABASES))
         report(
             "missing argument: %s; there is no %s in the current directory, but measurements of HPCToolkit: "
-            "run 'hpcprof -o DATABASE %s' and open the result",
+            "run 'lode build %s -o DATABASE' and open the result",
             argument, word, measurements);
     else
         report("missing argument: %s; there is no %s in the current directory (see 'lode help %s')", argument,
@@ -330,11 +330,12 @@ int store_unanalysed(const char *path)
     static const char may[] = "('lode info' and 'lode check' take measurements)";
     size_t count = count_measurements(path);
     if (count == 0)
-        return report("%s: a measurement of HPCToolkit, not a database; run 'hpcprof' on its directory and "
-                      "open the result %s",
-                      path, may);
-    return report("%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'hpcprof -o DATABASE "
-                  "%s' and open the result %s",
+        return report(
+            "%s: a measurement of HPCToolkit, not a database; run 'lode build' on its directory and "
+            "open the result %s",
+            path, may);
+    return report("%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'lode build %s -o "
+                  "DATABASE' and open the result %s",
                   path, count, count == 1 ? "" : "s", path, may);
 }
 

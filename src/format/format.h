@@ -7,6 +7,8 @@
 #include "base/source.h"
 #include "model/recording_sink.h"
 #include "model/sink.h"
+#include "model/source.h"
+#include <lode/build.h>
 #include <lode/check.h>
 #include <lode/convert.h>
 #include <lode/measurements.h>
@@ -43,6 +45,31 @@ struct lode_target {
     const struct lode_target_example *example; /* may be NULL */
 };
 
+/* Measurements to analyse: what all ranks are given. */
+struct lode_measured_input {
+    const char *const *paths; /* directories, and single profiles */
+    size_t count;
+    const lode_build_options *options;
+    struct lode_comm *comm;
+    unsigned threads;
+    void (*on_read)(void *user); /* all files were read */
+    void *user;
+};
+
+/* Of this rank. */
+struct lode_measured_counts {
+    uint64_t bytes, records; /* of files; of traces */
+    uint64_t spooled_rows, spooled_samples;
+    uint64_t worker_contexts, contexts, functions;
+};
+
+/* Analysed profiles. What is `has_traces` is known before they are described. */
+struct lode_measured_source {
+    struct lode_profile_source base;
+    bool has_traces;
+    struct lode_measured_counts counts;
+};
+
 struct lode_format {
     const char *name;
     const char *mark; /* for people: the files that identify a store, and its kind */
@@ -59,6 +86,10 @@ struct lode_format {
                                      lode_error *error);
     lode_status (*check)(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error);
+    /* Of measurements. Collective; close it in every case, unless it is NULL. */
+    lode_status (*open_source)(struct lode_measured_source **out, const struct lode_measured_input *input,
+                               lode_error *error);
+    void (*close_source)(struct lode_measured_source *source);
     const lode_rule *rules;
     size_t rule_count;
     const struct lode_target *targets;
@@ -68,6 +99,8 @@ struct lode_format {
 extern const struct lode_format *const lode_formats[];
 extern const size_t lode_formats_count;
 
+/* The format of the store at a path. */
+lode_status lode_store_format(const char *path, const struct lode_format **out, lode_error *error);
 /* The format of a folder's content, or NULL. */
 const struct lode_format *lode_format_of(const struct lode_folder *folder);
 /* The target of this name, or NULL. */

@@ -62,16 +62,21 @@ static lode_store_kind kind_of(const struct lode_format *format)
                                        : LODE_STORE_DATABASE;
 }
 
-lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)
+lode_status lode_store_format(const char *path, const struct lode_format **out, lode_error *error)
 {
     struct lode_folder folder;
-    const struct lode_format *format = NULL;
     LODE_TRY(open_folder(&folder, path, error));
-    lode_status status = find_format(&format, &folder, path, error);
-    if (status == LODE_OK)
-        *kind = kind_of(format);
+    lode_status status = find_format(out, &folder, path, error);
     lode_folder_close(&folder);
     return status;
+}
+
+lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error *error)
+{
+    const struct lode_format *format = NULL;
+    LODE_TRY(lode_store_format(path, &format, error));
+    *kind = kind_of(format);
+    return LODE_OK;
 }
 
 /* ---- opening ---- */

@@ -28,8 +28,10 @@ struct lode_description_limits {
 };
 
 struct lode_description {
-    const char *title; /* NULL: none */
-    const char *text;  /* NULL: none */
+    const char *title;    /* NULL: none */
+    const char *text;     /* NULL: none */
+    const char *taxonomy; /* how viewers present metrics, as a file; NULL: by what is described */
+    bool folds_squares;   /* of the statistic ($$^2), as hpcprof does: it is $$ */
     const char *const *id_kinds;
     const struct lode_scope *scopes;
     const struct lode_metric *metrics;

@@ -93,13 +93,13 @@ bool lode_strings_unpack(struct lode_strings *strings, const unsigned char **at)
     return done;
 }
 
-static bool pack_items(const struct lode_interner *interner, struct lode_blob *blob)
+bool lode_interner_pack(const struct lode_interner *interner, struct lode_blob *blob)
 {
     const struct lode_array *items = &interner->items;
     return pack_number(blob, items->count) && pack_bytes(blob, items->items, items->count * items->item_size);
 }
 
-static bool unpack_items(struct lode_interner *interner, const unsigned char **at)
+bool lode_interner_unpack(struct lode_interner *interner, const unsigned char **at)
 {
     bool done = true;
     for (uint64_t left = unpack_number(at); left > 0 && done; left--) {
@@ -111,12 +111,12 @@ static bool unpack_items(struct lode_interner *interner, const unsigned char **a
 
 bool lode_frames_pack(const struct lode_frames *frames, struct lode_blob *blob)
 {
-    return lode_strings_pack(&frames->strings, blob) && pack_items(&frames->functions, blob) &&
-           pack_items(&frames->frames, blob);
+    return lode_strings_pack(&frames->strings, blob) && lode_interner_pack(&frames->functions, blob) &&
+           lode_interner_pack(&frames->frames, blob);
 }
 
 bool lode_frames_unpack(struct lode_frames *frames, const unsigned char **at)
 {
-    return lode_strings_unpack(&frames->strings, at) && unpack_items(&frames->functions, at) &&
-           unpack_items(&frames->frames, at);
+    return lode_strings_unpack(&frames->strings, at) && lode_interner_unpack(&frames->functions, at) &&
+           lode_interner_unpack(&frames->frames, at);
 }

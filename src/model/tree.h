@@ -47,6 +47,9 @@ bool lode_frames_unpack(struct lode_frames *frames, const unsigned char **at);
 bool lode_strings_pack(const struct lode_strings *strings, struct lode_blob *blob);
 /* Adds packed strings; `at` advances. */
 bool lode_strings_unpack(struct lode_strings *strings, const unsigned char **at);
+/* The same for items of one size. */
+bool lode_interner_pack(const struct lode_interner *interner, struct lode_blob *blob);
+bool lode_interner_unpack(struct lode_interner *interner, const unsigned char **at);
 
 static inline const struct lode_frame *lode_frames_at(const struct lode_frames *frames, uint32_t number)
 {

@@ -38,7 +38,7 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     return LODE_OK;
 }
 
-static void end_step(void *context, enum lode_pump_step step, const struct lode_sink *sink)
+void lode_build_end_step(void *context, enum lode_pump_step step, const struct lode_sink *sink)
 {
     static const unsigned phases[] = {[LODE_PUMP_CREATED] = LODE_BUILD_OPENING,
                                       [LODE_PUMP_DESCRIBED] = LODE_BUILD_MERGING,
@@ -50,7 +50,7 @@ static void end_step(void *context, enum lode_pump_step step, const struct lode_
     lode_build_end_phase(build, phases[step]);
 }
 
-static lode_status run(struct lode_build *build, const struct order *order, lode_error *error)
+static lode_status run_recordings(struct lode_build *build, const struct order *order, lode_error *error)
 {
     static const struct lode_profile_source_ops ops = {.describe = describe,
                                                        .number = lode_build_number,
@@ -61,7 +61,6 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
                                                        .sample_count = lode_build_sample_count,
                                                        .end = end};
     const lode_build_options *options = build->options;
-    clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
     LODE_TRY(lode_build_inputs_open(&build->inputs, build->comm, order->paths, order->count, options, error));
     build->source = (struct lode_profile_source){
         .ops = &ops, .placed = true, .first = build->inputs.first, .count = build->inputs.share};
@@ -77,10 +76,43 @@ static lode_status run(struct lode_build *build, const struct order *order, lode
                                          .memory = options->memory,
                                          .on_progress = options->on_progress,
                                          .user = options->user},
-                             .on_step = end_step,
+                             .on_step = lode_build_end_step,
                              .context = build};
     LODE_TRY(lode_pump(&pump, error));
+    lode_build_count(build);
     return lode_build_add_up(build, error);
+}
+
+/* The number of the format if all paths are measurements; else SIZE_MAX. Rank 0 looks. */
+static lode_status find_measurements(const struct order *order, uint64_t *number, lode_error *error)
+{
+    *number = UINT64_MAX;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lode_format *format;
+        bool is_measured =
+            lode_store_format(order->paths[i], &format, NULL) == LODE_OK && format->open_source;
+        if (!is_measured && i == 0)
+            return LODE_OK;
+        if (!is_measured)
+            return lode_fail(error, LODE_ERR_ARGUMENT, order->paths[i], LODE_NO_OFFSET,
+                             "not measurements, as those before it are");
+        for (size_t k = 0; k < lode_formats_count; k++)
+            *number = lode_formats[k] == format ? k : *number;
+    }
+    return LODE_OK;
+}
+
+static lode_status run(struct lode_build *build, const struct order *order, lode_error *error)
+{
+    uint64_t measured = UINT64_MAX;
+    clock_gettime(CLOCK_MONOTONIC, &build->lap.time);
+    if (build->comm->place.rank == 0)
+        LODE_TRY(find_measurements(order, &measured, error));
+    LODE_TRY(lode_comm_broadcast(build->comm, &measured, sizeof measured, error));
+    if (measured < lode_formats_count)
+        return lode_build_measured(build, lode_formats[measured], order->paths, order->count, order->path,
+                                   error);
+    return run_recordings(build, order, error);
 }
 
 static void release(struct lode_build *build)
@@ -95,7 +127,7 @@ static void release(struct lode_build *build)
         if (build->metrics)
             free(build->metrics[i]);
     }
-    for (unsigned i = 0; i < LODE_BUILD_LEVELS; i++)
+    for (unsigned i = 0; i < LODE_COMM_LEVELS; i++)
         free(build->branches[i].map);
     free(build->workers);
     free(build->nodes);

@@ -12,9 +12,12 @@
 #ifndef LODE_TRANSFORM_BUILD_H
 #define LODE_TRANSFORM_BUILD_H
 
+#include "base/comm_tree.h"
+#include "format/format.h"
 #include "model/sink.h"
 #include "model/source.h"
 #include "transform/inputs.h"
+#include "transform/pump.h"
 #include <time.h>
 
 /* Metrics that all databases have; after them come those of changes. */
@@ -30,10 +33,6 @@ enum {
     LODE_BUILD_LEXICAL,
     LODE_BUILD_EXECUTION,
     LODE_BUILD_SCOPES
-};
-
-enum {
-    LODE_BUILD_LEVELS = 32 /* of a binomial tree of ranks */
 };
 
 /* Where a phase began: when, and what had been sent. */
@@ -66,7 +65,7 @@ struct lode_build {
     struct lode_build_branch {
         uint32_t *map; /* by node of the rank that was merged at this level */
         uint32_t count;
-    } branches[LODE_BUILD_LEVELS];
+    } branches[LODE_COMM_LEVELS];
     uint32_t *final; /* by node of the tree: its id; LODE_NONE if there is none */
 
     /* Places: the rank's own nodes in the order of their ids. */
@@ -108,6 +107,14 @@ void lode_build_close_lines(struct lode_build *build);
 
 /* Notes what the phase took that ends now. */
 void lode_build_end_phase(struct lode_build *build, unsigned number);
+/* What this rank has done with recordings. */
+void lode_build_count(struct lode_build *build);
+/* For the pump: `context` is the build. */
+void lode_build_end_step(void *context, enum lode_pump_step step, const struct lode_sink *sink);
+/* All of it, for measurements of a format. Collective. */
+lode_status lode_build_measured(struct lode_build *build, const struct lode_format *format,
+                                const char *const *paths, size_t path_count, const char *path,
+                                lode_error *error);
 /* The result of all. Collective. */
 lode_status lode_build_add_up(struct lode_build *build, lode_error *error);
 

@@ -3,6 +3,7 @@
  * From the trees of workers to one per rank, and from these to one of all. Both merge pairwise in a
  * binomial tree: number i is merged into i without its lowest bit.
  */
+#include "base/comm_tree.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/pack.h"
@@ -122,43 +123,23 @@ static bool merge_packed(struct lode_build *build, struct lode_build_branch *bra
     return done;
 }
 
-static lode_status take_tree(struct lode_build *build, unsigned level, lode_error *error)
+static lode_status take_tree(void *user, unsigned level, const unsigned char *bytes, lode_error *error)
 {
-    uint32_t from = build->comm->place.rank + (UINT32_C(1) << level);
-    uint64_t size;
-    LODE_TRY(lode_comm_receive(build->comm, from, &size, sizeof size, error));
-    unsigned char *bytes = malloc((size_t)size);
-    if (bytes == NULL)
-        return lode_fail_memory(error);
-    lode_status status = lode_comm_receive(build->comm, from, bytes, (size_t)size, error);
-    if (status == LODE_OK && !merge_packed(build, &build->branches[level], bytes))
-        status = lode_fail_memory(error);
-    free(bytes);
-    return status;
+    struct lode_build *build = user;
+    return merge_packed(build, &build->branches[level], bytes) ? LODE_OK : lode_fail_memory(error);
 }
 
-static lode_status give_tree(struct lode_build *build, uint32_t to, lode_error *error)
+static bool pack_tree(void *user, struct lode_blob *blob)
 {
-    struct lode_blob blob = {0};
-    bool done = lode_strings_pack(&build->changes, &blob) && lode_frames_pack(&build->frames, &blob) &&
-                lode_content_tree_pack(&build->tree, &blob);
-    uint64_t size = blob.size;
-    lode_status status =
-        done ? lode_comm_send(build->comm, to, &size, sizeof size, error) : lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = lode_comm_send(build->comm, to, blob.bytes, blob.size, error);
-    lode_blob_free(&blob);
-    return status;
+    const struct lode_build *build = user;
+    return lode_strings_pack(&build->changes, blob) && lode_frames_pack(&build->frames, blob) &&
+           lode_content_tree_pack(&build->tree, blob);
 }
 
 static lode_status merge_ranks(struct lode_build *build, lode_error *error)
 {
-    uint32_t rank = build->comm->place.rank, size = build->comm->place.size;
-    unsigned level = 0;
-    for (; level < LODE_BUILD_LEVELS && !(rank >> level & 1); level++)
-        if (rank + (UINT64_C(1) << level) < size)
-            LODE_TRY(take_tree(build, level, error));
-    return rank > 0 ? give_tree(build, rank & (rank - 1), error) : LODE_OK;
+    struct lode_comm_reduction reduction = {take_tree, pack_tree, build};
+    return lode_comm_reduce(build->comm, &reduction, error);
 }
 
 /* ---- changes ---- */
@@ -187,14 +168,7 @@ static lode_status agree_on_changes(struct lode_build *build, lode_error *error)
 {
     struct lode_blob blob = {0};
     bool done = build->comm->place.rank > 0 || pack_sorted(&build->changes, &blob);
-    uint64_t size = blob.size;
-    lode_status status = done ? LODE_OK : lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = lode_comm_broadcast(build->comm, &size, sizeof size, error);
-    if (status == LODE_OK && blob.size == 0 && lode_blob_reserve(&blob, (size_t)size, 1) == LODE_BLOB_FULL)
-        status = lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = lode_comm_broadcast(build->comm, blob.bytes, (size_t)size, error);
+    lode_status status = done ? lode_comm_broadcast_blob(build->comm, &blob, error) : lode_fail_memory(error);
     lode_strings_free(&build->changes);
     lode_strings_init(&build->changes);
     const unsigned char *at = blob.bytes;

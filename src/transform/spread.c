@@ -29,7 +29,7 @@ static lode_status pass_ids(struct lode_build *build, lode_error *error)
         LODE_TRY(lode_comm_receive(build->comm, rank & (rank - 1), build->final, count * sizeof *build->final,
                                    error));
     }
-    for (unsigned level = LODE_BUILD_LEVELS; level-- > 0;)
+    for (unsigned level = LODE_COMM_LEVELS; level-- > 0;)
         LODE_TRY(hand_down(build, level, error));
     return LODE_OK;
 }

@@ -45,7 +45,7 @@ static void count_spools(struct lode_build *build)
     phases[LODE_BUILD_LINES].read_bytes = samples;
 }
 
-static void count_profiles(struct lode_build *build)
+static void count_tracks(struct lode_build *build)
 {
     lode_build_result *result = &build->result;
     for (uint32_t i = 0; i < build->inputs.share; i++) {
@@ -53,6 +53,11 @@ static void count_profiles(struct lode_build *build)
         result->events += track->events;
         result->rows += track->row_count;
     }
+}
+
+static void count_written(struct lode_build *build)
+{
+    lode_build_result *result = &build->result;
     const struct lode_sink_counts *counts = &build->counts;
     uint64_t blocks = counts->values * BLOCK_VALUE_SIZE + counts->groups * BLOCK_GROUP_SIZE;
     result->values = counts->values;
@@ -64,16 +69,23 @@ static void count_profiles(struct lode_build *build)
     result->rounds = counts->rounds;
 }
 
-static void count_inputs(struct lode_build *build)
+void lode_build_count(struct lode_build *build)
 {
     const struct lode_build_inputs *inputs = &build->inputs;
     lode_build_result *result = &build->result;
-    struct rusage usage;
-    result->comm_size = build->comm->place.size;
+    count_spools(build);
+    count_tracks(build);
     result->recordings = inputs->count;
     result->tracks = inputs->track_count;
     result->nodes = inputs->nodes;
     result->ranks = inputs->ranks;
+}
+
+static void count_process(struct lode_build *build)
+{
+    lode_build_result *result = &build->result;
+    struct rusage usage;
+    result->comm_size = build->comm->place.size;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         result->memory = (uint64_t)usage.ru_maxrss * 1024;
 }
@@ -112,9 +124,8 @@ lode_status lode_build_add_up(struct lode_build *build, lode_error *error)
     lode_build_result *result = &build->result;
     struct list sums = {0}, most = {0};
     uint64_t nanoseconds[LODE_BUILD_PHASES];
-    count_spools(build);
-    count_profiles(build);
-    count_inputs(build);
+    count_written(build);
+    count_process(build);
     add(&sums, &result->events);
     add(&sums, &result->tree_contexts);
     add(&sums, &result->rows);

@@ -144,8 +144,8 @@ def measurements_say_what_to_do(program):
         path.mkdir()
         for i in range(3):
             (path / f"app-00000{i}-000-a-1-0.hpcrun").write_bytes(b"HPCRUN-profile____")
-        advice = "run 'hpcprof -o DATABASE {}' and open the result"
-        for command in ("top", "build -o new", "convert -o new", "profiles", "dump"):
+        advice = "run 'lode build {} -o DATABASE' and open the result"
+        for command in ("top", "convert -o new", "profiles", "dump"):
             program.says(program.run(*command.split(), "m", cwd=folder), 2,
                          rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \('lode info' and 'lode check' take measurements\)", f"lode {command} MEASUREMENTS")
         program.says(program.run("info", "m", cwd=folder), 2, r"m: .*the file is shorter than a footer \(hpcrun-footer\)", "lode info: all profiles are damaged")
@@ -163,7 +163,7 @@ def all_measurements_of_the_corpus_are_recognised(program):
     if folder is None:
         raise cli.MissingCorpus
     names = sorted(path.name for path in folder.iterdir() if path.is_dir() and list(path.glob("*.hpcrun")))
-    wrong = [name for name in names if "of HPCToolkit (.hpcrun), not a database; run 'hpcprof" not in program.run("top", name, cwd=folder).err]
+    wrong = [name for name in names if "of HPCToolkit (.hpcrun), not a database; run 'lode build" not in program.run("top", name, cwd=folder).err]
     program.check(names and not wrong, f"{len(names)} directories of measurements", wrong)
     inside = program.run("info", cwd=folder / names[0])
     program.check(inside.status == 0 and inside.out == program.run("info", names[0], cwd=folder).out, "lode info: inside measurements")

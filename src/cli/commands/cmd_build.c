@@ -25,6 +25,8 @@ typedef struct build_options {
     uint64_t local_ranks;
     int writing; /* WRITE_... */
     int per;     /* PER_... */
+    unsigned statistics;
+    int ignores_structures, is_like_hpcprof;
 } build_options;
 
 /* In the order of the choices of --trace. */
@@ -47,6 +49,9 @@ enum {
     PER_THREAD
 };
 static const char *const per_choices[] = {"request", "thread", NULL};
+
+/* In the order of the bits LODE_STATISTIC_... */
+static const char *const statistic_choices[] = {"sum", "mean", "stddev", "cfvar", "min", "max", "none", NULL};
 
 typedef struct building {
     progress progress;
@@ -84,6 +89,9 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.local_ranks = (uint32_t)options->local_ranks;
     settings.joint = options->writing == WRITE_JOINTLY;
     settings.per_thread = options->per == PER_THREAD;
+    settings.statistics = options->statistics;
+    settings.ignore_structures = options->ignores_structures;
+    settings.like_hpcprof = options->is_like_hpcprof;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = b;
@@ -177,6 +185,29 @@ static void say_findings(out *o, tally *findings, size_t recordings, const char 
     free(text);
 }
 
+/* Options that are for one kind of store, which all are of. */
+static int check_options(const invocation *call)
+{
+    const build_options *options = call->options;
+    int is_measured = call->kind == LODE_STORE_MEASUREMENTS;
+    const char *wrong = NULL;
+    if (is_measured)
+        wrong = options->rank_pattern     ? "rank-from"
+                : options->rank_table     ? "ranks"
+                : options->per            ? "per"
+                : options->trace.word < 0 ? "trace TIME"
+                                          : NULL;
+    else
+        wrong = options->statistics           ? "statistics"
+                : options->ignores_structures ? "ignore-structs"
+                : options->is_like_hpcprof    ? "like-hpcprof"
+                                              : NULL;
+    if (wrong)
+        return report("--%s is not for %s (see 'lode help build')", wrong,
+                      is_measured ? "measurements" : "recordings");
+    return EXIT_DONE;
+}
+
 static int check_kinds(const invocation *call)
 {
     for (size_t i = 1; i < call->operand_count; i++) {
@@ -184,12 +215,13 @@ static int check_kinds(const invocation *call)
         lode_error error = {0};
         if (lode_store_probe(call->operands[i], &kind, &error) != LODE_OK)
             return store_unopened(call->operands[i], &error);
-        if (kind == LODE_STORE_MEASUREMENTS)
-            return store_unanalysed(call->operands[i]);
-        if (kind != LODE_STORE_RECORDING)
-            return report("%s is a database; 'lode build' is for recordings", call->operands[i]);
+        if (kind == LODE_STORE_DATABASE)
+            return report("%s is a database; 'lode build' is for recordings and measurements",
+                          call->operands[i]);
+        if (kind != call->kind)
+            return report("recordings and measurements cannot be built together: %s", call->operands[i]);
     }
-    return EXIT_DONE;
+    return check_options(call);
 }
 
 /* What one rank does; the first one speaks. */
@@ -261,6 +293,9 @@ static const option_spec build_own[] = {
     {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, local_ranks)},
     {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing)},
     {"per", 0, OPTION_CHOICE, NULL, per_choices, offsetof(build_options, per)},
+    {"statistics", 0, OPTION_CHOICES, NULL, statistic_choices, offsetof(build_options, statistics)},
+    {"ignore-structs", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, ignores_structures)},
+    {"like-hpcprof", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_like_hpcprof)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
     {0},
 };
@@ -270,7 +305,7 @@ const command_spec command_build = {
     .operands = "[REC...]",
     .min_operands = 1,
     .max_operands = RECORDINGS_MAX,
-    .stores = FOR_RECORDINGS,
+    .stores = FOR_RECORDINGS | FOR_MEASUREMENTS,
     .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
     .options_size = sizeof(build_options),
     .joins_job = 1,

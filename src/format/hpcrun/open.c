@@ -10,6 +10,7 @@
 #include "format/hpcrun/hpcrun.h"
 #include "format/hpcrun/kernel.h"
 #include "format/hpcrun/logical.h"
+#include "format/hpcrun/source.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -453,6 +454,8 @@ const struct lode_format lode_format_hpcrun = {
     .probe = probe_directory,
     .open_measurements = open_measurements,
     .check = check,
+    .open_source = lode_hpcrun_source_open,
+    .close_source = lode_hpcrun_source_close,
     .rules = lode_hpcrun_rules,
     .rule_count = HPCRUN_RULE_COUNT,
 };
@@ -464,4 +467,6 @@ const struct lode_format lode_format_hpcrun_file = {
     .probe = probe_file,
     .open_measurements = open_measurements,
     .check = check,
+    .open_source = lode_hpcrun_source_open,
+    .close_source = lode_hpcrun_source_close,
 };

@@ -334,14 +334,13 @@ static lode_status take_metric(struct cursor *cursor)
     struct hpcrun_profile *profile = cursor->profile;
     const uint8_t *at = cursor->rest.data;
     struct hpcrun_metric metric = {0};
-    struct lode_range format;
     LODE_TRY(take_string(cursor, &metric.name));
     LODE_TRY(take_string(cursor, &metric.description));
     const uint8_t *flags = take(cursor, HPCRUN_MetricFlags_SIZE);
     if (flags)
         lode_hpcrun_read_MetricFlags(&metric.flags, flags);
     LODE_TRY(take_string(cursor, &metric.formula));
-    LODE_TRY(take_string(cursor, &format));
+    LODE_TRY(take_string(cursor, &metric.format));
     if (take(cursor, HPCRUN_MetricEnd_SIZE) == NULL)
         return LODE_OK;
     LODE_TRY(check_metric(profile, &metric, at));

@@ -53,7 +53,7 @@ struct hpcrun_module {
 };
 
 struct hpcrun_metric {
-    struct lode_range name, description, formula;
+    struct lode_range name, description, formula, format;
     struct hpcrun_MetricFlags flags;
 };
 

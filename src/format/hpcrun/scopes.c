@@ -2,6 +2,7 @@
 #include "format/hpcrun/scopes.h"
 
 #include "base/map.h"
+#include "format/hpcrun/placeholders.h"
 #include <lode/context.h>
 #include <stdlib.h>
 
@@ -68,6 +69,26 @@ lode_status lode_hpcrun_ask_all(struct hpcrun_scopes *scopes, const struct hpcru
     for (size_t i = 0; i < sizeof providers / sizeof *providers; i++)
         LODE_TRY(providers[i](scopes, asking, error));
     return LODE_OK;
+}
+
+uint32_t lode_hpcrun_scopes_placeholder(struct hpcrun_scopes *scopes, uint64_t code)
+{
+    struct function_key key = {LODE_NO_NUMBER, (uint32_t)(code >> 32), (uint32_t)code, 0};
+    char name[HPCRUN_PLACEHOLDER_NAME];
+    bool added;
+    uint32_t number = lode_interner_add(&scopes->function_keys, &key, &added);
+    if (number == LODE_NO_NUMBER || !added)
+        return number;
+    struct hpcrun_function *function = lode_array_push(&scopes->functions);
+    if (function == NULL)
+        return LODE_NO_NUMBER;
+    lode_hpcrun_placeholder_name(code, name);
+    *function = (struct hpcrun_function){.file = LODE_NO_NUMBER,
+                                         .question = LODE_NO_NUMBER,
+                                         .module = LODE_NO_NUMBER,
+                                         .answer = key.answer,
+                                         .scope = key.scope};
+    return lode_strings_put(&scopes->strings, name, &function->name) ? number : LODE_NO_NUMBER;
 }
 
 /* ---- answers ---- */

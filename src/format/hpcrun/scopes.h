@@ -45,7 +45,7 @@ struct hpcrun_function {
     uint32_t line;
     uint32_t question;      /* number of its module; LODE_NO_NUMBER: a placeholder */
     uint32_t module;        /* a string, instead of that of the question; or LODE_NO_NUMBER */
-    uint32_t answer, scope; /* in the order of answers: what distinguishes it */
+    uint32_t answer, scope; /* what distinguishes it; of a placeholder, the halves of its code */
 };
 
 /* Frames of the scopes that a point is in, outermost first; the first one has relation call. */
@@ -74,6 +74,9 @@ void lode_hpcrun_scopes_free(struct hpcrun_scopes *scopes);
 /* Copies the offsets, which rise. False if out of memory. Numbers are 0, 1, 2... */
 bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, const char *directory,
                             const uint64_t *offsets, uint32_t count);
+
+/* The function of a placeholder; LODE_NO_NUMBER if out of memory. */
+uint32_t lode_hpcrun_scopes_placeholder(struct hpcrun_scopes *scopes, uint64_t code);
 
 /* What providers are given besides the questions. */
 struct hpcrun_asking {

@@ -80,7 +80,7 @@ static lode_status read_directory(struct reading *reading, struct lode_report *r
 lode_status lode_hpcrun_ask_structures(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
                                        lode_error *error)
 {
-    for (size_t i = 0; i < asking->directory_count; i++) {
+    for (size_t i = 0; i < asking->directory_count && !asking->options->ignore_structures; i++) {
         struct reading reading = {scopes, asking->directories[i], error};
         LODE_TRY(read_directory(&reading, asking->report));
     }

@@ -224,7 +224,7 @@ static double statistic_value(const struct hpct_sink *sink, const struct batch *
     }
     for (uint32_t i = 0; i < series.count; i++) {
         double value = series_value(&series, i);
-        if (formula == LODE_FORMULA_SQUARE)
+        if (formula == LODE_FORMULA_SQUARE && !sink->base.about->folds_squares)
             value *= value;
         if (statistic->combine == LODE_COMBINE_SUM)
             result += value;

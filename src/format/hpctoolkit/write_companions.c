@@ -264,6 +264,9 @@ static lode_status put_taxonomy(struct hpct_sink *sink, lode_error *error)
     LODE_TRY(lode_output_file_create(&self.file, &sink->base.output, "metrics/default.yaml", error));
     if (sink->taxonomy.size > 0) {
         self.status = lode_output_write(&self.file, sink->taxonomy.bytes, sink->taxonomy.size, error);
+    } else if (sink->base.about->taxonomy) {
+        const char *text = sink->base.about->taxonomy;
+        self.status = lode_output_write(&self.file, text, strlen(text), error);
     } else {
         put_inputs(&self, sink->base.about);
         put_roots(&self, sink->base.about);

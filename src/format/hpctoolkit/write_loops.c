@@ -24,6 +24,7 @@ struct loop_key {
 
 struct written_loops {
     uint32_t *enclosing;       /* by id of context */
+    uint8_t *is_loop;          /* likewise */
     uint32_t *metric_of;       /* by value id: the metric of a scope function, or LODE_NONE */
     bool *is_lexical;          /* by value id: scope lex_aware of a metric that has function too */
     struct lode_interner keys; /* of totals: struct loop_key with a metric */
@@ -34,17 +35,26 @@ struct written_loops {
 
 static bool is_loop(const struct hpct_sink *sink, uint32_t id)
 {
-    return sink->base.about->tree.nodes[id].lexical == LODE_LEXICAL_LOOP;
+    return sink->loops->is_loop[id];
 }
 
-static void find_enclosing(const struct hpct_sink *sink, uint32_t *enclosing)
+/* Rank 0 knows the contexts; the others are told. Unlisted ones are no loops. */
+static lode_status find_enclosing(const struct hpct_sink *sink, struct written_loops *loops,
+                                  lode_error *error)
 {
     const struct lode_context_tree *tree = &sink->base.about->tree;
+    struct lode_comm *comm = sink->base.options.comm;
+    for (uint32_t id = 0; id < tree->count; id++)
+        loops->is_loop[id] = tree->nodes[id].lexical == LODE_LEXICAL_LOOP;
     for (uint32_t id = 1; id < tree->count; id++) {
         uint32_t parent = tree->nodes[id].parent;
-        enclosing[id] =
-            loops_enclosing(tree->nodes[id].propagation, parent, is_loop(sink, parent), enclosing[parent]);
+        loops->enclosing[id] = loops_enclosing(tree->nodes[id].propagation, parent, loops->is_loop[parent],
+                                               loops->enclosing[parent]);
     }
+    if (comm == NULL || comm->place.size == 1)
+        return LODE_OK;
+    LODE_TRY(lode_comm_broadcast(comm, loops->is_loop, sink->id_count * sizeof *loops->is_loop, error));
+    return lode_comm_broadcast(comm, loops->enclosing, sink->id_count * sizeof *loops->enclosing, error);
 }
 
 /* Only metrics that have both scopes are computed. */
@@ -77,16 +87,16 @@ lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error)
     lode_interner_init(&loops->kept_keys, sizeof(struct loop_key));
     lode_array_init(&loops->totals, sizeof(struct loop_total), UINT32_MAX);
     lode_array_init(&loops->kept, sizeof(double), UINT32_MAX);
-    loops->enclosing = calloc((size_t)sink->base.about->tree.count + 1, sizeof *loops->enclosing);
+    loops->enclosing = calloc((size_t)sink->id_count + 1, sizeof *loops->enclosing);
+    loops->is_loop = calloc((size_t)sink->id_count + 1, sizeof *loops->is_loop);
     loops->metric_of = calloc((size_t)sink->value_ids + 1, sizeof *loops->metric_of);
     loops->is_lexical = calloc((size_t)sink->value_ids + 1, sizeof *loops->is_lexical);
-    if (!loops->enclosing || !loops->metric_of || !loops->is_lexical)
+    if (!loops->enclosing || !loops->is_loop || !loops->metric_of || !loops->is_lexical)
         return lode_fail_memory(error);
     for (uint32_t id = 0; id < sink->value_ids; id++)
         loops->metric_of[id] = LODE_NONE;
-    find_enclosing(sink, loops->enclosing);
     find_scopes(sink, loops);
-    return LODE_OK;
+    return find_enclosing(sink, loops, error);
 }
 
 void lode_hpct_free_loops(struct hpct_sink *sink)
@@ -95,6 +105,7 @@ void lode_hpct_free_loops(struct hpct_sink *sink)
     if (loops == NULL)
         return;
     free(loops->enclosing);
+    free(loops->is_loop);
     free(loops->metric_of);
     free(loops->is_lexical);
     lode_interner_free(&loops->keys);
@@ -330,9 +341,9 @@ lode_status lode_hpct_add_placed_loops(struct hpct_sink *sink, const struct writ
 
 /* The statistic, and its maximal rounding error. */
 static double computed_value(const struct loop_total *total, const lode_metric_statistic *statistic,
-                             double *rounding)
+                             bool folds_squares, double *rounding)
 {
-    bool square = lode_formula_of(statistic->formula) == LODE_FORMULA_SQUARE;
+    bool square = lode_formula_of(statistic->formula) == LODE_FORMULA_SQUARE && !folds_squares;
     double a = square ? total->min * total->min : total->min;
     double b = square ? total->max * total->max : total->max;
     *rounding = square ? total->whole_squares : total->whole;
@@ -355,7 +366,8 @@ bool lode_hpct_loop_statistic(const struct hpct_sink *sink, uint32_t context, ui
     double rounding = 0.0;
     *out = 0.0;
     if (total != LODE_NO_NUMBER)
-        *out = computed_value(LODE_ARRAY_AT(&loops->totals, struct loop_total, total), statistic, &rounding);
+        *out = computed_value(LODE_ARRAY_AT(&loops->totals, struct loop_total, total), statistic,
+                              sink->base.about->folds_squares, &rounding);
     if (fabs(*out - kept) <= LOOPS_ROUNDING * rounding)
         *out = kept;
     return true;
