@@ -71,7 +71,10 @@ def digests(columns):
 
 def in_order(columns):
     """The same rows by all their cells."""
-    rows = sorted(zip(*columns.values()), key=lambda row: tuple((cell is not None, cell) for cell in row))
+    try:
+        rows = sorted(zip(*columns.values()))
+    except TypeError:  # NULLs
+        rows = sorted(zip(*columns.values()), key=lambda row: tuple((cell is not None, cell) for cell in row))
     return dict(zip(columns, map(list, zip(*rows)))) if rows else columns
 
 
