@@ -6,6 +6,7 @@ set -euo pipefail
 packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
     libexpat1-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
+    libelf-dev libdw-dev                                           # names and lines of binaries
     libsqlite3-dev                                                 # the catalogue of runs
     libotf2-trace-dev otf2-tools python3-otf2                      # archives of event traces, and who reads them
     clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks

@@ -16,6 +16,7 @@ class Lode(MesonPackage):
     variant("libdeflate", default=True, description="Unpack trace stores with libdeflate, which is faster than zlib")
     variant("zstd", default=True, description="Compress exports with zstd")
     variant("lzma", default=True, description="Read kernel symbols of measurements")
+    variant("symbols", default=True, description="Read names and lines of binaries")
     variant("sqlite", default=True, description="Build the catalogue of runs (lode runs)")
 
     depends_on("meson@1.0:", type="build")
@@ -28,6 +29,7 @@ class Lode(MesonPackage):
     depends_on("libdeflate", when="+libdeflate")
     depends_on("zstd", when="+zstd")
     depends_on("xz", when="+lzma")
+    depends_on("elfutils", when="+symbols")
     depends_on("sqlite@3.26:", when="+sqlite")
     depends_on("mpi", when="+mpi")
     # Plug-ins are for these two, and for what has the binary interface of one of them.
@@ -39,6 +41,7 @@ class Lode(MesonPackage):
             "-Dlibdeflate=" + ("enabled" if "+libdeflate" in self.spec else "disabled"),
             "-Dzstd=" + ("enabled" if "+zstd" in self.spec else "disabled"),
             "-Dlzma=" + ("enabled" if "+lzma" in self.spec else "disabled"),
+            "-Dsymbols=" + ("enabled" if "+symbols" in self.spec else "disabled"),
             "-Dsqlite=" + ("enabled" if "+sqlite" in self.spec else "disabled"),
         ]
 

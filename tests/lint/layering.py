@@ -38,11 +38,12 @@ BELOW = {
     "tui": set(),
     "runs": set(),
     "mpi": set(),
+    "symbols": set(),
 }
 ON_THE_API = {"cli", "sql", "runs"}
 # What of them others of them may include.
 SHARED = {"runs/catalogue.h", "sql/sql.h"}
-OF_PLUGINS = {"mpi": "base/comm.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h"}
+OF_PLUGINS = {"mpi": "base/comm.h", "symbols": "format/hpcrun/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h"}
 # Formats that may know another.
 DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
 GENERATED = {"lode_version.h"}
@@ -71,6 +72,8 @@ def complaint(source, path, written):
             return "only comm_mpi.c may include mpi.h"
         if match.group(1) == "curses.h" and path.name != "screen_ncurses.c":
             return "only screen_ncurses.c may include curses.h"
+        if match.group(1).startswith(("elfutils/", "gelf.h", "libelf.h", "dwarf.h")) and path.parts[0] != "symbols":
+            return "only src/symbols may include headers of elfutils"
         if match.group(1) == "microhttpd.h" and path.name != "view_microhttpd.c":
             return "only view_microhttpd.c may include microhttpd.h"
         return None

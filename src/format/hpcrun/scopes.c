@@ -8,7 +8,10 @@
 
 /* The first answer counts. */
 static const hpcrun_provider_fn providers[] = {
+    lode_hpcrun_ask_logical,
+    lode_hpcrun_ask_kernels,
     lode_hpcrun_ask_structures,
+    lode_hpcrun_ask_binaries,
 };
 
 /* What distinguishes functions. */
@@ -120,7 +123,9 @@ static lode_status keep_function(const struct answering *self, uint32_t scope, u
 {
     const struct hpcstruct_scope *from = scope_at(self, scope);
     struct hpcrun_scopes *scopes = self->scopes;
-    struct function_key key = {self->question, scopes->answers, scope, 0};
+    /* Entries of debug information that are instances of one function are that function. */
+    uint32_t first = from->same_as > 0 ? from->same_as - 1 : scope;
+    struct function_key key = {self->question, scopes->answers, first, 0};
     bool added;
     *out = lode_interner_add(&scopes->function_keys, &key, &added);
     LODE_TRY_ALLOC(*out != LODE_NO_NUMBER, self->error);

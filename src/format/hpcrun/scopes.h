@@ -78,17 +78,33 @@ bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, cons
 /* The function of a placeholder; LODE_NO_NUMBER if out of memory. */
 uint32_t lode_hpcrun_scopes_placeholder(struct hpcrun_scopes *scopes, uint64_t code);
 
+/* How files of load modules are found, and who reads them. */
+struct hpcrun_binaries {
+    const char *program;             /* the path of lode-symbols; NULL: binaries are not read */
+    const char *const *replacements; /* "FROM=TO"; see lode_replace_prefix */
+    size_t replacement_count;
+    bool foreign;             /* use files below the measurements only */
+    uint64_t debug_size_most; /* of files with debug information; 0: 100 MiB */
+};
+
 /* What providers are given besides the questions. */
 struct hpcrun_asking {
     const char *const *directories; /* all measurements that are directories */
     size_t directory_count;
     const lode_build_options *options;
     struct lode_report *report; /* for damaged files, which end nothing */
+    struct hpcrun_binaries binaries;
 };
 
 /* Answers questions of `scopes` by lode_hpcrun_answer. Files that are missing are no answer. */
 typedef lode_status (*hpcrun_provider_fn)(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
                                           lode_error *error);
+lode_status lode_hpcrun_ask_logical(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                    lode_error *error);
+lode_status lode_hpcrun_ask_kernels(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                    lode_error *error);
+lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                     lode_error *error);
 lode_status lode_hpcrun_ask_structures(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
                                        lode_error *error);
 /* Asks all providers, in their order: the list is in scopes.c. */

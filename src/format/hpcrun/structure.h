@@ -32,6 +32,7 @@ struct hpcstruct_scope {
     uint32_t line;
     uint64_t address; /* of functions and loops */
     enum hpcstruct_kind kind;
+    uint32_t same_as; /* plus 1, the scope before that is of the same function; 0: none is */
 };
 
 struct hpcstruct_range {

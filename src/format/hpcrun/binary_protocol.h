@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the library and the helper that reads binaries tell each other. Numbers are in the byte
+ * order of the machine, and nothing is aligned.
+ *
+ * The helper gets a binary, the offsets that are asked about, and possibly a file with the binary's
+ * debug information, as open files. It answers with records: a byte for the kind, then fields.
+ * The last record is SYMBOLS_END. Whoever reads trusts none of it.
+ *
+ *   SYMBOLS_STRING   u32 length, bytes without NUL. Strings are numbered 0, 1, 2...
+ *   SYMBOLS_SCOPE    u8 kind, u32 parent, u32 name, u32 file, u32 line, u32 function, u64 address.
+ *                    Scopes are numbered 0, 1, 2...; the parent comes before. Scopes of one
+ *                    function have the same number there, which is below that of the scope or its
+ *                    own.
+ *   SYMBOLS_ANSWER   u32 index of an offset, rising; u32 scope
+ *   SYMBOLS_DEBUG    u8 whether there is debug information; u32 length of the build id, its bytes;
+ *                    u32 length of the name of a file with debug information, its bytes
+ *   SYMBOLS_END      u32 strings, u32 scopes, u32 answers
+ */
+#ifndef LODE_FORMAT_HPCRUN_BINARY_PROTOCOL_H
+#define LODE_FORMAT_HPCRUN_BINARY_PROTOCOL_H
+
+#include <stdint.h>
+
+#define SYMBOLS_BEGIN "LODESYM1"
+
+enum {
+    SYMBOLS_BEGIN_SIZE = 8,
+    SYMBOLS_OUTPUT_MOST = 1 << 28, /* bytes of an answer */
+    SYMBOLS_NAME_MOST = 1 << 16,   /* bytes of a string; longer ones are cut */
+    SYMBOLS_BUILD_ID_MOST = 64
+};
+
+/* Open files of the helper. */
+enum {
+    SYMBOLS_OUTPUT_FD = 1,
+    SYMBOLS_BINARY_FD = 3,
+    SYMBOLS_OFFSETS_FD = 4, /* u64 each, rising */
+    SYMBOLS_DEBUG_FD = 5    /* of the mode "beside" */
+};
+
+enum symbols_record {
+    SYMBOLS_STRING = 'S',
+    SYMBOLS_SCOPE = 'C',
+    SYMBOLS_ANSWER = 'A',
+    SYMBOLS_DEBUG = 'D',
+    SYMBOLS_END = 'E'
+};
+
+enum symbols_kind {
+    SYMBOLS_FUNCTION,
+    SYMBOLS_INLINED,
+    SYMBOLS_LINE,
+    SYMBOLS_KINDS
+};
+
+#define SYMBOLS_NONE UINT32_MAX
+
+/* Exit statuses; others, and signals, are crashes. */
+enum symbols_exit {
+    SYMBOLS_DONE,
+    SYMBOLS_NO_BINARY = 3, /* not ELF */
+    SYMBOLS_NO_MEMORY = 4,
+    SYMBOLS_NO_OUTPUT = 5
+};
+
+#endif
