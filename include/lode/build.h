@@ -70,11 +70,24 @@ typedef struct lode_build_options {
     unsigned statistics;   /* LODE_STATISTIC_...; 0: sums */
     int ignore_structures; /* do not use the structure files of hpcstruct */
     int like_hpcprof;      /* the same numbers as hpcprof where those are wrong */
+    /*
+     * For measurements without structure files: the path of the program lode-symbols, which reads
+     * binaries. NULL: they are not read.
+     */
+    const char *symbols_program;
+    /*
+     * "FROM=TO": where files are that were below FROM when measured; '*' in it stands for any
+     * characters of one component. The first one that leads to a file counts.
+     */
+    const char *const *replacements;
+    size_t replacement_count;
+    int foreign;              /* of another machine: use files below the measurements only */
+    uint64_t debug_size_most; /* of files whose debug information is read; 0: 100 MiB */
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0, NULL, 0, 0, 0                                                                           \
+            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0                                                      \
     }
 
 /* The phases of building. */

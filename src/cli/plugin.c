@@ -183,14 +183,14 @@ int plugin_directory(size_t index, char directory[PATH_MAX])
     return index == beside && !is_same;
 }
 
-void plugin_find(const char *name, plugin *found)
+static void find(const char *name, const char *suffix, plugin *found)
 {
     char directory[PATH_MAX], path[2 * PATH_MAX];
     memset(found, 0, sizeof *found);
     found->state = PLUGIN_MISSING;
-    snprintf(found->path, sizeof found->path, "lode-%s.so", name);
+    snprintf(found->path, sizeof found->path, "lode-%s%s", name, suffix);
     for (size_t i = 0; plugin_directory(i, directory); i++) {
-        snprintf(path, sizeof path, "%s/lode-%s.so", directory, name);
+        snprintf(path, sizeof path, "%s/lode-%s%s", directory, name, suffix);
         if (i == 0)
             snprintf(found->path, sizeof found->path, "%.*s", PATH_MAX - 1, path);
         /* Never below the current directory, which may be anybody's. */
@@ -207,6 +207,16 @@ void plugin_find(const char *name, plugin *found)
             return;
         }
     }
+}
+
+void plugin_find(const char *name, plugin *found)
+{
+    find(name, ".so", found);
+}
+
+void plugin_find_program(const char *name, plugin *found)
+{
+    find(name, "", found);
 }
 
 void plugin_find_mpi(const char *name, plugin *found)

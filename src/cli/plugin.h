@@ -28,6 +28,8 @@ typedef struct plugin {
 int plugin_is_possible(void);
 /* lode-NAME.so. */
 void plugin_find(const char *name, plugin *found);
+/* The program lode-NAME, in the same places. */
+void plugin_find_program(const char *name, plugin *found);
 /* `name` as in job_choices. */
 void plugin_find_mpi(const char *name, plugin *found);
 /* The directories that are searched, in this order; 0 past the last. */

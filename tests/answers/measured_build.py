@@ -22,12 +22,8 @@ from measured_content import differences  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # What is not read yet: the database differs where it is needed.
-KERNEL, BINARY, CALLS = "kernel symbols", "symbols of a binary", "call paths inside GPU kernels"
+CALLS = "call paths inside GPU kernels"
 WAITING = {
-    "toolkit-loops-cputime-t.nostruct-v0": BINARY, "toolkit-loops-cputime-t.nostruct-v3": BINARY,
-    "toolkit-loops-perf-v0": KERNEL, "toolkit-loops-perf.nostruct-v0": KERNEL, "toolkit-loops-perf-v3": KERNEL,
-    "toolkit-loops-perf.nostruct-v3": KERNEL, "toolkit-loops-perf-v4": KERNEL, "toolkit-loops-perf-v5": KERNEL,
-    "toolkit-loops-perf-t.d.t2": KERNEL,
     "toolkit-loops-cuda-nvidiapc-t-v0": CALLS, "toolkit-loops-cuda-nvidiapc-t-v3": CALLS, "toolkit-loops-cuda-nvidiapc-t-v4": CALLS,
     "toolkit-recursion-cuda-nvidiapc-t-v0": CALLS, "toolkit-recursion-cuda-nvidiapc-t-v3": CALLS,
     "toolkit-recursion-cuda-nvidiapc-t-v4": CALLS, "made-merged-5-measurements": CALLS,
@@ -43,8 +39,11 @@ def pairs(folder):
             yield cells[1], [folder / name for name in names], cells[2]
 
 
-def build_words(options):
-    words = ["--like-hpcprof"]
+def build_words(options, directories):
+    words = ["--like-hpcprof", "--foreign"]
+    for directory in directories:
+        if " -R" in options and (directory / "original-path").is_file():
+            words += ["--replace", f"{(directory / 'original-path').read_text(encoding='utf-8').strip()}={directory}"]
     words += ["--ignore-structs"] if "--ignore-structs" in options else []
     words += ["--statistics", "sum,mean,stddev,cfvar,min,max"] if "-M stats" in options else []
     return words + (["--trace", "none"] if "--no-traces" in options else [])
@@ -60,7 +59,7 @@ def dump(lode, database):
 
 
 def check_pair(lode, tap, name, directories, options, target):
-    done = run(lode, "build", *build_words(options), *directories, "-o", target)
+    done = run(lode, "build", *build_words(options, directories), *directories, "-o", target)
     if not tap.check(done.returncode == 0 and not done.stderr, f"{name} is built", [done.stderr.decode(errors="replace")]):
         return
     found = ask(lode, "check", "--level", "full", target)["findings"]

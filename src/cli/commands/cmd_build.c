@@ -5,6 +5,7 @@
 #include "job.h"
 #include "output/progress.h"
 #include "output/report.h"
+#include "plugin.h"
 #include "stores.h"
 #include "tally.h"
 
@@ -26,7 +27,9 @@ typedef struct build_options {
     int writing; /* WRITE_... */
     int per;     /* PER_... */
     unsigned statistics;
-    int ignores_structures, is_like_hpcprof;
+    int ignores_structures, is_like_hpcprof, is_foreign;
+    text_list replacements;
+    uint64_t debug_size_most;
 } build_options;
 
 /* In the order of the choices of --trace. */
@@ -92,6 +95,10 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.statistics = options->statistics;
     settings.ignore_structures = options->ignores_structures;
     settings.like_hpcprof = options->is_like_hpcprof;
+    settings.replacements = options->replacements.items;
+    settings.replacement_count = options->replacements.count;
+    settings.foreign = options->is_foreign;
+    settings.debug_size_most = options->debug_size_most;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = b;
@@ -201,6 +208,9 @@ static int check_options(const invocation *call)
         wrong = options->statistics           ? "statistics"
                 : options->ignores_structures ? "ignore-structs"
                 : options->is_like_hpcprof    ? "like-hpcprof"
+                : options->replacements.count ? "replace"
+                : options->is_foreign         ? "foreign"
+                : options->debug_size_most    ? "debug-max-size"
                                               : NULL;
     if (wrong)
         return report("--%s is not for %s (see 'lode help build')", wrong,
@@ -235,6 +245,13 @@ static int build_with(const invocation *call, lode_comm *comm)
     int is_first = job_is_first(comm), status = EXIT_DONE;
     if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
+    plugin symbols;
+    if (call->kind == LODE_STORE_MEASUREMENTS && is_first) {
+        plugin_find_program("symbols", &symbols);
+        settings.symbols_program = symbols.state == PLUGIN_FOUND ? symbols.path : NULL;
+        if (symbols.state == PLUGIN_REFUSED)
+            report("names in binaries are not read: %s", symbols.reason);
+    }
     settings.comm = comm;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";
@@ -296,6 +313,9 @@ static const option_spec build_own[] = {
     {"statistics", 0, OPTION_CHOICES, NULL, statistic_choices, offsetof(build_options, statistics)},
     {"ignore-structs", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, ignores_structures)},
     {"like-hpcprof", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_like_hpcprof)},
+    {"replace", 0, OPTION_TEXTS, "FROM=TO", NULL, offsetof(build_options, replacements)},
+    {"foreign", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_foreign)},
+    {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
     {0},
 };

@@ -116,7 +116,14 @@ static lode_status ask_providers(struct expanding *self)
     const lode_build_options *options = source->input->options;
     struct lode_report report;
     const char **directories = calloc(source->directories.count + 1, sizeof *directories);
-    struct hpcrun_asking asking = {.directories = directories, .options = options, .report = &report};
+    struct hpcrun_asking asking = {.directories = directories,
+                                   .options = options,
+                                   .report = &report,
+                                   .binaries = {.program = options->symbols_program,
+                                                .replacements = options->replacements,
+                                                .replacement_count = options->replacement_count,
+                                                .foreign = options->foreign,
+                                                .debug_size_most = options->debug_size_most}};
     LODE_TRY_ALLOC(directories, self->error);
     for (uint32_t i = 0; i < source->directories.count; i++)
         if (hpcrun_directory(source, i)->is_argument)
