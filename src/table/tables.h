@@ -191,7 +191,8 @@ struct lode_tables {
     uint32_t line_count;
     uint64_t samples; /* of these */
     bool profiles_fit, contexts_fit;
-    lode_query *costs; /* of table functions */
+    bool is_transpose_known, is_transpose_sound; /* groups of contexts */
+    lode_query *costs;                           /* of table functions */
 };
 
 struct lode_table_reader {

@@ -187,29 +187,6 @@ static void choose_blocks(struct lode_table_reader *reader)
         state->blocks.last = count - 1;
 }
 
-static lode_status open_value(struct lode_table_reader *reader, lode_error *error)
-{
-    struct value_state *state = reader->state;
-    struct lode_tables *tables = reader->tables;
-    LODE_TRY(know_profiles(tables, error));
-    reader->total = tables->value_count;
-    state->by_context = reader->query ? reader->query->plan.order == BY_CONTEXT
-                                      : tables->options.order == LODE_TABLE_NATIVE &&
-                                            lode_database_has(tables->db, LODE_PART_CONTEXT);
-    /* Exports read whichever file takes less, and so get by with a damaged one. */
-    if (reader->query == NULL && state->by_context) {
-        lode_values_options options = LODE_VALUES_OPTIONS_INIT;
-        options.selection = tables->options.selection;
-        return lode_values_open(&state->values, tables->db, &options, error);
-    }
-    choose_blocks(reader);
-    reader->can_split = reader->query && lode_block_walk_can_pass(&state->walk);
-    /* A few blocks cannot take long, even if contexts share them. */
-    if (state->by_context && state->blocks.list == NULL && state->blocks.first != state->blocks.last)
-        return lode_tables_contexts_fit(tables, error);
-    return LODE_OK;
-}
-
 static void close_value(struct lode_table_reader *reader)
 {
     struct value_state *state = reader->state;
@@ -294,6 +271,65 @@ static lode_status pass_values(struct lode_table_reader *reader, bool are_rows, 
             return status;
         state->is_open = status == LODE_OK;
     }
+    return LODE_OK;
+}
+
+/* ---- opening ---- */
+
+/* Whether the groups of all contexts are where they should be; looks once. */
+static bool is_transpose_sound(struct lode_table_reader *reader)
+{
+    struct value_state *state = reader->state, before = *state;
+    struct lode_tables *tables = reader->tables;
+    pthread_mutex_lock(&tables->lock);
+    if (!tables->is_transpose_known) {
+        uint64_t count = UINT64_MAX;
+        tables->is_transpose_sound = pass_values(reader, false, &count) == LODE_END;
+        tables->is_transpose_known = true;
+        *state = before;
+    }
+    bool is_sound = tables->is_transpose_sound;
+    pthread_mutex_unlock(&tables->lock);
+    return is_sound;
+}
+
+/*
+ * Where nobody asked for the order of contexts, a damaged cct.db is not needed: profile.db has the
+ * same values.
+ */
+static lode_status choose_part(struct lode_table_reader *reader, lode_error *error)
+{
+    struct value_state *state = reader->state;
+    const struct lode_table_query *query = reader->query;
+    lode_status status = lode_tables_contexts_fit(reader->tables, error);
+    bool is_free = query && !query->plan.is_ordered && query->plan.seeks == 0;
+    if (!is_free || (status == LODE_OK && is_transpose_sound(reader)))
+        return status;
+    state->by_context = false;
+    choose_blocks(reader);
+    return LODE_OK;
+}
+
+static lode_status open_value(struct lode_table_reader *reader, lode_error *error)
+{
+    struct value_state *state = reader->state;
+    struct lode_tables *tables = reader->tables;
+    LODE_TRY(know_profiles(tables, error));
+    reader->total = tables->value_count;
+    state->by_context = reader->query ? reader->query->plan.order == BY_CONTEXT
+                                      : tables->options.order == LODE_TABLE_NATIVE &&
+                                            lode_database_has(tables->db, LODE_PART_CONTEXT);
+    /* Exports read whichever file takes less, and so get by with a damaged one. */
+    if (reader->query == NULL && state->by_context) {
+        lode_values_options options = LODE_VALUES_OPTIONS_INIT;
+        options.selection = tables->options.selection;
+        return lode_values_open(&state->values, tables->db, &options, error);
+    }
+    choose_blocks(reader);
+    reader->can_split = reader->query && lode_block_walk_can_pass(&state->walk);
+    /* A few blocks cannot take long, even if contexts share them. */
+    if (state->by_context && state->blocks.list == NULL && state->blocks.first != state->blocks.last)
+        return choose_part(reader, error);
     return LODE_OK;
 }
 

@@ -274,8 +274,22 @@ def imports_of():
     return share.of([files[share.part % len(files)] for files in found if files])
 
 
+def check_damaged(tap, lode, program):
+    """Its cct.db is damaged: values come from profile.db where their order does not matter, and what needs cct.db is refused."""
+    store = stores.CORPUS / "hpctoolkit" / "pre-a" / "viewer-loop-inline-v1"
+    if not store.exists():
+        tap.skip(store.name, "not in the corpus")
+        return
+    cells = Counter()
+    check_store(tap, lode, program, store, cells)
+    tap.check(cells["SQL"] > 0, "a damaged cct.db hides no value of profile.db", [cells])
+    done = lode.call("sql", store, "select context_id, count(*) from value group by 1")
+    tap.check(done.returncode == 2 and "cct.db" in done.stderr, "groups by context of a damaged cct.db are refused", [done.stdout, done.stderr])
+
+
 def body(tap, lode, options):
     program = exported.Program(options.lode)
+    check_damaged(tap, lode, program)
     if not package:
         tap.skip("Arrow and Python", "this build has no Python package")
     if not validators.where():
