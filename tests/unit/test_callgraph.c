@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call graphs of GPU binaries and the paths in them, against slow and obvious ways to find them. */
+/* Call graphs of GPU binaries, paths in them, and shares of paths, against slow and obvious ways to find them. */
 #include "format/hpcrun/callgraph.h"
+#include "format/hpcrun/sites.h"
 #include "made_recording.h"
 #include "unit.h"
 #include <math.h>
@@ -11,7 +12,9 @@ enum {
     CALLS = 12,
     GRAPHS = 3000,
     PATHS = 4096,
-    WIDE = 4
+    WIDE = 4,
+    PLACES = 32, /* of calls in a function */
+    NUMBERS = FUNCTIONS * PLACES
 };
 
 /* A module with functions at 0x1000, 0x2000... A call is an instruction of its caller. */
@@ -144,15 +147,15 @@ static void reverse(const struct hpcrun_paths *found, size_t number, uint64_t *o
         out[path->count - 1 - k] = *LODE_ARRAY_AT(&found->calls, uint64_t, path->first + k);
 }
 
-static double weight_of(const void *user, uint64_t call)
+/* The number of a call. */
+static uint32_t number_of(uint64_t call)
 {
-    const uint64_t *modulus = user;
-    return (double)(call % 11 % *modulus);
+    return (uint32_t)((call / 0x1000 - 1) * PLACES + call % 0x1000);
 }
 
 /* The share of a path: at each call, what its weight is among the calls of paths that end alike. */
 static double slow_share(const struct hpcrun_paths *found, const bool *possible, size_t number,
-                         const uint64_t *modulus)
+                         const double *weights)
 {
     uint64_t own[FUNCTIONS], other[FUNCTIONS];
     double share = 1;
@@ -171,30 +174,57 @@ static double slow_share(const struct hpcrun_paths *found, const bool *possible,
                 is_new &= seen[k] != other[depth];
             if (is_new) {
                 seen[count++] = other[depth];
-                total += weight_of(modulus, other[depth]);
+                total += weights[number_of(other[depth])];
             }
         }
         if (alike > 1)
-            share *= total > 0 ? weight_of(modulus, own[depth]) / total : 1.0 / count;
+            share *= total > 0 ? weights[number_of(own[depth])] / total : 1.0 / count;
     }
     return share;
 }
 
+/* One site, whose routes are the paths. */
+static void make_site(const struct hpcrun_paths *found, struct hpcrun_sites *sites)
+{
+    lode_hpcrun_sites_init(sites);
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t *first = lode_array_push(&sites->firsts);
+        assert_non_null(first);
+        *first = i == 0 ? 0 : (uint32_t)found->paths.count;
+    }
+    for (size_t i = 0; i < found->paths.count; i++) {
+        const struct hpcrun_path *path = LODE_ARRAY_AT(&found->paths, struct hpcrun_path, i);
+        struct hpcrun_site_route *route = lode_array_push(&sites->routes);
+        assert_non_null(route);
+        *route = (struct hpcrun_site_route){.first = path->first, .count = path->count};
+    }
+    for (size_t i = 0; i < found->calls.count; i++) {
+        uint32_t *call = lode_array_push(&sites->calls);
+        assert_non_null(call);
+        *call = number_of(*LODE_ARRAY_AT(&found->calls, uint64_t, i));
+    }
+}
+
 static void check_shares(const struct hpcrun_paths *found, uint64_t *seed)
 {
+    struct hpcrun_sites sites;
     bool possible[PATHS];
-    double shares[PATHS], sum = 0;
+    double shares[PATHS], weights[NUMBERS], sum = 0;
     uint64_t modulus = 1 + made_random(seed) % 11;
     size_t count = found->paths.count, some = 0;
+    for (size_t i = 0; i < NUMBERS; i++)
+        weights[i] = (double)(made_random(seed) % modulus);
     for (size_t i = 0; i < count; i++)
         some += possible[i] = made_random(seed) % 4 != 0;
-    lode_hpcrun_paths_share(found, possible, weight_of, &modulus, shares);
+    make_site(found, &sites);
+    lode_hpcrun_site_share(&sites, 0, possible, weights, shares);
     for (size_t i = 0; i < count; i++) {
-        double expected = possible[i] ? slow_share(found, possible, i, &modulus) : 0;
+        double expected = possible[i] ? slow_share(found, possible, i, weights) : 0;
         assert_true(fabs(shares[i] - expected) < 1e-12);
         sum += shares[i];
     }
     assert_true(fabs(sum - (some > 0)) < 1e-9);
+    lode_hpcrun_sites_free(&sites);
 }
 
 static void check_paths(const struct hpcrun_callgraph *graph, struct slow *slow, uint32_t function,

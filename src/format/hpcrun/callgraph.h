@@ -50,12 +50,4 @@ void lode_hpcrun_paths_free(struct hpcrun_paths *paths);
 lode_status lode_hpcrun_paths_find(const struct hpcrun_callgraph *graph, uint32_t function,
                                    struct hpcrun_paths *out, lode_error *error);
 
-/*
- * Divides 1 among the paths that are possible: by the weights of their last calls and, among paths
- * with the same last call, by those of the calls before. Without weights the shares are equal.
- */
-typedef double (*hpcrun_weight_fn)(const void *user, uint64_t call);
-void lode_hpcrun_paths_share(const struct hpcrun_paths *paths, const bool *possible, hpcrun_weight_fn weight,
-                             const void *user, double *shares);
-
 #endif

@@ -2,6 +2,7 @@
 #include "format/hpcrun/scopes.h"
 
 #include "base/map.h"
+#include "format/hpcrun/callgraph.h"
 #include "format/hpcrun/placeholders.h"
 #include <lode/context.h>
 #include <stdlib.h>
@@ -29,13 +30,19 @@ void lode_hpcrun_scopes_init(struct hpcrun_scopes *scopes)
     lode_interner_init(&scopes->frames, sizeof(struct lode_frame));
     lode_array_init(&scopes->links, sizeof(uint32_t), UINT32_MAX - 1);
     lode_array_init(&scopes->chains, sizeof(struct hpcrun_chain), UINT32_MAX - 1);
+    lode_array_init(&scopes->routes, sizeof(struct hpcrun_route), UINT32_MAX - 1);
+    lode_array_init(&scopes->route_calls, sizeof(struct hpcrun_route_call), UINT32_MAX - 1);
+    lode_array_init(&scopes->route_lists, sizeof(struct hpcrun_route_list), UINT32_MAX - 1);
 }
 
 void lode_hpcrun_scopes_free(struct hpcrun_scopes *scopes)
 {
     for (size_t i = 0; i < scopes->questions.count; i++) {
-        free(LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i)->offsets);
-        free(LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i)->chains);
+        struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
+        free(question->offsets);
+        free(question->inferred);
+        free(question->chains);
+        free(question->routes);
     }
     lode_array_free(&scopes->questions);
     lode_strings_free(&scopes->strings);
@@ -44,10 +51,13 @@ void lode_hpcrun_scopes_free(struct hpcrun_scopes *scopes)
     lode_interner_free(&scopes->frames);
     lode_array_free(&scopes->links);
     lode_array_free(&scopes->chains);
+    lode_array_free(&scopes->routes);
+    lode_array_free(&scopes->route_calls);
+    lode_array_free(&scopes->route_lists);
 }
 
 bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, const char *directory,
-                            const uint64_t *offsets, uint32_t count)
+                            const uint64_t *offsets, const bool *inferred, uint32_t count)
 {
     struct hpcrun_question *question = lode_array_push(&scopes->questions);
     if (question == NULL)
@@ -55,13 +65,16 @@ bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, cons
     *question = (struct hpcrun_question){.path = path,
                                          .directory = directory,
                                          .offsets = calloc((size_t)count + 1, sizeof *question->offsets),
+                                         .inferred = calloc((size_t)count + 1, sizeof *question->inferred),
                                          .chains = calloc((size_t)count + 1, sizeof *question->chains),
+                                         .routes = calloc((size_t)count + 1, sizeof *question->routes),
                                          .count = count};
-    if (question->offsets == NULL || question->chains == NULL)
+    if (!question->offsets || !question->inferred || !question->chains || !question->routes)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         question->offsets[i] = offsets[i];
-        question->chains[i] = LODE_NO_NUMBER;
+        question->inferred[i] = inferred[i];
+        question->chains[i] = question->routes[i] = LODE_NO_NUMBER;
     }
     return true;
 }
@@ -100,8 +113,9 @@ struct answering {
     struct hpcrun_scopes *scopes;
     uint32_t question;
     const struct hpcrun_answer *answer;
-    uint32_t module;          /* a string, or LODE_NO_NUMBER */
-    struct lode_map chain_of; /* by scope of the answer */
+    uint32_t module;           /* a string, or LODE_NO_NUMBER */
+    struct lode_map chain_of;  /* by scope of the answer */
+    struct lode_map routes_of; /* by function of the answer: a list */
     lode_error *error;
 };
 
@@ -249,6 +263,89 @@ static lode_status answer_offsets(struct answering *self, uint32_t nothing)
     }
 }
 
+/* ---- routes ---- */
+
+static lode_status keep_call(struct answering *self, uint64_t offset)
+{
+    const struct hpcstruct_range *range = find_range(self->answer->code, offset);
+    struct hpcrun_route_call *call = lode_array_push(&self->scopes->route_calls);
+    LODE_TRY_ALLOC(call, self->error);
+    *call = (struct hpcrun_route_call){.offset = offset};
+    return range ? chain_of(self, range->scope, &call->chain) : LODE_OK;
+}
+
+static lode_status keep_routes(struct answering *self, const struct hpcrun_paths *paths)
+{
+    struct hpcrun_scopes *scopes = self->scopes;
+    struct hpcrun_route_list *list = lode_array_push(&scopes->route_lists);
+    LODE_TRY_ALLOC(list, self->error);
+    *list = (struct hpcrun_route_list){(uint32_t)scopes->routes.count, (uint32_t)paths->paths.count};
+    for (size_t i = 0; i < paths->paths.count; i++) {
+        const struct hpcrun_path *path = LODE_ARRAY_AT(&paths->paths, struct hpcrun_path, i);
+        struct hpcrun_route *route = lode_array_push(&scopes->routes);
+        LODE_TRY_ALLOC(route, self->error);
+        *route = (struct hpcrun_route){.first = (uint32_t)scopes->route_calls.count, .count = path->count};
+        LODE_TRY(keep_frame(self, path->entry, &route->entry));
+        for (uint32_t k = 0; k < path->count; k++)
+            LODE_TRY(keep_call(self, *LODE_ARRAY_AT(&paths->calls, uint64_t, path->first + k)));
+    }
+    return LODE_OK;
+}
+
+/* The routes to an innermost scope; none if there are too many. */
+static lode_status find_routes(struct answering *self, const struct hpcrun_callgraph *graph, uint32_t scope,
+                               struct hpcrun_paths *paths, uint32_t *out)
+{
+    bool added;
+    while (scope_at(self, scope)->parent != LODE_NO_NUMBER)
+        scope = scope_at(self, scope)->parent;
+    uint32_t *known = lode_map_add(&self->routes_of, scope, LODE_NO_NUMBER, &added);
+    LODE_TRY_ALLOC(known, self->error);
+    if (added) {
+        lode_status status = lode_hpcrun_paths_find(graph, scope, paths, self->error);
+        if (status == LODE_OK) {
+            *known = (uint32_t)self->scopes->route_lists.count;
+            status = keep_routes(self, paths);
+        }
+        if (status != LODE_ERR_LIMIT)
+            LODE_TRY(status);
+    }
+    *out = *known;
+    return LODE_OK;
+}
+
+/* Offsets outside the ranges, or in a binary without call graph, have no routes. */
+static lode_status answer_routes(struct answering *self, const struct hpcrun_callgraph *graph,
+                                 struct hpcrun_paths *paths)
+{
+    const struct hpcrun_question *question =
+        LODE_ARRAY_AT(&self->scopes->questions, struct hpcrun_question, self->question);
+    for (uint32_t i = 0; i < question->count; i++) {
+        const struct hpcstruct_range *range = find_range(self->answer->code, question->offsets[i]);
+        if (question->inferred[i] && range)
+            LODE_TRY(find_routes(self, graph, range->scope, paths, &question->routes[i]));
+    }
+    return LODE_OK;
+}
+
+static lode_status answer_inferred(struct answering *self)
+{
+    const struct hpcrun_question *question =
+        LODE_ARRAY_AT(&self->scopes->questions, struct hpcrun_question, self->question);
+    struct hpcrun_callgraph graph;
+    struct hpcrun_paths paths;
+    if (question->count == 0 || memchr(question->inferred, true, question->count) == NULL)
+        return LODE_OK;
+    lode_status status = lode_hpcrun_callgraph_make(&graph, self->answer->code, self->error);
+    if (status != LODE_OK)
+        return status == LODE_ERR_MEMORY ? status : LODE_OK;
+    lode_hpcrun_paths_init(&paths);
+    status = answer_routes(self, &graph, &paths);
+    lode_hpcrun_paths_free(&paths);
+    lode_hpcrun_callgraph_free(&graph);
+    return status;
+}
+
 lode_status lode_hpcrun_answer(struct hpcrun_scopes *scopes, uint32_t question,
                                const struct hpcrun_answer *answer, lode_error *error)
 {
@@ -264,8 +361,12 @@ lode_status lode_hpcrun_answer(struct hpcrun_scopes *scopes, uint32_t question,
     LODE_TRY_ALLOC(!answer->module || lode_strings_put(&scopes->strings, answer->module, &self.module),
                    error);
     lode_map_init(&self.chain_of);
+    lode_map_init(&self.routes_of);
     lode_status status = answer_offsets(&self, 0);
+    if (status == LODE_OK)
+        status = answer_inferred(&self);
     lode_map_free(&self.chain_of);
+    lode_map_free(&self.routes_of);
     scopes->answers++;
     return status;
 }

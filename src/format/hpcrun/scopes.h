@@ -25,7 +25,10 @@ struct hpcrun_question {
     const char *path;      /* of the load module, as measured */
     const char *directory; /* the measurements that its path is relative to; NULL: absolute */
     uint64_t *offsets;     /* rising */
+    bool *inferred;        /* by offset: its callers were not unwound */
     uint32_t *chains;      /* by offset; LODE_NO_NUMBER: no answer yet */
+    uint32_t
+        *routes; /* by offset: a list, if it is inferred and the call graph is known; or LODE_NO_NUMBER */
     uint32_t count;
     bool is_complete; /* no more answers are wanted */
 };
@@ -54,6 +57,21 @@ struct hpcrun_chain {
     bool hides_point;
 };
 
+/* How execution can reach an offset whose callers were not unwound. */
+struct hpcrun_route {
+    uint32_t entry;        /* frame of the function that is called first */
+    uint32_t first, count; /* in `route_calls`, outermost first */
+};
+
+struct hpcrun_route_call {
+    uint64_t offset;
+    uint32_t chain;
+};
+
+struct hpcrun_route_list {
+    uint32_t first, count; /* in `routes` */
+};
+
 /*
  * The frames of chains. `function` is a number in `functions`, `file` in `strings`, and `module` is
  * the number of a question. An unknown scope has the kind of functions and no function.
@@ -63,17 +81,20 @@ struct hpcrun_scopes {
     struct lode_strings strings;
     struct lode_array functions; /* struct hpcrun_function */
     struct lode_interner function_keys;
-    struct lode_interner frames; /* struct lode_frame */
-    struct lode_array links;     /* uint32_t: frames */
-    struct lode_array chains;    /* struct hpcrun_chain; the first is empty */
+    struct lode_interner frames;   /* struct lode_frame */
+    struct lode_array links;       /* uint32_t: frames */
+    struct lode_array chains;      /* struct hpcrun_chain; the first is empty */
+    struct lode_array routes;      /* struct hpcrun_route */
+    struct lode_array route_calls; /* struct hpcrun_route_call */
+    struct lode_array route_lists; /* struct hpcrun_route_list */
     uint32_t answers;
 };
 
 void lode_hpcrun_scopes_init(struct hpcrun_scopes *scopes);
 void lode_hpcrun_scopes_free(struct hpcrun_scopes *scopes);
-/* Copies the offsets, which rise. False if out of memory. Numbers are 0, 1, 2... */
+/* Copies the offsets, which rise, and flags. False if out of memory. Numbers are 0, 1, 2... */
 bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, const char *directory,
-                            const uint64_t *offsets, uint32_t count);
+                            const uint64_t *offsets, const bool *inferred, uint32_t count);
 
 /* The function of a placeholder; LODE_NO_NUMBER if out of memory. */
 uint32_t lode_hpcrun_scopes_placeholder(struct hpcrun_scopes *scopes, uint64_t code);
