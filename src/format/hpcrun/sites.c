@@ -29,6 +29,15 @@ static bool add_number(struct lode_array *numbers, uint32_t number)
     return slot != NULL;
 }
 
+void lode_hpcrun_sites_move(struct hpcrun_sites *sites, const uint32_t *positions)
+{
+    for (uint32_t i = 0; i < sites->routes.count; i++) {
+        struct hpcrun_site_route *route = lode_hpcrun_site_route(sites, i);
+        route->final = positions[route->final];
+        route->entry = positions[route->entry];
+    }
+}
+
 enum {
     WANTED = 1, /* with its routes */
     CALLED = 2

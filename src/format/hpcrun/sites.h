@@ -10,10 +10,9 @@
 #include "base/blob.h"
 #include "format/hpcrun/raw.h"
 
-/* Contexts are positions; a site, once contexts are ordered. */
 struct hpcrun_site_route {
-    uint32_t final;        /* context of the instruction */
-    uint32_t entry;        /* context of the function that the kernel begins with */
+    uint32_t final;        /* position of the instruction's context */
+    uint32_t entry;        /* position of the function that the kernel begins with */
     uint32_t first, count; /* in `calls`, outermost first */
 };
 
@@ -39,6 +38,8 @@ static inline struct hpcrun_site_route *lode_hpcrun_site_route(const struct hpcr
     return LODE_ARRAY_AT(&sites->routes, struct hpcrun_site_route, number);
 }
 
+/* Replaces positions by those of a table. */
+void lode_hpcrun_sites_move(struct hpcrun_sites *sites, const uint32_t *positions);
 /*
  * Of `from`, the sites with a mark, in their order, with their routes; and those of their calls,
  * without routes. Marks become the new numbers, from 1. False if out of memory.

@@ -77,6 +77,7 @@ lode_status lode_hpcrun_source_open(struct lode_measured_source **out,
     source->input = input;
     source->comm = input->comm;
     lode_arena_init(&source->arena, SIZE_MAX);
+    lode_hpcrun_sites_init(&source->sites);
     lode_array_init(&source->directories, sizeof(struct hpcrun_directory), UINT32_MAX - 1);
     LODE_TRY(lode_hpcrun_list_inputs(source, error));
     source->base.has_traces = has_traces(source);
@@ -120,6 +121,7 @@ void lode_hpcrun_source_close(struct lode_measured_source *base)
     lode_array_free(&source->directories);
     lode_hpcrun_raw_free(&source->raw);
     lode_hpcrun_contexts_free(&source->contexts);
+    lode_hpcrun_sites_free(&source->sites);
     free(source->workers);
     free(source->nodes);
     free(source->metrics);

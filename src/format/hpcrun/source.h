@@ -21,6 +21,7 @@
 #include "base/spool.h"
 #include "format/format.h"
 #include "format/hpcrun/raw.h"
+#include "format/hpcrun/sites.h"
 
 /* A directory that profiles are in. */
 struct hpcrun_directory {
@@ -94,13 +95,27 @@ struct hpcrun_contexts {
 enum {
     HPCRUN_CONTEXT_ENCLOSED = 1, /* it is part of its parent, not called */
     HPCRUN_CONTEXT_LOOP = 2,
-    HPCRUN_CONTEXT_UNLISTED = 4 /* samples are at its parent */
+    HPCRUN_CONTEXT_UNLISTED = 4, /* samples are at its parent */
+    HPCRUN_CONTEXT_KERNEL = 8    /* a function that a route begins with */
 };
 
-/* Where a node of a tree of addresses is: positions of contexts. */
+/* Where a node of a tree of addresses is: positions of contexts, or a site. */
 struct hpcrun_place {
-    uint32_t full; /* of its instruction */
-    uint32_t call; /* the outermost one that it adds: the function that was called */
+    uint32_t full; /* of its instruction; LODE_NO_NUMBER: it is a site */
+    uint32_t call; /* the outermost one that it adds: the function that was called; number of a site */
+};
+
+static inline bool lode_hpcrun_is_site(const struct hpcrun_place *place)
+{
+    return place->full == LODE_NO_NUMBER;
+}
+
+/* What values of sites are shared out by. */
+enum hpcrun_kernel_metric {
+    HPCRUN_LAUNCHES,
+    HPCRUN_SAMPLED_LAUNCHES,
+    HPCRUN_INSTRUCTIONS,
+    HPCRUN_KERNEL_METRICS
 };
 
 /* What another rank's tree became when it was merged. */
@@ -146,13 +161,15 @@ struct hpcrun_source {
 
     struct hpcrun_place *places; /* by node of the rank */
     struct hpcrun_contexts contexts;
+    struct hpcrun_sites sites;
     uint32_t *handles;               /* rank 0, until ids are known: by position */
     uint32_t *position_at, *rank_of; /* positions in the order of ids; the other way round */
 
-    uint32_t metric_count;              /* measured ones */
-    struct hpcrun_value_ids *value_ids; /* by metric */
-    struct hpcrun_scratch *scratches;   /* by slot */
-    struct hpcrun_line *lines;          /* by slot */
+    uint32_t metric_count;                          /* measured ones */
+    uint32_t kernel_metrics[HPCRUN_KERNEL_METRICS]; /* or LODE_NONE */
+    struct hpcrun_value_ids *value_ids;             /* by metric */
+    struct hpcrun_scratch *scratches;               /* by slot */
+    struct hpcrun_line *lines;                      /* by slot */
     unsigned slot_count;
 };
 

@@ -113,6 +113,16 @@ static int compare_metrics(const void *left, const void *right, void *argument)
     return order ? order : (a->formula[0] != '\0') - (b->formula[0] != '\0');
 }
 
+static void note_kernel_metric(struct hpcrun_source *source, const char *name)
+{
+    static const char *const names[HPCRUN_KERNEL_METRICS] = {[HPCRUN_LAUNCHES] = "GKER:COUNT",
+                                                             [HPCRUN_SAMPLED_LAUNCHES] = "GKER:SAMPLED_COUNT",
+                                                             [HPCRUN_INSTRUCTIONS] = "GINS"};
+    for (unsigned i = 0; i < HPCRUN_KERNEL_METRICS; i++)
+        if (strcmp(name, names[i]) == 0)
+            source->kernel_metrics[i] = source->metric_count;
+}
+
 /* `numbers` is by metric of the rank. */
 static lode_status describe_sorted(struct hpcrun_source *source, const uint32_t *sorted, uint32_t *numbers,
                                    lode_error *error)
@@ -131,6 +141,8 @@ static lode_status describe_sorted(struct hpcrun_source *source, const uint32_t 
                                             &scope_numbers[i], error));
     source->value_ids = calloc(raw->metrics.count + 1, sizeof *source->value_ids);
     LODE_TRY_ALLOC(source->value_ids, error);
+    for (unsigned i = 0; i < HPCRUN_KERNEL_METRICS; i++)
+        source->kernel_metrics[i] = LODE_NONE;
     for (uint32_t i = 0; i < raw->metrics.count; i++) {
         const struct hpcrun_raw_metric *metric =
             LODE_ARRAY_AT(&raw->metrics, struct hpcrun_raw_metric, sorted[i]);
@@ -138,6 +150,7 @@ static lode_status describe_sorted(struct hpcrun_source *source, const uint32_t 
         if (metric->formula[0])
             continue;
         numbers[sorted[i]] = source->metric_count;
+        note_kernel_metric(source, metric->name);
         LODE_TRY(describe_metric(source, metric, scope_numbers, &source->value_ids[source->metric_count++],
                                  error));
     }

@@ -3,25 +3,14 @@
  * From addresses to contexts, on rank 0: asks where each distinct address is, gives each node of
  * the merged tree its contexts below those of its parent, and describes them.
  */
+#include "format/hpcrun/source_expand.h"
 #include "format/hpcrun/placeholders.h"
-#include "format/hpcrun/source.h"
 #include "model/description.h"
 #include <lode/context.h>
 #include <stdlib.h>
 
 static const struct lode_frame no_frame = {
     .function = LODE_NO_NUMBER, .file = LODE_NO_NUMBER, .module = LODE_NO_NUMBER};
-
-struct expanding {
-    struct hpcrun_source *source;
-    const struct hpcrun_raw *raw;
-    struct hpcrun_scopes scopes;
-    uint32_t *questions;           /* by module: its question */
-    uint32_t *chains;              /* by frame of the raw tree */
-    struct lode_content_tree tree; /* of contexts; their frames are in `scopes` */
-    struct hpcrun_place *nodes;    /* by node of the raw tree: nodes of `tree` */
-    lode_error *error;
-};
 
 /* ---- questions ---- */
 
@@ -59,8 +48,13 @@ static bool is_point(const struct hpcrun_raw_frame *frame)
     return frame->kind == HPCRUN_RAW_POINT || frame->kind == HPCRUN_RAW_INFERRED;
 }
 
+static bool is_inferred(const struct hpcrun_raw *raw, uint32_t frame)
+{
+    return lode_hpcrun_raw_frame(raw, frame)->kind == HPCRUN_RAW_INFERRED;
+}
+
 /* All points, with the questions that they belong to. */
-static size_t list_points(const struct expanding *self, struct point *points)
+static size_t list_points(const struct hpcrun_expanding *self, struct point *points)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < self->raw->frames.items.count; i++) {
@@ -73,9 +67,9 @@ static size_t list_points(const struct expanding *self, struct point *points)
     return count;
 }
 
-/* One question for each module, with offsets once each; `offsets` is scratch. */
-static lode_status ask_modules(struct expanding *self, const uint32_t *sorted, const struct point *points,
-                               size_t count, uint64_t *offsets)
+/* One question for each module, with offsets once each; `offsets` and `inferred` are scratch. */
+static lode_status ask_modules(struct hpcrun_expanding *self, const uint32_t *sorted,
+                               const struct point *points, size_t count, uint64_t *offsets, bool *inferred)
 {
     const struct hpcrun_raw *raw = self->raw;
     size_t at = 0;
@@ -84,18 +78,22 @@ static lode_status ask_modules(struct expanding *self, const uint32_t *sorted, c
         const char *directory =
             key->directory == LODE_NO_NUMBER ? NULL : hpcrun_directory(self->source, key->directory)->path;
         uint32_t asked = 0;
-        for (; at < count && points[at].question == q; at++)
-            if (asked == 0 || offsets[asked - 1] != points[at].offset)
-                offsets[asked++] = points[at].offset;
+        for (; at < count && points[at].question == q; at++) {
+            if (asked == 0 || offsets[asked - 1] != points[at].offset) {
+                offsets[asked] = points[at].offset;
+                inferred[asked++] = false;
+            }
+            inferred[asked - 1] |= is_inferred(raw, points[at].frame);
+        }
         LODE_TRY_ALLOC(lode_hpcrun_scopes_ask(&self->scopes, lode_strings_at(&raw->paths, key->path),
-                                              directory, offsets, asked),
+                                              directory, offsets, inferred, asked),
                        self->error);
     }
     return LODE_OK;
 }
 
 /* Offsets that nobody answered are bare points: the empty chain. */
-static void take_chains(const struct expanding *self, const struct point *points, size_t count)
+static void take_chains(const struct hpcrun_expanding *self, const struct point *points, size_t count)
 {
     uint32_t within = 0;
     for (size_t i = 0; i < count; i++) {
@@ -106,11 +104,12 @@ static void take_chains(const struct expanding *self, const struct point *points
         else if (points[i].offset != points[i - 1].offset)
             within++;
         self->chains[points[i].frame] = question->chains[within];
+        self->routes[points[i].frame] = question->routes[within];
     }
 }
 
 /* Structure files that are damaged are findings, which rank 0 reports. */
-static lode_status ask_providers(struct expanding *self)
+static lode_status ask_providers(struct hpcrun_expanding *self)
 {
     struct hpcrun_source *source = self->source;
     const lode_build_options *options = source->input->options;
@@ -137,7 +136,8 @@ static lode_status ask_providers(struct expanding *self)
     return status;
 }
 
-static lode_status ask_with(struct expanding *self, uint32_t *sorted, struct point *points, uint64_t *offsets)
+static lode_status ask_with(struct hpcrun_expanding *self, uint32_t *sorted, struct point *points,
+                            uint64_t *offsets, bool *inferred)
 {
     uint32_t modules = (uint32_t)self->raw->modules.items.count;
     for (uint32_t i = 0; i < modules; i++)
@@ -147,38 +147,42 @@ static lode_status ask_with(struct expanding *self, uint32_t *sorted, struct poi
     for (uint32_t i = 0; i < modules; i++)
         self->questions[sorted[i]] = i;
     size_t count = list_points(self, points);
-    LODE_TRY(ask_modules(self, sorted, points, count, offsets));
+    LODE_TRY(ask_modules(self, sorted, points, count, offsets, inferred));
     LODE_TRY(ask_providers(self));
     take_chains(self, points, count);
     return LODE_OK;
 }
 
-static lode_status ask(struct expanding *self)
+static lode_status ask(struct hpcrun_expanding *self)
 {
     size_t modules = self->raw->modules.items.count + 1, frames = self->raw->frames.items.count + 1;
     uint32_t *sorted = calloc(modules, sizeof *sorted);
     struct point *points = calloc(frames, sizeof *points);
     uint64_t *offsets = calloc(frames, sizeof *offsets);
+    bool *inferred = calloc(frames, sizeof *inferred);
     self->questions = calloc(modules, sizeof *self->questions);
     self->chains = calloc(frames, sizeof *self->chains);
-    bool done = sorted && points && offsets && self->questions && self->chains;
-    lode_status status = done ? ask_with(self, sorted, points, offsets) : lode_fail_memory(self->error);
+    self->routes = calloc(frames, sizeof *self->routes);
+    bool done = sorted && points && offsets && inferred && self->questions && self->chains && self->routes;
+    lode_status status =
+        done ? ask_with(self, sorted, points, offsets, inferred) : lode_fail_memory(self->error);
     free(sorted);
     free(points);
     free(offsets);
+    free(inferred);
     return status;
 }
 
 /* ---- contexts ---- */
 
-static uint32_t add_child(struct expanding *self, uint32_t parent, const struct lode_frame *frame)
+static uint32_t add_child(struct hpcrun_expanding *self, uint32_t parent, const struct lode_frame *frame)
 {
     uint32_t number = lode_interner_add(&self->scopes.frames, frame, NULL);
     return number == LODE_NO_NUMBER ? 0 : lode_content_tree_child(&self->tree, parent, number);
 }
 
 /* Entry points are the children of the global context; others are calls of something unknown. */
-static uint32_t add_unknown(struct expanding *self, uint32_t parent)
+static uint32_t add_unknown(struct hpcrun_expanding *self, uint32_t parent)
 {
     struct lode_frame frame = no_frame;
     frame.kind = parent == LODE_TREE_ROOT ? LODE_LEXICAL_ENTRY : LODE_LEXICAL_FUNCTION;
@@ -187,7 +191,7 @@ static uint32_t add_unknown(struct expanding *self, uint32_t parent)
     return add_child(self, parent, &frame);
 }
 
-static uint32_t add_placeholder(struct expanding *self, uint32_t parent, uint64_t code)
+static uint32_t add_placeholder(struct hpcrun_expanding *self, uint32_t parent, uint64_t code)
 {
     struct lode_frame frame = no_frame;
     if (parent == LODE_TREE_ROOT) {
@@ -201,11 +205,10 @@ static uint32_t add_placeholder(struct expanding *self, uint32_t parent, uint64_
     return frame.function == LODE_NO_NUMBER ? 0 : add_child(self, parent, &frame);
 }
 
-/* The scopes around a point, and the point itself. */
-static bool add_point(struct expanding *self, uint32_t parent, uint32_t number, struct hpcrun_place *out)
+bool lode_hpcrun_expand_point(struct hpcrun_expanding *self, uint32_t parent, uint32_t question,
+                              uint64_t offset, uint32_t chain, struct hpcrun_place *out)
 {
-    const struct hpcrun_raw_frame *from = lode_hpcrun_raw_frame(self->raw, number);
-    uint32_t chain = self->chains[number], context = parent;
+    uint32_t context = parent;
     struct hpcrun_chain links = {0};
     if (chain != LODE_NO_NUMBER)
         links = *LODE_ARRAY_AT(&self->scopes.chains, struct hpcrun_chain, chain);
@@ -221,8 +224,8 @@ static bool add_point(struct expanding *self, uint32_t parent, uint32_t number, 
         struct lode_frame frame = no_frame;
         frame.kind = LODE_LEXICAL_INSTRUCTION;
         frame.relation = links.count > 0 ? LODE_RELATION_LEXICAL : LODE_RELATION_CALL;
-        frame.module = self->questions[from->module];
-        frame.offset = from->offset;
+        frame.module = question;
+        frame.offset = offset;
         context = add_child(self, context, &frame);
         out->call = out->call ? out->call : context;
     }
@@ -230,8 +233,8 @@ static bool add_point(struct expanding *self, uint32_t parent, uint32_t number, 
     return context != 0;
 }
 
-/* Callers of an inferred point are not known: it is below an unknown call. */
-static bool expand_node(struct expanding *self, uint32_t node)
+/* Without routes, an inferred point is below an unknown call. */
+static bool expand_node(struct hpcrun_expanding *self, uint32_t node, bool has_children)
 {
     const struct lode_tree_node *from = lode_tree_node(&self->raw->tree, node);
     const struct hpcrun_raw_frame *frame = lode_hpcrun_raw_frame(self->raw, from->frame);
@@ -241,22 +244,33 @@ static bool expand_node(struct expanding *self, uint32_t node)
         out->full = out->call = add_unknown(self, parent);
     else if (frame->kind == HPCRUN_RAW_PLACEHOLDER)
         out->full = out->call = add_placeholder(self, parent, frame->offset);
+    else if (frame->kind == HPCRUN_RAW_INFERRED && self->routes[from->frame] != LODE_NO_NUMBER &&
+             !has_children)
+        return lode_hpcrun_expand_site(self, parent, from->frame, out);
     else {
         if (frame->kind == HPCRUN_RAW_INFERRED && (parent = add_unknown(self, parent)) == 0)
             return false;
-        return add_point(self, parent, from->frame, out);
+        return lode_hpcrun_expand_point(self, parent, self->questions[frame->module], frame->offset,
+                                        self->chains[from->frame], out);
     }
     return out->full != 0;
 }
 
-static lode_status expand_nodes(struct expanding *self)
+/* hpcrun records nothing below an inferred point; if there is something, its callers stay unknown. */
+static lode_status expand_nodes(struct hpcrun_expanding *self)
 {
-    self->nodes = calloc((size_t)self->raw->tree.count + 1, sizeof *self->nodes);
-    bool done = self->nodes && lode_content_tree_open(&self->tree, sizeof(struct lode_tree_node));
+    size_t count = (size_t)self->raw->tree.count + 1;
+    bool *has_children = calloc(count, sizeof *has_children);
+    self->nodes = calloc(count, sizeof *self->nodes);
+    bool done =
+        has_children && self->nodes && lode_content_tree_open(&self->tree, sizeof(struct lode_tree_node));
     for (uint32_t i = 1; i < self->raw->tree.count && done; i++)
-        done = expand_node(self, i);
+        has_children[lode_tree_node(&self->raw->tree, i)->parent] = true;
+    for (uint32_t i = 1; i < self->raw->tree.count && done; i++)
+        done = expand_node(self, i, has_children[i]);
+    free(has_children);
     LODE_TRY_ALLOC(done, self->error);
-    return LODE_OK;
+    return lode_hpcrun_expand_routes(self);
 }
 
 /* ---- order ---- */
@@ -305,7 +319,7 @@ static int compare_frames(uint32_t left, uint32_t right, const void *argument)
 }
 
 /* Contexts in their order; `places` of nodes become positions. */
-static lode_status order_contexts(struct expanding *self, uint32_t **node_at)
+static lode_status order_contexts(struct hpcrun_expanding *self, uint32_t **node_at)
 {
     struct hpcrun_source *source = self->source;
     struct hpcrun_contexts *contexts = &source->contexts;
@@ -322,16 +336,17 @@ static lode_status order_contexts(struct expanding *self, uint32_t **node_at)
         (*node_at)[order.positions[i]] = i;
     for (uint32_t i = 0; i < count && done; i++)
         contexts->above[order.positions[i]] = order.positions[lode_tree_node(&self->tree, i)->parent];
-    for (uint32_t i = 0; i < self->raw->tree.count && done; i++) {
-        self->nodes[i].full = order.positions[self->nodes[i].full];
-        self->nodes[i].call = order.positions[self->nodes[i].call];
-    }
+    for (uint32_t i = 0; i < self->raw->tree.count && done; i++)
+        if (!lode_hpcrun_is_site(&self->nodes[i]))
+            self->nodes[i] = (struct hpcrun_place){order.positions[self->nodes[i].full],
+                                                   order.positions[self->nodes[i].call]};
+    lode_hpcrun_sites_move(&source->sites, order.positions);
     lode_tree_order_free(&order);
     LODE_TRY_ALLOC(done, self->error);
     return LODE_OK;
 }
 
-static void flag_contexts(struct expanding *self, const uint32_t *node_at)
+static void flag_contexts(struct hpcrun_expanding *self, const uint32_t *node_at)
 {
     struct hpcrun_contexts *contexts = &self->source->contexts;
     for (uint32_t i = 1; i < contexts->count; i++) {
@@ -343,15 +358,19 @@ static void flag_contexts(struct expanding *self, const uint32_t *node_at)
                                        (frame->kind == LODE_LEXICAL_LOOP ? HPCRUN_CONTEXT_LOOP : 0) |
                                        (is_unlisted ? HPCRUN_CONTEXT_UNLISTED : 0));
     }
+    for (uint32_t i = 0; i < self->source->sites.routes.count; i++)
+        contexts->flags[lode_hpcrun_site_route(&self->source->sites, i)->entry] |= HPCRUN_CONTEXT_KERNEL;
 }
 
 /* ---- all of it ---- */
 
 lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
 {
-    struct expanding self = {.source = source, .raw = &source->raw, .error = error};
+    struct hpcrun_expanding self = {.source = source, .raw = &source->raw, .error = error};
     uint32_t *node_at = NULL;
     lode_hpcrun_scopes_init(&self.scopes);
+    lode_interner_init(&self.site_keys, sizeof(struct hpcrun_site_key));
+    lode_array_init(&self.site_lists, sizeof(uint32_t), UINT32_MAX - 1);
     lode_status status = ask(&self);
     if (status == LODE_OK)
         status = expand_nodes(&self);
@@ -371,6 +390,9 @@ lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
     free(self.nodes);
     free(self.questions);
     free(self.chains);
+    free(self.routes);
+    lode_interner_free(&self.site_keys);
+    lode_array_free(&self.site_lists);
     lode_content_tree_close(&self.tree);
     lode_hpcrun_scopes_free(&self.scopes);
     return status;

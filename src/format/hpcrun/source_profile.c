@@ -371,7 +371,18 @@ static bool is_sorted(const struct hpcrun_trace *trace)
     return true;
 }
 
-/* Records of nodes that the profile does not have are dropped. */
+/* The node of a record; LODE_NO_NUMBER: the profile has none, or not the calls that led to it. */
+static uint32_t sampled_node(const struct hpcrun_worker *worker, uint32_t id)
+{
+    const uint32_t *number = lode_map_get(&worker->profile.node_of, id);
+    uint32_t node = number ? worker->nodes[*number] : LODE_NO_NUMBER;
+    if (node == LODE_NO_NUMBER || node == LODE_TREE_ROOT)
+        return node;
+    uint32_t frame = lode_tree_node(&worker->raw.tree, node)->frame;
+    return lode_hpcrun_raw_frame(&worker->raw, frame)->kind == HPCRUN_RAW_INFERRED ? LODE_NO_NUMBER : node;
+}
+
+/* Records without a node are dropped. */
 static lode_status put_samples(const struct reading *self, const struct hpcrun_trace *trace)
 {
     struct hpcrun_worker *worker = self->worker;
@@ -387,8 +398,7 @@ static lode_status put_samples(const struct reading *self, const struct hpcrun_t
             record = (struct hpcrun_TraceRecord){sample->time, sample->node};
         }
         if (record.node != last || i == 0) {
-            const uint32_t *number = lode_map_get(&worker->profile.node_of, record.node);
-            node = number ? worker->nodes[*number] : LODE_NO_NUMBER;
+            node = sampled_node(worker, record.node);
             last = record.node;
         }
         if (node == LODE_NO_NUMBER)

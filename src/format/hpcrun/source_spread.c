@@ -36,18 +36,60 @@ static uint32_t mark(const struct hpcrun_contexts *contexts, uint32_t *marks, ui
     return count;
 }
 
-/* Of `from`, those of the given places and above, in their order; places become positions there. */
-static bool restrict_contexts(const struct hpcrun_contexts *from, struct hpcrun_place *places, uint32_t count,
-                              struct hpcrun_contexts *out)
+/* What a rank has: contexts, sites, and where its nodes are. */
+struct part {
+    struct hpcrun_contexts contexts;
+    struct hpcrun_sites sites;
+    struct hpcrun_place *places;
+    uint32_t count; /* of places */
+};
+
+static void free_part(struct part *part)
 {
-    uint32_t *marks = calloc((size_t)from->count + 1, sizeof *marks), kept = 1;
-    *out = (struct hpcrun_contexts){0};
+    lode_hpcrun_contexts_free(&part->contexts);
+    lode_hpcrun_sites_free(&part->sites);
+}
+
+/* Of the source's sites, those of the places and of their calls; their places become numbers there. */
+static bool restrict_sites(const struct hpcrun_source *source, struct part *part)
+{
+    uint32_t *marks = calloc((size_t)lode_hpcrun_sites_count(&source->sites) + 1, sizeof *marks);
     if (marks == NULL)
         return false;
+    for (uint32_t i = 0; i < part->count; i++)
+        if (lode_hpcrun_is_site(&part->places[i]))
+            marks[part->places[i].call] = 1;
+    bool done = lode_hpcrun_sites_restrict(&source->sites, marks, &part->sites);
+    for (uint32_t i = 0; i < part->count && done; i++)
+        if (lode_hpcrun_is_site(&part->places[i]))
+            part->places[i].call = marks[part->places[i].call] - 1;
+    free(marks);
+    return done;
+}
+
+/* Marks what places and routes name, and what is above; returns the number. */
+static uint32_t mark_part(const struct hpcrun_contexts *from, uint32_t *marks, const struct part *part)
+{
+    uint32_t kept = 1;
     marks[0] = 1;
-    for (uint32_t i = 0; i < count; i++)
-        kept += mark(from, marks, places[i].full) + mark(from, marks, places[i].call);
-    bool done = make_contexts(out, kept);
+    for (uint32_t i = 0; i < part->count; i++)
+        if (!lode_hpcrun_is_site(&part->places[i]))
+            kept += mark(from, marks, part->places[i].full) + mark(from, marks, part->places[i].call);
+    for (uint32_t i = 0; i < part->sites.routes.count; i++) {
+        const struct hpcrun_site_route *route = lode_hpcrun_site_route(&part->sites, i);
+        kept += mark(from, marks, route->final) + mark(from, marks, route->entry);
+    }
+    return kept;
+}
+
+/* Of the source's contexts, those of the part and above, in their order; positions become those there. */
+static bool restrict_contexts(const struct hpcrun_source *source, struct part *part)
+{
+    const struct hpcrun_contexts *from = &source->contexts;
+    struct hpcrun_contexts *out = &part->contexts;
+    uint32_t *marks = calloc((size_t)from->count + 1, sizeof *marks);
+    *part = (struct part){.places = part->places, .count = part->count};
+    bool done = marks && restrict_sites(source, part) && make_contexts(out, mark_part(from, marks, part));
     for (uint32_t i = 0, next = 0; i < from->count && done; i++) {
         if (marks[i] == 0)
             continue;
@@ -56,42 +98,45 @@ static bool restrict_contexts(const struct hpcrun_contexts *from, struct hpcrun_
         out->above[next] = marks[from->above[i]];
         out->flags[next++] = from->flags[i];
     }
-    for (uint32_t i = 0; i < count && done; i++)
-        places[i] = (struct hpcrun_place){marks[places[i].full], marks[places[i].call]};
+    for (uint32_t i = 0; i < part->count && done; i++)
+        if (!lode_hpcrun_is_site(&part->places[i]))
+            part->places[i] = (struct hpcrun_place){marks[part->places[i].full], marks[part->places[i].call]};
+    if (done)
+        lode_hpcrun_sites_move(&part->sites, marks);
     free(marks);
     return done;
 }
 
-static bool pack_part(const struct hpcrun_contexts *contexts, const struct hpcrun_place *places,
-                      uint32_t count, struct lode_blob *blob)
+static bool pack_part(const struct part *part, struct lode_blob *blob)
 {
+    const struct hpcrun_contexts *contexts = &part->contexts;
     return pack_number(blob, contexts->count) &&
            pack_bytes(blob, contexts->ids, contexts->count * sizeof *contexts->ids) &&
            pack_bytes(blob, contexts->above, contexts->count * sizeof *contexts->above) &&
            pack_bytes(blob, contexts->flags, contexts->count * sizeof *contexts->flags) &&
-           pack_bytes(blob, places, count * sizeof *places);
+           pack_bytes(blob, part->places, part->count * sizeof *part->places) &&
+           lode_hpcrun_sites_pack(&part->sites, blob);
 }
 
 /* What a rank that was merged into this one needs. */
 static lode_status hand_down(struct hpcrun_source *source, unsigned level, lode_error *error)
 {
     struct hpcrun_branch *branch = &source->branches[level];
-    struct hpcrun_contexts part = {0};
+    struct part part = {.count = branch->count};
     struct lode_blob blob = {0};
     if (branch->map == NULL)
         return LODE_OK;
-    struct hpcrun_place *places = calloc((size_t)branch->count + 1, sizeof *places);
-    for (uint32_t i = 0; places && i < branch->count; i++)
-        places[i] = source->places[branch->map[i]];
-    bool done = places && restrict_contexts(&source->contexts, places, branch->count, &part) &&
-                pack_part(&part, places, branch->count, &blob);
+    part.places = calloc((size_t)branch->count + 1, sizeof *part.places);
+    for (uint32_t i = 0; part.places && i < branch->count; i++)
+        part.places[i] = source->places[branch->map[i]];
+    bool done = part.places && restrict_contexts(source, &part) && pack_part(&part, &blob);
     lode_status status =
         done ? lode_comm_send_blob(source->comm, source->comm->place.rank + (UINT32_C(1) << level), &blob,
                                    error)
              : lode_fail_memory(error);
-    lode_hpcrun_contexts_free(&part);
+    free_part(&part);
     lode_blob_free(&blob);
-    free(places);
+    free(part.places);
     free(branch->map);
     branch->map = NULL;
     return status;
@@ -112,6 +157,8 @@ static lode_status take(struct hpcrun_source *source, lode_error *error)
             unpack_bytes(&at, source->contexts.above, count * sizeof *source->contexts.above);
             unpack_bytes(&at, source->contexts.flags, count * sizeof *source->contexts.flags);
             unpack_bytes(&at, source->places, nodes * sizeof *source->places);
+            if (!lode_hpcrun_sites_unpack(&source->sites, &at))
+                status = lode_fail_memory(error);
         } else {
             status = lode_fail_memory(error);
         }
@@ -132,7 +179,6 @@ static void number_contexts(struct hpcrun_source *source, const struct lode_desc
 lode_status lode_hpcrun_spread(struct hpcrun_source *source, const struct lode_description *sealed,
                                lode_error *error)
 {
-    struct hpcrun_contexts own;
     if (source->comm->place.rank == 0)
         number_contexts(source, sealed);
     else
@@ -141,9 +187,12 @@ lode_status lode_hpcrun_spread(struct hpcrun_source *source, const struct lode_d
     for (unsigned level = LODE_COMM_LEVELS; level-- > 0;)
         LODE_TRY(hand_down(source, level, error));
     lode_hpcrun_raw_free(&source->raw);
-    bool done = restrict_contexts(&source->contexts, source->places, source->own_nodes, &own);
+    struct part own = {.places = source->places, .count = source->own_nodes};
+    bool done = restrict_contexts(source, &own);
     lode_hpcrun_contexts_free(&source->contexts);
-    source->contexts = own;
+    lode_hpcrun_sites_free(&source->sites);
+    source->contexts = own.contexts;
+    source->sites = own.sites;
     LODE_TRY_ALLOC(done, error);
     return LODE_OK;
 }

@@ -4,7 +4,7 @@
  * has, with children before their parents, for each metric that it has.
  */
 #include "base/bytes.h"
-#include "format/hpcrun/source.h"
+#include "format/hpcrun/source_share.h"
 #include "model/block_builder.h"
 #include <stdlib.h>
 
@@ -21,6 +21,8 @@ struct hpcrun_scratch {
     uint32_t *positions, *by_id; /* by line: its position; lines in the order of ids */
     uint32_t *columns, *metrics; /* by metric: its column; by column, rising */
     struct hpcrun_row *rows;
+    uint64_t row_count;
+    struct hpcrun_sharing sharing;
     size_t room, row_room, sum_room;
     uint32_t column_count;
     struct sums *sums;               /* [line][column] */
@@ -43,7 +45,8 @@ static bool open_scratch(struct hpcrun_scratch *scratch, const struct hpcrun_sou
     scratch->metrics = calloc((size_t)source->metric_count + 1, sizeof *scratch->metrics);
     for (uint32_t i = 0; scratch->columns && i < source->metric_count; i++)
         scratch->columns[i] = LODE_NONE;
-    return scratch->bits && scratch->id_bits && scratch->line_of && scratch->columns && scratch->metrics;
+    return lode_hpcrun_sharing_open(&scratch->sharing, source) && scratch->bits && scratch->id_bits &&
+           scratch->line_of && scratch->columns && scratch->metrics;
 }
 
 static void close_scratch(struct hpcrun_scratch *scratch)
@@ -57,6 +60,7 @@ static void close_scratch(struct hpcrun_scratch *scratch)
     free(scratch->metrics);
     free(scratch->rows);
     free(scratch->sums);
+    lode_hpcrun_sharing_close(&scratch->sharing);
     lode_blob_free(&scratch->values);
     lode_blob_free(&scratch->groups);
 }
@@ -122,18 +126,48 @@ static bool fetch(const struct hpcrun_source *source, const struct hpcrun_read *
     return *status == LODE_OK;
 }
 
-/* From nodes and metrics of the worker to positions and metrics of the description. */
-static void resolve(const struct hpcrun_source *source, const struct hpcrun_read *read,
+/* From nodes and metrics of the worker to positions and metrics of the description; sites apart. */
+static bool resolve(const struct hpcrun_source *source, const struct hpcrun_read *read,
                     struct hpcrun_scratch *scratch)
 {
     const uint32_t *nodes = source->nodes[read->worker], *metrics = source->metrics[read->worker];
+    scratch->row_count = 0;
     for (uint64_t i = 0; i < read->row_count; i++) {
-        struct hpcrun_row *row = &scratch->rows[i];
-        const struct hpcrun_place *place = &source->places[nodes[row->node]];
-        row->node = row->metric & HPCRUN_ROW_CALL ? place->call : place->full;
-        row->metric = metrics[row->metric & ~(uint32_t)HPCRUN_ROW_CALL];
-        scratch->columns[row->metric] = 0;
+        struct hpcrun_row row = scratch->rows[i];
+        const struct hpcrun_place *place = &source->places[nodes[row.node]];
+        bool is_site = lode_hpcrun_is_site(place);
+        row.node = is_site || (row.metric & HPCRUN_ROW_CALL) ? place->call : place->full;
+        row.metric = metrics[row.metric & ~(uint32_t)HPCRUN_ROW_CALL];
+        scratch->columns[row.metric] = 0;
+        struct hpcrun_row *out =
+            is_site ? lode_array_push(&scratch->sharing.rows) : &scratch->rows[scratch->row_count++];
+        if (out == NULL)
+            return false;
+        *out = row;
     }
+    return true;
+}
+
+/* Adds the values of sites to those of contexts. */
+static bool share(const struct hpcrun_source *source, struct hpcrun_scratch *scratch)
+{
+    if (scratch->sharing.rows.count == 0)
+        return true;
+    if (!lode_hpcrun_share(source, &scratch->sharing, scratch->rows, scratch->row_count))
+        return false;
+    size_t more = scratch->sharing.shared.count, count = (size_t)scratch->row_count + more;
+    if (count > scratch->row_room) {
+        struct hpcrun_row *rows = realloc(scratch->rows, count * sizeof *rows);
+        if (rows == NULL)
+            return false;
+        scratch->rows = rows;
+        scratch->row_room = count;
+    }
+    if (more > 0)
+        memcpy(scratch->rows + scratch->row_count, scratch->sharing.shared.items,
+               more * sizeof *scratch->rows);
+    scratch->row_count = count;
+    return true;
 }
 
 /* Columns in the order of metrics. */
@@ -149,11 +183,10 @@ static void number_columns(const struct hpcrun_source *source, struct hpcrun_scr
 }
 
 /* Marks the contexts of values and their ancestors, and returns their number. */
-static uint32_t mark(const struct hpcrun_source *source, const struct hpcrun_read *read,
-                     struct hpcrun_scratch *scratch)
+static uint32_t mark(const struct hpcrun_source *source, struct hpcrun_scratch *scratch)
 {
     uint32_t count = 0;
-    for (uint64_t i = 0; i < read->row_count; i++)
+    for (uint64_t i = 0; i < scratch->row_count; i++)
         for (uint32_t position = scratch->rows[i].node;; position = source->contexts.above[position]) {
             uint64_t bit = UINT64_C(1) << position % 64;
             if (scratch->bits[position / 64] & bit)
@@ -219,12 +252,11 @@ static void propagate(struct sums *above, const struct sums *from, unsigned flag
     above->execution += from->execution;
 }
 
-static void add_up(const struct hpcrun_source *source, const struct hpcrun_read *read,
-                   struct hpcrun_scratch *scratch, size_t lines)
+static void add_up(const struct hpcrun_source *source, struct hpcrun_scratch *scratch, size_t lines)
 {
     size_t columns = scratch->column_count;
     memset(scratch->sums, 0, lines * columns * sizeof *scratch->sums);
-    for (uint64_t i = 0; i < read->row_count; i++) {
+    for (uint64_t i = 0; i < scratch->row_count; i++) {
         const struct hpcrun_row *row = &scratch->rows[i];
         scratch->sums[scratch->line_of[row->node] * columns + scratch->columns[row->metric]].point +=
             row->value;
@@ -309,12 +341,14 @@ lode_status lode_hpcrun_values(struct lode_profile_source *base, unsigned slot, 
         return put_block(source, scratch, 0, out, error);
     if (!fetch(source, read, scratch, &status, error))
         return status;
-    resolve(source, read, scratch);
+    LODE_TRY_ALLOC(resolve(source, read, scratch) && share(source, scratch), error);
     number_columns(source, scratch);
-    uint32_t lines = mark(source, read, scratch);
-    LODE_TRY_ALLOC(make_room(scratch, lines), error);
-    list(source, scratch);
-    add_up(source, read, scratch, lines);
+    uint32_t lines = mark(source, scratch);
+    if (lines > 0) {
+        LODE_TRY_ALLOC(make_room(scratch, lines), error);
+        list(source, scratch);
+        add_up(source, scratch, lines);
+    }
     for (uint32_t c = 0; c < scratch->column_count; c++)
         scratch->columns[scratch->metrics[c]] = LODE_NONE;
     return put_block(source, scratch, lines, out, error);
