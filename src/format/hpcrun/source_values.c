@@ -213,7 +213,7 @@ static bool make_room(struct hpcrun_scratch *scratch, size_t lines)
     }
     if (sums > scratch->sum_room) {
         free(scratch->sums);
-        scratch->sums = calloc(sums, sizeof *scratch->sums);
+        scratch->sums = calloc(sums + 1, sizeof *scratch->sums);
         scratch->sum_room = scratch->sums ? sums : 0;
     }
     return scratch->room >= lines && scratch->sum_room >= sums;
