@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Routes of a site are ordered by their calls, the last call first: those that end alike stand together. */
+#include "format/hpcrun/callgraph.h"
 #include "format/hpcrun/sites.h"
 
 struct sharing {
@@ -43,22 +44,50 @@ static double weight_at(const struct sharing *self, uint32_t number, uint32_t de
     return call == LODE_NO_NUMBER ? 0 : self->weights[call];
 }
 
-/* All possible routes in [from, past) have the same last `depth` calls; the first one is possible. */
-static void divide(const struct sharing *self, uint32_t from, uint32_t past, uint32_t depth, double share)
+/* Routes that have the same last calls, as many as the number of the level, and are divided. */
+struct level {
+    uint32_t past;
+    uint32_t groups; /* by the call before */
+    double share;
+    double total; /* weight of the groups */
+};
+
+/* Routes from `from` get a share: false if they are now divided further, at `level`. */
+static bool settle(const struct sharing *self, uint32_t from, uint32_t depth, struct level *level)
 {
-    double total = 0;
-    uint32_t groups = 0;
+    uint32_t past = level->past;
     if (next_possible(self, from + 1, past) == past || call_at(self, from, depth) == LODE_NO_NUMBER) {
         for (uint32_t i = from; i < past; i = next_possible(self, i + 1, past))
-            self->shares[i] = share;
-        return;
+            self->shares[i] = level->share;
+        return true;
     }
-    for (uint32_t i = from; i < past; i = end_of_group(self, i, past, depth), groups++)
-        total += weight_at(self, i, depth);
-    for (uint32_t i = from, end; i < past; i = end) {
-        end = end_of_group(self, i, past, depth);
-        double part = total > 0 ? weight_at(self, i, depth) / total : 1.0 / groups;
-        divide(self, i, end, depth + 1, share * part);
+    level->total = 0;
+    level->groups = 0;
+    for (uint32_t i = from; i < past; i = end_of_group(self, i, past, depth), level->groups++)
+        level->total += weight_at(self, i, depth);
+    return false;
+}
+
+static void divide(const struct sharing *self, uint32_t first, uint32_t past)
+{
+    struct level levels[HPCRUN_CALLS_MOST + 2];
+    uint32_t depth = 0;
+    levels[0] = (struct level){.past = past, .share = 1};
+    if (settle(self, first, 0, &levels[0]))
+        return;
+    for (uint32_t i = first; i < past;) {
+        while (i >= levels[depth].past)
+            depth--;
+        const struct level *above = &levels[depth];
+        double weight = weight_at(self, i, depth),
+               part = above->total > 0 ? weight / above->total : 1.0 / above->groups;
+        struct level *level = &levels[depth + 1];
+        *level =
+            (struct level){.past = end_of_group(self, i, above->past, depth), .share = above->share * part};
+        if (settle(self, i, depth + 1, level))
+            i = level->past;
+        else
+            depth++;
     }
 }
 
@@ -71,5 +100,5 @@ void lode_hpcrun_site_share(const struct hpcrun_sites *sites, uint32_t site, con
         shares[i] = 0;
     uint32_t first = next_possible(&self, 0, count);
     if (first < count)
-        divide(&self, first, count, 0, 1);
+        divide(&self, first, count);
 }

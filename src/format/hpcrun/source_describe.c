@@ -258,11 +258,8 @@ static const struct lode_frame *frame_of(const struct hpcrun_scopes *scopes,
 
 static int compare_functions(const void *left, const void *right, void *argument)
 {
-    const struct hpcrun_scopes *scopes = argument;
-    const struct hpcrun_function *a =
-        LODE_ARRAY_AT(&scopes->functions, struct hpcrun_function, *(const uint32_t *)left);
-    const struct hpcrun_function *b =
-        LODE_ARRAY_AT(&scopes->functions, struct hpcrun_function, *(const uint32_t *)right);
+    const struct hpcrun_function *functions = argument, *a = &functions[*(const uint32_t *)left],
+                                 *b = &functions[*(const uint32_t *)right];
     if (a->question != b->question)
         return a->question < b->question ? -1 : 1;
     if (a->answer != b->answer)
@@ -292,7 +289,7 @@ static lode_status name_all(struct naming *self, const struct lode_content_tree 
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = i;
     if (count > 1)
-        qsort_r(sorted, count, sizeof *sorted, compare_functions, (void *)(uintptr_t)scopes);
+        qsort_r(sorted, count, sizeof *sorted, compare_functions, scopes->functions.items);
     for (uint32_t i = 0; i < count; i++)
         if (self->functions[sorted[i]] != LODE_NONE)
             LODE_TRY(name_function(self, sorted[i], error));

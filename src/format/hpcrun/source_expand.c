@@ -143,7 +143,7 @@ static lode_status ask_with(struct hpcrun_expanding *self, uint32_t *sorted, str
     for (uint32_t i = 0; i < modules; i++)
         sorted[i] = i;
     if (modules > 1)
-        qsort_r(sorted, modules, sizeof *sorted, compare_modules, (void *)(uintptr_t)self->raw);
+        qsort_r(sorted, modules, sizeof *sorted, compare_modules, &self->source->raw);
     for (uint32_t i = 0; i < modules; i++)
         self->questions[sorted[i]] = i;
     size_t count = list_points(self, points);

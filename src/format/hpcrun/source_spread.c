@@ -88,7 +88,6 @@ static bool restrict_contexts(const struct hpcrun_source *source, struct part *p
     const struct hpcrun_contexts *from = &source->contexts;
     struct hpcrun_contexts *out = &part->contexts;
     uint32_t *marks = calloc((size_t)from->count + 1, sizeof *marks);
-    *part = (struct part){.places = part->places, .count = part->count};
     bool done = marks && restrict_sites(source, part) && make_contexts(out, mark_part(from, marks, part));
     for (uint32_t i = 0, next = 0; i < from->count && done; i++) {
         if (marks[i] == 0)
