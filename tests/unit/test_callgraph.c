@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call graphs of GPU binaries, paths in them, and shares of paths, against slow and obvious ways to find them. */
+/* Call graphs of GPU binaries, their paths and shares of these, against slow and obvious ways. */
 #include "format/hpcrun/callgraph.h"
 #include "format/hpcrun/sites.h"
 #include "made_recording.h"

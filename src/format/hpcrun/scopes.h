@@ -27,8 +27,7 @@ struct hpcrun_question {
     uint64_t *offsets;     /* rising */
     bool *inferred;        /* by offset: its callers were not unwound */
     uint32_t *chains;      /* by offset; LODE_NO_NUMBER: no answer yet */
-    uint32_t
-        *routes; /* by offset: a list, if it is inferred and the call graph is known; or LODE_NO_NUMBER */
+    uint32_t *routes;      /* by offset: a list of routes; or LODE_NO_NUMBER */
     uint32_t count;
     bool is_complete; /* no more answers are wanted */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes of a site are ordered by their calls, the last call first: those that end alike stand together. */
+/* Routes of a site are ordered from their last calls: those that end alike stand together. */
 #include "format/hpcrun/callgraph.h"
 #include "format/hpcrun/sites.h"
 

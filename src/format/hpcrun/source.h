@@ -102,7 +102,7 @@ enum {
 /* Where a node of a tree of addresses is: positions of contexts, or a site. */
 struct hpcrun_place {
     uint32_t full; /* of its instruction; LODE_NO_NUMBER: it is a site */
-    uint32_t call; /* the outermost one that it adds: the function that was called; number of a site */
+    uint32_t call; /* the outermost one that it adds: the function; or the site */
 };
 
 static inline bool lode_hpcrun_is_site(const struct hpcrun_place *place)

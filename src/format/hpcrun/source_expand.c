@@ -256,7 +256,7 @@ static bool expand_node(struct hpcrun_expanding *self, uint32_t node, bool has_c
     return out->full != 0;
 }
 
-/* hpcrun records nothing below an inferred point; if there is something, its callers stay unknown. */
+/* hpcrun records nothing below an inferred point; else its callers stay unknown. */
 static lode_status expand_nodes(struct hpcrun_expanding *self)
 {
     size_t count = (size_t)self->raw->tree.count + 1;

@@ -50,7 +50,7 @@ static void free_part(struct part *part)
     lode_hpcrun_sites_free(&part->sites);
 }
 
-/* Of the source's sites, those of the places and of their calls; their places become numbers there. */
+/* Of the source's sites, those of the places and of calls; places get their numbers there. */
 static bool restrict_sites(const struct hpcrun_source *source, struct part *part)
 {
     uint32_t *marks = calloc((size_t)lode_hpcrun_sites_count(&source->sites) + 1, sizeof *marks);
@@ -82,7 +82,7 @@ static uint32_t mark_part(const struct hpcrun_contexts *from, uint32_t *marks, c
     return kept;
 }
 
-/* Of the source's contexts, those of the part and above, in their order; positions become those there. */
+/* Of the source's contexts, those of the part and above, in their order; positions are new. */
 static bool restrict_contexts(const struct hpcrun_source *source, struct part *part)
 {
     const struct hpcrun_contexts *from = &source->contexts;
