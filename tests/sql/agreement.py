@@ -263,8 +263,8 @@ def all_stores(program):
     """Whatever in the corpus opens: directories, and files of other tools."""
     marks = {path.parent for name in ("meta.db", "experiment.xml", "info", "profile.db") for path in stores.CORPUS.glob(f"**/{name}")}
     marks |= {path.parent for path in stores.CORPUS.glob("zorka/**/*.*") if path.is_file()}
-    marks |= {path for pattern in ("folded/*.folded", "pprof/*.*", "perf/*/*.data", "measurements/*") for path in stores.CORPUS.glob(pattern)}
-    return [path for path in sorted(marks) if program.call("info", path).returncode == 0]
+    marks |= {path for pattern in ("folded/*.folded", "pprof/*.*", "perf/*/*.data") for path in stores.CORPUS.glob(pattern)}
+    return [path for path in sorted(marks) if "measurements" not in path.parts and program.call("info", path).returncode == 0]
 
 
 def imports_of():
