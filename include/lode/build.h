@@ -83,11 +83,12 @@ typedef struct lode_build_options {
     size_t replacement_count;
     int foreign;              /* of another machine: use files below the measurements only */
     uint64_t debug_size_most; /* of files whose debug information is read; 0: 100 MiB */
+    int no_sources;           /* do not copy source files */
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0                                                      \
+            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0                                                   \
     }
 
 /* The phases of building. */

@@ -32,6 +32,7 @@ static lode_status pump_measured(struct lode_build *build, struct lode_measured_
                                  const char *path, lode_error *error)
 {
     const lode_build_options *options = build->options;
+    static const char *const roots[] = {"/"}; /* sources are below it */
     struct lode_pump pump = {.source = &source->base,
                              .to = lode_target_of_databases(NULL)->sink,
                              .path = path,
@@ -42,6 +43,8 @@ static lode_status pump_measured(struct lode_build *build, struct lode_measured_
                                          .threads = lode_build_threads(&build->inputs, UINT32_MAX),
                                          .pool = options->pool,
                                          .memory = options->memory,
+                                         .origins = roots,
+                                         .on_finding = options->on_finding,
                                          .on_progress = options->on_progress,
                                          .user = options->user},
                              .on_step = lode_build_end_step,

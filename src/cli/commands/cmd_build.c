@@ -27,7 +27,7 @@ typedef struct build_options {
     int writing; /* WRITE_... */
     int per;     /* PER_... */
     unsigned statistics;
-    int ignores_structures, is_like_hpcprof, is_foreign;
+    int ignores_structures, is_like_hpcprof, is_foreign, has_no_sources;
     text_list replacements;
     uint64_t debug_size_most;
 } build_options;
@@ -98,6 +98,7 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.replacements = options->replacements.items;
     settings.replacement_count = options->replacements.count;
     settings.foreign = options->is_foreign;
+    settings.no_sources = options->has_no_sources;
     settings.debug_size_most = options->debug_size_most;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
@@ -210,6 +211,7 @@ static int check_options(const invocation *call)
                 : options->is_like_hpcprof    ? "like-hpcprof"
                 : options->replacements.count ? "replace"
                 : options->is_foreign         ? "foreign"
+                : options->has_no_sources     ? "no-source"
                 : options->debug_size_most    ? "debug-max-size"
                                               : NULL;
     if (wrong)
@@ -315,6 +317,7 @@ static const option_spec build_own[] = {
     {"like-hpcprof", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_like_hpcprof)},
     {"replace", 0, OPTION_TEXTS, "FROM=TO", NULL, offsetof(build_options, replacements)},
     {"foreign", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_foreign)},
+    {"no-source", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_sources)},
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
     {0},

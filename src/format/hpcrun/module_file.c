@@ -61,7 +61,8 @@ static bool try_beneath(struct hpcrun_module_file *file, const char *directory, 
 {
     struct stat about;
     int length = snprintf(file->path, sizeof file->path, "%s", path);
-    if (length < 0 || (size_t)length >= sizeof file->path)
+    int outer = snprintf(file->root, sizeof file->root, "%s", directory);
+    if (length < 0 || outer < 0 || (size_t)length >= sizeof file->path || (size_t)outer >= sizeof file->root)
         return false;
     file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int fd = file->directory >= 0 ? lode_module_file_open(file) : -1;

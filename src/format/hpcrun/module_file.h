@@ -14,6 +14,7 @@
 struct hpcrun_module_file {
     int directory;       /* open; -1: none */
     char path[PATH_MAX]; /* in it, without links; or in the root, after '/' */
+    char root[PATH_MAX]; /* the path of the directory */
     bool is_beneath;     /* `directory` is that of measurements, not the root */
     uint64_t size;
 };

@@ -204,6 +204,7 @@ lode_status lode_hpcrun_describe_facts(struct hpcrun_source *source, lode_error 
 lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error);
 /* Contexts and what they name, in the order of positions; `node_at` is by position. */
 lode_status lode_hpcrun_describe_contexts(struct hpcrun_source *source, const struct hpcrun_scopes *scopes,
+                                          const struct hpcrun_asking *asking,
                                           const struct lode_content_tree *tree, const uint32_t *node_at,
                                           lode_error *error);
 lode_status lode_hpcrun_spread(struct hpcrun_source *source, const struct lode_description *sealed,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Describes what there is: kinds of ids, metrics and profiles on all ranks, contexts on rank 0. */
 #include "format/hpcrun/source.h"
+#include "format/hpcrun/sources.h"
 #include "format/hpcrun/taxonomy.h"
 #include "model/description.h"
 #include <lode/context.h>
@@ -198,6 +199,8 @@ struct naming {
     struct lode_description *about;
     const struct hpcrun_scopes *scopes;
     uint32_t *modules, *other_modules, *files, *functions;
+    const struct hpcrun_asking *asking; /* where sources are */
+    uint64_t budget;                    /* bytes of copies */
 };
 
 static lode_status name_module(struct naming *self, uint32_t question, uint32_t *out, lode_error *error)
@@ -230,9 +233,14 @@ static lode_status name_file(struct naming *self, uint32_t string, uint32_t *out
     if (string == LODE_NO_NUMBER)
         return LODE_OK;
     uint32_t *number = &self->files[string];
-    if (*number == LODE_NONE)
-        LODE_TRY(lode_description_add_file(self->about, lode_strings_at(&self->scopes->strings, string), 0,
-                                           NULL, number, error));
+    if (*number == LODE_NONE) {
+        const char *path = lode_strings_at(&self->scopes->strings, string);
+        char copy[PATH_MAX], source[PATH_MAX];
+        bool is_copied = !self->asking->options->no_sources &&
+                         lode_hpcrun_find_source(self->asking, path, &self->budget, copy, source);
+        LODE_TRY(lode_description_add_file(self->about, is_copied ? copy : path, is_copied,
+                                           is_copied ? source : NULL, number, error));
+    }
     *out = *number;
     return LODE_OK;
 }
@@ -351,11 +359,14 @@ static uint32_t *no_numbers(size_t count)
 }
 
 lode_status lode_hpcrun_describe_contexts(struct hpcrun_source *source, const struct hpcrun_scopes *scopes,
+                                          const struct hpcrun_asking *asking,
                                           const struct lode_content_tree *tree, const uint32_t *node_at,
                                           lode_error *error)
 {
     struct naming self = {.about = source->about,
                           .scopes = scopes,
+                          .asking = asking,
+                          .budget = SOURCES_BYTES_MOST,
                           .modules = no_numbers(scopes->questions.count),
                           .other_modules = no_numbers(scopes->strings.items.count),
                           .files = no_numbers(scopes->strings.items.count),

@@ -108,31 +108,37 @@ static void take_chains(const struct hpcrun_expanding *self, const struct point 
     }
 }
 
-/* Structure files that are damaged are findings, which rank 0 reports. */
-static lode_status ask_providers(struct hpcrun_expanding *self)
+/* What providers are given, but for a report. */
+static lode_status begin_asking(struct hpcrun_expanding *self)
 {
     struct hpcrun_source *source = self->source;
     const lode_build_options *options = source->input->options;
-    struct lode_report report;
-    const char **directories = calloc(source->directories.count + 1, sizeof *directories);
-    struct hpcrun_asking asking = {.directories = directories,
-                                   .options = options,
-                                   .report = &report,
-                                   .binaries = {.program = options->symbols_program,
-                                                .replacements = options->replacements,
-                                                .replacement_count = options->replacement_count,
-                                                .foreign = options->foreign,
-                                                .debug_size_most = options->debug_size_most}};
-    LODE_TRY_ALLOC(directories, self->error);
+    self->directories = calloc(source->directories.count + 1, sizeof *self->directories);
+    LODE_TRY_ALLOC(self->directories, self->error);
+    self->asking = (struct hpcrun_asking){.directories = self->directories,
+                                          .options = options,
+                                          .binaries = {.program = options->symbols_program,
+                                                       .replacements = options->replacements,
+                                                       .replacement_count = options->replacement_count,
+                                                       .foreign = options->foreign,
+                                                       .debug_size_most = options->debug_size_most}};
     for (uint32_t i = 0; i < source->directories.count; i++)
         if (hpcrun_directory(source, i)->is_argument)
-            directories[asking.directory_count++] = hpcrun_directory(source, i)->path;
+            self->directories[self->asking.directory_count++] = hpcrun_directory(source, i)->path;
+    return LODE_OK;
+}
+
+/* Structure files that are damaged are findings, which rank 0 reports. */
+static lode_status ask_providers(struct hpcrun_expanding *self)
+{
+    const lode_build_options *options = self->asking.options;
+    struct lode_report report;
     lode_status status = lode_report_begin(&report, lode_hpcrun_rules, HPCRUN_RULE_COUNT, options->strict,
                                            options->on_finding, options->user, self->error);
+    self->asking.report = &report;
     if (status == LODE_OK)
-        status = lode_hpcrun_ask_all(&self->scopes, &asking, self->error);
+        status = lode_hpcrun_ask_all(&self->scopes, &self->asking, self->error);
     lode_report_close(&report);
-    free(directories);
     return status;
 }
 
@@ -371,7 +377,9 @@ lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
     lode_hpcrun_scopes_init(&self.scopes);
     lode_interner_init(&self.site_keys, sizeof(struct hpcrun_site_key));
     lode_array_init(&self.site_lists, sizeof(uint32_t), UINT32_MAX - 1);
-    lode_status status = ask(&self);
+    lode_status status = begin_asking(&self);
+    if (status == LODE_OK)
+        status = ask(&self);
     if (status == LODE_OK)
         status = expand_nodes(&self);
     if (status == LODE_OK)
@@ -381,9 +389,9 @@ lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
         source->places = self.nodes;
         self.nodes = NULL;
         source->handles = calloc(source->contexts.count, sizeof *source->handles);
-        status = source->handles
-                     ? lode_hpcrun_describe_contexts(source, &self.scopes, &self.tree, node_at, error)
-                     : lode_fail_memory(error);
+        status = source->handles ? lode_hpcrun_describe_contexts(source, &self.scopes, &self.asking,
+                                                                 &self.tree, node_at, error)
+                                 : lode_fail_memory(error);
     }
     source->base.counts.functions = self.scopes.functions.count;
     free(node_at);
@@ -393,6 +401,7 @@ lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
     free(self.routes);
     lode_interner_free(&self.site_keys);
     lode_array_free(&self.site_lists);
+    free(self.directories);
     lode_content_tree_close(&self.tree);
     lode_hpcrun_scopes_free(&self.scopes);
     return status;

@@ -18,6 +18,8 @@ struct hpcrun_expanding {
     struct hpcrun_source *source;
     const struct hpcrun_raw *raw;
     struct hpcrun_scopes scopes;
+    const char **directories; /* of measurements */
+    struct hpcrun_asking asking;
     uint32_t *questions;            /* by module: its question */
     uint32_t *chains;               /* by frame of the raw tree */
     uint32_t *routes;               /* by frame of the raw tree: a list, or LODE_NO_NUMBER */
