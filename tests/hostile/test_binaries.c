@@ -183,7 +183,7 @@ static uint32_t ask(const char *program, bool foreign, uint64_t offset, unsigned
     path[length] = '\0';
     *findings = 0;
     lode_hpcrun_scopes_init(&scopes);
-    assert_true(lode_hpcrun_scopes_ask(&scopes, path, NULL, &offset, 1));
+    assert_true(lode_hpcrun_scopes_ask(&scopes, path, NULL, &offset, &(bool){false}, 1));
     assert_int_equal(
         lode_report_open(&report, lode_hpcrun_rules, HPCRUN_RULE_COUNT, 100, count_finding, findings, NULL),
         LODE_OK);
