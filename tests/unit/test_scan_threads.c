@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    QUERIES = 40, /* of each table */
+    QUERIES = 16, /* of each table */
     FILTERS = 2,
     LIST = 3,
     PATH = 4096
@@ -228,7 +228,7 @@ static void threads_find_the_first_error(void **state)
 {
     static const enum hpct_file_id files[] = {HPCT_PROFILE, HPCT_CCT, HPCT_TRACE};
     (void)state;
-    for (unsigned i = 0; i < 120; i++) {
+    for (unsigned i = 0; i < 45; i++) {
         struct minidb_options options = MINIDB_OPTIONS_INIT;
         struct minidb mini;
         lode_memory_file memory[HPCT_FILES];
