@@ -68,6 +68,20 @@ def check_pair(lode, tap, name, directories, options, target):
         tap.check(compared.returncode == 0, f"{name}: as the model's", compared.stdout.splitlines()[:20])
 
 
+def check_logical(lode, tap, folder, target):
+    """A logical file, which hpcprof found by -R: as the model's. There is no database of hpcprof."""
+    directory, model = folder / "loops-hip-amd-t.d.t2", corpus().parent / "oracles" / "hpcprof_model.py"
+    if not model.is_file():
+        return
+    paths = [module["path"] for module in ask(lode, "info", directory)["modules"]]
+    replacement = f"{next(path for path in paths if '/logical/' in path).split('/logical/')[0]}={directory}"
+    done = run(lode, "build", "--like-hpcprof", "--foreign", "--replace", replacement, directory, "-o", target)
+    tap.check(done.returncode == 0 and not done.stderr, "a logical file: built", [done.stderr.decode(errors="replace")])
+    compared = subprocess.run([sys.executable, model, directory, "-R", replacement, "--compare", target], capture_output=True, text=True, timeout=300)
+    names = [function["function"] for function in ask(lode, "top", target)["rows"]]
+    tap.check(compared.returncode == 0 and "kernmain()" in names, "a logical file: as the model's", [names, *compared.stdout.splitlines()[:20]])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
@@ -82,6 +96,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for number, (name, directories, words) in enumerate(pairs(folder)):
             check_pair(options.lode, tap, name, directories, words, Path(scratch) / str(number))
+        check_logical(options.lode, tap, folder, Path(scratch) / "logical")
     return tap.finish()
 
 
