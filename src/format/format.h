@@ -56,8 +56,9 @@ struct lode_measured_input {
     void *user;
 };
 
-/* Of this rank. */
+/* The first four are the same on all ranks; the others are of this one. */
 struct lode_measured_counts {
+    uint64_t profiles, metrics, nodes, ranks;
     uint64_t bytes, records; /* of files; of traces */
     uint64_t spooled_rows, spooled_samples;
     uint64_t worker_contexts, contexts, functions;

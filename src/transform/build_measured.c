@@ -12,10 +12,15 @@ static void end_reading(void *user)
 }
 
 /* What this rank has done, for lode_build_add_up. */
-static void count(struct lode_build *build, const struct lode_measured_source *source)
+static void count(struct lode_build *build, const struct lode_measured_source *source, size_t paths)
 {
     const struct lode_measured_counts *counts = &source->counts;
     lode_build_result *result = &build->result;
+    result->recordings = paths;
+    result->tracks = counts->profiles;
+    result->metrics = counts->metrics;
+    result->nodes = counts->nodes;
+    result->ranks = counts->ranks;
     result->events = counts->records;
     result->functions = counts->functions;
     result->contexts = counts->contexts;
@@ -28,7 +33,7 @@ static void count(struct lode_build *build, const struct lode_measured_source *s
     result->phases[LODE_BUILD_LINES].read_bytes = counts->spooled_samples;
 }
 
-static lode_status pump_measured(struct lode_build *build, struct lode_measured_source *source,
+static lode_status pump_measured(struct lode_build *build, struct lode_measured_source *source, size_t paths,
                                  const char *path, lode_error *error)
 {
     const lode_build_options *options = build->options;
@@ -50,7 +55,7 @@ static lode_status pump_measured(struct lode_build *build, struct lode_measured_
                              .on_step = lode_build_end_step,
                              .context = build};
     LODE_TRY(lode_pump(&pump, error));
-    count(build, source);
+    count(build, source, paths);
     return lode_build_add_up(build, error);
 }
 
@@ -69,7 +74,7 @@ lode_status lode_build_measured(struct lode_build *build, const struct lode_form
                                         .user = build};
     lode_status status = format->open_source(&source, &input, error);
     if (status == LODE_OK)
-        status = pump_measured(build, source, path, error);
+        status = pump_measured(build, source, path_count, path, error);
     format->close_source(source);
     return status;
 }

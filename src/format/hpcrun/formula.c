@@ -72,6 +72,8 @@ static bool put_metric(struct parser *self)
     return lode_hpcrun_put_metric(self->text, name, (size_t)(end - name), self->scope, self->context);
 }
 
+/* Recursive descent: NESTED_MOST bounds it. NOLINTBEGIN(misc-no-recursion) */
+
 /* min(a, b...) and max(a, b...). */
 static bool put_call(struct parser *self)
 {
@@ -157,6 +159,8 @@ static bool put_sum(struct parser *self)
     self->depth--;
     return done;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 bool lode_hpcrun_put_formula(struct hpcrun_text *text, const char *formula, const char *scope,
                              const void *context)

@@ -28,6 +28,26 @@ static lode_status describe_kinds(struct hpcrun_source *source, lode_error *erro
     return LODE_OK;
 }
 
+/* How many hosts and MPI ranks there are, by the names of their kinds. */
+static lode_status count_ids(const struct hpcrun_source *source, const char *kind, uint64_t *out,
+                             lode_error *error)
+{
+    struct lode_map found;
+    bool done = true;
+    lode_map_init(&found);
+    for (uint32_t i = 0; i < source->entry_count && done; i++)
+        for (uint32_t k = 0; k < source->entries[i].id_count && done; k++) {
+            const lode_id *id = &source->entries[i].ids[k];
+            const char *name = source->raw.kinds[id->kind].name;
+            if (name && strcmp(name, kind) == 0)
+                done = lode_map_add(&found, id->physical, 0, NULL) != NULL;
+        }
+    *out = found.count;
+    lode_map_free(&found);
+    LODE_TRY_ALLOC(done, error);
+    return LODE_OK;
+}
+
 static lode_status describe_profiles(struct hpcrun_source *source, lode_error *error)
 {
     struct lode_description *about = source->about;
@@ -46,7 +66,10 @@ static lode_status describe_profiles(struct hpcrun_source *source, lode_error *e
     LODE_TRY(lode_comm_allreduce(source->comm, bounds, 2, LODE_COMM_MIN, error));
     about->trace_min = bounds[0];
     about->trace_max = ~bounds[1];
-    return LODE_OK;
+    source->base.counts.profiles = source->entry_count;
+    source->base.counts.metrics = source->metric_count;
+    LODE_TRY(count_ids(source, "NODE", &source->base.counts.nodes, error));
+    return count_ids(source, "RANK", &source->base.counts.ranks, error);
 }
 
 /* ---- metrics ---- */

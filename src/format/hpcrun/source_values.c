@@ -207,8 +207,8 @@ static bool make_room(struct hpcrun_scratch *scratch, size_t lines)
     if (lines > scratch->room) {
         free(scratch->positions);
         free(scratch->by_id);
-        scratch->positions = calloc(lines, sizeof *scratch->positions);
-        scratch->by_id = calloc(lines, sizeof *scratch->by_id);
+        scratch->positions = calloc(lines + 1, sizeof *scratch->positions);
+        scratch->by_id = calloc(lines + 1, sizeof *scratch->by_id);
         scratch->room = scratch->positions && scratch->by_id ? lines : 0;
     }
     if (sums > scratch->sum_room) {
