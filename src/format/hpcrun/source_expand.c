@@ -139,6 +139,7 @@ static lode_status ask_providers(struct hpcrun_expanding *self)
     if (status == LODE_OK)
         status = lode_hpcrun_ask_all(&self->scopes, &self->asking, self->error);
     lode_report_close(&report);
+    self->asking.report = NULL;
     return status;
 }
 
