@@ -185,6 +185,7 @@ static uint32_t use_entry(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     return scope;
 }
 
+/* DEPTH_MOST bounds the recursion. NOLINTBEGIN(misc-no-recursion) */
 static void walk_children(struct walk *walk, Dwarf_Die *die, uint32_t parent);
 
 static void walk_entry(struct walk *walk, Dwarf_Die *die, uint32_t parent)
@@ -230,6 +231,8 @@ static void walk_children(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     while (dwarf_siblingof(&child, &child) == 0);
     walk->depth--;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- lines ---- */
 

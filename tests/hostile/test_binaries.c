@@ -201,16 +201,16 @@ static uint32_t ask(const char *program, bool foreign, uint64_t offset, unsigned
 }
 
 /* Where a function is in the file that this program is. */
-static uint64_t own_offset(const void *function)
+static uint64_t own_offset(uintptr_t function)
 {
     extern const char __executable_start[];
-    return (uint64_t)((uintptr_t)function - (uintptr_t)__executable_start);
+    return (uint64_t)(function - (uintptr_t)__executable_start);
 }
 
 static void own_functions_have_names_and_lines(void **state)
 {
     const char *program = getenv(SYMBOLS_PROGRAM);
-    uint64_t offset = own_offset((const void *)(uintptr_t)a_sound_answer_is_taken);
+    uint64_t offset = own_offset((uintptr_t)a_sound_answer_is_taken);
     unsigned findings;
     char name[256] = "";
     (void)state;

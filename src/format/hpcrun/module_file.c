@@ -15,7 +15,7 @@ static const char *match(const char *pattern, size_t length, const char *path)
     const char *end = pattern + length;
     while (pattern < end) {
         if (*pattern != '*') {
-            if (*pattern++ != *path++)
+            if (*pattern++ != *path++) // NOLINT(clang-analyzer-core.NullDereference)
                 return NULL;
             continue;
         }

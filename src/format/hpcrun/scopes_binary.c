@@ -61,7 +61,7 @@ static int open_near(const struct asking *asking, const char *path)
 
 static int open_by_id(const struct asking *asking, const struct binary_reply *reply)
 {
-    char path[sizeof DEBUG_ROOT + 2 * SYMBOLS_BUILD_ID_MOST + 32];
+    char path[sizeof DEBUG_ROOT + (size_t)2 * SYMBOLS_BUILD_ID_MOST + 32];
     int used = snprintf(path, sizeof path, "%s/.build-id/", DEBUG_ROOT);
     if (reply->build_id_size < 2)
         return -1;
