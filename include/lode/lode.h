@@ -33,6 +33,7 @@
 #include <lode/database.h>
 #include <lode/density.h>
 #include <lode/derived.h>
+#include <lode/diagnose.h>
 #include <lode/distribution.h>
 #include <lode/event.h>
 #include <lode/export.h>

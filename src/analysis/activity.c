@@ -106,8 +106,8 @@ static lode_status add_line(lode_kind_rules *rules, struct lode_text line, unsig
     int activity = find_activity(kind);
     if (activity < 0 || name.length == 0)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         activity < 0 ? "line %u of the rules: no such activity; 'lode diagnose "
-                                        "--list-kinds' lists them"
+                         activity < 0 ? "line %u of the rules: no such activity; 'lode help "
+                                        "diagnose' lists them"
                                       : "line %u of the rules: expected ACTIVITY MODULE NAME",
                          number);
     if (rules->items.count >= RULES_MAX)
@@ -210,8 +210,9 @@ static unsigned path_below(unsigned above, unsigned activity)
     return above == LODE_ACTIVITY_OWN || is_weak(above) ? activity : above;
 }
 
-lode_status lode_activity_paths(unsigned char *paths, const struct lode_context_tree *tree,
-                                const lode_kind_rules *rules, lode_error *error)
+lode_status lode_activity_paths(unsigned char *paths, unsigned char *is_own,
+                                const struct lode_context_tree *tree, const lode_kind_rules *rules,
+                                lode_error *error)
 {
     uint32_t functions = 0;
     for (uint32_t i = 0; i < tree->count; i++) {
@@ -228,6 +229,7 @@ lode_status lode_activity_paths(unsigned char *paths, const struct lode_context_
         unsigned above = i ? paths[node->parent] : LODE_ACTIVITY_COUNT;
         bool is_entry = node->lexical == LODE_LEXICAL_ENTRY || node->lexical == LODE_LEXICAL_GLOBAL;
         paths[i] = (unsigned char)above;
+        is_own[i] = 0;
         if (is_entry || !begins_function(node))
             continue;
         unsigned char *cached =
@@ -237,6 +239,7 @@ lode_status lode_activity_paths(unsigned char *paths, const struct lode_context_
         if (cached)
             *cached = (unsigned char)(activity + 1);
         paths[i] = (unsigned char)path_below(above, activity);
+        is_own[i] = activity == LODE_ACTIVITY_OWN;
     }
     free(known);
     return LODE_OK;

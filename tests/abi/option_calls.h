@@ -502,6 +502,11 @@ CALL(writer)
     return status;
 }
 
+CALL(diagnose)
+{
+    return diagnose_call(database, options, error);
+}
+
 /* ---- all of them ---- */
 
 static const lode_build_options build_options = LODE_BUILD_OPTIONS_INIT;
@@ -517,6 +522,7 @@ static const lode_scaling_options scaling_options = LODE_SCALING_OPTIONS_INIT;
 static const lode_export_options export_options = LODE_EXPORT_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
+static const lode_diagnose_options diagnose_options = LODE_DIAGNOSE_OPTIONS_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
 static const lode_spread_rows_options spread_rows_options = LODE_SPREAD_ROWS_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
@@ -579,6 +585,7 @@ static const struct entry {
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
+    {"lode_diagnose", call_diagnose, &diagnose_options, sizeof diagnose_options},
     {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
     {"lode_spread_rows", call_spread_rows, &spread_rows_options, sizeof spread_rows_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},

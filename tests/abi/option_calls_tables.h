@@ -49,4 +49,12 @@ static lode_status arrow_call(const lode_database *db, const void *options, lode
     return status;
 }
 
+static lode_status diagnose_call(const lode_database *db, const void *options, lode_error *error)
+{
+    lode_diagnosis *diagnosis;
+    lode_status status = lode_diagnose(&diagnosis, db, options, error);
+    lode_diagnosis_free(diagnosis);
+    return status;
+}
+
 #endif

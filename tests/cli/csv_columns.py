@@ -60,7 +60,7 @@ def columns_are_fields_of_json(program):
             continue
         plain = words[:words.index("--table")] if name else words
         answer = cli.parse_json(run(program, plain, "--json").out)
-        table = answer[name] if name else next(answer[key] for key in ("rows", "metrics", "tasks", "findings", "rules") if key in answer)
+        table = answer[name] if name else next(answer[key] for key in ("rows", "activities", "metrics", "tasks", "findings", "rules") if key in answer)
         fields = list(table if isinstance(table, dict) else table[0]) if table else columns
         program.check(set(columns) - STRUCTURES <= set(fields), f"lode {' '.join(words)}: columns are fields of JSON", [columns, fields])
         program.check(set(fields) - STRUCTURES - {"arguments"} <= set(columns), f"lode {' '.join(words)}: fields of JSON are columns",

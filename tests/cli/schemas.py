@@ -165,7 +165,7 @@ def golden_outputs_validate(program, judge):
     program.check(count > 20, "there are golden JSON outputs", [count])
 
 
-DATABASE_CALLS = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
+DATABASE_CALLS = (["diagnose"], ["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
                   ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["top", "--by", "kind"], ["tree"], ["tree", "--bottom-up", "--limit", 9],
                   ["tree", "--lines"], ["tree", "--depth", 2], ["tree", "--root", 0], ["tree", "--metric", "$0,$0/($0-$0)"], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--function", "main"], ["flame", "--root", 0], ["flame", "--from", "0", "--to", "1s"], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
                   ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"], ["context", "0", "--bins", 7, "--sort", "name", "--matrix", "node,thread"], ["profiles", "--bins", 3, "--matrix", "node,thread"],

@@ -255,6 +255,28 @@ static void walk_costs(uint64_t *hash, const lode_database *db, unsigned threads
     lode_selection_free(selection);
 }
 
+static void walk_diagnosis(uint64_t *hash, const lode_database *db, unsigned threads)
+{
+    lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
+    lode_diagnosis *diagnosis;
+    const lode_statement *statement;
+    const lode_quality_note *note;
+    options.threads = threads;
+    if (lode_diagnose(&diagnosis, db, &options, NULL) != LODE_OK)
+        return;
+    for (size_t i = 0; (note = lode_diagnosis_note(diagnosis, i)) != NULL; i++)
+        mix_text(hash, note->text);
+    for (size_t i = 0; (statement = lode_diagnosis_statement(diagnosis, i)) != NULL; i++) {
+        mix_text(hash, statement->text);
+        mix_double(hash, statement->gain);
+        for (size_t e = 0; e < statement->evidence_count; e++)
+            mix_text(hash, statement->evidence[e].text);
+    }
+    for (int i = 0; i <= LODE_ACTIVITY_COUNT; i++)
+        mix_double(hash, lode_diagnosis_activity(diagnosis, i));
+    lode_diagnosis_free(diagnosis);
+}
+
 static void walk_timeline(uint64_t *hash, const lode_database *db, unsigned threads)
 {
     lode_timeline_options options = LODE_TIMELINE_OPTIONS_INIT;
@@ -304,6 +326,7 @@ uint64_t walk_database(const lode_database *db, unsigned threads)
     walk_cursor(&hash, db, LODE_VALUES_BY_CONTEXTS, -1);
     walk_cursor(&hash, db, LODE_VALUES_CHEAPER, 1);
     walk_costs(&hash, db, threads);
+    walk_diagnosis(&hash, db, threads);
     walk_timeline(&hash, db, threads);
     walk_picture(&hash, db, threads);
     return hash;

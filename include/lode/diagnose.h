@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Diagnosis: what limits a run, with evidence, and what the data cannot tell. */
+#ifndef LODE_DIAGNOSE_H
+#define LODE_DIAGNOSE_H
+
+#include <lode/context.h>
+#include <lode/kind.h>
+#include <lode/metric.h>
+#include <lode/pool.h>
+
+LODE_BEGIN_DECLS
+
+/* How much can be relied on a statement. */
+typedef enum lode_confidence {
+    LODE_WEAK,     /* too little data */
+    LODE_POSSIBLE, /* depends on what the program is meant to do */
+    LODE_LIKELY,   /* a rule, and what speaks against it was looked at */
+    LODE_SURE      /* counted */
+} lode_confidence;
+/* "weak", "possible", "likely", "sure"; NULL: none. MT: any thread. */
+LODE_API const char *lode_confidence_name(int confidence);
+
+/* What the data cannot tell. */
+typedef enum lode_note_level {
+    LODE_NOTE_LEFT_OUT, /* something is not counted */
+    LODE_NOTE_BIASED,   /* some statements cannot be made */
+    LODE_NOTE_TOO_LITTLE,
+    LODE_NOTE_DAMAGED
+} lode_note_level;
+
+/* A note on the quality of the data. Ids are permanent. New fields come at the end. */
+typedef struct lode_quality_note {
+    const char *id;
+    lode_note_level level;
+    const char *text;
+    double value; /* what `text` counts, or a share */
+} lode_quality_note;
+
+#define LODE_EVIDENCE_WORDS 8
+
+/* One figure of a statement, and the arguments of `lode`, without the store, that show more. */
+typedef struct lode_evidence {
+    const char *text;
+    double value;
+    const char *unit;                         /* "share" or that of the metric */
+    const char *command[LODE_EVIDENCE_WORDS]; /* NULL after the last; the first is NULL: none */
+} lode_evidence;
+
+#define LODE_EXPLAINS_MAX 4
+
+/* Something that limits the run. Shares are of the run time. New fields come at the end. */
+typedef struct lode_statement {
+    const char *id; /* of the rule: permanent */
+    lode_confidence confidence;
+    int has_gain;
+    double gain, low, high; /* how much shorter the run could get at most, and the 95 % interval */
+    const char *text;
+    const char *advice;                      /* NULL: none */
+    const char *explains[LODE_EXPLAINS_MAX]; /* ids of rules whose findings this one explains */
+    const lode_evidence *evidence;
+    size_t evidence_count;
+    const char *function; /* what it is about; NULL: no function */
+    const lode_context *context;
+} lode_statement;
+
+/* Whether a rule could run. */
+typedef struct lode_rule_state {
+    const char *id;
+    const char *summary;
+    int ran;
+    const char *reason; /* why not; NULL if it ran */
+} lode_rule_state;
+
+/*
+ * Where the time of threads goes, as shares of threads x run time. The parts of a hybrid run are
+ * additive: parallel = process + serial + openmp - 2. New fields come at the end.
+ */
+typedef struct lode_efficiency {
+    double parallel;                    /* load_balance x communication */
+    double load_balance, communication; /* of all threads */
+    int is_hybrid;
+    double process, serial, openmp;          /* 0 unless is_hybrid */
+    double rank_balance, rank_communication; /* process = product of both, if ranks are alike */
+    double useful_low, useful_high;          /* 95 % interval of `parallel` by sampling */
+} lode_efficiency;
+
+/* What was measured. New fields come at the end. */
+typedef struct lode_run {
+    const lode_metric *metric; /* of time on the processor; NULL: none */
+    int is_seconds;            /* the metric is in seconds */
+    uint32_t ranks, threads;   /* without what was left out */
+    uint32_t empty, helpers;   /* left out */
+    double run_time;           /* in the unit of the metric */
+    double total;              /* of all threads */
+    uint64_t samples;          /* 0: not known */
+    int can_judge;             /* the data allow statements */
+} lode_run;
+
+typedef struct lode_diagnosis lode_diagnosis;
+
+typedef struct lode_diagnose_options {
+    size_t size;
+    const lode_kind_rules *kinds; /* in addition to those of the library; NULL: none */
+    unsigned threads;             /* 0: one per processor */
+    lode_progress_fn on_progress;
+    void *user;
+    lode_pool *pool; /* NULL: threads are started for this call */
+} lode_diagnose_options;
+#define LODE_DIAGNOSE_OPTIONS_INIT                                                                           \
+    {                                                                                                        \
+        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL                                             \
+    }
+
+/*
+ * Looks for what limits a run. Reads the summary, the values of one metric in all profiles, and the
+ * times of trace lines. Memory grows with contexts and profiles. The result does not depend on
+ * threads, and refers to the database. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db,
+                                                const lode_diagnose_options *options, lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_diagnosis_free(lode_diagnosis *diagnosis);
+
+/* All of these: MT: any thread. */
+LODE_API const lode_run *lode_diagnosis_run(const lode_diagnosis *diagnosis);
+/* Time of threads by lode_activity; LODE_ACTIVITY_COUNT: that no function explains. */
+LODE_API double lode_diagnosis_activity(const lode_diagnosis *diagnosis, int activity);
+/* NULL for one thread, and where it cannot be told. */
+LODE_API const lode_efficiency *lode_diagnosis_efficiency(const lode_diagnosis *diagnosis);
+/* The most important first. NULL past the last. */
+LODE_API const lode_quality_note *lode_diagnosis_note(const lode_diagnosis *diagnosis, size_t index);
+/* The largest gain first, then those without one. NULL past the last. */
+LODE_API const lode_statement *lode_diagnosis_statement(const lode_diagnosis *diagnosis, size_t index);
+/* All rules, in a fixed order. NULL past the last. */
+LODE_API const lode_rule_state *lode_diagnosis_rule(const lode_diagnosis *diagnosis, size_t index);
+
+LODE_END_DECLS
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where costs are: the most expensive call path to an activity, the hottest function. */
+#include "analysis/diagnose/work.h"
+
+#include "analysis/key.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Costs by function, or by loop. */
+struct sums {
+    struct lode_keys keys;
+    struct lode_array items; /* of struct sum, by key */
+};
+
+struct sum {
+    double cost;
+    const lode_context *sample;
+};
+
+static void init_sums(struct sums *sums)
+{
+    lode_keys_init(&sums->keys);
+    lode_array_init(&sums->items, sizeof(struct sum), UINT32_MAX);
+}
+
+static void free_sums(struct sums *sums)
+{
+    lode_keys_free(&sums->keys);
+    lode_array_free(&sums->items);
+}
+
+static lode_status add_sum(struct sums *sums, const lode_context *context, double cost, lode_error *error)
+{
+    struct lode_key key =
+        context->lexical == LODE_LEXICAL_LOOP ? lode_key_of_loop(context) : lode_key_of_function(context);
+    bool added;
+    uint32_t number = lode_keys_add(&sums->keys, &key, &added);
+    if (number == LODE_NO_INDEX || (added && lode_array_push(&sums->items) == NULL))
+        return lode_fail_memory(error);
+    struct sum *sum = LODE_ARRAY_AT(&sums->items, struct sum, number);
+    sum->cost += cost;
+    if (added)
+        sum->sample = context;
+    return LODE_OK;
+}
+
+/* The first of the largest. */
+static const struct sum *largest(const struct sums *sums)
+{
+    const struct sum *best = NULL;
+    for (size_t i = 0; i < sums->items.count; i++) {
+        const struct sum *sum = LODE_ARRAY_AT(&sums->items, struct sum, i);
+        if (best == NULL || sum->cost > best->cost)
+            best = sum;
+    }
+    return best;
+}
+
+static bool is_same_function(const lode_context *a, const lode_context *b)
+{
+    struct lode_key left = lode_key_of_function(a), right = lode_key_of_function(b);
+    return lode_key_is_same(&left, &right);
+}
+
+static const lode_context *function_of(const struct lode_diagnosis *d, uint32_t index)
+{
+    return &d->db->tree.nodes[d->functions[index]];
+}
+
+/* ---- paths to activities ---- */
+
+enum step {
+    STEP_HOLDER,
+    STEP_ENTRY,
+    STEP_LEAF
+};
+
+static const lode_context *at_step(const struct lode_diagnosis *d, const lode_context *context,
+                                   enum step step)
+{
+    uint32_t index = context->index;
+    if (step != STEP_LEAF)
+        index = step == STEP_HOLDER ? d->holders[index] : d->entries[index];
+    return function_of(d, index);
+}
+
+/* The largest at one step, among costs below what was found at the steps before. */
+static lode_status find_step(const struct lode_diagnosis *d, const lode_cost *cost, unsigned activities,
+                             enum step step, struct path *path, lode_error *error)
+{
+    struct sums sums;
+    lode_status status = LODE_OK;
+    init_sums(&sums);
+    for (uint32_t i = 0; i < d->db->tree.count && status == LODE_OK; i++) {
+        const lode_context *context = &d->db->tree.nodes[i];
+        double own = cost->own[i];
+        if (!(own > 0) || !(activities >> d->activities_of[i] & 1))
+            continue;
+        if (step > STEP_HOLDER && !is_same_function(at_step(d, context, STEP_HOLDER), path->holder))
+            continue;
+        if (step > STEP_ENTRY && !is_same_function(at_step(d, context, STEP_ENTRY), path->entry))
+            continue;
+        if (step == STEP_HOLDER)
+            path->all += own;
+        status = add_sum(&sums, at_step(d, context, step), own, error);
+    }
+    const struct sum *best = largest(&sums);
+    if (status == LODE_OK && best && step == STEP_HOLDER) {
+        path->holder = best->sample;
+        path->share = path->all > 0 ? best->cost / path->all : 0;
+    } else if (status == LODE_OK && best) {
+        *(step == STEP_ENTRY ? &path->entry : &path->leaf) = best->sample;
+        path->part = step == STEP_ENTRY ? best->cost / path->all : path->part;
+    }
+    free_sums(&sums);
+    return status;
+}
+
+lode_status lode_diagnose_path(const struct lode_diagnosis *d, const lode_cost *cost, unsigned activities,
+                               struct path *path, lode_error *error)
+{
+    *path = (struct path){0};
+    LODE_TRY(find_step(d, cost, activities, STEP_HOLDER, path, error));
+    if (path->holder == NULL)
+        return LODE_OK;
+    LODE_TRY(find_step(d, cost, activities, STEP_ENTRY, path, error));
+    return find_step(d, cost, activities, STEP_LEAF, path, error);
+}
+
+lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error)
+{
+    enum {
+        ITEM = 16
+    };
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    lode_selection *selection = NULL;
+    *cost = d->cost;
+    if (d->rank_count == d->thread_count)
+        return LODE_OK;
+    if (d->master_cost == NULL) {
+        size_t size = d->rank_count * ITEM + ITEM, length = 0;
+        char *text = malloc(size);
+        LODE_TRY_ALLOC(text, error);
+        for (size_t i = 0; i < d->rank_count; i++)
+            length += (size_t)snprintf(text + length, size - length, "%s%u",
+                                       i ? "+" : "profile=", d->threads[d->ranks[i].first].profile);
+        lode_status status = lode_selection_parse(&selection, d->db, text, error);
+        free(text);
+        LODE_TRY(status);
+        options.metric = d->run.metric;
+        options.selection = selection;
+        options.threads = d->options.threads;
+        options.pool = d->options.pool;
+        status = lode_cost_compute(&d->master_cost, d->db, &options, error);
+        lode_selection_free(selection);
+        LODE_TRY(status);
+    }
+    *cost = d->master_cost;
+    return LODE_OK;
+}
+
+/* ---- the hottest function ---- */
+
+static bool is_own(const struct lode_diagnosis *d, uint32_t index)
+{
+    return d->cost->own[index] > 0 && d->activities_of[index] == LODE_ACTIVITY_OWN && d->holders[index];
+}
+
+/* The innermost loop that has most of it. */
+static const struct sum *tightest(const struct sums *loops, double cost)
+{
+    const struct sum *best = NULL;
+    for (size_t i = 0; i < loops->items.count; i++) {
+        const struct sum *sum = LODE_ARRAY_AT(&loops->items, struct sum, i);
+        if (sum->cost >= 0.8 * cost && (best == NULL || sum->sample->depth > best->sample->depth))
+            best = sum;
+    }
+    return best;
+}
+
+/* By context: what it has in the same call of the function that holds it, with all below it. */
+static double *add_up_bodies(const struct lode_diagnosis *d)
+{
+    double *bodies = calloc((size_t)d->db->tree.count + 1, sizeof *bodies);
+    for (uint32_t i = d->db->tree.count; bodies && i-- > 1;) {
+        uint32_t above = d->db->tree.nodes[i].parent;
+        if (is_own(d, i))
+            bodies[i] += d->cost->own[i];
+        if (d->holders[i] == d->holders[above])
+            bodies[above] += bodies[i];
+    }
+    return bodies;
+}
+
+static lode_status find_loop(const struct lode_diagnosis *d, struct hot *hot, lode_error *error)
+{
+    const lode_context *nodes = d->db->tree.nodes;
+    struct sums loops;
+    lode_status status = LODE_OK;
+    double *bodies = add_up_bodies(d);
+    LODE_TRY_ALLOC(bodies, error);
+    init_sums(&loops);
+    for (uint32_t i = 1; i < d->db->tree.count && status == LODE_OK; i++)
+        if (nodes[i].lexical == LODE_LEXICAL_LOOP && bodies[i] > 0 && d->holders[i] &&
+            is_same_function(&nodes[d->holders[i]], hot->holder))
+            status = add_sum(&loops, &nodes[i], bodies[i], error);
+    free(bodies);
+    const struct sum *best = tightest(&loops, hot->cost);
+    if (status == LODE_OK && best) {
+        hot->loop = best->sample;
+        hot->loop_cost = best->cost;
+    }
+    free_sums(&loops);
+    return status;
+}
+
+lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, lode_error *error)
+{
+    struct sums sums;
+    lode_status status = LODE_OK;
+    *hot = (struct hot){0};
+    init_sums(&sums);
+    for (uint32_t i = 0; i < d->db->tree.count && status == LODE_OK; i++)
+        if (is_own(d, i))
+            status = add_sum(&sums, &d->db->tree.nodes[d->holders[i]], d->cost->own[i], error);
+    const struct sum *best = largest(&sums);
+    if (status == LODE_OK && best) {
+        hot->holder = best->sample;
+        hot->cost = best->cost;
+    }
+    free_sums(&sums);
+    return status == LODE_OK && hot->holder ? find_loop(d, hot, error) : status;
+}
+
+double lode_diagnose_unnamed(const struct lode_diagnosis *d)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < d->db->tree.count; i++) {
+        if (!(d->cost->own[i] > 0) || d->activities_of[i] != LODE_ACTIVITY_OWN || d->holders[i] == 0)
+            continue;
+        const lode_context *holder = function_of(d, i);
+        const char *name =
+            holder->lexical == LODE_LEXICAL_ENTRY || holder->function == NULL ? NULL : holder->function->name;
+        if (name == NULL || *name == '\0' || strncmp(name, "<unknown", 8) == 0)
+            sum += d->cost->own[i];
+    }
+    return sum;
+}

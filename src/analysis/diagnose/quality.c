@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the data cannot tell: said before anything else. */
+#include "analysis/diagnose/work.h"
+
+#include "base/compare.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLES_MIN = 100
+};
+
+#define UNNAMED_MAX      0.20
+#define UNATTRIBUTED_MAX 0.05
+#define COVERED_MIN      0.20
+#define SUM_MAX          1.05
+#define MOST_BUSY        1.10
+
+static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
+{
+    size_t count = 0;
+    /* Values by context are not read. */
+    const char *unused = lode_database_part_file(d->db, LODE_PART_CONTEXT);
+    for (size_t i = 0; i < d->db->remark_count; i++)
+        count += d->db->remarks[i].severity != LODE_NOTE && strcmp(d->db->remarks[i].file, unused) != 0;
+    if (count == 0)
+        return LODE_OK;
+    return lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)count,
+                         lode_say(d, "The store is damaged: %zu finding%s ('lode check' lists them).", count,
+                                  count == 1 ? "" : "s"),
+                         error);
+}
+
+static lode_status look_at_samples(struct lode_diagnosis *d, lode_error *error)
+{
+    uint64_t samples = d->run.samples;
+    d->lacks[NEED_SAMPLES] = samples < SAMPLES_MIN;
+    if (!d->lacks[NEED_SAMPLES])
+        return LODE_OK;
+    const char *text =
+        samples
+            ? lode_say(d,
+                       "Only about %" PRIu64 " sample%s: too few to judge. Run longer, or sample more often.",
+                       samples, samples == 1 ? "" : "s")
+            : lode_say(d, "The number of samples is not known, so nothing is judged. Record with traces.");
+    return lode_add_note(d, "few-samples", LODE_NOTE_TOO_LITTLE, (double)samples, text, error);
+}
+
+static lode_status look_at_runs(struct lode_diagnosis *d, lode_error *error)
+{
+    if (d->span > 0 && d->thread_count > 1 && d->covered < COVERED_MIN) {
+        d->lacks[NEED_ONE_RUN] = true;
+        d->seconds = 0;
+        d->run.run_time = d->longest;
+        LODE_TRY(lode_add_note(
+            d, "several-runs", LODE_NOTE_BIASED, d->covered,
+            lode_say(d,
+                     "Threads were active in %.0f%% of the time from the first sample to the last: "
+                     "several runs in one store. Nothing is said across threads.",
+                     100 * d->covered),
+            error));
+    }
+    double period = d->run.samples ? d->run.total / (double)d->run.samples : 0;
+    double most = (double)d->thread_count * (d->span + period);
+    if (d->run.is_seconds && d->span > 0 && d->run.total > SUM_MAX * most) {
+        d->lacks[NEED_CONSISTENT] = true;
+        LODE_TRY(lode_add_note(
+            d, "inconsistent", LODE_NOTE_BIASED, d->run.total / most,
+            lode_say(d,
+                     "The threads have %.3g s of %s, but trace lines allow %.3g s: they do not belong "
+                     "together. No efficiency.",
+                     d->run.total, lode_metric_name(d->run.metric), most),
+            error));
+    }
+    return LODE_OK;
+}
+
+static lode_status look_at_names(struct lode_diagnosis *d, lode_error *error)
+{
+    double unnamed = d->run.total > 0 ? lode_diagnose_unnamed(d) / d->run.total : 0;
+    double nowhere = d->run.total > 0 ? d->activities[LODE_ACTIVITY_COUNT] / d->run.total : 0;
+    if (unnamed > UNNAMED_MAX) {
+        d->lacks[NEED_NAMES] = true;
+        LODE_TRY(lode_add_note(
+            d, "no-symbols", LODE_NOTE_BIASED, unnamed,
+            lode_say(d,
+                     "%.0f%% of the time is in code without function names: no hot spot. Use debug "
+                     "symbols, and hpcstruct before hpcprof.",
+                     100 * unnamed),
+            error));
+    }
+    if (nowhere > UNATTRIBUTED_MAX)
+        return lode_add_note(
+            d, "unattributed", LODE_NOTE_BIASED, nowhere,
+            lode_say(d, "%.0f%% of the time belongs to no function that the store lists.", 100 * nowhere),
+            error);
+    return LODE_OK;
+}
+
+static int compare_cores(const void *left, const void *right)
+{
+    const struct thread *const *a = left, *const *b = right;
+    return (*a)->node != (*b)->node ? LODE_COMPARE((*a)->node, (*b)->node)
+                                    : LODE_COMPARE((*a)->core, (*b)->core);
+}
+
+/* Different processors that threads say they ran on; 0: not all say so. */
+static lode_status count_cores(const struct lode_diagnosis *d, size_t *cores, lode_error *error)
+{
+    const struct thread **threads = calloc(d->thread_count + 1, sizeof *threads);
+    LODE_TRY_ALLOC(threads, error);
+    size_t count = 0;
+    for (size_t i = 0; i < d->thread_count; i++)
+        if (d->threads[i].has_core)
+            threads[count++] = &d->threads[i];
+    *cores = 0;
+    if (count == d->thread_count && count)
+        qsort(threads, count, sizeof *threads, compare_cores);
+    for (size_t i = 0; count == d->thread_count && i < count; i++)
+        *cores += i == 0 || compare_cores(&threads[i - 1], &threads[i]) != 0;
+    free(threads);
+    return LODE_OK;
+}
+
+/*
+ * Threads that share processors wait for each other: time in MPI is no measure then. Where all of
+ * them ran at once, the ids do not mean that.
+ */
+static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *error)
+{
+    size_t cores;
+    LODE_TRY(count_cores(d, &cores, error));
+    if (cores == 0 || cores == d->thread_count || d->run.total > MOST_BUSY * (double)cores * d->run.run_time)
+        return LODE_OK;
+    d->lacks[NEED_PROCESSORS] = true;
+    return lode_add_note(
+        d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
+        lode_say(d, "%zu threads ran on %zu processor%s: time in MPI and in OpenMP is not judged.",
+                 d->thread_count, cores, cores == 1 ? "" : "s"),
+        error);
+}
+
+static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
+{
+    if (d->run.empty)
+        LODE_TRY(lode_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
+                               lode_say(d, "Left out: %u thread%s without %s.", d->run.empty,
+                                        d->run.empty == 1 ? "" : "s", lode_metric_name(d->run.metric)),
+                               error));
+    if (d->run.helpers)
+        return lode_add_note(
+            d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
+            lode_say(d, "Left out: %u thread%s of libraries that never ran code of the program.",
+                     d->run.helpers, d->run.helpers == 1 ? "" : "s"),
+            error);
+    return LODE_OK;
+}
+
+lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error)
+{
+    LODE_TRY(look_at_damage(d, error));
+    if (d->lacks[NEED_METRIC])
+        return lode_add_note(d, "no-cpu-metric", LODE_NOTE_TOO_LITTLE, 0,
+                             "No metric of time on the processor: the host is not judged. Record CPUTIME or "
+                             "REALTIME, with traces.",
+                             error);
+    LODE_TRY(look_at_samples(d, error));
+    LODE_TRY(look_at_runs(d, error));
+    LODE_TRY(look_at_names(d, error));
+    LODE_TRY(look_at_processors(d, error));
+    return look_at_left_out(d, error);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocation: memory is allocated and freed, also by masters while other threads wait. */
+#include "analysis/diagnose/work.h"
+
+#include <string.h>
+
+#define ALLOCATION_MIN 0.05
+#define BY_MASTERS     0.80 /* share of the allocation */
+#define OF_SERIAL      0.50 /* share of the serial time that explains waiting */
+
+static const char *advice_for(struct lode_diagnosis *d, const struct path *path)
+{
+    const char *leaf = lode_name_of(d, path->leaf);
+    if (strstr(leaf, "brk") || strstr(leaf, "systrim") || strstr(leaf, "morecore"))
+        return "Try MALLOC_TRIM_THRESHOLD_ and MALLOC_TOP_PAD_, or keep the memory.";
+    if (strstr(leaf, "munmap") || strstr(leaf, "mmap"))
+        return "Try MALLOC_MMAP_THRESHOLD_, or keep the memory.";
+    if (strstr(leaf, "page"))
+        return "Try huge pages, or keep the memory.";
+    return NULL;
+}
+
+static lode_status state(struct lode_diagnosis *d, double share, bool is_serial, const struct path *path,
+                         lode_error *error)
+{
+    struct draft draft = {
+        .statement = {.id = "allocation", .confidence = LODE_LIKELY, .context = path->holder}};
+    const char *holder = lode_name_of(d, path->holder), *entry = lode_name_of(d, path->entry),
+               *leaf = lode_name_of(d, path->leaf);
+    const char *words[] = {"tree", "--callers", leaf, NULL};
+    bool is_short = strcmp(entry, leaf) == 0;
+    lode_set_gain(d, &draft, share);
+    draft.statement.function = holder;
+    draft.statement.advice = advice_for(d, path);
+    draft.statement.text =
+        lode_say(d, "Allocating and freeing memory takes %.0f%% of the run time%s.", 100 * share,
+                 is_serial ? " on the first thread of each process, while its other threads wait" : "");
+    lode_set_command(
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s > %s%s%s: %.0f%% of it", holder, entry, is_short ? "" : " > ",
+                                   is_short ? "" : leaf, 100 * path->share),
+                          path->share, "share"),
+        words);
+    lode_add_evidence(
+        &draft,
+        lode_say(d, "%s of %s", lode_amount(d, share * d->run.run_time), lode_amount(d, d->run.run_time)),
+        share * d->run.run_time, lode_metric_name(d->run.metric));
+    if (is_serial) {
+        lode_add_explains(&draft, "omp-serial");
+        lode_add_explains(&draft, "efficiency");
+    }
+    return lode_add_statement(d, &draft, error);
+}
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    enum {
+        ALLOCATION = SET(ALLOC) | SET(PAGES)
+    };
+    struct path path;
+    const lode_cost *cost = d->cost;
+    double all = lode_time_of_threads(d, ALLOCATION, EVERYWHERE),
+           master = lode_time_of_masters(d, ALLOCATION, EVERYWHERE);
+    double serial = lode_time_of_masters(d, ALLOCATION, OUTSIDE),
+           alone = lode_time_of_masters(d, USEFUL, OUTSIDE);
+    bool is_of_masters = all > 0 && master / all > BY_MASTERS;
+    bool is_serial = is_of_masters && lode_find_statement(d, "omp-serial") && serial > OF_SERIAL * alone;
+    double share = is_of_masters ? master / ((double)d->rank_count * d->run.run_time)
+                                 : all / ((double)d->thread_count * d->run.run_time);
+    if (share - lode_share_error(d, share) <= ALLOCATION_MIN)
+        return LODE_OK;
+    if (is_of_masters)
+        LODE_TRY(lode_diagnose_master_cost(d, &cost, error));
+    LODE_TRY(lode_diagnose_path(d, cost, ALLOCATION, &path, error));
+    return state(d, share, is_serial, &path, error);
+}
+
+const struct rule lode_rule_allocation = {
+    "allocation", "allocating and freeing memory takes more than 5% of the run time",
+    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT, run};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* efficiency: threads do useful work in less than 80 % of the run time. */
+#include "analysis/diagnose/work.h"
+
+#define ACCEPTABLE 0.8
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    const lode_efficiency *e = &d->efficiency;
+    static const char *const words[] = {"profiles", NULL};
+    if (!d->has_efficiency || e->useful_high >= ACCEPTABLE)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY}};
+    lode_set_gain(d, &draft, 1 - e->parallel);
+    draft.statement.text = lode_say(d, "%u threads do useful work in %.0f%% of the run time.", d->run.threads,
+                                    100 * e->parallel);
+    lode_set_command(
+        lode_add_evidence(&draft,
+                          lode_say(d, "parallel efficiency %.2f: load balance %.2f x communication %.2f",
+                                   e->parallel, e->load_balance, e->communication),
+                          e->parallel, "share"),
+        words);
+    return lode_add_statement(d, &draft, error);
+}
+
+const struct rule lode_rule_efficiency = {
+    "efficiency", "threads do useful work in less than 80% of the run time",
+    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
+    run};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* imbalance: one rank, or one thread of OpenMP regions, has more useful work than others. */
+#include "analysis/diagnose/work.h"
+
+#include <lode/name.h>
+#include <math.h>
+
+#define RANKS_MIN    0.10
+#define THREADS_MIN  0.15
+#define EXPLAINS_MIN 0.80 /* of the time in MPI */
+#define ERRORS_MIN   4    /* standard errors: the largest of many noisy values is never the mean */
+
+struct balance {
+    double most, mean;
+    size_t longest; /* index of a thread */
+    size_t count;
+};
+
+static void note(struct balance *b, double work, size_t thread)
+{
+    if (work > b->most) {
+        b->most = work;
+        b->longest = thread;
+    }
+    b->mean = (b->mean * (double)b->count + work) / (double)(b->count + 1);
+    b->count++;
+}
+
+static void balance_ranks(const struct lode_diagnosis *d, struct balance *b)
+{
+    for (size_t i = 0; i < d->rank_count; i++) {
+        double work = 0;
+        for (size_t t = 0; t < d->ranks[i].count; t++)
+            work += lode_time_of_thread(&d->threads[d->ranks[i].first + t], USEFUL, EVERYWHERE);
+        note(b, work / (double)d->ranks[i].count, d->ranks[i].first);
+    }
+}
+
+/* Work inside regions: like with like. */
+static void balance_threads(const struct lode_diagnosis *d, struct balance *b)
+{
+    for (size_t i = 0; i < d->thread_count; i++)
+        note(b, lode_time_of_thread(&d->threads[i], USEFUL, INSIDE), i);
+}
+
+static lode_status judge(struct lode_diagnosis *d, const struct balance *b, const char *noun, double limit,
+                         lode_error *error)
+{
+    static const char *const words[] = {"profiles", NULL};
+    double period = d->run.total / (double)d->run.samples;
+    double deviation = sqrt(b->most * period);
+    double loss = b->most > 0 ? 1 - b->mean / b->most : 0;
+    char name[200];
+    if (loss <= limit || b->most - b->mean <= ERRORS_MIN * deviation)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "imbalance", .confidence = LODE_LIKELY}};
+    lode_profile_label(d->db, d->threads[b->longest].profile, name, sizeof name);
+    lode_set_gain(d, &draft, (b->most - b->mean) / d->run.run_time);
+    draft.statement.text = lode_say(d, "%s have unequal work: load balance %.2f.", noun, 1 - loss);
+    lode_set_command(lode_add_evidence(&draft,
+                                       lode_say(d, "%s works %s, the mean is %s", name,
+                                                lode_amount(d, b->most), lode_amount(d, b->mean)),
+                                       b->most, lode_metric_name(d->run.metric)),
+                     words);
+    if (d->rank_count > 1 && lode_diagnose_unequal_work(d) > EXPLAINS_MIN)
+        lode_add_explains(&draft, "mpi");
+    lode_add_explains(&draft, "omp-imbalance");
+    lode_add_explains(&draft, "efficiency");
+    return lode_add_statement(d, &draft, error);
+}
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    struct balance b = {0};
+    if (d->rank_count > 1) {
+        balance_ranks(d, &b);
+        return judge(d, &b, "Ranks", RANKS_MIN, error);
+    }
+    if (d->lacks[NEED_REGIONS])
+        return LODE_OK;
+    balance_threads(d, &b);
+    return judge(d, &b, "OpenMP threads", THREADS_MIN, error);
+}
+
+const struct rule lode_rule_imbalance = {
+    "imbalance", "one rank or OpenMP thread has more useful work than others",
+    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
+    run};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts, notes and statements. */
+#include "analysis/diagnose/work.h"
+
+#include "analysis/key.h"
+#include <lode/name.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TEXT_MAX = 1024,
+    NAME_MAX_SHOWN = 160
+};
+
+static const char *keep(struct lode_diagnosis *d, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = lode_arena_alloc(&d->arena, size, 1);
+    return copy ? memcpy(copy, text, size) : "";
+}
+
+const char *lode_say(struct lode_diagnosis *d, const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return keep(d, text);
+}
+
+const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context)
+{
+    char name[NAME_MAX_SHOWN];
+    if (context == NULL)
+        return "";
+    while (!begins_function(context))
+        context = lode_context_parent(context);
+    lode_context_label_as(context, LODE_NAME_SIMPLE, name, sizeof name);
+    /* hpcprof adds the load module: "brk [libc.so.6]". */
+    char *module = strstr(name, " [");
+    if (module && module != name)
+        *module = '\0';
+    return keep(d, name);
+}
+
+const char *lode_mostly(const struct path *path)
+{
+    return path->part > 0.5 ? "mostly" : "the largest part";
+}
+
+const char *lode_amount(struct lode_diagnosis *d, double value)
+{
+    return d->run.is_seconds ? lode_say(d, "%.3g s", value)
+                             : lode_say(d, "%.3g %s", value, lode_metric_name(d->run.metric));
+}
+
+lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
+                          const char *text, lode_error *error)
+{
+    lode_quality_note *note = lode_array_push(&d->notes);
+    LODE_TRY_ALLOC(note, error);
+    *note = (lode_quality_note){id, level, text, value};
+    return LODE_OK;
+}
+
+void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain)
+{
+    double half = lode_share_error(d, gain);
+    draft->statement.has_gain = 1;
+    draft->statement.gain = fmin(1, fmax(0, gain));
+    draft->statement.low = fmax(0, gain - half);
+    draft->statement.high = fmin(1, gain + half);
+}
+
+lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit)
+{
+    size_t count = draft->statement.evidence_count;
+    if (count == EVIDENCE_MAX)
+        return NULL;
+    draft->statement.evidence_count++;
+    draft->evidence[count] = (lode_evidence){.text = text, .value = value, .unit = unit};
+    return &draft->evidence[count];
+}
+
+void lode_set_command(lode_evidence *evidence, const char *const *words)
+{
+    for (size_t i = 0; evidence && words[i] && i + 1 < LODE_EVIDENCE_WORDS; i++)
+        evidence->command[i] = words[i];
+}
+
+void lode_add_explains(struct draft *draft, const char *id)
+{
+    for (size_t i = 0; i < LODE_EXPLAINS_MAX; i++)
+        if (draft->statement.explains[i] == NULL) {
+            draft->statement.explains[i] = id;
+            return;
+        }
+}
+
+lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *draft, lode_error *error)
+{
+    struct draft *copy = lode_array_push(&d->statements);
+    LODE_TRY_ALLOC(copy, error);
+    *copy = *draft;
+    return LODE_OK;
+}
+
+struct draft *lode_find_statement(const struct lode_diagnosis *d, const char *id)
+{
+    for (size_t i = 0; i < d->statements.count; i++) {
+        struct draft *draft = LODE_ARRAY_AT(&d->statements, struct draft, i);
+        if (strcmp(draft->statement.id, id) == 0)
+            return draft;
+    }
+    return NULL;
+}

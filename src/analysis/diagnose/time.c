@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Run time, number of samples, efficiencies. */
+#include "analysis/diagnose/work.h"
+
+#include "analysis/sketch.h"
+#include "model/trace.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    POINTS_MIN = 20 /* fewer values do not tell the period of sampling */
+};
+
+/* Whether profiles are of threads that count, by profile. */
+static lode_status mark_threads(const struct lode_diagnosis *d, unsigned char **marks, lode_error *error)
+{
+    *marks = calloc((size_t)d->db->profile_count + 1, 1);
+    LODE_TRY_ALLOC(*marks, error);
+    for (size_t i = 0; i < d->thread_count; i++)
+        (*marks)[d->threads[i].profile] = 1;
+    return LODE_OK;
+}
+
+static lode_status read_lines(struct lode_diagnosis *d, const unsigned char *marks, lode_error *error)
+{
+    uint64_t first = UINT64_MAX, last = 0, samples = 0, lines = 0;
+    double covered = 0;
+    for (uint32_t i = 0; i < lode_database_trace_count(d->db); i++) {
+        lode_trace_line line;
+        LODE_TRY(lode_database_trace_line(d->db, i, &line, error));
+        if (line.profile >= d->db->profile_count || !marks[line.profile] || line.sample_count == 0)
+            continue;
+        uint64_t begin = trace_time(&line, 0), end = trace_time(&line, line.sample_count - 1);
+        first = begin < first ? begin : first;
+        last = end > last ? end : last;
+        covered += end > begin ? (double)(end - begin) : 0;
+        samples += line.sample_count - 1;
+        lines++;
+    }
+    if (lines == 0 || last <= first)
+        return LODE_OK;
+    d->run.samples = samples;
+    d->span = (double)(last - first) * 1e-9;
+    d->covered = covered * 1e-9 / (d->span * (double)lines);
+    return LODE_OK;
+}
+
+/* Without trace lines: total / lower quartile of the values at contexts: many are one sample. */
+static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *marks, lode_error *error)
+{
+    uint64_t *buckets = calloc(LODE_SKETCH_BUCKETS, sizeof *buckets), count = 0;
+    double unit = d->run.total / 1e15; /* far below one sample */
+    uint16_t id;
+    lode_status status = LODE_OK;
+    LODE_TRY_ALLOC(buckets, error);
+    bool has_points = lode_metric_id(d->run.metric, LODE_SCOPE_POINT, &id) == LODE_OK;
+    for (uint32_t p = 1; has_points && p < d->db->profile_count && status == LODE_OK; p++) {
+        lode_block block;
+        if (!marks[p])
+            continue;
+        status = lode_profile_block(d->db, p, &block, error);
+        for (uint32_t g = 0; status == LODE_OK && g < block.group_count; g++) {
+            lode_group group;
+            double value;
+            status = lode_block_group(&block, g, &group, error);
+            if (status != LODE_OK || lode_group_lookup(&block, &group, id, &value) != LODE_OK ||
+                !(value > 0 && value <= d->run.total))
+                continue;
+            buckets[sketch_bucket((uint64_t)(value / unit))]++;
+            count++;
+        }
+    }
+    uint64_t below = 0;
+    for (uint32_t b = 0; status == LODE_OK && count >= POINTS_MIN && b < LODE_SKETCH_BUCKETS; b++) {
+        below += buckets[b];
+        if (below < (count + 3) / 4)
+            continue;
+        double period = (double)lode_sketch_value(b) * unit;
+        d->run.samples = period > 0 ? (uint64_t)(d->run.total / period) : 0;
+        break;
+    }
+    free(buckets);
+    return status;
+}
+
+lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
+{
+    unsigned char *marks = NULL;
+    if (d->lacks[NEED_METRIC])
+        return LODE_OK;
+    LODE_TRY(mark_threads(d, &marks, error));
+    lode_status status = read_lines(d, marks, error);
+    if (status == LODE_OK && d->span == 0 && d->run.total > 0)
+        status = guess_samples(d, marks, error);
+    free(marks);
+    d->longest = d->run.run_time;
+    d->seconds = d->run.is_seconds ? fmax(d->run.run_time, d->span) : d->span;
+    if (d->run.is_seconds)
+        d->run.run_time = d->seconds;
+    return status;
+}
+
+double lode_share_error(const struct lode_diagnosis *d, double share)
+{
+    double inside = share > 0 && share < 1 ? share * (1 - share) : 0;
+    return d->run.samples ? 1.96 * sqrt(inside / (double)d->run.samples) : 1;
+}
+
+/* ---- efficiencies ---- */
+
+static bool has_regions(const struct lode_diagnosis *d)
+{
+    return d->thread_count > d->rank_count && lode_time_of_threads(d, ALL, INSIDE) > 0;
+}
+
+static void hybrid(struct lode_diagnosis *d, double whole, double useful)
+{
+    double process = 0, serial_loss = 0, openmp = 0, serial_sum = 0, most = 0, sum = 0;
+    for (size_t i = 0; i < d->rank_count; i++) {
+        const struct thread *master = &d->threads[d->ranks[i].first];
+        double count = (double)d->ranks[i].count;
+        double serial = lode_time_of_thread(master, USEFUL, OUTSIDE);
+        double inside =
+            lode_time_of_thread(master, USEFUL, INSIDE) + lode_time_of_thread(master, OPENMP, EVERYWHERE);
+        process += count * (serial + inside) / whole;
+        serial_loss += serial * (count - 1) / whole;
+        openmp += count * inside / whole;
+        serial_sum += serial;
+        most = fmax(most, serial + inside);
+        sum += serial + inside;
+    }
+    lode_efficiency *e = &d->efficiency;
+    e->is_hybrid = 1;
+    e->process = process;
+    e->serial = 1 - serial_loss;
+    e->openmp = 1 - (openmp - (useful - serial_sum) / whole);
+    e->rank_balance = most > 0 ? sum / (double)d->rank_count / most : 1;
+    e->rank_communication = most / d->run.run_time;
+}
+
+void lode_diagnose_efficiency(struct lode_diagnosis *d)
+{
+    double whole = (double)d->thread_count * d->run.run_time, useful = 0, most = 0;
+    if (d->thread_count < 2 || !(d->run.run_time > 0) || d->lacks[NEED_ONE_RUN] ||
+        d->lacks[NEED_CONSISTENT] || d->lacks[NEED_SAMPLES])
+        return;
+    for (size_t i = 0; i < d->thread_count; i++) {
+        double own = lode_time_of_thread(&d->threads[i], USEFUL, EVERYWHERE);
+        useful += own;
+        most = fmax(most, own);
+    }
+    lode_efficiency *e = &d->efficiency;
+    e->parallel = useful / whole;
+    e->load_balance = most > 0 ? useful / (double)d->thread_count / most : 1;
+    e->communication = most / d->run.run_time;
+    e->useful_low = fmax(0, e->parallel - lode_share_error(d, e->parallel));
+    e->useful_high = fmin(1, e->parallel + lode_share_error(d, e->parallel));
+    if (has_regions(d))
+        hybrid(d, whole, useful);
+    d->has_efficiency = true;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the rules of a diagnosis work on: facts that are computed once, and where statements go. */
+#ifndef LODE_ANALYSIS_DIAGNOSE_WORK_H
+#define LODE_ANALYSIS_DIAGNOSE_WORK_H
+
+#include "analysis/activity.h"
+#include "analysis/cost.h"
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "model/database.h"
+#include <lode/diagnose.h>
+
+/* Where in the program something happens. */
+enum place {
+    PLACE_RUNTIME,     /* no application function is above */
+    PLACE_APPLICATION, /* below one */
+    PLACE_REGION,      /* below the body of an OpenMP region */
+    PLACE_COUNT
+};
+
+enum {
+    /* The last one: time that no function explains. */
+    ACTIVITIES = LODE_ACTIVITY_COUNT + 1,
+    ROWS = ACTIVITIES * PLACE_COUNT
+};
+
+/* A set of activities. */
+#define SET(activity) (1u << (LODE_ACTIVITY_##activity))
+#define OPENMP        (SET(OMP) | SET(OMP_WAIT) | SET(OMP_IDLE))
+#define NOT_USEFUL                                                                                           \
+    (SET(MPI) | SET(MPI_STARTUP) | OPENMP | SET(LOCK) | SET(NET) | SET(SLEEP) | SET(OFF_CPU) | SET(GPU))
+#define USEFUL (~NOT_USEFUL)
+#define ALL    (~0u)
+/* A set of places. */
+#define OUTSIDE    (1u << PLACE_RUNTIME | 1u << PLACE_APPLICATION)
+#define INSIDE     (1u << PLACE_REGION)
+#define EVERYWHERE (OUTSIDE | INSIDE)
+
+/* A profile of a thread of the program. */
+struct thread {
+    uint32_t profile, node, rank, number;
+    uint64_t core;
+    bool has_core, is_master;
+    double total;
+    double time[PLACE_COUNT][ACTIVITIES];
+};
+
+/* Threads of one rank are neighbours; the first one is the master. */
+struct rank {
+    size_t first, count;
+};
+
+/* What rules need. A rule that lacks one does not run. */
+enum need {
+    NEED_METRIC,     /* a metric of time on the processor */
+    NEED_SAMPLES,    /* enough of them */
+    NEED_ONE_RUN,    /* profiles of one run */
+    NEED_CONSISTENT, /* metric and trace lines */
+    NEED_THREADS,    /* more than one */
+    NEED_RANKS,      /* more than one */
+    NEED_REGIONS,    /* functions that are bodies of OpenMP regions */
+    NEED_MPI,
+    NEED_NAMES,      /* of functions */
+    NEED_PROCESSORS, /* as many as threads */
+    NEED_COUNTERS,   /* cycles and instructions */
+    NEED_GPU,        /* its metrics */
+    NEED_SECONDS,    /* the run time in seconds */
+    NEED_COUNT
+};
+
+/* Its public name is lode_diagnosis. */
+struct lode_diagnosis {
+    const lode_database *db;
+    lode_diagnose_options options;
+    struct lode_arena arena; /* of all texts */
+    lode_run run;
+    double activities[ACTIVITIES]; /* time of threads */
+    bool lacks[NEED_COUNT];
+    /* By index of context. */
+    unsigned char *activities_of, *places;
+    uint32_t *functions; /* the function that it begins or is in */
+    uint32_t *holders;   /* the innermost application function; 0: none */
+    uint32_t *entries;   /* the function that decided the activity */
+    lode_cost *cost;     /* of all profiles */
+    lode_cost *master_cost;
+    struct thread *threads;
+    size_t thread_count;
+    struct rank *ranks;
+    size_t rank_count;
+    double longest; /* time of a thread */
+    double seconds; /* the run time; 0: not known */
+    double span;    /* of trace lines: first to last sample */
+    double covered; /* mean share of it that a line has */
+    lode_efficiency efficiency;
+    bool has_efficiency;
+    struct lode_array notes, statements, rules;
+};
+
+/* ---- facts ---- */
+
+/* Chooses the metric and adds up the time of each thread. */
+lode_status lode_diagnose_threads(struct lode_diagnosis *d, lode_error *error);
+/* The run time, from trace lines too, and the number of samples. */
+lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error);
+/* Efficiencies. */
+void lode_diagnose_efficiency(struct lode_diagnosis *d);
+/* What the data cannot tell. */
+lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error);
+
+/* Time of a thread. */
+double lode_time_of_thread(const struct thread *thread, unsigned activities, unsigned places);
+/* The same of all threads, or of the masters of ranks. */
+double lode_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places);
+double lode_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places);
+/* The costs of the masters, or NULL after an error. Computed once. */
+lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error);
+/* A metric with a total, by name; NULL: none. The total may be asked for. */
+const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const char *name, double *total);
+
+/* How much of the time in MPI is waiting for ranks that compute longer, at most. */
+double lode_diagnose_unequal_work(const struct lode_diagnosis *d);
+/* Half of the 95 % interval of a share. */
+double lode_share_error(const struct lode_diagnosis *d, double share);
+
+/* ---- places ---- */
+
+/* The most expensive call path to some activities. */
+struct path {
+    double all;                                /* cost of the activities */
+    double part;                               /* part of it below `holder` that is in `entry` */
+    double share;                              /* part of it below `holder` */
+    const lode_context *holder, *entry, *leaf; /* NULL: none */
+};
+
+lode_status lode_diagnose_path(const struct lode_diagnosis *d, const lode_cost *cost, unsigned activities,
+                               struct path *path, lode_error *error);
+
+/* "mostly", if the path has most of the cost. */
+const char *lode_mostly(const struct path *path);
+
+/* A function of the application, and what it has itself. */
+struct hot {
+    double cost, loop_cost;
+    const lode_context *holder, *loop; /* NULL: none */
+};
+
+lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, lode_error *error);
+/* Own cost of application functions without a name. */
+double lode_diagnose_unnamed(const struct lode_diagnosis *d);
+
+/* ---- texts and statements ---- */
+
+/* A text in the arena; "" if there is no memory. */
+const char *lode_say(struct lode_diagnosis *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The simple name of a context's function, for texts and for commands. */
+const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context);
+/* An amount in the unit of the metric. */
+const char *lode_amount(struct lode_diagnosis *d, double value);
+
+lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
+                          const char *text, lode_error *error);
+
+#define EVIDENCE_MAX 6
+
+/* A statement as it is made. */
+struct draft {
+    lode_statement statement;
+    lode_evidence evidence[EVIDENCE_MAX];
+};
+
+/* A gain with its interval. */
+void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain);
+/* Adds a figure. The words end with NULL. */
+lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit);
+void lode_set_command(lode_evidence *evidence, const char *const *words);
+void lode_add_explains(struct draft *draft, const char *id);
+lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *draft, lode_error *error);
+/* The statement of a rule; NULL: there is none. */
+struct draft *lode_find_statement(const struct lode_diagnosis *d, const char *id);
+
+/* ---- rules ---- */
+
+struct rule {
+    const char *id, *summary;
+    unsigned needs; /* bits of enum need */
+    lode_status (*run)(struct lode_diagnosis *d, lode_error *error);
+};
+
+extern const struct rule lode_rule_efficiency, lode_rule_omp_serial, lode_rule_omp_imbalance, lode_rule_mpi,
+    lode_rule_mpi_startup, lode_rule_imbalance, lode_rule_allocation, lode_rule_hot_spot, lode_rule_file_io,
+    lode_rule_ipc, lode_rule_gpu_copies, lode_rule_gpu_runtime;
+
+#endif

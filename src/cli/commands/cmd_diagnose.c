@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+#include "commands/diagnose.h"
+#include "output/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KINDS_FILE_MAX (1u << 20)
+
+typedef struct diagnose_options {
+    shared_options shared;
+    const char *kinds;
+    const char *fail_on;
+    int all;
+} diagnose_options;
+
+/* What fails: statements of this confidence and gain, and above. */
+typedef struct threshold {
+    int confidence;
+    double gain;
+} threshold;
+
+/* "likely", "sure:10%". Never for less than a likely statement. */
+static int read_threshold(threshold *t, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    *t = (threshold){LODE_LIKELY, 0};
+    if (length == strlen("sure") && strncmp(text, "sure", length) == 0)
+        t->confidence = LODE_SURE;
+    else if (length != strlen("likely") || strncmp(text, "likely", length) != 0)
+        return report("--fail-on takes likely or sure, and a gain, such as likely:10%%, not '%.60s'", text);
+    if (colon) {
+        char *end = NULL;
+        double percent = strtod(colon + 1, &end);
+        int is_number = end != colon + 1 && percent >= 0 && percent <= 100;
+        if (!is_number || (*end && strcmp(end, "%") != 0))
+            return report("--fail-on takes a gain of 0%% to 100%%, not '%.60s'", colon + 1);
+        t->gain = percent / 100;
+    }
+    return EXIT_DONE;
+}
+
+static int open_kinds(lode_kind_rules **kinds, const char *path)
+{
+    lode_error error = {0};
+    if (path == NULL)
+        return EXIT_DONE;
+    char *text = malloc(KINDS_FILE_MAX + 1);
+    if (text == NULL)
+        return report("out of memory");
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(text, 1, KINDS_FILE_MAX + 1, file) : 0;
+    int status = EXIT_DONE;
+    if (file == NULL || ferror(file))
+        status = report("%s: %s", path, strerror(errno));
+    else if (size > KINDS_FILE_MAX)
+        status = report("%s: larger than 1 MiB", path);
+    else if (lode_kind_rules_parse(kinds, text, size, &error) != LODE_OK)
+        status = report_error(path, &error);
+    if (file)
+        fclose(file);
+    free(text);
+    return status;
+}
+
+static int judge(const lode_diagnosis *diagnosis, const threshold *t, const char *path)
+{
+    const lode_statement *statement;
+    for (size_t i = 0; (statement = lode_diagnosis_statement(diagnosis, i)) != NULL; i++)
+        if (statement->has_gain && (int)statement->confidence >= t->confidence && statement->gain >= t->gain)
+            return EXIT_FINDINGS;
+    if (!lode_diagnosis_run(diagnosis)->can_judge)
+        return report("%s: the data do not allow a statement", path);
+    return EXIT_DONE;
+}
+
+static int diagnose(const invocation *call, session *s, const lode_kind_rules *kinds)
+{
+    const diagnose_options *options = call->options;
+    lode_diagnose_options given = LODE_DIAGNOSE_OPTIONS_INIT;
+    lode_diagnosis *diagnosis = NULL;
+    lode_error error = {0};
+    threshold t = {0};
+    given.kinds = kinds;
+    given.threads = (unsigned)s->shared->threads;
+    given.on_progress = progress_report;
+    given.user = &s->progress;
+    lode_status status = lode_diagnose(&diagnosis, s->db, &given, &error);
+    progress_clear(&s->progress);
+    if (status != LODE_OK)
+        return session_error(s, &error);
+    diagnose_print(call->out, s, diagnosis, options->all);
+    int result = EXIT_DONE;
+    if (options->fail_on)
+        result = read_threshold(&t, options->fail_on);
+    if (options->fail_on && result == EXIT_DONE)
+        result = judge(diagnosis, &t, s->path);
+    lode_diagnosis_free(diagnosis);
+    return result;
+}
+
+static int run_diagnose(const invocation *call)
+{
+    const diagnose_options *options = call->options;
+    lode_kind_rules *kinds = NULL;
+    session s;
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE)
+        status = open_kinds(&kinds, options->kinds);
+    if (status == EXIT_DONE)
+        status = diagnose(call, &s, kinds);
+    lode_kind_rules_free(kinds);
+    session_close(&s);
+    return status;
+}
+
+static int diagnose_usage(const invocation *call)
+{
+    const diagnose_options *options = call->options;
+    threshold t;
+    return options->fail_on ? read_threshold(&t, options->fail_on) : EXIT_DONE;
+}
+
+static const option_spec diagnose_own[] = {
+    {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, all)},
+    {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(diagnose_options, kinds)},
+    {"fail-on", 0, OPTION_TEXT, "CONFIDENCE[:GAIN]", NULL, offsetof(diagnose_options, fail_on)},
+    {0},
+};
+
+const command_spec command_diagnose = {
+    .name = "diagnose",
+    .operands = "[STORE]",
+    .min_operands = 1,
+    .max_operands = 1,
+    .stores = FOR_DATABASES,
+    .options = {.own = diagnose_own,
+                .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR |
+                          SHARED_VERBOSE},
+    .options_size = sizeof(diagnose_options),
+    .usage = diagnose_usage,
+    .run = run_diagnose,
+};

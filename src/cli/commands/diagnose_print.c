@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One page: what the data cannot tell, where the time goes, what limits the run. */
+#include "commands/diagnose.h"
+
+#include "output/json.h"
+#include "shell_words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STATEMENTS_SHOWN = 5
+};
+
+#define GAIN_SHOWN  0.05
+#define SHARE_SHOWN 0.005
+
+/* ---- JSON ---- */
+
+static void json_command(out *o, const lode_evidence *evidence, const char *path)
+{
+    if (evidence->command[0] == NULL) {
+        json_null(o, "command");
+        return;
+    }
+    json_array(o, "command");
+    json_text(o, NULL, "lode");
+    for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
+        json_text(o, NULL, evidence->command[i]);
+    json_text(o, NULL, path);
+    json_array_end(o);
+}
+
+static void json_statement(out *o, const lode_statement *statement, const char *path)
+{
+    json_object(o, NULL);
+    json_text(o, "id", statement->id);
+    json_text(o, "confidence", lode_confidence_name((int)statement->confidence));
+    if (statement->has_gain) {
+        json_real(o, "gain_percent", 100 * statement->gain);
+        json_real(o, "low_percent", 100 * statement->low);
+        json_real(o, "high_percent", 100 * statement->high);
+    } else {
+        json_null(o, "gain_percent");
+        json_null(o, "low_percent");
+        json_null(o, "high_percent");
+    }
+    json_text(o, "text", statement->text);
+    json_text(o, "advice", statement->advice);
+    json_text(o, "function", statement->function);
+    if (statement->context)
+        json_u64(o, "context", lode_context_id(statement->context));
+    else
+        json_null(o, "context");
+    json_array(o, "explains");
+    for (size_t i = 0; i < LODE_EXPLAINS_MAX && statement->explains[i]; i++)
+        json_text(o, NULL, statement->explains[i]);
+    json_array_end(o);
+    json_array(o, "evidence");
+    for (size_t i = 0; i < statement->evidence_count; i++) {
+        const lode_evidence *evidence = &statement->evidence[i];
+        json_object(o, NULL);
+        json_text(o, "text", evidence->text);
+        json_real(o, "value", evidence->value);
+        json_text(o, "unit", evidence->unit);
+        json_command(o, evidence, path);
+        json_object_end(o);
+    }
+    json_array_end(o);
+    json_object_end(o);
+}
+
+static void json_run(out *o, const lode_run *run)
+{
+    json_object(o, "run");
+    json_text(o, "metric", run->metric ? lode_metric_name(run->metric) : NULL);
+    json_u64(o, "ranks", run->ranks);
+    json_u64(o, "threads", run->threads);
+    json_u64(o, "empty", run->empty);
+    json_u64(o, "helpers", run->helpers);
+    json_real(o, "run_time", run->run_time);
+    json_real(o, "total", run->total);
+    if (run->samples)
+        json_u64(o, "samples", run->samples);
+    else
+        json_null(o, "samples");
+    json_bool(o, "can_judge", run->can_judge);
+    json_object_end(o);
+}
+
+static void json_efficiency(out *o, const lode_efficiency *e)
+{
+    if (e == NULL) {
+        json_null(o, "efficiency");
+        return;
+    }
+    const struct {
+        const char *key;
+        double value;
+        int is_hybrid;
+    } members[] = {{"parallel", e->parallel, 0},
+                   {"low", e->useful_low, 0},
+                   {"high", e->useful_high, 0},
+                   {"load_balance", e->load_balance, 0},
+                   {"communication", e->communication, 0},
+                   {"process", e->process, 1},
+                   {"serial", e->serial, 1},
+                   {"openmp", e->openmp, 1},
+                   {"rank_balance", e->rank_balance, 1},
+                   {"rank_communication", e->rank_communication, 1}};
+    json_object(o, "efficiency");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (members[i].is_hybrid && !e->is_hybrid)
+            json_null(o, members[i].key);
+        else
+            json_real(o, members[i].key, members[i].value);
+    json_object_end(o);
+}
+
+static void json_notes(out *o, const lode_diagnosis *d)
+{
+    static const char *const levels[] = {"left out", "biased", "too little", "damaged"};
+    const lode_quality_note *note;
+    json_array(o, "quality");
+    for (size_t i = 0; (note = lode_diagnosis_note(d, i)) != NULL; i++) {
+        json_object(o, NULL);
+        json_text(o, "id", note->id);
+        json_text(o, "level", levels[note->level]);
+        json_text(o, "text", note->text);
+        json_real(o, "value", note->value);
+        json_object_end(o);
+    }
+    json_array_end(o);
+}
+
+static void json_rest(out *o, const session *s, const lode_diagnosis *d)
+{
+    const lode_statement *statement;
+    const lode_rule_state *rule;
+    json_run(o, lode_diagnosis_run(d));
+    json_efficiency(o, lode_diagnosis_efficiency(d));
+    json_notes(o, d);
+    json_array(o, "statements");
+    for (size_t i = 0; (statement = lode_diagnosis_statement(d, i)) != NULL; i++)
+        json_statement(o, statement, s->path);
+    json_array_end(o);
+    json_array(o, "rules");
+    for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++) {
+        json_object(o, NULL);
+        json_text(o, "id", rule->id);
+        json_text(o, "summary", rule->summary);
+        json_bool(o, "ran", rule->ran);
+        json_text(o, "reason", rule->reason);
+        json_object_end(o);
+    }
+    json_array_end(o);
+}
+
+/* ---- text ---- */
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void say_run(out *o, const session *s, const lode_diagnosis *d)
+{
+    const lode_run *run = lode_diagnosis_run(d);
+    char time[NUMBER_SIZE], samples[NUMBER_SIZE], size[96];
+    if (run->metric == NULL) {
+        out_say(o, "%s", s->path);
+        return;
+    }
+    if (run->ranks > 1 && run->threads % run->ranks == 0)
+        (void)snprintf(size, sizeof size, "%u ranks x %u thread%s", run->ranks, run->threads / run->ranks,
+                       plural(run->threads / run->ranks));
+    else if (run->ranks > 1)
+        (void)snprintf(size, sizeof size, "%u ranks, %u threads", run->ranks, run->threads);
+    else
+        (void)snprintf(size, sizeof size, "%u thread%s", run->threads, plural(run->threads));
+    const char *metric = lode_metric_name(run->metric);
+    int length =
+        (int)(strstr(metric, " (sec)") ? strstr(metric, " (sec)") - metric : (ptrdiff_t)strlen(metric));
+    format_amount(time, run->run_time, unit_of_metric(metric));
+    format_count(samples, run->samples);
+    out_say(o, "%s: %s, run time %s%s%s, %s%s%.*s",
+            lode_database_title(s->db)[0] ? lode_database_title(s->db) : s->path, size, time,
+            run->is_seconds ? "" : " ", run->is_seconds ? "" : metric, run->samples ? samples : "",
+            run->samples ? " samples of " : "", length, metric);
+}
+
+static const out_column activity_columns[] = {
+    {"activity", "", OUT_STRING, OUT_DATA_ONLY},
+    {"title", "Time of threads", OUT_STRING, OUT_ALWAYS},
+    {"percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"time", "Total", OUT_REAL, OUT_ALWAYS},
+};
+
+static void print_activities(out *o, const lode_diagnosis *d)
+{
+    const lode_run *run = lode_diagnosis_run(d);
+    int is_prose = out_is_prose(o);
+    out_table(o, OUT_MAIN, "activities", activity_columns, 4,
+              run->metric ? unit_of_metric(lode_metric_name(run->metric)) : UNIT_COUNT);
+    for (int i = 0; run->metric && i <= LODE_ACTIVITY_COUNT; i++) {
+        double time = lode_diagnosis_activity(d, i);
+        if (time <= 0 || (is_prose && time < SHARE_SHOWN * run->total))
+            continue;
+        int is_known = i < LODE_ACTIVITY_COUNT;
+        out_row(o, STYLE_PLAIN);
+        out_cell_text(o, is_known ? lode_activity_name(i) : "unknown");
+        out_cell_text(o, is_known ? lode_activity_title(i) : "no function");
+        out_cell_share(o, time, run->total);
+        out_cell_real(o, time);
+        out_row_end(o);
+    }
+    out_table_end(o);
+}
+
+static const out_column part_columns[] = {
+    {"part", "Efficiency", OUT_STRING, OUT_TEXT_ONLY},
+    {"percent", "%", OUT_PERCENT, OUT_TEXT_ONLY},
+    {"meaning", "", OUT_PROSE, OUT_TEXT_ONLY},
+};
+
+static void print_part(out *o, const char *name, double share, const char *meaning)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_text(o, name);
+    out_cell_real(o, share > 0 ? share : 0);
+    out_cell_text(o, meaning);
+    out_row_end(o);
+}
+
+/* Parts that add up to the run time. */
+static void print_efficiency(out *o, const lode_efficiency *e, int has_mpi)
+{
+    char text[120];
+    if (e == NULL)
+        return;
+    out_gap(o);
+    out_table(o, OUT_SIDE, "parts", part_columns, 3, UNIT_COUNT);
+    (void)snprintf(text, sizeof text, "parallel efficiency %.2f", e->parallel);
+    print_part(o, "useful work", e->parallel, text);
+    if (e->is_hybrid) {
+        (void)snprintf(text, sizeof text, "load balance of processes %.2f", e->rank_balance);
+        print_part(o, has_mpi ? "MPI and off-CPU" : "off-CPU", 1 - e->process, text);
+        print_part(o, "serial parts", 1 - e->serial, "other threads wait for the first");
+        print_part(o, "OpenMP regions", 1 - e->openmp, "unequal parts, runtime");
+    } else {
+        (void)snprintf(text, sizeof text, "load balance %.2f", e->load_balance);
+        print_part(o, "unequal work", e->communication - e->parallel, text);
+        print_part(o, "waiting", 1 - e->communication, "communication, locks, off-CPU");
+    }
+    out_table_end(o);
+}
+
+/* A line with one more word, quoted; frees the old one. */
+static char *add_word(char *line, const char *word)
+{
+    char *quoted = shell_quote(word, 0), *longer = NULL;
+    if (line == NULL || quoted == NULL || asprintf(&longer, "%s %s", line, quoted) < 0)
+        longer = NULL;
+    free(quoted);
+    free(line);
+    return longer;
+}
+
+/* A command line that shows more; free() it. NULL: there is none. */
+static char *command_of(const lode_evidence *evidence, const char *path)
+{
+    char *line = evidence->command[0] ? strdup("lode") : NULL;
+    for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
+        line = add_word(line, evidence->command[i]);
+    return line ? add_word(line, path) : NULL;
+}
+
+static void say_command(out *o, const lode_evidence *evidence, const char *path)
+{
+    char *line = command_of(evidence, path);
+    if (line) {
+        out_print(o, "     ");
+        out_write(o, line, strlen(line));
+        out_print(o, "\n");
+    }
+    free(line);
+}
+
+static void say_wrapped(out *o, const char *lead, const char *text, size_t indent)
+{
+    out_print(o, "%s", lead);
+    out_wrap(o, text, indent, indent, out_width(o, 80));
+}
+
+static void say_statement(out *o, unsigned number, const lode_statement *statement, const char *path)
+{
+    char lead[16], gain[64];
+    (void)snprintf(lead, sizeof lead, "%u. ", number);
+    say_wrapped(o, lead, statement->text, 3);
+    if (statement->has_gain) {
+        (void)snprintf(gain, sizeof gain, "at most %.0f%% of the run, %s", 100 * statement->gain,
+                       lode_confidence_name((int)statement->confidence));
+        say_wrapped(o, "   ", gain, 3);
+    } else {
+        say_wrapped(o, "   ", lode_confidence_name((int)statement->confidence), 3);
+    }
+    for (size_t i = 0; i < statement->evidence_count; i++)
+        say_wrapped(o, "   - ", statement->evidence[i].text, 5);
+    if (statement->advice)
+        say_wrapped(o, "     ", statement->advice, 5);
+    if (statement->evidence_count)
+        say_command(o, &statement->evidence[0], path);
+}
+
+/* ---- Markdown ---- */
+
+static const out_column statement_columns[] = {
+    {"number", "#", OUT_NUMBER, OUT_TEXT_ONLY},
+    {"gain", "At most", OUT_PERCENT, OUT_TEXT_ONLY},
+    {"text", "Statement", OUT_PROSE, OUT_TEXT_ONLY},
+    {"command", "Shows more", OUT_STRING, OUT_TEXT_ONLY},
+};
+
+static void put_statement(out *o, unsigned number, const lode_statement *statement, const char *path)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, number);
+    if (statement->has_gain)
+        out_cell_real(o, statement->gain);
+    else
+        out_cell_none(o);
+    out_cell_text(o, statement->text);
+    out_cell_text(o, lode_confidence_name((int)statement->confidence));
+    out_row_end(o);
+    for (size_t i = 0; i < statement->evidence_count; i++) {
+        char *line = command_of(&statement->evidence[i], path);
+        out_row(o, STYLE_PLAIN);
+        out_cell_none(o);
+        out_cell_none(o);
+        out_cell_text(o, statement->evidence[i].text);
+        out_cell_text(o, line);
+        out_row_end(o);
+        free(line);
+    }
+}
+
+static int is_hot_spot(const lode_statement *statement)
+{
+    return strcmp(statement->id, "hot-spot") == 0;
+}
+
+static int is_shown(const lode_statement *statement, unsigned shown)
+{
+    return shown < STATEMENTS_SHOWN && statement->confidence != LODE_WEAK &&
+           (!statement->has_gain || statement->gain >= GAIN_SHOWN);
+}
+
+static void say_hot_spot(out *o, const session *s, const lode_statement *statement)
+{
+    out_gap(o);
+    if (out_format_of(o) == OUT_MARKDOWN) {
+        out_say(o, "Most work: %s", statement->text);
+        return;
+    }
+    say_wrapped(o, "Most work: ", statement->text, 11);
+    say_command(o, &statement->evidence[0], s->path);
+}
+
+static void say_statements(out *o, const session *s, const lode_diagnosis *d, int all)
+{
+    const lode_statement *statement, *hot = NULL;
+    unsigned shown = 0, hidden = 0;
+    int is_markdown = out_format_of(o) == OUT_MARKDOWN;
+    for (size_t i = 0; (statement = lode_diagnosis_statement(d, i)) != NULL; i++) {
+        if (is_hot_spot(statement)) {
+            hot = statement;
+        } else if (!all && !is_shown(statement, shown)) {
+            hidden++;
+        } else if (is_markdown) {
+            if (shown == 0)
+                out_table(o, OUT_SIDE, "statements", statement_columns, 4, UNIT_COUNT);
+            put_statement(o, ++shown, statement, s->path);
+        } else {
+            out_gap(o);
+            say_statement(o, ++shown, statement, s->path);
+        }
+    }
+    if (is_markdown && shown)
+        out_table_end(o);
+    if (shown == 0 && hidden == 0) {
+        out_gap(o);
+        out_say(o, "%s",
+                lode_diagnosis_run(d)->can_judge ? "Nothing stands out."
+                                                 : "The data do not allow a statement.");
+    }
+    if (hidden)
+        out_say(o, "%u smaller one%s (--all)", hidden, plural(hidden));
+    if (hot)
+        say_hot_spot(o, s, hot);
+}
+
+static void say_rules(out *o, const lode_diagnosis *d)
+{
+    const lode_rule_state *rule;
+    out_gap(o);
+    out_heading(o, "Rules");
+    out_labels(o, 15);
+    for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++)
+        out_entry(o, rule->id, "%s%s%s", rule->summary,
+                  rule->ran ? "" : "; not looked at: ", rule->ran ? "" : rule->reason);
+}
+
+void diagnose_print(out *o, const session *s, const lode_diagnosis *d, int all)
+{
+    const lode_quality_note *note;
+    out_begin(o, SCHEMA_DIAGNOSE, s->path);
+    if (out_format_of(o) == OUT_JSON)
+        json_rest(o, s, d);
+    else if (out_is_prose(o))
+        say_run(o, s, d);
+    for (size_t i = 0; out_is_prose(o) && (note = lode_diagnosis_note(d, i)) != NULL; i++)
+        out_say(o, "%s", note->text);
+    if (lode_diagnosis_run(d)->metric || !out_is_prose(o)) {
+        out_gap(o);
+        print_activities(o, d);
+    }
+    if (out_is_prose(o)) {
+        print_efficiency(o, lode_diagnosis_efficiency(d), lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0);
+        say_statements(o, s, d, all);
+        if (all)
+            say_rules(o, d);
+        out_gap(o);
+        out_say(o, "Not known: how much runs of this program differ.");
+    }
+    out_end(o);
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Databases of programs whose every cost is known, for tests of `lode diagnose`: threads with ids and the time at each call path. In the shape of
+tests/dump/expected.py, for db_write.py.
+"""
+
+from collections import defaultdict
+
+KINDS = ["SUMMARY", "NODE", "RANK", "THREAD", "CORE", "GPUSTREAM"]
+SCOPES = [("point", "point", 255), ("function", "transitive", 0), ("execution", "execution", 255)]
+PERIOD = 0.005  # seconds between samples
+
+APP, LIBC, MPI, GOMP, CUDA = "/opt/app/solver", "/lib/libc.so.6", "/opt/mpi/libmpi.so.40", "/opt/gcc/libgomp.so.1", "/opt/cuda/libcudart.so.11"
+MAIN = ((APP, "main"),)
+REGION = MAIN + ((GOMP, "GOMP_parallel"), (APP, "solve._omp_fn.0"))
+WORKER = ((GOMP, "gomp_thread_start"), (APP, "solve._omp_fn.0"))
+WAIT = ((GOMP, "gomp_thread_start"), (GOMP, "gomp_team_barrier_wait_end"))
+
+
+class Thread:
+    """`times`: seconds at each call path, a tuple of (module, function). `line`: from when to when there are samples; None: no trace line."""
+
+    def __init__(self, times, rank=None, thread=0, node=0, core=None, line=None, metric=0):
+        self.times, self.line, self.metric = times, line, metric
+        self.ids = [("NODE", node)] + ([("RANK", rank)] if rank is not None else []) + [("THREAD", thread)] + ([("CORE", core)] if core is not None else [])
+
+
+class _Tree:
+    """Contexts by call path."""
+
+    def __init__(self):
+        self.modules, self.functions, self.nodes = [], [], {}
+        self.entry = {"id": 1, "entry": "main_thread", "name": "main thread", "children": []}
+        self.count = 2
+
+    def _module(self, path):
+        if path not in self.modules:
+            self.modules.append(path)
+        return self.modules.index(path)
+
+    def node(self, path):
+        if not path:
+            return self.entry
+        if path not in self.nodes:
+            key = (path[-1][1], self._module(path[-1][0]))
+            if key not in self.functions:
+                self.functions.append(key)
+            node = {"id": self.count, "flags": 0, "relation": "call", "lexical": "function", "propagation": 0,
+                    "function": self.functions.index(key), "file": None, "line": 0, "module": None, "offset": 0, "children": []}
+            self.count += 1
+            self.nodes[path] = node
+            self.node(path[:-1])["children"].append(node)
+        return self.nodes[path]
+
+    def above(self, path):
+        """Ids of a context and of all above it."""
+        return [0, 1] + [self.node(path[:i])["id"] for i in range(1, len(path) + 1)]
+
+
+def _samples(thread, tree):
+    """One for each period in the line; contexts in turn, as long as they last."""
+    begin, end = thread.line
+    order = [tree.node(path)["id"] for path, time in thread.times.items() for _ in range(max(1, round(time / PERIOD)))] or [0]
+    count = round((end - begin) / PERIOD)
+    return [[round((begin + i * PERIOD) * 1e9) + 10**18, order[min(i * len(order) // max(1, count), len(order) - 1)]] for i in range(count + 1)]
+
+
+def database(threads, metrics=("CPUTIME (sec)",), root=None):
+    """`root`: seconds of the first thread that belong to no function."""
+    tree = _Tree()
+    profiles = [{"index": 0, "summary": True, "flags": 1, "ids": [], "values": {}}]
+    summary = defaultdict(lambda: defaultdict(float))
+    lines = []
+    for index, thread in enumerate(threads, 1):
+        values = defaultdict(lambda: defaultdict(float))
+        for path, time in thread.times.items():
+            base = 3 * thread.metric
+            values[tree.node(path)["id"]][str(base)] += time
+            values[tree.node(path)["id"]][str(base + 1)] += time
+            for id in tree.above(path):
+                values[id][str(base + 2)] += time
+        if root and index == 1:
+            for id in (0, 1):
+                values[id]["2"] += root
+        for id, numbers in values.items():
+            for key, value in numbers.items():
+                summary[id][key] += value
+        ids = [{"kind": KINDS.index(kind), "flags": 0, "logical": number, "physical": number} for kind, number in thread.ids]
+        profiles.append({"index": index, "summary": False, "flags": 0, "ids": ids, "values": {str(k): dict(v) for k, v in values.items() if v}})
+        if thread.line:
+            lines.append({"profile": index, "samples": _samples(thread, tree)})
+    profiles[0]["values"] = {str(k): dict(v) for k, v in summary.items()}
+    times = [sample[0] for line in lines for sample in line["samples"]]
+    traces = {"lines": lines, "min_time_ns": min(times), "max_time_ns": max(times)} if lines else None
+    described = [{"name": name, "scopes": [{"scope": s, "id": 3 * m + s} for s in range(3)],
+                  "statistics": [{"scope": s, "formula": "$$", "combine": "sum", "id": 3 * m + s} for s in range(3)]} for m, name in enumerate(metrics)]
+    return {"meta": {"title": "made", "description": "", "id_names": KINDS,
+                     "scopes": [{"name": n, "type": t, "propagation_index": p} for n, t, p in SCOPES], "metrics": described,
+                     "modules": [{"path": path} for path in tree.modules], "files": [],
+                     "functions": [{"name": name, "module": module, "offset": 16 * i, "file": None, "line": 0}
+                                   for i, (name, module) in enumerate(tree.functions)], "entry_points": [tree.entry]},
+            "profiles": profiles, "context_block_count": tree.count, "traces": traces}

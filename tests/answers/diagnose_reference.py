@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What `lode diagnose` has to compute for databases, worked out slowly and in the plainest way from files that Lode did not write (the shape of
+tests/dump/expected.py).
+
+activity    Of a function: kinds.py. Of the costs at a context: walk down the path from the entry point. A function of the application
+            makes it "own". Libraries that pass time on ("lib", "off-cpu") change nothing. Below an application function, or below what says
+            less than its callees (measurement tool, start of threads, kernel, nothing at all), a library function makes it its own activity;
+            below another library function it does not, but that waiting inside the OpenMP runtime is "omp-wait".
+place       0: no application function above; 1: below one; 2: below one whose name marks the body of an OpenMP region.
+time        Of a profile: own costs (inclusive value less that of listed children) by activity and place. Only profiles without GPU ids.
+threads     Profiles with time that have some below an application function or in the OpenMP runtime; the others are helpers.
+rank        Threads with one (NODE, RANK); without RANK, with one NODE. Its master is that with the lowest THREAD.
+useful      All time but that in MPI, the OpenMP runtime, locks, network and polling, sleep, off-CPU, GPU runtime.
+run time    The largest of: time of a thread; if the metric is in seconds, first to last sample of all lines of threads.
+"""
+
+import math
+import re
+from collections import defaultdict
+
+import kinds
+from db_model import GLOBAL
+
+TRANSPARENT = {"lib", "off-cpu"}
+WEAK = {"tool", "thread", "kernel", None}
+NOT_USEFUL = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "lock", "net", "sleep", "off-cpu", "gpu"}
+OPENMP = {"omp", "omp-wait", "omp-idle"}
+REGION = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
+
+
+def module_and_name(db, context):
+    record = db.functions[context.function] if context.function is not None else None
+    module = record["module"] if record and record["module"] is not None else context.module
+    return db.module_path(module), record["name"] if record else None
+
+
+def paths(db):
+    """By index of context: (activity or None, place)."""
+    found = []
+    for context in db.contexts:
+        above, place = found[context.parent.index] if context.parent else (None, 0)
+        if context.begins_function() and context.lexical not in ("entry", "global"):
+            module, name = module_and_name(db, context)
+            activity = kinds.activity(module, name)
+            if activity == "own":
+                above, place = "own", max(place, 1)
+                if name and REGION.search(name):
+                    place = 2
+            elif activity == "omp-wait" and above == "omp":
+                above = activity
+            elif activity not in TRANSPARENT and (above == "own" or above in WEAK):
+                above = activity
+        found.append((above, place))
+    return found
+
+
+def metric_of(db):
+    """The metric of CPU time, and whether it is in seconds."""
+    with_total = [m for m in db.metrics if db.sum_id(m, "execution") and db.values(0, db.sum_id(m, "execution")).get(GLOBAL)]
+    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "cycles", "perf::cpu-clock", "perf::task-clock"):
+        for metric in with_total:
+            if metric["name"] == wanted:
+                return metric
+    return None
+
+
+class Thread:
+    def __init__(self, profile, ids, time):
+        self.profile, self.ids, self.time = profile, ids, time  # time: by (activity, place)
+        self.total = math.fsum(time.values())
+
+    def sum(self, activities=None, places=(0, 1, 2)):
+        return math.fsum(t for (a, p), t in self.time.items() if p in places and (activities is None or a in activities))
+
+    def useful(self, places=(0, 1, 2)):
+        return math.fsum(t for (a, p), t in self.time.items() if p in places and a not in NOT_USEFUL)
+
+    def is_helper(self):
+        return not self.sum(places=(1, 2)) and not self.sum(OPENMP)
+
+
+class Facts:
+    def __init__(self, db):
+        self.db, self.metric = db, metric_of(db)
+        self.empty, self.helpers, self.threads = 0, [], []
+        if self.metric is None:
+            return
+        where = paths(db)
+        id = db.scope_id(self.metric, "execution")
+        for number in db.ordinary_profiles():
+            ids = {db.id_names[i["kind"]]: i["logical"] for i in db.profiles[number]["ids"]}
+            if any(kind.startswith("GPU") for kind in ids):
+                continue
+            values = db.values(number, id)
+            time = defaultdict(float)
+            for context in db.contexts:
+                if db.by_id[context.id] is not context:
+                    continue
+                own = math.fsum([values.get(context.id, 0.0), *(-values.get(c.id, 0.0) for c in context.children)])
+                if abs(own) > 1e-11 * abs(values.get(context.id, 0.0)):
+                    time[where[context.index]] += own
+            thread = Thread(number, ids, dict(time))
+            if not values.get(GLOBAL):
+                self.empty += 1
+            elif thread.is_helper():
+                self.helpers.append(thread)
+            else:
+                self.threads.append(thread)
+        self._find_ranks()
+        self._find_run_time()
+
+    def _find_ranks(self):
+        ranks = defaultdict(list)
+        for thread in self.threads:
+            ranks[thread.ids.get("NODE"), thread.ids.get("RANK")].append(thread)
+        for members in ranks.values():
+            members.sort(key=lambda t: (t.ids.get("THREAD", 0), t.profile))
+        self.ranks = list(ranks.values())
+
+    def _find_run_time(self):
+        self.run_time = max((t.total for t in self.threads), default=0.0)
+        self.samples, self.span, self.cover = None, None, None
+        lines = [line["samples"] for line in (self.db.traces or {"lines": []})["lines"]
+                 if line["profile"] in {t.profile for t in self.threads} and line["samples"]]
+        if not lines:
+            return
+        self.samples = sum(len(line) - 1 for line in lines)
+        first, last = min(line[0][0] for line in lines), max(line[-1][0] for line in lines)
+        self.span = (last - first) * 1e-9
+        self.cover = sum((line[-1][0] - line[0][0]) * 1e-9 for line in lines) / (len(lines) * self.span) if last > first else None
+        if self.metric["name"].endswith("(sec)"):
+            self.run_time = max(self.run_time, self.span)
+
+    def activities(self):
+        """Time of all threads by what they did."""
+        times = defaultdict(list)
+        for thread in self.threads:
+            for (activity, _), time in thread.time.items():
+                times[activity or "unknown"].append(time)
+        return {name: math.fsum(parts) for name, parts in times.items()}
+
+    def efficiency(self):
+        n, run = len(self.threads), self.run_time
+        useful = [t.useful() for t in self.threads]
+        balance = sum(useful) / n / max(useful) if max(useful) else 1.0
+        out = {"parallel": sum(useful) / (n * run), "load_balance": balance, "communication": max(useful) / run}
+        if any(t.sum(places=(2,)) for t in self.threads) and n > len(self.ranks):
+            process = serial_loss = omp_time = 0.0
+            work = []
+            for rank in self.ranks:
+                master, t = rank[0], len(rank)
+                serial = master.useful((0, 1))
+                omp = master.useful((2,)) + master.sum(OPENMP)
+                work.append(serial + omp)
+                process += t * (serial + omp) / (n * run)
+                serial_loss += serial * (t - 1) / (n * run)
+                omp_time += t * omp / (n * run)
+            inside = sum(useful) - sum(rank[0].useful((0, 1)) for rank in self.ranks)
+            out.update(process=process, serial=1 - serial_loss, openmp=1 - (omp_time - inside / (n * run)),
+                       rank_balance=sum(work) / len(work) / max(work), rank_communication=max(work) / run)
+        return out

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Rules of `lode diagnose` on databases with planted problems (diagnose_made.py): where a rule has to speak, where it must not, just below its limit,
+and behind each guard. All figures are compared with the reference (diagnose_reference.py), and intervals with the truth on simulated samples.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+
+import db_write  # noqa: E402
+import diagnose_reference as reference  # noqa: E402
+from db_model import Database  # noqa: E402
+from diagnose_made import APP, CUDA, GOMP, LIBC, MAIN, MPI, REGION, WAIT, WORKER, Thread, database  # noqa: E402
+from tap import Tap  # noqa: E402
+
+SOLVE = MAIN + ((APP, "solve"),)
+ALLREDUCE = SOLVE + ((MPI, "MPI_Allreduce"), (LIBC, "__poll"))
+FREE = MAIN + ((APP, "release"), (LIBC, "_int_free"), (LIBC, "__brk"))
+WRITE = MAIN + ((APP, "save"), (LIBC, "write"))
+INIT = MAIN + ((MPI, "PMPI_Init"),)
+HELPER = ((LIBC, "start_thread"), (MPI, "progress_engine"))
+
+
+def ranks(count, work, mpi, line=(0, 10), **more):
+    """`work`, `mpi`: seconds of each rank."""
+    return [Thread({SOLVE: work[i], ALLREDUCE: mpi[i]}, rank=i, line=line, **more) for i in range(count)]
+
+
+def openmp(threads, serial, inside, wait, place=SOLVE, count=1):
+    """Processes with one master and workers."""
+    made = []
+    for rank in range(count):
+        made.append(Thread({place: serial, REGION: inside[0], MAIN + WAIT[1:]: wait[0]}, rank=rank, thread=0, line=(0, 10)))
+        made += [Thread({WORKER: inside[t], WAIT: wait[t]}, rank=rank, thread=t, line=(0, 10)) for t in range(1, threads)]
+    return made
+
+
+EVEN = [10.0] * 4
+# Name, database, ids that have to be said, notes that have to be said. All others must not.
+CASES = [
+    ("one thread that computes", database([Thread({SOLVE: 10.0}, line=(0, 10))]), {"hot-spot"}, set()),
+    ("MPI with equal work", database(ranks(4, [7.0] * 4, [3.0] * 4)), {"mpi", "hot-spot"}, set()),
+    ("MPI below its limit", database(ranks(4, [8.6] * 4, [1.4] * 4)), {"hot-spot"}, set()),
+    ("MPI on fewer processors than ranks", database([Thread({SOLVE: 3.0, ALLREDUCE: 1.8}, rank=i, core=i % 2, line=(0, 10)) for i in range(4)]),
+     {"hot-spot", "efficiency"}, {"oversubscribed"}),
+    ("ids of processors that cannot be", database([Thread({SOLVE: 7.0, ALLREDUCE: 3.0}, rank=i, core=0, line=(0, 10)) for i in range(4)]),
+     {"mpi", "hot-spot"}, set()),
+    ("one rank with three times the work", database(ranks(4, [3.0, 3.0, 3.0, 9.0], [6.5, 6.5, 6.5, 0.5])), {"imbalance", "hot-spot"}, set()),
+    ("ranks that differ by 6 %", database(ranks(4, [9.0, 9.0, 9.0, 9.6], [0.9, 0.9, 0.9, 0.3])), {"hot-spot"}, set()),
+    ("too few samples for an imbalance", database(ranks(4, [0.11, 0.11, 0.11, 0.15], [0.0] * 4, line=(0, 0.15))), {"hot-spot"}, set()),
+    ("a process alone in MPI", database(ranks(1, [6.0], [4.0])), {"hot-spot"}, set()),
+    ("start of MPI", database([Thread({SOLVE: 7.0, INIT: 3.0}, rank=i, line=(0, 10)) for i in range(2)]), {"mpi-startup", "hot-spot", }, set()),
+    ("start of MPI below its limit", database([Thread({SOLVE: 9.2, INIT: 0.8}, rank=i, line=(0, 10)) for i in range(2)]), {"hot-spot"}, set()),
+    ("threads wait for the first", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1])), {"omp-serial", "hot-spot"}, set()),
+    ("threads wait while memory is freed", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1], FREE, 2)), {"allocation", "hot-spot"}, set()),
+    ("unequal parts of regions", database(openmp(4, 0.1, [9.8, 4.0, 4.0, 4.0], [0.0, 5.9, 5.9, 5.9])), {"imbalance", "hot-spot"}, set()),
+    ("regions that are too small", database(openmp(4, 0.1, [6.0] * 4, [3.8] * 4)), {"omp-imbalance", "hot-spot"}, set()),
+    ("equal parts of regions", database(openmp(4, 0.1, [9.4] * 4, [0.4, 0.5, 0.5, 0.5])), {"hot-spot"}, set()),
+    ("waiting without names of regions", database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({WAIT: 10.0}, thread=1, line=(0, 10))]),
+     {"efficiency", "hot-spot"}, set()),
+    ("allocation by all threads", database([Thread({WORKER: 8.0, WORKER + ((LIBC, "malloc"),): 2.0}, thread=t, line=(0, 10)) for t in range(4)]),
+     {"allocation", "hot-spot"}, set()),
+    ("allocation below its limit", database([Thread({SOLVE: 9.6, FREE: 0.4}, line=(0, 10))]), {"hot-spot"}, set()),
+    ("file I/O", database([Thread({SOLVE: 8.0, WRITE: 2.0}, line=(0, 10))]), {"file-io", "hot-spot"}, set()),
+    ("file I/O below its limit", database([Thread({SOLVE: 9.2, WRITE: 0.8}, line=(0, 10))]), {"hot-spot"}, set()),
+    ("the GPU runtime", database([Thread({SOLVE: 6.0, MAIN + ((CUDA, "cudaMalloc"),): 4.0}, line=(0, 10))]), {"gpu-runtime", "hot-spot"}, set()),
+    ("few samples", database([Thread({SOLVE: 0.3, WRITE: 0.1}, line=(0, 0.4))]), set(), {"few-samples"}),
+    ("no trace lines, few values", database([Thread({SOLVE: 10.0})]), set(), {"few-samples"}),
+    ("code without names", database([Thread({MAIN + ((APP, None),): 10.0}, line=(0, 10))]), set(), {"no-symbols"}),
+    ("unknown procedures", database([Thread({MAIN + ((APP, "<unknown procedure> 0x10 [solver]"),): 10.0}, line=(0, 10))]), set(), {"no-symbols"}),
+    ("time without a function", database([Thread({SOLVE: 9.0}, line=(0, 10))], root=1.0), {"hot-spot"}, {"unattributed"}),
+    ("several runs", database([Thread({SOLVE: 10.0, WRITE: 5.0}, thread=t, line=(100 * t, 100 * t + 10)) for t in range(8)]), set(), {"several-runs"}),
+    ("a metric that does not fit the lines", database([Thread({SOLVE: 10.0, WRITE: 5.0}, thread=t, line=(0, 5)) for t in range(4)]), {"hot-spot"},
+     {"inconsistent"}),
+    ("threads of libraries", database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({HELPER: 9.0}, thread=1, line=(0, 10))]), {"hot-spot"}, {"helpers"}),
+    ("threads without time", database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({}, thread=1, line=(0, 10))]), {"hot-spot"}, {"empty"}),
+    ("no metric of the processor", database([Thread({SOLVE: 10.0}, line=(0, 10))], ["GINS"]), set(), {"no-cpu-metric"}),
+]
+
+
+def ask(lode, path, *options):
+    done = subprocess.run([lode, "diagnose", "--json", *options, str(path)], capture_output=True, timeout=300)
+    return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.decode()}
+
+
+def close(a, b):
+    return a is None and b is None or a is not None and b is not None and abs(a - b) <= 1e-9 * max(1, abs(a), abs(b))
+
+
+def differences(said, data):
+    """What the program says of run, activities and efficiencies, and the reference does not."""
+    facts, wrong = reference.Facts(Database(data)), []
+    if facts.metric is None:
+        return [] if said["run"]["metric"] is None else ["there is no metric"]
+    run = said["run"]
+    wanted = {"metric": facts.metric["name"], "ranks": len(facts.ranks), "threads": len(facts.threads), "empty": facts.empty,
+              "helpers": len(facts.helpers)}
+    wrong += [f"{key}: {run[key]}, not {value}" for key, value in wanted.items() if run[key] != value]
+    if facts.samples is not None and run["samples"] != facts.samples:
+        wrong.append(f"samples: {run['samples']}, not {facts.samples}")
+    if not any(note["id"] == "several-runs" for note in said["quality"]) and not close(run["run_time"], facts.run_time):
+        wrong.append(f"run time {run['run_time']}, not {facts.run_time}")
+    times = facts.activities()
+    found = {row["activity"]: row["time"] for row in said["activities"]}
+    wrong += [f"{name}: {found.get(name)}, not {times.get(name)}" for name in sorted({*times, *found}) if not close(found.get(name, 0), times.get(name, 0))]
+    if said["efficiency"]:
+        for name, value in facts.efficiency().items():
+            if not close(said["efficiency"][name], value):
+                wrong.append(f"{name}: {said['efficiency'][name]}, not {value}")
+        parts = [said["efficiency"][name] for name in ("process", "serial", "openmp")]
+        if None not in parts and not close(sum(parts) - 2, said["efficiency"]["parallel"]):
+            wrong.append("parts do not add up")
+    return wrong
+
+
+def rules_speak_where_they_have_to(tap, lode, folder):
+    for number, (name, data, ids, notes) in enumerate(CASES):
+        path = folder / str(number)
+        db_write.write(path, data)
+        said = ask(lode, path)
+        wrong = [said["failed"]] if "failed" in said else []
+        if not wrong:
+            wrong = differences(said, data)
+            found = {s["id"] for s in said["statements"]}
+            if found != ids:
+                wrong.append(f"says {sorted(found)}, not {sorted(ids)}")
+            if {n["id"] for n in said["quality"]} != notes:
+                wrong.append(f"notes {sorted(n['id'] for n in said['quality'])}, not {sorted(notes)}")
+            wrong += [f"{s['id']}: gain {s['gain_percent']}" for s in said["statements"]
+                      if s["gain_percent"] is not None and not 0 <= s["low_percent"] <= s["gain_percent"] <= s["high_percent"] <= 100]
+        tap.check(not wrong, name, wrong)
+
+
+def figures_are_those_that_were_planted(tap, lode, folder):
+    """Texts and gains that follow from the numbers above."""
+    numbers = {name: i for i, (name, *_) in enumerate(CASES)}
+
+    def statement(name, id):
+        return next((s for s in ask(lode, folder / str(numbers[name]))["statements"] if s["id"] == id), None)
+
+    mpi = statement("MPI with equal work", "mpi")
+    tap.check(mpi and close(mpi["gain_percent"], 30) and "mostly in MPI_Allreduce below solve" in mpi["text"] and "at most 0%" in mpi["evidence"][1]["text"],
+              "MPI with equal work: 30 %, MPI_Allreduce below solve, not explained by unequal work", [mpi])
+    unequal = statement("one rank with three times the work", "imbalance")
+    tap.check(unequal and close(unequal["gain_percent"], 45) and "0.50" in unequal["text"] and "rank 3" in unequal["evidence"][0]["text"],
+              "one rank with three times the work: rank 3, load balance 0.50", [unequal])
+    alloc = statement("threads wait while memory is freed", "allocation")
+    tap.check(alloc and close(alloc["gain_percent"], 50) and {"omp-serial", "efficiency"} == set(alloc["explains"]) and
+              "release > _int_free > __brk" in alloc["evidence"][0]["text"] and "TRIM" in alloc["advice"],
+              "memory that the first thread frees explains the waiting", [alloc])
+
+
+def exit_status_says_whether_something_limits(tap, lode, folder):
+    numbers = {name: i for i, (name, *_) in enumerate(CASES)}
+    for name, option, status in (("MPI with equal work", "likely:10%", 1), ("MPI with equal work", "likely:31%", 0), ("MPI with equal work", "sure", 0),
+                                 ("one thread that computes", "likely", 0), ("few samples", "likely", 2)):
+        done = subprocess.run([lode, "diagnose", "--fail-on", option, str(folder / str(numbers[name]))], capture_output=True, timeout=300)
+        tap.check(done.returncode == status, f"--fail-on {option}, {name}: {status}", [done.returncode, done.stderr.decode()])
+    for option in ("possible", "likely:x", "likely:101%", ""):
+        done = subprocess.run([lode, "diagnose", "--fail-on", option, str(folder / "0")], capture_output=True, timeout=300)
+        tap.check(done.returncode == 2 and not done.stdout, f"--fail-on '{option}' is refused", [done.stdout.decode()])
+
+
+def rules_of_the_user_count(tap, lode, folder):
+    kinds = folder / "kinds"
+    kinds.write_text("# what our site has\nmpi * solve\n")
+    said = ask(lode, folder / "0", "--kinds", str(kinds))
+    tap.check({row["activity"] for row in said.get("activities", [])} == {"mpi"}, "--kinds makes a function MPI", [said])
+    kinds.write_text("mpi\n")
+    tap.check("line 1" in ask(lode, folder / "0", "--kinds", str(kinds)).get("failed", ""), "--kinds with a wrong line is refused", [])
+
+
+def intervals_contain_the_truth(tap, lode, folder, count):
+    """Profiles whose samples fall at random on a program with known shares."""
+    random, inside = Random(20), 0
+    share, samples = 0.3, 1000
+    for i in range(count):
+        mpi = sum(random.random() < share for _ in range(2 * samples))
+        line = (0, samples * 0.005)
+        half = mpi / 2 * 0.005
+        path = folder / f"simulated-{i}"
+        db_write.write(path, database([Thread({SOLVE: line[1] - half, ALLREDUCE: half}, rank=r, line=line) for r in range(2)]))
+        said = next((s for s in ask(lode, path)["statements"] if s["id"] == "mpi"), None)
+        inside += said is not None and said["low_percent"] <= 100 * share <= said["high_percent"]
+    least = 0.95 * count - 3 * math.sqrt(count * 0.05 * 0.95)
+    tap.check(inside >= least, f"intervals contain the truth in {inside} of {count} simulated profiles", [])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True, help="the program to test")
+    parser.add_argument("--count", type=int, default=60, help="simulated profiles")
+    options = parser.parse_args()
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rules_speak_where_they_have_to(tap, options.lode, folder)
+        figures_are_those_that_were_planted(tap, options.lode, folder)
+        exit_status_says_whether_something_limits(tap, options.lode, folder)
+        rules_of_the_user_count(tap, options.lode, folder)
+        intervals_contain_the_truth(tap, options.lode, folder, options.count)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
