@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 `lode diagnose` on real databases. Every figure against the reference (diagnose_reference.py), fed from what an independent reader made of the files; and
-every note and statement against diagnose_verdicts.txt, where a person gave each a verdict after looking at the data: right, or weak (right, but of little
+every note and statement against diagnose_verdicts.txt, where each has a verdict: right, or weak (right, but of little
 use). --update adds new ones with the verdict "?", which fails, and so does "wrong".
 """
 
@@ -56,7 +56,7 @@ def read_verdicts():
 
 
 def write_verdicts(found, verdicts):
-    head = "# Written by diagnose_corpus.py --update; the verdicts are a person's.\n"
+    head = "# Written by diagnose_corpus.py --update; verdicts are written by hand.\n"
     blocks = [store + "\n" + "".join(f"  {verdicts.get(store, {}).get(line, '?')} {line}\n" for line in lines) for store, lines in found.items()]
     VERDICTS.write_text(head + "".join(blocks), encoding="utf-8")
 
