@@ -63,7 +63,7 @@ def digest(database):
 
 
 def same_bytes(builder, tap, folder):
-    inputs = [folder / name for name in ("loops-cputime-t", "small", "loops-cuda-nvidiapc-t", "loops-perf-t.d.t2")]
+    inputs = [folder / name for name in ("loops-cputime-t", "small", "recursion-cuda-nvidiapc-t", "loops-perf-t.d.t2")]
     for words in ([], ["--like-hpcprof", "--statistics", "sum,mean,stddev,min,max"], ["--ignore-structs"]):
         wanted = digest(builder.build(*words, "--threads", 1, *inputs)[2])
         for more in (["--threads", 2], ["--threads", 7], ["--local-ranks", 2], ["--local-ranks", 5, "--threads", 2], ["--local-ranks", 16]):
@@ -97,15 +97,25 @@ def damage(builder, tap, folder):
     tap.check(status == 2 and "footer" in said and not database.exists(), "no profile can be used: nothing is built", [said])
 
 
+def change(data, is_text, chance):
+    """Flips a bit; in text, replaces a digit, so that addresses and lines change."""
+    at = chance.randrange(len(data))
+    if not is_text:
+        data[at] ^= 1 << chance.randrange(8)
+        return
+    while data[at] not in b"0123456789abcdef":
+        at = chance.randrange(len(data))
+    data[at] = chance.choice(b"0123456789abcdef")
+
+
 def flipped_bits(builder, tap, folder):
     chance, wrong, built = random.Random(19), [], 0
-    original = folder / "small"
     for number in range(MUTATIONS):
-        directory = builder.copy(original)
+        directory = builder.copy(folder / ("small", "recursion-cuda-nvidiapc-t")[number % 2])
         path = chance.choice([path for path in sorted(directory.rglob("*")) if path.suffix in (".hpcrun", ".hpctrace", ".hpcstruct")])
         data = bytearray(path.read_bytes())
         for _ in range(chance.randint(1, 3)):
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            change(data, path.suffix == ".hpcstruct", chance)
         path.write_bytes(data)
         status, said, database = builder.build(directory)
         built += status == 0
