@@ -6,12 +6,14 @@ database and, where the model of hpcprof is beside the corpus, to the model. `lo
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import yaml
 from imports import ROOT, ask, corpus, run
 
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "roundtrip")]
@@ -50,6 +52,12 @@ def dump(lode, database):
     return Content(lodejson.loads(run(lode, "dump", database).stdout))
 
 
+def taxonomy(database):
+    """metrics/default.yaml by content: its parts as sorted lists."""
+    parts = yaml.safe_load((database / "metrics" / "default.yaml").read_text(encoding="utf-8"))
+    return {name: sorted(json.dumps(item, sort_keys=True) for item in part) if isinstance(part, list) else part for name, part in parts.items()}
+
+
 def check_pair(lode, tap, name, directories, options, target):
     done = run(lode, "build", *build_words(options, directories), *directories, "-o", target)
     if not tap.check(done.returncode == 0 and not done.stderr, f"{name} is built", [done.stderr.decode(errors="replace")]):
@@ -57,6 +65,8 @@ def check_pair(lode, tap, name, directories, options, target):
     found = ask(lode, "check", "--level", "full", target)["findings"]
     found = [finding for finding in found if finding["severity"] != "note" and not finding["rule"].startswith("summary-squares")]
     tap.check(not found, f"{name}: check has no finding", found[:3])
+    own, theirs = taxonomy(target), taxonomy(corpus() / "hpctoolkit" / "final" / name)
+    tap.check(own == theirs, f"{name}: default.yaml as hpcprof's", [part for part in own if own[part] != theirs.get(part)])
     wrong = differences(dump(lode, target), dump(lode, corpus() / "hpctoolkit" / "final" / name), minima="-M stats" in options)
     # hpcprof takes the title from the profile that it reads first.
     wrong = [text for text in wrong if len(directories) == 1 or not text.startswith("title: ")]

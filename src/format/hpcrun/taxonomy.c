@@ -116,7 +116,7 @@ static void put_inputs(struct taxonomy *self)
                 put_anchor(text, '&', number, scope, inputs[k].what);
                 lode_hpcrun_put(text, "\n    metric: ");
                 put_quoted(text, metric->name);
-                lode_hpcrun_put(text, "\n    scope: %s\n    formula: \"%s\"\n    combine: %s\n",
+                lode_hpcrun_put(text, "\n    scope: %s\n    formula: %s\n    combine: %s\n",
                                 scope_name(scope), inputs[k].formula, inputs[k].combine);
             }
         }
