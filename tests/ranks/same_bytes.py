@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The same recordings give the same bytes whoever builds: threads, comms of threads, ranks of Open MPI and of MPICH. The numbers are those
-of the recordings, and a full check is clean.
+The same recordings or measurements give the same bytes whoever builds: threads, comms of threads, ranks of Open MPI and of MPICH. The
+numbers are those of the recordings, and a full check is clean. For measurements, tests/answers/measured_build.py compares the numbers.
 
 Usage: same_bytes.py --lode PROGRAM [--only TEXT] [--mpi yes|no]
 """
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from jobs import MPICH, OPENMPI, environment, load, missing, room, run
 
-from building import FILES, Lode, Tap, corpus_recordings, fingerprints, made_recordings, parse_arguments
+from building import FILES, Lode, Tap, corpus_recordings, corpus_root, fingerprints, made_recordings, parse_arguments
 
 numbers = load("build/numbers.py")
 
@@ -53,6 +53,8 @@ def ranks(mpi, count, *options):
     return Way(" ".join((f"{counted(count, 'rank')} of {mpi.name}", *options)), options, mpi, count)
 
 
+# Threads with traces, kernel symbols, samples inside GPU kernels.
+MEASURED = ("loops-cputime-t", "loops-perf-t.d.t2", "recursion-cuda-nvidiapc-t", "small")
 LITTLE = ("--memory", "100K")
 ONE, TWO = ("--threads", "1"), ("--threads", "2")
 JOINTLY = ("--write", "jointly")
@@ -91,7 +93,7 @@ class Bench:
         said = {key: value for key, value in printed.items() if isinstance(value, int)}
         return ended, said, fingerprints(database)
 
-    def look_at(self, name, paths, *options, files=FILES, every=1):
+    def look_at(self, name, paths, *options, files=FILES, every=1, recorded=True):
         """Builds in each way, or in every third, and compares with the first."""
         if self.only not in name:
             return
@@ -104,7 +106,7 @@ class Bench:
                 continue
             if first is None:
                 self.tap.check(sorted(prints) == sorted(files), f"{title}: there are {len(files)} files", [prints])
-                self.judge(name, paths)
+                self.judge(name, paths if recorded else [])
                 first = said, prints
                 continue
             problems = [] if said["comm_size"] == way.ranks else [f"{said['comm_size']} ranks built it"]
@@ -114,10 +116,12 @@ class Bench:
             self.tap.check(not problems, f"{title}: the same bytes", problems)
 
     def judge(self, name, paths):
-        """The first result is right; so the others are."""
+        """The first result is right; so the others are. `paths`: of recordings."""
         database = self.folder / "db"
         complaints = self.lode.complaints(database)
         self.tap.check(not complaints, f"{name}: a full check is clean", complaints)
+        if not paths:
+            return
         problems = [*numbers.function_differences(self.lode, paths, database),
                     *numbers.task_differences(self.lode, paths, database)]
         self.tap.check(not problems, f"{name}: functions and tasks are those of the recordings", problems)
@@ -135,6 +139,11 @@ def main():
             bench.look_at(f"{len(recordings)} recordings of the corpus", list(recordings.values()))
         else:
             tap.skip("recordings of the corpus", "there is no corpus")
+        measured = [path for name in MEASURED if (path := corpus_root() / "measurements" / name).is_dir()]
+        if measured:
+            bench.look_at(f"{len(measured)} measurements", measured, recorded=False)
+        else:
+            tap.skip("measurements of the corpus", "there is no corpus")
         large = Path(folder) / "large"
         bench.lode.must("synth", "recording", "--records", 300000, "--tasks", 9, "--depth", 60, "-o", large)
         bench.look_at("nine tasks, some samples", [large], "--trace", "3us")
