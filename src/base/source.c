@@ -45,6 +45,16 @@ lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_fo
     return fd < 0 ? lode_fail_errno(error, name, "cannot open the directory") : LODE_OK;
 }
 
+lode_status lode_folder_find_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
+                                lode_error *error)
+{
+    struct stat found;
+    int known = fstatat(outer->directory, name, &found, 0);
+    if (known != 0 ? errno == ENOENT : !S_ISDIR(found.st_mode))
+        return lode_fail(error, LODE_ABSENT, name, LODE_NO_OFFSET, "no such directory");
+    return lode_folder_open_in(folder, outer, name, error);
+}
+
 void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count)
 {
     *folder = (struct lode_folder){.directory = -1, .files = files, .file_count = count};

@@ -31,6 +31,9 @@ lode_status lode_folder_open_file(struct lode_folder *folder, const char *path, 
 /* A directory inside a folder. */
 lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
                                 lode_error *error);
+/* The same for one that need not exist: then LODE_ABSENT. */
+lode_status lode_folder_find_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
+                                lode_error *error);
 void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count);
 /* Another reference to the same folder. Copies the list of names in memory to the arena. */
 lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,

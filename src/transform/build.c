@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "format/format.h"
 #include "transform/pump.h"
+#include <errno.h>
 #include <stdlib.h>
 
 /* What all ranks are given. */
@@ -89,8 +90,11 @@ static lode_status find_measurements(const struct order *order, uint64_t *number
     *number = UINT64_MAX;
     for (size_t i = 0; i < order->count; i++) {
         const struct lode_format *format;
-        bool is_measured =
-            lode_store_format(order->paths[i], &format, NULL) == LODE_OK && format->open_source;
+        lode_error why = {0};
+        lode_status status = lode_store_format(order->paths[i], &format, &why);
+        bool is_measured = status == LODE_OK && format->open_source;
+        if (!is_measured && why.os_errno == EIO)
+            return lode_fail(error, status, why.file, why.offset, "%s", why.text);
         if (!is_measured && i == 0)
             return LODE_OK;
         if (!is_measured)

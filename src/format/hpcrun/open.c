@@ -287,9 +287,12 @@ static lode_status walk_folder(struct walk *walk, const struct folder_kind *kind
     bool is_memory = walk->folder->directory < 0;
     const char **names;
     size_t count = 0;
-    if (!is_memory && lode_folder_open_in(&inner, walk->folder, kind->folder, NULL) != LODE_OK)
-        return LODE_OK; /* there are none */
-    lode_status status = lode_folder_list(&inner, arena, &names, &count, walk->error);
+    lode_status status = LODE_OK;
+    if (!is_memory)
+        status = lode_folder_find_in(&inner, walk->folder, kind->folder, walk->error);
+    if (status != LODE_OK)
+        return status == LODE_ABSENT ? LODE_OK : status;
+    status = lode_folder_list(&inner, arena, &names, &count, walk->error);
     if (!is_memory)
         lode_folder_close(&inner);
     for (size_t i = 0; i < count && status == LODE_OK; i++) {

@@ -63,10 +63,10 @@ static lode_status read_directory(struct reading *reading, struct lode_report *r
     const char **names;
     size_t count = 0;
     LODE_TRY(lode_folder_open(&outer, reading->directory, reading->error));
-    lode_status status = lode_folder_open_in(&folder, &outer, STRUCTS, NULL);
+    lode_status status = lode_folder_find_in(&folder, &outer, STRUCTS, reading->error);
     lode_folder_close(&outer);
     if (status != LODE_OK)
-        return LODE_OK; /* there are none */
+        return status == LODE_ABSENT ? LODE_OK : status;
     lode_arena_init(&arena, SIZE_MAX);
     status = lode_folder_list(&folder, &arena, &names, &count, reading->error);
     for (size_t i = 0; i < count && status == LODE_OK; i++)

@@ -19,9 +19,9 @@ static lode_status open_worker(struct hpcrun_source *source, unsigned number, in
     lode_array_init(&worker->sorted, sizeof(uint64_t[3]), SIZE_MAX);
     worker->first = UINT64_MAX;
     LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw), error);
-    snprintf(name, sizeof name, ".rows-%u-%u", source->comm->place.rank, number);
+    snprintf(name, sizeof name, "rows-%u-%u", source->comm->place.rank, number);
     LODE_TRY(lode_spool_open(&worker->rows, scratch, name, error));
-    snprintf(name, sizeof name, ".samples-%u-%u", source->comm->place.rank, number);
+    snprintf(name, sizeof name, "samples-%u-%u", source->comm->place.rank, number);
     return lode_spool_open(&worker->samples, scratch, name, error);
 }
 
