@@ -5,7 +5,7 @@
 Usage: failing.py --lode PROGRAM --shim SHIM [--calls N]
 
 Whichever rank it is, the job ends with another status than 0, says why in one message, and leaves nothing. --calls says at
-how many of the calls by which a rank changes the file system this is tried; 0 is all of them.
+how many of the calls by which a rank changes the file system this is tried; 0 is all of them. Of recordings and of measurements.
 """
 
 import argparse
@@ -13,15 +13,18 @@ import errno
 import os
 import sys
 import tempfile
+from pathlib import Path
 
 from jobs import MPICH, OPENMPI, environment, missing, room, run
 
+from made_measurements import many_profiles
 from outcome import NAME, PARTIAL, Program, Run, Situation, differences, fingerprint, read_log
 from tap import Tap
 
 RANKS = 4
 PATIENCE = 120.0  # a job that takes longer hangs
 RECORDINGS = 8
+PROFILES = 60
 DAMAGED = 5
 # The shim is for one rank only: those that wait for it must not be disturbed.
 WRAPPER = """#!/bin/sh
@@ -45,7 +48,7 @@ NO_MOUNT = 77
 
 
 class Bench:
-    def __init__(self, options, mpi, root):
+    def __init__(self, options, mpi, root, measured=False):
         self.mpi, self.root, self.lode = mpi, root, os.path.abspath(options.lode)
         self.shim, self.calls = os.path.abspath(options.shim), options.calls
         self.program = Program(options.lode)
@@ -53,12 +56,19 @@ class Bench:
         with open(self.wrapper, "w", encoding="ascii") as stream:
             stream.write(WRAPPER % {"variable": mpi.rank})
         os.chmod(self.wrapper, 0o755)
-        self.recordings = [os.path.join(root, f"recording-{i}") for i in range(RECORDINGS)]
-        for i, path in enumerate(self.recordings):
+        self.name = f"{mpi.name}, measurements" if measured else mpi.name
+        self.sources = [os.path.join(root, "measurements")] if measured else self.make_recordings()
+        if measured:
+            many_profiles(Path(self.sources[0]), PROFILES)
+
+    def make_recordings(self):
+        paths = [os.path.join(self.root, f"recording-{i}") for i in range(RECORDINGS)]
+        for i, path in enumerate(paths):
             done = self.program.run(["synth", "recording", "--records", "100000", "--tasks", "2", "--functions", "100",
                                      "--seed", str(i + 1), "-o", path])
             if done.status != 0:
                 raise SystemExit(f"cannot make a recording: {done.message}")
+        return paths
 
     def run(self, parent, rank=None, log=None, options=(), before=(), **settings):
         """A job; settings are those of the shim on one rank, in small letters and without their prefix. `before` starts it."""
@@ -68,7 +78,7 @@ class Bench:
         if log:
             shimmed["LODE_FAULT_LOG"] = log
         os.makedirs(parent, exist_ok=True)
-        command = [self.wrapper, self.lode, "build", "--threads", "1", *options, *self.recordings, "-o",
+        command = [self.wrapper, self.lode, "build", "--threads", "1", *options, *self.sources, "-o",
                    os.path.join(parent, NAME)]
         return run([*before, *self.mpi.job(RANKS, *command)], environment(self.lode, **shimmed), PATIENCE)
 
@@ -111,7 +121,7 @@ def small_disks(tap, bench, expected):
     total = sum(entry[0] for entry in expected.values() if entry)
     parent = os.path.join(bench.root, "small")
     for way in ("each", "jointly"):
-        name, complaints = f"{bench.mpi.name}: there is no room for what ranks write, {way}", []
+        name, complaints = f"{bench.name}: there is no room for what ranks write, {way}", []
         words = [os.strerror(errno.ENOSPC)] if way == "each" else []
         for share in (0.3, 0.9):
             disk = ["unshare", "--mount", "sh", "-c", SMALL, "sh", int(total * share), parent]
@@ -151,7 +161,7 @@ def full_disks(tap, bench, rank, calls, expected):
         ends.append("succeeded" if ended.status == 0 else "failed")
         complaints += [f"call {number}: {text}" for text in found]
     complaints += bench.complete_again(os.path.join(bench.root, f"full-{rank}-{numbers[0]}"), expected)
-    tap.check(not complaints and ends[0] == "failed", f"{bench.mpi.name}: the disk of rank {rank} is full at each of "
+    tap.check(not complaints and ends[0] == "failed", f"{bench.name}: the disk of rank {rank} is full at each of "
               f"{len(numbers)} calls: {ends.count('failed')} failed, {ends.count('succeeded')} succeeded", complaints)
 
 
@@ -169,7 +179,7 @@ def kills(tap, bench, rank, calls, expected):
             found += ended.describe()
         complaints += [f"call {number}: {text}" for text in found]
     complaints += bench.complete_again(os.path.join(bench.root, f"kill-{rank}-{numbers[0]}"), expected)
-    tap.check(not complaints and wholes < len(numbers), f"{bench.mpi.name}: rank {rank} is killed at each of {len(numbers)} calls: "
+    tap.check(not complaints and wholes < len(numbers), f"{bench.name}: rank {rank} is killed at each of {len(numbers)} calls: "
               f"{len(numbers) - wholes} times no output, {wholes} times it was in place", complaints)
 
 
@@ -182,37 +192,61 @@ def damage(path):
 
 
 def bad_input(tap, bench):
-    path = bench.recordings[DAMAGED]
+    path = bench.sources[DAMAGED]
     damage(path)
     parent = os.path.join(bench.root, "damaged")
     ended = bench.run(parent, options=["--strict"])
     complaints = [*bench.problems(parent, ended, path), *(f"left behind: {name}" for name in os.listdir(parent))]
-    tap.check(not complaints, f"{bench.mpi.name}: one rank meets a damaged record: one message names the recording", complaints)
+    tap.check(not complaints, f"{bench.name}: one rank meets a damaged record: one message names the recording", complaints)
     ended = bench.run(parent)
-    tap.check(ended.status == 0 and fingerprint(os.path.join(parent, NAME)), f"{bench.mpi.name}: without --strict it is repaired",
+    tap.check(ended.status == 0 and fingerprint(os.path.join(parent, NAME)), f"{bench.name}: without --strict it is repaired",
               ended.describe())
     with open(os.path.join(path, "info"), "r+b") as stream:
         stream.write(b"no recording")
     parent = os.path.join(bench.root, "unreadable")
     ended = bench.run(parent, options=["--strict"])
     complaints = [*bench.problems(parent, ended, path), *(f"left behind: {name}" for name in os.listdir(parent))]
-    tap.check(not complaints, f"{bench.mpi.name}: all ranks meet what is no recording: one message names it", complaints)
+    tap.check(not complaints, f"{bench.name}: all ranks meet what is no recording: one message names it", complaints)
 
 
-def look_at(tap, bench):
+def bad_measurements(tap, bench):
+    """A profile without its end, as a killed process leaves it."""
+    profile = sorted(Path(bench.sources[0]).glob("*.hpcrun"))[PROFILES // 2]
+    profile.write_bytes(profile.read_bytes()[:-50])
+    parent = os.path.join(bench.root, "damaged")
+    ended = bench.run(parent, options=["--strict"])
+    complaints = [*bench.problems(parent, ended, profile.name), *(f"left behind: {name}" for name in os.listdir(parent))]
+    tap.check(not complaints, f"{bench.name}: one rank meets a damaged profile: one message names it", complaints)
+    ended = bench.run(parent)
+    built = fingerprint(os.path.join(parent, NAME))
+    profile.unlink()
+    profile.with_suffix(".hpctrace").unlink()
+    alone = os.path.join(bench.root, "alone")
+    bench.run(alone)
+    tap.check(ended.status == 0 and built and built == fingerprint(os.path.join(alone, NAME)) and "1 hpcrun-footer" in ended.out + ended.err,
+              f"{bench.name}: without --strict it is a finding, and the rest is built", ended.describe())
+    for other in Path(bench.sources[0]).glob("*.hpcrun"):
+        other.write_bytes(other.read_bytes()[:-50])
+    parent = os.path.join(bench.root, "unreadable")
+    ended = bench.run(parent)
+    complaints = [*bench.problems(parent, ended), *(f"left behind: {name}" for name in os.listdir(parent))]
+    tap.check(not complaints, f"{bench.name}: no profile can be used: one message", complaints)
+
+
+def look_at(tap, bench, bad):
     expected = None
     for rank in (2, 0):
         ended, found, calls = bench.calls_of(rank)
-        tap.check(ended.status == 0 and found and len(calls) > 20, f"{bench.mpi.name}: rank {rank} makes {len(calls)} calls",
+        tap.check(ended.status == 0 and found and len(calls) > 20, f"{bench.name}: rank {rank} makes {len(calls)} calls",
                   ended.describe())
-        tap.check(expected in (None, found), f"{bench.mpi.name}: the shim changes nothing")
+        tap.check(expected in (None, found), f"{bench.name}: the shim changes nothing")
         expected = found
         if calls:
             full_disks(tap, bench, rank, calls, expected)
             kills(tap, bench, rank, calls, expected)
     if expected:
         small_disks(tap, bench, expected)
-    bad_input(tap, bench)
+    bad(tap, bench)
 
 
 def main():
@@ -226,12 +260,13 @@ def main():
         if reason := missing(mpi, options.lode):
             tap.skip(f"{mpi.name}: one rank fails", reason)
             continue
-        with tempfile.TemporaryDirectory(prefix="lode-ranks-", dir=room()) as root:
-            bench = Bench(options, mpi, root)
-            if mpi is OPENMPI:
-                look_at(tap, bench)
-            else:
-                bad_input(tap, bench)
+        for bad in (bad_input, bad_measurements):
+            with tempfile.TemporaryDirectory(prefix="lode-ranks-", dir=room()) as root:
+                bench = Bench(options, mpi, root, measured=bad is bad_measurements)
+                if mpi is OPENMPI:
+                    look_at(tap, bench, bad)
+                else:
+                    bad(tap, bench)
     return tap.finish()
 
 

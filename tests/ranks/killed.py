@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One rank of four is killed at a random moment.
 
-Usage: killed.py --lode PROGRAM [--runs N] [--records N] [--seed N] [--mpi NAME]
+Usage: killed.py --lode PROGRAM [--runs N] [--records N] [--profiles N] [--seed N] [--mpi NAME]
+       [--kind recording|measurements]
 
-One job is measured; then N jobs lose a rank that chance chooses, after a time that spreads over all of a job's, and N more that would have
+Of recordings and of measurements: one job is measured; then N jobs lose a rank that chance chooses, after a time that spreads over all of a job's, and N more that would have
 replaced a database. Each time the job must end with another status than 0, with nothing that runs on, and what was there before is
 there still: no output, or the previous one, whole. What a job left stays for the next one, which has to clear it; at the end, a job
 that nobody disturbs. A job that had its output in place before the kill does not count, and is repeated with a shorter time.
@@ -26,27 +27,33 @@ import signal
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 from jobs import MPICH, OPENMPI, Job, environment, has_open, missing, room
 
+from made_measurements import many_profiles
 from outcome import NAME, PARTIAL, Program, Situation, differences, fingerprint
 from tap import Tap
 
 RANKS = 4
+RECORDING, MEASURED = "recording", "measurements"
 PATIENCE = 120.0  # a job that takes longer hangs
 STARTING = 30.0  # for a job whose ranks have not begun to work
 TRIES = 8
 
 
 class Campaign:
-    """The same job again and again, of one MPI."""
+    """The same job again and again, of one MPI; `kind` is what it builds from."""
 
-    def __init__(self, options, mpi, root):
+    def __init__(self, options, mpi, root, kind):
         self.mpi, self.root, self.env = mpi, root, environment(options.lode)
         self.program = Program(options.lode)
         self.chance = random.Random(options.seed)
-        self.recording, self.old = os.path.join(root, "recording"), os.path.join(root, "old")
-        self.make("recording", "--records", options.records, "--tasks", 16, "-o", self.recording)
+        self.source, self.old = os.path.join(root, kind), os.path.join(root, "old")
+        if kind == RECORDING:
+            self.make(kind, "--records", options.records, "--tasks", 16, "-o", self.source)
+        else:
+            many_profiles(Path(self.source), options.profiles)
         self.make("database", "--profiles", 3, "--contexts", 40, "-o", self.old)
         self.previous = fingerprint(self.old)
         self.longest, self.stuck = 0.0, 0
@@ -57,7 +64,7 @@ class Campaign:
             raise SystemExit(f"cannot make a {kind}: {done.message}")
 
     def job(self, parent, *options):
-        command = [self.program.lode, "build", "--threads", "1", *options, self.recording, "-o", os.path.join(parent, NAME)]
+        command = [self.program.lode, "build", "--threads", "1", *options, self.source, "-o", os.path.join(parent, NAME)]
         return Job(self.mpi.job(RANKS, *command), self.env, PATIENCE + 10)
 
     def wait_for_ranks(self, job):
@@ -80,7 +87,7 @@ class Campaign:
         return ended
 
     def situation(self, parent, previous):
-        return Situation(self.program, parent, self.expected, previous, self.recording)
+        return Situation(self.program, parent, self.expected, previous, self.source)
 
     def kill_once(self, parent, previous, share):
         """Kills a rank after a share of the time that a job takes. Complaints; None if it was too late for that."""
@@ -165,8 +172,10 @@ def main():
     parser.add_argument("--lode", required=True)
     parser.add_argument("--runs", type=int, default=8)
     parser.add_argument("--records", type=int, default=10000000)
+    parser.add_argument("--profiles", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mpi", choices=["openmpi", "mpich"])
+    parser.add_argument("--kind", choices=[RECORDING, MEASURED])
     options = parser.parse_args()
     tap = Tap()
     for mpi in (OPENMPI, MPICH):
@@ -175,8 +184,10 @@ def main():
         if reason := missing(mpi, options.lode):
             tap.skip(f"{mpi.name}: a rank is killed", reason)
             continue
-        with tempfile.TemporaryDirectory(prefix="lode-ranks-", dir=room()) as root:
-            look_at(tap, Campaign(options, mpi, root), options.runs if mpi is OPENMPI else max(1, options.runs // 4), mpi.name)
+        for kind in [options.kind] if options.kind else [RECORDING, MEASURED]:
+            runs = options.runs if mpi is OPENMPI else max(1, options.runs // 4)
+            with tempfile.TemporaryDirectory(prefix="lode-ranks-", dir=room()) as root:
+                look_at(tap, Campaign(options, mpi, root, kind), runs, f"{mpi.name}, {kind}")
     return tap.finish()
 
 
