@@ -20,6 +20,12 @@ void *must_grow(void *memory, size_t count, size_t size)
     return grown;
 }
 
+void must_have_memory(void)
+{
+    if (errno == ENOMEM)
+        _exit(SYMBOLS_NO_MEMORY);
+}
+
 /* ---- offsets ---- */
 
 void answers_begin(struct answers *answers, int fd)

@@ -7,6 +7,7 @@
 #include "binary.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,9 +77,11 @@ static const char *file_of(struct walk *walk, Dwarf_Die *die, unsigned name)
     /* Numbers are those of the unit that has the attribute, which may be that of the origin. */
     if (dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL)
         unit = walk->unit;
-    return dwarf_getsrcfiles(&unit, &files, &count) == 0 && number < count
-               ? dwarf_filesrc(files, number, NULL, NULL)
-               : NULL;
+    errno = 0;
+    if (dwarf_getsrcfiles(&unit, &files, &count) == 0)
+        return number < count ? dwarf_filesrc(files, number, NULL, NULL) : NULL;
+    must_have_memory();
+    return NULL;
 }
 
 static uint32_t keep_file(struct walk *walk, const char *file)
@@ -305,8 +308,11 @@ void read_debug(struct answers *answers, Dwarf *dwarf)
             continue;
         walk.unit = die;
         walk_children(&walk, &die, SYMBOLS_NONE);
-        if (dwarf_getsrclines(&die, &lines, &count) != 0)
+        errno = 0;
+        if (dwarf_getsrclines(&die, &lines, &count) != 0) {
+            must_have_memory();
             continue;
+        }
         for (size_t i = 0; i < count; i++)
             use_row(answers, rows, dwarf_onesrcline(lines, i), &die);
     }

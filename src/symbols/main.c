@@ -7,6 +7,7 @@
  */
 #include "binary.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -77,9 +78,12 @@ int main(int count, char **arguments)
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF)
         return SYMBOLS_NO_BINARY;
     answers_begin(&answers, SYMBOLS_OFFSETS_FD);
+    errno = 0;
     Dwarf *dwarf = is_beside ? open_beside(elf) : is_inside ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
     if (dwarf)
         read_debug(&answers, dwarf);
+    else
+        must_have_memory();
     send_debug(elf, dwarf != NULL);
     read_symbols(&answers, elf);
     answers_send(&answers);

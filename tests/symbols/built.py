@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+lode build from measurements without structure files, of a program that the test compiles, with a sample at every address of its functions:
+functions, inlined calls and lines of the database are those of addr2line, with the values of their addresses. The same bytes where debug
+information is in a file of its own, found by .gnu_debuglink or by build id. Binaries that take all memory of the helper, or all of its time.
+"""
+
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+import compiled
+import helper
+
+from imports import run  # noqa: E402
+from made_measurements import MAIN_THREAD, NODE, PRIMARY, THREAD, Measured, Node  # noqa: E402
+from tap import Tap  # noqa: E402
+
+COPY_ROW, NEGATE = 1, 6    # operations of line tables: a row, nothing
+CLONE = re.compile(r"\.(cold|isra|part|constprop)[.\d]*$")
+COMPRESSED, ZLIB = 0x800, 1
+
+
+def sampled_addresses(program):
+    """Those in functions that have lines."""
+    symbols, addresses = compiled.symbols_of(program), compiled.text_addresses(program)
+    frames = compiled.frames_by("addr2line", program, addresses)
+    return {address: frames[address] for address in addresses
+            if (frames[address][0][1] or "").startswith("/") and compiled.expected_symbol(symbols, address)}
+
+
+def measure(folder, programs, weights):
+    """A directory with one profile: `weights` of the addresses of each program."""
+    nodes = [Node(2, 0, 0, PRIMARY), Node(4, 2, 0, MAIN_THREAD)]
+    for number in range(1, len(programs) + 1):
+        nodes += [Node(6 + 2 * (len(nodes) - 2 + i), 4, number, address, {0: weight}) for i, (address, weight) in enumerate(weights.items())]
+    folder.mkdir()
+    (folder / "made-000000-000-00000abc-7-0.hpcrun").write_bytes(
+        Measured(nodes, modules=[str(program) for program in programs]).profile((NODE, 0xabc, 0), (THREAD, 0, 0)))
+    return folder
+
+
+class Built:
+    """A database, and what was said while it was built."""
+
+    def __init__(self, lode, directory, target, *words):
+        shutil.rmtree(target, ignore_errors=True)
+        done = run(lode, "build", "--no-source", *words, directory, "-o", target)
+        self.status, self.path, self.lode = done.returncode, target, lode
+        self.said = (done.stdout + done.stderr).decode(errors="replace")
+
+    def bytes(self):
+        return {str(path.relative_to(self.path)): path.read_bytes() for path in self.path.rglob("*") if path.is_file()}
+
+    def paths(self, module=0):
+        """{((function, file, line), innermost first): value of the instructions there}; without lines, file and line are None."""
+        dump = json.loads(run(self.lode, "dump", self.path).stdout)
+        meta = dump["meta"]
+        scope = next(one["id"] for one in meta["metrics"][0]["scopes"] if meta["scopes"][one["scope"]]["name"] == "execution")
+        values = next(profile for profile in dump["profiles"] if not profile["summary"])["values"]
+        found = collections.Counter()
+
+        def cost(context):
+            return float(values.get(str(context["id"]), {}).get(str(scope), 0))
+
+        def visit(context, frames, function):
+            if context.get("lexical") == "function":
+                function = meta["functions"][context["function"]]
+                frames = [(CLONE.sub("", function["name"]), None, None), *frames]
+            elif context.get("lexical") == "line":
+                frames = [(frames[0][0], os.path.normpath(meta["files"][context["file"]]["path"]), context["line"]), *frames[1:]]
+            listed = [child for child in context["children"] if child["lexical"] != "instruction"]
+            if rest := cost(context) - sum(map(cost, listed)):
+                if function is None or function["module"] == module:
+                    found[tuple(frames)] += rest
+            for child in listed:
+                visit(child, frames, function)
+
+        for entry in meta["entry_points"]:
+            visit(entry, [], None)
+        return found
+
+
+def wanted_paths(frames, weights):
+    wanted = collections.Counter()
+    for address, weight in weights.items():
+        wanted[tuple((CLONE.sub("", name), file, line) for name, file, line in frames[address])] += weight
+    return wanted
+
+
+def differences(found, wanted):
+    return [f"{path}: {found.get(path)} instead of {wanted.get(path)}" for path in {**found, **wanted} if found.get(path) != wanted.get(path)][:8]
+
+
+def check_lines(tap, lode, folder, program, frames, weights):
+    directory = measure(folder / "measurements", [program], weights)
+    built = Built(lode, directory, folder / "db")
+    wanted = wanted_paths(frames, weights)
+    wrong = [built.said] if built.status else differences(built.paths(), wanted)
+    depth = max(map(len, wanted))
+    tap.check(not wrong and depth > 2, f"{len(weights)} addresses: {len(wanted)} call paths are those of addr2line, up to {depth - 1} inlined", wrong)
+    checked = run(lode, "check", "--level", "full", built.path)
+    tap.check(checked.returncode == 0, "check has no error", [checked.stdout])
+    local = Built(lode, directory, folder / "local", "--local-ranks", "3")
+    tap.check(local.status == 0 and local.bytes() == built.bytes(), "the same bytes on ranks", [local.said])
+    return directory, built
+
+
+def check_split(tap, lode, folder, program, directory, whole):
+    """The program is replaced: its path is in the measurements."""
+    debug, library = program.with_suffix(".debug"), folder / "library"
+    number = helper_build_id(program)
+    compiled.output("objcopy", "--only-keep-debug", program, debug)
+    compiled.output("objcopy", "--strip-debug", "--add-gnu-debuglink", debug, program)
+    beside = Built(lode, directory, folder / "beside")
+    tap.check(beside.status == 0 and beside.bytes() == whole.bytes(), "the same bytes: .gnu_debuglink", [beside.said])
+    by_id = library / ".build-id" / number[:2] / f"{number[2:]}.debug"
+    by_id.parent.mkdir(parents=True)
+    debug.rename(by_id)
+    bare = Built(lode, directory, folder / "bare")
+    lines = [path for path in bare.paths() if any(frame[1] for frame in path)]
+    tap.check(bare.status == 0 and not lines and sum(map(len, bare.paths())) > 2, "without debug information, functions only", [bare.said, *lines])
+    found = Built(lode, directory, folder / "by-id", "--replace", f"/usr/lib/debug={library}")
+    tap.check(found.status == 0 and found.bytes() == whole.bytes(), "the same bytes: build id", [found.said])
+    by_id.replace(debug)
+    strange = compiled.compile_program(folder, "strange", (compiled.C_MAIN.replace("i * x", "i + x"), compiled.C_SHARED), ["-O2"])
+    compiled.output("objcopy", "--only-keep-debug", strange, debug)
+    other = Built(lode, directory, folder / "other")
+    tap.check(other.status == 0 and other.bytes() == bare.bytes(), "debug information of another program is not used", [other.said])
+
+
+def helper_build_id(program):
+    return re.search(r"Build ID: (\w+)", compiled.output("readelf", "-n", program))[1]
+
+
+def with_long_table(program, target, operation, count):
+    """A copy whose first line table has so many operations, compressed; one byte each."""
+    data = bytearray(program.read_bytes())
+    table, entry_size, entries, names = struct.unpack_from("<Q", data, 0x28)[0], *struct.unpack_from("<HHH", data, 0x3a)
+    name_table = struct.unpack_from("<Q", data, table + names * entry_size + 0x18)[0]
+    for at in range(table, table + entries * entry_size, entry_size):
+        start = name_table + struct.unpack_from("<I", data, at)[0]
+        if data[start:start + 12] == b".debug_line\0":
+            break
+    else:
+        raise SystemExit("no .debug_line")
+    offset = struct.unpack_from("<Q", data, at + 0x18)[0]
+    size = 12 + struct.unpack_from("<I", data, offset + 8)[0]
+    packer = zlib.compressobj(1)
+    packed = packer.compress(struct.pack("<I", size + count - 4) + data[offset + 4:offset + size])
+    chunk = bytes([operation]) * (1 << 20)
+    for _ in range(count >> 20):
+        packed += packer.compress(chunk)
+    packed += packer.flush()
+    data += bytes(-len(data) % 8)
+    struct.pack_into("<QQQQ", data, at + 8, COMPRESSED, 0, len(data), 24 + len(packed))
+    target.write_bytes(data + struct.pack("<IIQQ", ZLIB, 0, size + count, 1) + packed)
+
+
+def check_limits(tap, options, folder, program, frames, weights):
+    hungry, slow = folder / "hungry", folder / "slow"
+    with_long_table(program, hungry, COPY_ROW, 128 << 20)
+    directory = measure(folder / "limits", [hungry, program], weights)
+    built = Built(options.lode, directory, folder / "limited")
+    wanted = wanted_paths(frames, weights)
+    tap.check(built.status == 0 and "1 binary-unread" in built.said, f"a binary of {hungry.stat().st_size >> 10} KiB that needs more memory than it may have "
+              "is a finding", [built.said])
+    wrong = differences(built.paths(module=built_module(built, program)), wanted)
+    tap.check(not wrong, "the rest is built", wrong)
+    paths = built.paths(module=built_module(built, hungry))
+    tap.check(paths and all(len(path) == 1 and path[0][1] is None for path in paths if path), "and has its symbols", paths)
+    with_long_table(program, slow, NEGATE, 1 << 30)
+    status, _ = helper.run(options.helper, slow, list(weights), seconds=1)
+    tap.check(os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL),
+              f"a binary of {slow.stat().st_size >> 10} KiB that takes longer than a second is ended after a second", [f"{status:#x}"])
+
+
+def built_module(built, program):
+    meta = json.loads(run(built.lode, "dump", "--only", "meta", built.path).stdout)["meta"]
+    return [module["path"] for module in meta["modules"]].index(str(program))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--helper", required=True)
+    parser.add_argument("--limits", choices=["yes", "no"], default="yes")
+    options = parser.parse_args()
+    tap, chance = Tap(), random.Random(7)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        program = compiled.compile_program(folder, "program", (compiled.C_MAIN, compiled.C_SHARED), ["-O2", "-Wl,--build-id"])
+        frames = sampled_addresses(program)
+        weights = {address: float(chance.randrange(1, 1 << 40)) for address in frames}
+        if options.limits == "yes":
+            check_limits(tap, options, folder, program, frames, weights)
+        else:
+            tap.skip("limits of the helper", "sanitized programs have none")
+        directory, whole = check_lines(tap, options.lode, folder, program, frames, weights)
+        check_split(tap, options.lode, folder, program, directory, whole)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
