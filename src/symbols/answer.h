@@ -45,7 +45,7 @@ void answers_send(const struct answers *answers);
 
 /* Memory, or the end. */
 void *must_grow(void *memory, size_t count, size_t size);
-/* After a call of libdw that failed, with errno 0 before: the end if that was for lack of memory. */
+/* After a call of libdw that failed, with errno 0 before: the end if memory ran out. */
 void must_have_memory(void);
 
 #endif
