@@ -38,6 +38,7 @@ struct walk {
     lode_measurements *measurements; /* that are opened, or NULL */
     const char **names;              /* sorted */
     size_t name_count;
+    lode_status first_skip; /* what is wrong with the first file that was skipped */
     lode_error *error;
 };
 
@@ -98,7 +99,7 @@ static void begin_reading(struct reading *reading, const struct walk *walk)
  * Of what a reader returned: LODE_OK if the file can be used, LODE_END if it has errors or was
  * looked at only. Else the walk ends.
  */
-static lode_status end_reading(const struct reading *reading, const struct walk *walk, const char *name,
+static lode_status end_reading(const struct reading *reading, struct walk *walk, const char *name,
                                lode_status status)
 {
     if (status == LODE_OK || status == LODE_END)
@@ -108,8 +109,11 @@ static lode_status end_reading(const struct reading *reading, const struct walk 
         return is_unread ? LODE_END : status; /* in its error already */
     if (status == LODE_ERR_CORRUPT || is_unread) {
         LODE_TRY_ALLOC(lode_measurements_add_skip(walk->measurements, name, reading->why.text), walk->error);
-        if (walk->error && walk->measurements->skips.count == 1)
-            *walk->error = reading->why; /* what is said if no file can be read */
+        if (walk->measurements->skips.count > 1)
+            return LODE_END;
+        walk->first_skip = status; /* what is said if no file can be read */
+        if (walk->error)
+            *walk->error = reading->why;
         return LODE_END;
     }
     if (walk->error)
@@ -407,7 +411,7 @@ static lode_status open_measurements(lode_measurements **out, const struct lode_
         measurements->profiles.count > 0 || (lode_folder_only(folder) && measurements->skips.count == 0);
     if (status == LODE_OK && !has_any)
         status = measurements->skips.count > 0
-                     ? LODE_ERR_CORRUPT /* the error of the first file */
+                     ? walk.first_skip
                      : lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "there is no profile");
     if (status == LODE_OK)
         *out = measurements;
