@@ -291,11 +291,14 @@ static lode_status walk_folder(struct walk *walk, const struct folder_kind *kind
     bool is_memory = walk->folder->directory < 0;
     const char **names;
     size_t count = 0;
+    lode_error why; /* the error of the walk may tell of a file that was skipped */
     lode_status status = LODE_OK;
     if (!is_memory)
-        status = lode_folder_find_in(&inner, walk->folder, kind->folder, walk->error);
+        status = lode_folder_find_in(&inner, walk->folder, kind->folder, &why);
+    if (status == LODE_ABSENT)
+        return LODE_OK;
     if (status != LODE_OK)
-        return status == LODE_ABSENT ? LODE_OK : status;
+        return lode_fail(walk->error, status, why.file, why.offset, "%s", why.text);
     status = lode_folder_list(&inner, arena, &names, &count, walk->error);
     if (!is_memory)
         lode_folder_close(&inner);
