@@ -144,7 +144,7 @@ def same_bytes(tap, lode, network, folder):
 def lost_ranks(tap, options, network, folder):
     if missing(OPENMPI, options.lode):
         return
-    campaign = killed.Campaign(options, network.across(OPENMPI, 2, killed.RANKS // 2), folder)
+    campaign = killed.Campaign(options, network.across(OPENMPI, 2, killed.RANKS // 2), folder, killed.RECORDING)
     killed.look_at(tap, campaign, options.kills, "openmpi on 2 hosts")
 
 
