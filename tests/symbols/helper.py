@@ -32,14 +32,14 @@ class Reply:
         while True:
             kind = take("c")
             if kind == b"S":
-                self.strings.append(take_bytes().decode())
+                self.strings.append(take_bytes().decode(errors="surrogateescape"))
             elif kind == b"C":
                 self.scopes.append(take("BIIIIIQ"))
             elif kind == b"A":
                 index, scope = take("II")
                 self.answers[offsets[index]] = scope
             elif kind == b"D":
-                self.debug = (take("B"), take_bytes().hex(), take_bytes().decode())
+                self.debug = (take("B"), take_bytes().hex(), take_bytes().decode(errors="surrogateescape"))
             else:
                 assert kind == b"E" and take("III") == (len(self.strings), len(self.scopes), len(self.answers)), kind
                 assert position == len(data)
