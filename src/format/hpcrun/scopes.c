@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/hpcrun/scopes.h"
 
+#include "base/compare.h"
 #include "base/map.h"
 #include "format/hpcrun/callgraph.h"
 #include "format/hpcrun/placeholders.h"
@@ -236,13 +237,7 @@ static const struct hpcstruct_range *find_range(const struct hpcstruct_module *c
 {
     size_t low = 0, high = code->ranges.count;
     const struct hpcstruct_range *ranges = code->ranges.items;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges[middle].start <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, ranges[middle].start <= offset);
     return low > 0 && offset < ranges[low - 1].end ? &ranges[low - 1] : NULL;
 }
 

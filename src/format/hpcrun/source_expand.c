@@ -4,6 +4,7 @@
  * the merged tree its contexts below those of its parent, and describes them.
  */
 #include "format/hpcrun/source_expand.h"
+#include "base/compare.h"
 #include "format/hpcrun/placeholders.h"
 #include "model/description.h"
 #include <lode/context.h>
@@ -282,11 +283,6 @@ static lode_status expand_nodes(struct hpcrun_expanding *self)
 
 /* ---- order ---- */
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_text(const struct lode_strings *strings, uint32_t a, uint32_t b)
 {
     if (a == b)
@@ -304,9 +300,9 @@ static int compare_functions(const struct hpcrun_scopes *scopes, uint32_t a, uin
         return a == LODE_NO_NUMBER ? -1 : 1;
     const struct hpcrun_function *x = LODE_ARRAY_AT(&scopes->functions, struct hpcrun_function, a),
                                  *y = LODE_ARRAY_AT(&scopes->functions, struct hpcrun_function, b);
-    int order = compare_u64(x->question, y->question);
-    order = order ? order : compare_u64(x->answer, y->answer);
-    return order ? order : compare_u64(x->scope, y->scope);
+    int order = LODE_COMPARE(x->question, y->question);
+    order = order ? order : LODE_COMPARE(x->answer, y->answer);
+    return order ? order : LODE_COMPARE(x->scope, y->scope);
 }
 
 /* By content, and functions by identity. */
@@ -315,14 +311,14 @@ static int compare_frames(uint32_t left, uint32_t right, const void *argument)
     const struct hpcrun_scopes *scopes = argument;
     const struct lode_frame *a = LODE_ARRAY_AT(&scopes->frames.items, struct lode_frame, left),
                             *b = LODE_ARRAY_AT(&scopes->frames.items, struct lode_frame, right);
-    int order = compare_u64(a->kind, b->kind);
-    order = order ? order : compare_u64(a->relation, b->relation);
-    order = order ? order : compare_u64(a->entry, b->entry);
+    int order = LODE_COMPARE(a->kind, b->kind);
+    order = order ? order : LODE_COMPARE(a->relation, b->relation);
+    order = order ? order : LODE_COMPARE(a->entry, b->entry);
     order = order ? order : compare_functions(scopes, a->function, b->function);
     order = order ? order : compare_text(&scopes->strings, a->file, b->file);
-    order = order ? order : compare_u64(a->line, b->line);
-    order = order ? order : compare_u64(a->module, b->module);
-    return order ? order : compare_u64(a->offset, b->offset);
+    order = order ? order : LODE_COMPARE(a->line, b->line);
+    order = order ? order : LODE_COMPARE(a->module, b->module);
+    return order ? order : LODE_COMPARE(a->offset, b->offset);
 }
 
 /* Contexts in their order; `places` of nodes become positions. */

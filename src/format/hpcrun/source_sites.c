@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sites: samples inside GPU kernels, and the contexts of the routes to them. */
+#include "base/compare.h"
 #include "format/hpcrun/source_expand.h"
 
 static uint32_t find_site(struct hpcrun_expanding *self, uint32_t root, uint32_t question, uint64_t offset,
@@ -58,13 +59,7 @@ static uint32_t chain_of(const struct hpcrun_expanding *self, const struct hpcru
     const struct hpcrun_question *question =
         LODE_ARRAY_AT(&self->scopes.questions, struct hpcrun_question, key->question);
     uint32_t low = 0, high = question->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (question->offsets[middle] < key->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    LODE_BISECT(low, high, question->offsets[middle] < key->offset);
     return question->chains[low];
 }
 
