@@ -27,7 +27,9 @@ struct command_spec {
     const char *operands; /* as in a synopsis */
     size_t min_operands, max_operands;
     unsigned stores; /* FOR_...: what the first operand may be; 0: not a store */
-    int has_sides;   /* all operands are stores; the command opens them, and checks the options */
+    /* Measurements stand for the database that is built from them, and take its options. */
+    int builds_measurements;
+    int has_sides; /* all operands are stores; the command opens them, and checks the options */
     /* May be NULL: the command needs a store. Whether the options ask for something without one. */
     int (*needs_no_store)(const invocation *call);
     option_set options;

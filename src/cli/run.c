@@ -36,7 +36,8 @@ static int check_usage(invocation *call, operand_list *operands)
 static int check_measurements(const invocation *call)
 {
     const command_spec *command = call->command;
-    const option_spec *misplaced = option_misplaced(&command->options, call->given, FOR_MEASUREMENTS);
+    unsigned stores = FOR_MEASUREMENTS | (command->builds_measurements ? FOR_DATABASES : 0u);
+    const option_spec *misplaced = option_misplaced(&command->options, call->given, stores);
     if (!(command->stores & FOR_MEASUREMENTS))
         return store_unanalysed(call->operands[0]);
     if (misplaced)

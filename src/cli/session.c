@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "host.h"
+#include "measured.h"
 #include "moment.h"
 #include "output/report.h"
 #include "stores.h"
@@ -27,6 +28,19 @@ lode_status session_shared(const lode_database *db, lode_part part, lode_error *
     return LODE_ERR_CORRUPT;
 }
 
+static int parse_options(session *s)
+{
+    const shared_options *shared = s->shared;
+    const char *path = s->path;
+    lode_error error = {0};
+    if (metric_list_parse(&s->metrics, s->db, path, &shared->metrics, &error) != LODE_OK)
+        return session_error(s, &error);
+    s->metric = metric_list_single(&s->metrics);
+    if (shared->profiles && lode_selection_parse(&s->selection, s->db, shared->profiles, &error) != LODE_OK)
+        return session_error(s, &error);
+    return EXIT_DONE;
+}
+
 int session_open_metrics(session *s, const char *path, const shared_options *shared)
 {
     lode_error error = {0};
@@ -38,12 +52,14 @@ int session_open_metrics(session *s, const char *path, const shared_options *sha
         s->db = open->db;
     else if (lode_database_open(&s->db, path, &error) != LODE_OK)
         return store_unopened(path, &error);
-    if (metric_list_parse(&s->metrics, s->db, path, &shared->metrics, &error) != LODE_OK)
-        return session_error(s, &error);
-    s->metric = metric_list_single(&s->metrics);
-    if (shared->profiles && lode_selection_parse(&s->selection, s->db, shared->profiles, &error) != LODE_OK)
-        return session_error(s, &error);
-    return EXIT_DONE;
+    return parse_options(s);
+}
+
+int session_open_measured(session *s, const char *path, const shared_options *shared)
+{
+    *s = (session){.path = path, .shared = shared};
+    progress_init(&s->progress);
+    return measured_open(&s->db, path, shared) == EXIT_DONE ? parse_options(s) : EXIT_TROUBLE;
 }
 
 int session_open(session *s, const char *path, const shared_options *shared)

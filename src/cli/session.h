@@ -28,6 +28,8 @@ typedef struct session {
  */
 int session_open(session *s, const char *path, const shared_options *shared);
 int session_open_metrics(session *s, const char *path, const shared_options *shared);
+/* The database that is built from measurements (measured.h). */
+int session_open_measured(session *s, const char *path, const shared_options *shared);
 void session_close(session *s);
 
 /* Sets the error for records that share content and exceed the file of their part in total. */

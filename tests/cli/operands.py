@@ -147,7 +147,7 @@ def measurements_say_what_to_do(program):
         advice = "run 'lode build {} -o DATABASE' and open the result"
         for command in ("top", "convert -o new", "profiles", "dump"):
             program.says(program.run(*command.split(), "m", cwd=folder), 2,
-                         rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \('lode info' and 'lode check' take measurements\)", f"lode {command} MEASUREMENTS")
+                         rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \('lode info', 'lode check' and 'lode export' take measurements\)", f"lode {command} MEASUREMENTS")
         program.says(program.run("info", "m", cwd=folder), 2, r"m: .*the file is shorter than a footer \(hpcrun-footer\)", "lode info: all profiles are damaged")
         program.equal(program.run("check", "m", cwd=folder).status, 1, "lode check: all profiles are damaged")
         program.says(program.run("compare", "m", "m", cwd=folder), 2, "m: 3 measurements of HPCToolkit .*", "lode compare MEASUREMENTS")

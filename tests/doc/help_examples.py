@@ -14,7 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from follow import ROOT, Report, environment, programs_of, why_not
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+
+from follow import ROOT, Report, environment, programs_of, why_not  # noqa: E402
+from made_measurements import many_profiles  # noqa: E402
 
 PAGES = ROOT / "src" / "cli" / "help"
 # What the stores of examples are called, and what they are.
@@ -41,13 +44,14 @@ def run(command, folder, env):
 
 
 def make_stores(folder, env):
-    """demo, its stores under the names of the examples, an old database, and source files."""
+    """demo, its stores under the names of the examples, an old database, measurements, and source files."""
     result = run("lode example demo && lode convert demo/solver --format hpctoolkit-draft-metadb -o old-db", folder, env)
     if result.returncode != 0:
         raise SystemExit(result.stderr)
     for name, store in NAMES.items():
         shutil.copytree(folder / "demo" / store, folder / name)
     shutil.copytree(folder / "demo" / "solver" / "src", folder / "src")
+    many_profiles(folder / "hpctoolkit-heat-measurements", 2)
     # A history for trends and checks.
     for day in range(1, 13):
         run(f"lode runs add db --label machine=cluster1 --time 2026-01-{day:02} --again", folder, env)

@@ -3,9 +3,9 @@
 #include "command.h"
 #include "interrupt.h"
 #include "job.h"
+#include "measured.h"
 #include "output/progress.h"
 #include "output/report.h"
-#include "plugin.h"
 #include "stores.h"
 #include "tally.h"
 
@@ -248,12 +248,8 @@ static int build_with(const invocation *call, lode_comm *comm)
     if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
     plugin symbols;
-    if (call->kind == LODE_STORE_MEASUREMENTS && is_first) {
-        plugin_find_program("symbols", &symbols);
-        settings.symbols_program = symbols.state == PLUGIN_FOUND ? symbols.path : NULL;
-        if (symbols.state == PLUGIN_REFUSED)
-            report("names in binaries are not read: %s", symbols.reason);
-    }
+    if (call->kind == LODE_STORE_MEASUREMENTS && is_first)
+        settings.symbols_program = measured_symbols(&symbols);
     settings.comm = comm;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";

@@ -161,7 +161,9 @@ static int export_database(session *s, const export_options *options, const char
 static int run_database(const invocation *call, const char *format, out_place *place)
 {
     session s;
-    int status = session_open_metrics(&s, call->operands[0], call->shared);
+    int status = call->kind == LODE_STORE_MEASUREMENTS
+                     ? session_open_measured(&s, call->operands[0], call->shared)
+                     : session_open_metrics(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = export_database(&s, call->options, format, place);
     session_close(&s);
@@ -221,6 +223,17 @@ static int export_usage(const invocation *call)
     return EXIT_DONE;
 }
 
+/* Before measurements are built: what is there is not found only after that. */
+static int check_target(const invocation *call)
+{
+    const export_options *options = call->options;
+    struct stat found;
+    int is_there = lstat(options->target, &found) == 0 && (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode));
+    if (call->kind != LODE_STORE_MEASUREMENTS || options->force || !is_there)
+        return EXIT_DONE;
+    return report("%s: already exists; use --force to replace it", options->target);
+}
+
 static int run_export(const invocation *call)
 {
     const export_options *options = call->options;
@@ -228,7 +241,7 @@ static int run_export(const invocation *call)
     if (options->list)
         return export_list(call->out);
     const char *format = format_of(options);
-    if (!format || place_open(&place, options->target) != EXIT_DONE)
+    if (!format || check_target(call) != EXIT_DONE || place_open(&place, options->target) != EXIT_DONE)
         return EXIT_TROUBLE;
     int status = call->kind == LODE_STORE_RECORDING ? run_recording(call, format, &place)
                                                     : run_database(call, format, &place);
@@ -267,7 +280,8 @@ const command_spec command_export = {
     .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
-    .stores = FOR_ALL,
+    .stores = FOR_ALL | FOR_MEASUREMENTS,
+    .builds_measurements = 1,
     .needs_no_store = wants_list,
     .options = {.own = export_own,
                 .of_databases = export_of_databases,
