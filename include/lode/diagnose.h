@@ -7,6 +7,7 @@
 #include <lode/kind.h>
 #include <lode/metric.h>
 #include <lode/pool.h>
+#include <lode/recording.h>
 
 LODE_BEGIN_DECLS
 
@@ -61,6 +62,10 @@ typedef struct lode_statement {
     size_t evidence_count;
     const char *function; /* what it is about; NULL: no function */
     const lode_context *context;
+    int has_rank, has_thread;
+    uint32_t rank;     /* of the MPI job */
+    int32_t thread;    /* its number in databases, its thread id in recordings */
+    uint64_t from, to; /* times, as in trace lines or events; both 0: the whole run */
 } lode_statement;
 
 /* Whether a rule could run. */
@@ -84,6 +89,13 @@ typedef struct lode_efficiency {
     double useful_low, useful_high;          /* 95 % interval of `parallel` by sampling */
 } lode_efficiency;
 
+/* What a diagnosis is made from. */
+typedef enum lode_run_source {
+    LODE_RUN_PROFILES, /* a database */
+    LODE_RUN_CALLS,    /* a recording of function calls */
+    LODE_RUN_REQUESTS  /* a store of requests */
+} lode_run_source;
+
 /* What was measured. New fields come at the end. */
 typedef struct lode_run {
     const lode_metric *metric; /* of time on the processor; NULL: none */
@@ -94,6 +106,10 @@ typedef struct lode_run {
     double total;              /* of all threads */
     uint64_t samples;          /* 0: not known */
     int can_judge;             /* the data allow statements */
+    double seconds;            /* the run time; 0: not known */
+    lode_run_source source;
+    uint32_t processors;      /* of the machine; 0: not known */
+    uint64_t calls, requests; /* 0 for databases */
 } lode_run;
 
 typedef struct lode_diagnosis lode_diagnosis;
@@ -118,6 +134,15 @@ typedef struct lode_diagnose_options {
  */
 LODE_API LODE_CHECKED lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db,
                                                 const lode_diagnose_options *options, lode_error *error);
+/*
+ * The same for a recording: of function calls, or of requests. Reads all events. Memory grows with
+ * functions, call paths and tracks. The result does not depend on threads, and refers to the
+ * recording. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_diagnose_recording(lode_diagnosis **out,
+                                                          const lode_recording *recording,
+                                                          const lode_diagnose_options *options,
+                                                          lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_diagnosis_free(lode_diagnosis *diagnosis);
 

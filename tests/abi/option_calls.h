@@ -507,6 +507,14 @@ CALL(diagnose)
     return diagnose_call(database, options, error);
 }
 
+CALL(diagnose_recording)
+{
+    lode_diagnosis *diagnosis;
+    lode_status status = lode_diagnose_recording(&diagnosis, recording, options, error);
+    lode_diagnosis_free(diagnosis);
+    return status;
+}
+
 /* ---- all of them ---- */
 
 static const lode_build_options build_options = LODE_BUILD_OPTIONS_INIT;
@@ -586,6 +594,7 @@ static const struct entry {
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
     {"lode_diagnose", call_diagnose, &diagnose_options, sizeof diagnose_options},
+    {"lode_diagnose_recording", call_diagnose_recording, &diagnose_options, sizeof diagnose_options},
     {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
     {"lode_spread_rows", call_spread_rows, &spread_rows_options, sizeof spread_rows_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},

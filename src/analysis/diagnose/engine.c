@@ -1,72 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the rules, and joins symptom, cause and place into one statement. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/report.h"
 
 #include "base/compare.h"
-#include "base/options.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Causes after symptoms: they look at what these said. */
-static const struct rule *const rules[] = {
-    &lode_rule_efficiency,  &lode_rule_omp_serial, &lode_rule_omp_imbalance, &lode_rule_mpi,
-    &lode_rule_mpi_startup, &lode_rule_imbalance,  &lode_rule_allocation,    &lode_rule_file_io,
-    &lode_rule_ipc,         &lode_rule_gpu_copies, &lode_rule_gpu_runtime,   &lode_rule_hot_spot,
-};
-
-static const char *const reasons[NEED_COUNT] = {
-    [NEED_METRIC] = "no metric of time on the processor",
-    [NEED_SAMPLES] = "too few samples",
-    [NEED_ONE_RUN] = "several runs in one store",
-    [NEED_CONSISTENT] = "metric and trace lines do not belong together",
-    [NEED_THREADS] = "one thread",
-    [NEED_RANKS] = "one rank",
-    [NEED_REGIONS] = "no function is the body of an OpenMP region",
-    [NEED_MPI] = "no time in MPI",
-    [NEED_NAMES] = "functions without names",
-    [NEED_PROCESSORS] = "fewer processors than threads",
-    [NEED_COUNTERS] = "cycles and instructions were not counted",
-    [NEED_GPU] = "no metric of GPU operations",
-    [NEED_SECONDS] = "the run time in seconds is not known",
-};
-
-static void find_lacks(struct lode_diagnosis *d)
+static const char *find_reason(const struct lode_diagnosis *d, const struct rules *rules,
+                               const struct rule *rule)
 {
-    bool has_metric = !d->lacks[NEED_METRIC];
-    /* Values of a damaged file can be anything. */
-    bool is_sound =
-        isfinite(d->run.total) && d->run.total > 0 && isfinite(d->run.run_time) && d->run.run_time > 0;
-    d->lacks[NEED_SAMPLES] |= !has_metric || !is_sound;
-    d->lacks[NEED_THREADS] = d->thread_count < 2;
-    d->lacks[NEED_RANKS] = d->rank_count < 2;
-    d->lacks[NEED_REGIONS] = !has_metric || !(lode_time_of_threads(d, ALL, INSIDE) > 0);
-    d->lacks[NEED_MPI] =
-        !has_metric || !(lode_time_of_threads(d, SET(MPI) | SET(MPI_STARTUP), EVERYWHERE) > 0);
-    d->lacks[NEED_COUNTERS] =
-        !lode_diagnose_metric(d, "cycles", NULL) || !lode_diagnose_metric(d, "instructions", NULL);
-    d->lacks[NEED_GPU] = !lode_diagnose_metric(d, "GPUOP (sec)", NULL);
-    d->lacks[NEED_SECONDS] = !(d->seconds > 0);
-    d->run.can_judge = !d->lacks[NEED_SAMPLES] && !d->lacks[NEED_ONE_RUN];
-}
-
-static const char *find_reason(const struct lode_diagnosis *d, const struct rule *rule)
-{
-    for (unsigned i = 0; i < NEED_COUNT; i++)
+    for (unsigned i = 0; i < NEEDS_MAX; i++)
         if (rule->needs >> i & 1 && d->lacks[i])
-            return reasons[i];
+            return rules->reasons[i];
     return NULL;
 }
 
-static lode_status run_rules(struct lode_diagnosis *d, lode_error *error)
+static lode_status run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        const char *reason = find_reason(d, rules[i]);
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = rules->items[i];
+        const char *reason = find_reason(d, rules, rule);
         lode_rule_state *state = lode_array_push(&d->rules);
         LODE_TRY_ALLOC(state, error);
-        *state = (lode_rule_state){rules[i]->id, rules[i]->summary, reason == NULL, reason};
+        *state = (lode_rule_state){rule->id, rule->summary, reason == NULL, reason};
         if (reason == NULL)
-            LODE_TRY(rules[i]->run(d, error));
+            LODE_TRY(rule->run(d, error));
     }
     return LODE_OK;
 }
@@ -138,94 +96,9 @@ static void arrange(struct lode_diagnosis *d)
     }
 }
 
-static lode_status diagnose(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error)
 {
-    LODE_TRY(lode_diagnose_threads(d, error));
-    LODE_TRY(lode_diagnose_time(d, error));
-    LODE_TRY(lode_diagnose_quality(d, error));
-    find_lacks(d);
-    lode_diagnose_efficiency(d);
-    LODE_TRY(run_rules(d, error));
+    LODE_TRY(run_rules(d, rules, error));
     arrange(d);
     return LODE_OK;
-}
-
-lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db, const lode_diagnose_options *given,
-                          lode_error *error)
-{
-    lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
-    *out = NULL;
-    LODE_TRY(lode_options_take(&options, given, error));
-    lode_diagnosis *d = calloc(1, sizeof *d);
-    LODE_TRY_ALLOC(d, error);
-    d->db = db;
-    d->options = options;
-    lode_arena_init(&d->arena, SIZE_MAX);
-    lode_array_init(&d->notes, sizeof(lode_quality_note), 1000);
-    lode_array_init(&d->statements, sizeof(struct draft), 1000);
-    lode_array_init(&d->rules, sizeof(lode_rule_state), 1000);
-    lode_status status = diagnose(d, error);
-    if (status != LODE_OK) {
-        lode_diagnosis_free(d);
-        return status;
-    }
-    *out = d;
-    return LODE_OK;
-}
-
-void lode_diagnosis_free(lode_diagnosis *d)
-{
-    if (d == NULL)
-        return;
-    free(d->activities_of);
-    free(d->places);
-    free(d->functions);
-    free(d->holders);
-    free(d->entries);
-    free(d->threads);
-    free(d->ranks);
-    lode_cost_free(d->cost);
-    lode_cost_free(d->master_cost);
-    lode_array_free(&d->notes);
-    lode_array_free(&d->statements);
-    lode_array_free(&d->rules);
-    lode_arena_free(&d->arena);
-    free(d);
-}
-
-const lode_run *lode_diagnosis_run(const lode_diagnosis *diagnosis)
-{
-    return &diagnosis->run;
-}
-
-double lode_diagnosis_activity(const lode_diagnosis *diagnosis, int activity)
-{
-    return activity >= 0 && activity < ACTIVITIES ? diagnosis->activities[activity] : 0;
-}
-
-const lode_efficiency *lode_diagnosis_efficiency(const lode_diagnosis *diagnosis)
-{
-    return diagnosis->has_efficiency ? &diagnosis->efficiency : NULL;
-}
-
-const lode_quality_note *lode_diagnosis_note(const lode_diagnosis *d, size_t index)
-{
-    return index < d->notes.count ? LODE_ARRAY_AT(&d->notes, lode_quality_note, index) : NULL;
-}
-
-const lode_statement *lode_diagnosis_statement(const lode_diagnosis *d, size_t index)
-{
-    return index < d->statements.count ? &LODE_ARRAY_AT(&d->statements, struct draft, index)->statement
-                                       : NULL;
-}
-
-const lode_rule_state *lode_diagnosis_rule(const lode_diagnosis *d, size_t index)
-{
-    return index < d->rules.count ? LODE_ARRAY_AT(&d->rules, lode_rule_state, index) : NULL;
-}
-
-const char *lode_confidence_name(int confidence)
-{
-    static const char *const names[] = {"weak", "possible", "likely", "sure"};
-    return confidence >= 0 && confidence < 4 ? names[confidence] : NULL;
 }

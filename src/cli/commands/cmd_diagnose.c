@@ -2,6 +2,8 @@
 #include "command.h"
 #include "commands/diagnose.h"
 #include "output/report.h"
+#include "rec_session.h"
+#include "session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,43 +80,76 @@ static int judge(const lode_diagnosis *diagnosis, const threshold *t, const char
     return EXIT_DONE;
 }
 
-static int diagnose(const invocation *call, session *s, const lode_kind_rules *kinds)
+/* Prints a diagnosis, and says whether it fails. */
+static int conclude(const invocation *call, const lode_diagnosis *diagnosis, const char *title)
 {
     const diagnose_options *options = call->options;
-    lode_diagnose_options given = LODE_DIAGNOSE_OPTIONS_INIT;
+    const diagnose_page page = {call->operands[0], title, diagnosis, options->all};
+    threshold t = {0};
+    diagnose_print(call->out, &page);
+    if (options->fail_on == NULL)
+        return EXIT_DONE;
+    int status = read_threshold(&t, options->fail_on);
+    return status == EXIT_DONE ? judge(diagnosis, &t, page.path) : status;
+}
+
+static lode_diagnose_options options_of(const invocation *call, const lode_kind_rules *kinds, progress *shown)
+{
+    lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
+    options.kinds = kinds;
+    options.threads = (unsigned)call->shared->threads;
+    options.on_progress = progress_report;
+    options.user = shown;
+    return options;
+}
+
+static int diagnose_database(const invocation *call, const lode_kind_rules *kinds)
+{
     lode_diagnosis *diagnosis = NULL;
     lode_error error = {0};
-    threshold t = {0};
-    given.kinds = kinds;
-    given.threads = (unsigned)s->shared->threads;
-    given.on_progress = progress_report;
-    given.user = &s->progress;
-    lode_status status = lode_diagnose(&diagnosis, s->db, &given, &error);
-    progress_clear(&s->progress);
-    if (status != LODE_OK)
-        return session_error(s, &error);
-    diagnose_print(call->out, s, diagnosis, options->all);
-    int result = EXIT_DONE;
-    if (options->fail_on)
-        result = read_threshold(&t, options->fail_on);
-    if (options->fail_on && result == EXIT_DONE)
-        result = judge(diagnosis, &t, s->path);
+    session s;
+    int status = session_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE) {
+        lode_diagnose_options options = options_of(call, kinds, &s.progress);
+        if (lode_diagnose(&diagnosis, s.db, &options, &error) != LODE_OK)
+            status = session_error(&s, &error);
+        progress_clear(&s.progress);
+    }
+    if (status == EXIT_DONE)
+        status = conclude(call, diagnosis, lode_database_title(s.db));
     lode_diagnosis_free(diagnosis);
-    return result;
+    session_close(&s);
+    return status;
+}
+
+static int diagnose_recording(const invocation *call, const lode_kind_rules *kinds)
+{
+    lode_diagnosis *diagnosis = NULL;
+    lode_error error = {0};
+    rec_session s;
+    int status = rec_open(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE) {
+        lode_diagnose_options options = options_of(call, kinds, &s.progress);
+        if (lode_diagnose_recording(&diagnosis, s.recording, &options, &error) != LODE_OK)
+            status = rec_error(&s, &error);
+        progress_clear(&s.progress);
+    }
+    if (status == EXIT_DONE)
+        status = conclude(call, diagnosis, "");
+    lode_diagnosis_free(diagnosis);
+    rec_close(&s);
+    return status;
 }
 
 static int run_diagnose(const invocation *call)
 {
     const diagnose_options *options = call->options;
     lode_kind_rules *kinds = NULL;
-    session s;
-    int status = session_open(&s, call->operands[0], call->shared);
+    int status = open_kinds(&kinds, options->kinds);
     if (status == EXIT_DONE)
-        status = open_kinds(&kinds, options->kinds);
-    if (status == EXIT_DONE)
-        status = diagnose(call, &s, kinds);
+        status = call->kind == LODE_STORE_DATABASE ? diagnose_database(call, kinds)
+                                                   : diagnose_recording(call, kinds);
     lode_kind_rules_free(kinds);
-    session_close(&s);
     return status;
 }
 
@@ -137,7 +172,7 @@ const command_spec command_diagnose = {
     .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
-    .stores = FOR_DATABASES,
+    .stores = FOR_ALL,
     .options = {.own = diagnose_own,
                 .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR |
                           SHARED_VERBOSE},

@@ -3,9 +3,18 @@
 #ifndef CLI_COMMANDS_DIAGNOSE_H
 #define CLI_COMMANDS_DIAGNOSE_H
 
-#include "session.h"
+#include "output/out.h"
 
-/* The page, or the JSON of it. `all`: also what is small or weak, and rules that did not run. */
-void diagnose_print(out *o, const session *s, const lode_diagnosis *diagnosis, int all);
+#include <lode/lode.h>
+
+/* What a page is about, and how much of it is shown. */
+typedef struct diagnose_page {
+    const char *path, *title; /* the title may be "" */
+    const lode_diagnosis *diagnosis;
+    int all; /* also what is small or weak, and rules that did not run */
+} diagnose_page;
+
+/* The page, or the JSON of it. */
+void diagnose_print(out *o, const diagnose_page *page);
 
 #endif

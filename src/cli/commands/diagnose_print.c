@@ -32,6 +32,28 @@ static void json_command(out *o, const lode_evidence *evidence, const char *path
     json_array_end(o);
 }
 
+static void json_place(out *o, const char *key, int has, int64_t value)
+{
+    if (has)
+        json_i64(o, key, value);
+    else
+        json_null(o, key);
+}
+
+/* Where a statement applies. */
+static void json_subject(out *o, const lode_statement *statement)
+{
+    json_place(o, "rank", statement->has_rank, statement->rank);
+    json_place(o, "thread", statement->has_thread, statement->thread);
+    if (statement->to) {
+        json_digits(o, "from_ns", statement->from);
+        json_digits(o, "to_ns", statement->to);
+    } else {
+        json_null(o, "from_ns");
+        json_null(o, "to_ns");
+    }
+}
+
 static void json_statement(out *o, const lode_statement *statement, const char *path)
 {
     json_object(o, NULL);
@@ -53,6 +75,7 @@ static void json_statement(out *o, const lode_statement *statement, const char *
         json_u64(o, "context", lode_context_id(statement->context));
     else
         json_null(o, "context");
+    json_subject(o, statement);
     json_array(o, "explains");
     for (size_t i = 0; i < LODE_EXPLAINS_MAX && statement->explains[i]; i++)
         json_text(o, NULL, statement->explains[i]);
@@ -86,6 +109,13 @@ static void json_run(out *o, const lode_run *run)
     else
         json_null(o, "samples");
     json_bool(o, "can_judge", run->can_judge);
+    if (run->seconds > 0)
+        json_real(o, "seconds", run->seconds);
+    else
+        json_null(o, "seconds");
+    json_u64(o, "calls", run->calls);
+    json_u64(o, "requests", run->requests);
+    json_u64(o, "processors", run->processors);
     json_object_end(o);
 }
 
@@ -134,8 +164,9 @@ static void json_notes(out *o, const lode_diagnosis *d)
     json_array_end(o);
 }
 
-static void json_rest(out *o, const session *s, const lode_diagnosis *d)
+static void json_rest(out *o, const diagnose_page *page)
 {
+    const lode_diagnosis *d = page->diagnosis;
     const lode_statement *statement;
     const lode_rule_state *rule;
     json_run(o, lode_diagnosis_run(d));
@@ -143,7 +174,7 @@ static void json_rest(out *o, const session *s, const lode_diagnosis *d)
     json_notes(o, d);
     json_array(o, "statements");
     for (size_t i = 0; (statement = lode_diagnosis_statement(d, i)) != NULL; i++)
-        json_statement(o, statement, s->path);
+        json_statement(o, statement, page->path);
     json_array_end(o);
     json_array(o, "rules");
     for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++) {
@@ -164,12 +195,12 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
-static void say_run(out *o, const session *s, const lode_diagnosis *d)
+static void say_run(out *o, const diagnose_page *page)
 {
-    const lode_run *run = lode_diagnosis_run(d);
+    const lode_run *run = lode_diagnosis_run(page->diagnosis);
     char time[NUMBER_SIZE], samples[NUMBER_SIZE], size[96];
     if (run->metric == NULL) {
-        out_say(o, "%s", s->path);
+        out_say(o, "%s", page->path);
         return;
     }
     if (run->ranks > 1 && run->threads % run->ranks == 0)
@@ -184,8 +215,7 @@ static void say_run(out *o, const session *s, const lode_diagnosis *d)
         (int)(strstr(metric, " (sec)") ? strstr(metric, " (sec)") - metric : (ptrdiff_t)strlen(metric));
     format_amount(time, run->run_time, unit_of_metric(metric));
     format_count(samples, run->samples);
-    out_say(o, "%s: %s, run time %s%s%s, %s%s%.*s",
-            lode_database_title(s->db)[0] ? lode_database_title(s->db) : s->path, size, time,
+    out_say(o, "%s: %s, run time %s%s%s, %s%s%.*s", page->title[0] ? page->title : page->path, size, time,
             run->is_seconds ? "" : " ", run->is_seconds ? "" : metric, run->samples ? samples : "",
             run->samples ? " samples of " : "", length, metric);
 }
@@ -356,7 +386,7 @@ static int is_shown(const lode_statement *statement, unsigned shown)
            (!statement->has_gain || statement->gain >= GAIN_SHOWN);
 }
 
-static void say_hot_spot(out *o, const session *s, const lode_statement *statement)
+static void say_hot_spot(out *o, const char *path, const lode_statement *statement)
 {
     out_gap(o);
     if (out_format_of(o) == OUT_MARKDOWN) {
@@ -364,26 +394,27 @@ static void say_hot_spot(out *o, const session *s, const lode_statement *stateme
         return;
     }
     say_wrapped(o, "Most work: ", statement->text, 11);
-    say_command(o, &statement->evidence[0], s->path);
+    say_command(o, &statement->evidence[0], path);
 }
 
-static void say_statements(out *o, const session *s, const lode_diagnosis *d, int all)
+static void say_statements(out *o, const diagnose_page *page)
 {
+    const lode_diagnosis *d = page->diagnosis;
     const lode_statement *statement, *hot = NULL;
     unsigned shown = 0, hidden = 0;
     int is_markdown = out_format_of(o) == OUT_MARKDOWN;
     for (size_t i = 0; (statement = lode_diagnosis_statement(d, i)) != NULL; i++) {
         if (is_hot_spot(statement)) {
             hot = statement;
-        } else if (!all && !is_shown(statement, shown)) {
+        } else if (!page->all && !is_shown(statement, shown)) {
             hidden++;
         } else if (is_markdown) {
             if (shown == 0)
                 out_table(o, OUT_SIDE, "statements", statement_columns, 4, UNIT_COUNT);
-            put_statement(o, ++shown, statement, s->path);
+            put_statement(o, ++shown, statement, page->path);
         } else {
             out_gap(o);
-            say_statement(o, ++shown, statement, s->path);
+            say_statement(o, ++shown, statement, page->path);
         }
     }
     if (is_markdown && shown)
@@ -397,7 +428,7 @@ static void say_statements(out *o, const session *s, const lode_diagnosis *d, in
     if (hidden)
         out_say(o, "%u smaller one%s (--all)", hidden, plural(hidden));
     if (hot)
-        say_hot_spot(o, s, hot);
+        say_hot_spot(o, page->path, hot);
 }
 
 static void say_rules(out *o, const lode_diagnosis *d)
@@ -411,24 +442,30 @@ static void say_rules(out *o, const lode_diagnosis *d)
                   rule->ran ? "" : "; not looked at: ", rule->ran ? "" : rule->reason);
 }
 
-void diagnose_print(out *o, const session *s, const lode_diagnosis *d, int all)
+static out_schema schema_of(const lode_diagnosis *d)
 {
+    return lode_diagnosis_run(d)->source == LODE_RUN_PROFILES ? SCHEMA_DIAGNOSE : SCHEMA_DIAGNOSE_RECORDING;
+}
+
+void diagnose_print(out *o, const diagnose_page *page)
+{
+    const lode_diagnosis *d = page->diagnosis;
     const lode_quality_note *note;
-    out_begin(o, SCHEMA_DIAGNOSE, s->path);
+    out_begin(o, schema_of(d), page->path);
     if (out_format_of(o) == OUT_JSON)
-        json_rest(o, s, d);
+        json_rest(o, page);
     else if (out_is_prose(o))
-        say_run(o, s, d);
+        say_run(o, page);
     for (size_t i = 0; out_is_prose(o) && (note = lode_diagnosis_note(d, i)) != NULL; i++)
         out_say(o, "%s", note->text);
-    if (lode_diagnosis_run(d)->metric || !out_is_prose(o)) {
+    if (lode_diagnosis_run(d)->total > 0 || !out_is_prose(o)) {
         out_gap(o);
         print_activities(o, d);
     }
     if (out_is_prose(o)) {
         print_efficiency(o, lode_diagnosis_efficiency(d), lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0);
-        say_statements(o, s, d, all);
-        if (all)
+        say_statements(o, page);
+        if (page->all)
             say_rules(o, d);
         out_gap(o);
         out_say(o, "Not known: how much runs of this program differ.");

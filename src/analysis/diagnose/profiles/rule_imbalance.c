@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* imbalance: one rank, or one thread of OpenMP regions, has more useful work than others. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include <lode/name.h>
 #include <math.h>
@@ -28,19 +28,20 @@ static void note(struct balance *b, double work, size_t thread)
 
 static void balance_ranks(const struct lode_diagnosis *d, struct balance *b)
 {
-    for (size_t i = 0; i < d->rank_count; i++) {
+    for (size_t i = 0; i < d->profiles->rank_count; i++) {
         double work = 0;
-        for (size_t t = 0; t < d->ranks[i].count; t++)
-            work += lode_time_of_thread(&d->threads[d->ranks[i].first + t], USEFUL, EVERYWHERE);
-        note(b, work / (double)d->ranks[i].count, d->ranks[i].first);
+        for (size_t t = 0; t < d->profiles->ranks[i].count; t++)
+            work += lode_time_of_thread(&d->profiles->threads[d->profiles->ranks[i].first + t], USEFUL,
+                                        EVERYWHERE);
+        note(b, work / (double)d->profiles->ranks[i].count, d->profiles->ranks[i].first);
     }
 }
 
 /* Work inside regions: like with like. */
 static void balance_threads(const struct lode_diagnosis *d, struct balance *b)
 {
-    for (size_t i = 0; i < d->thread_count; i++)
-        note(b, lode_time_of_thread(&d->threads[i], USEFUL, INSIDE), i);
+    for (size_t i = 0; i < d->profiles->thread_count; i++)
+        note(b, lode_time_of_thread(&d->profiles->threads[i], USEFUL, INSIDE), i);
 }
 
 static lode_status judge(struct lode_diagnosis *d, const struct balance *b, const char *noun, double limit,
@@ -54,7 +55,7 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
     if (loss <= limit || b->most - b->mean <= ERRORS_MIN * deviation)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "imbalance", .confidence = LODE_LIKELY}};
-    lode_profile_label(d->db, d->threads[b->longest].profile, name, sizeof name);
+    lode_profile_label(d->profiles->db, d->profiles->threads[b->longest].profile, name, sizeof name);
     lode_set_gain(d, &draft, (b->most - b->mean) / d->run.run_time);
     draft.statement.text = lode_say(d, "%s have unequal work: load balance %.2f.", noun, 1 - loss);
     lode_set_command(lode_add_evidence(&draft,
@@ -62,7 +63,7 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
                                                 lode_amount(d, b->most), lode_amount(d, b->mean)),
                                        b->most, lode_metric_name(d->run.metric)),
                      words);
-    if (d->rank_count > 1 && lode_diagnose_unequal_work(d) > EXPLAINS_MIN)
+    if (d->profiles->rank_count > 1 && lode_diagnose_unequal_work(d) > EXPLAINS_MIN)
         lode_add_explains(&draft, "mpi");
     lode_add_explains(&draft, "omp-imbalance");
     lode_add_explains(&draft, "efficiency");
@@ -72,7 +73,7 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     struct balance b = {0};
-    if (d->rank_count > 1) {
+    if (d->profiles->rank_count > 1) {
         balance_ranks(d, &b);
         return judge(d, &b, "Ranks", RANKS_MIN, error);
     }

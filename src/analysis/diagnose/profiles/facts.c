@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The time of each thread by activity and place. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/key.h"
 #include "analysis/spread.h"
@@ -14,10 +14,10 @@
 const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const char *name, double *total)
 {
     lode_block summary;
-    if (lode_profile_block(d->db, 0, &summary, NULL) != LODE_OK)
+    if (lode_profile_block(d->profiles->db, 0, &summary, NULL) != LODE_OK)
         return NULL;
-    for (uint32_t i = 0; i < lode_database_metric_count(d->db); i++) {
-        const lode_metric *metric = lode_database_metric(d->db, i);
+    for (uint32_t i = 0; i < lode_database_metric_count(d->profiles->db); i++) {
+        const lode_metric *metric = lode_database_metric(d->profiles->db, i);
         uint16_t id;
         double value = 0;
         if (strcmp(lode_metric_name(metric), name) == 0 &&
@@ -71,41 +71,44 @@ static bool is_std(const lode_context *context)
 static void enter_application(struct lode_diagnosis *d, const lode_context *context)
 {
     uint32_t i = context->index;
-    if (d->places[i] < PLACE_APPLICATION)
-        d->places[i] = PLACE_APPLICATION;
+    if (d->profiles->places[i] < PLACE_APPLICATION)
+        d->profiles->places[i] = PLACE_APPLICATION;
     if (is_region(context))
-        d->places[i] = PLACE_REGION;
-    if (!is_std(context) || d->holders[i] == 0)
-        d->holders[i] = i;
-    d->entries[i] = i;
+        d->profiles->places[i] = PLACE_REGION;
+    if (!is_std(context) || d->profiles->holders[i] == 0)
+        d->profiles->holders[i] = i;
+    d->profiles->entries[i] = i;
 }
 
 static void find_place(struct lode_diagnosis *d, const lode_context *context, bool is_own)
 {
     uint32_t i = context->index, above = context->parent;
-    d->places[i] = d->places[above];
-    d->holders[i] = d->holders[above];
-    d->entries[i] = d->entries[above];
-    d->functions[i] = begins_function(context) ? i : d->functions[above];
+    d->profiles->places[i] = d->profiles->places[above];
+    d->profiles->holders[i] = d->profiles->holders[above];
+    d->profiles->entries[i] = d->profiles->entries[above];
+    d->profiles->functions[i] = begins_function(context) ? i : d->profiles->functions[above];
     if (is_own)
         enter_application(d, context);
-    else if (d->activities_of[i] != d->activities_of[above])
-        d->entries[i] = i;
+    else if (d->profiles->activities_of[i] != d->profiles->activities_of[above])
+        d->profiles->entries[i] = i;
 }
 
 static lode_status find_places(struct lode_diagnosis *d, lode_error *error)
 {
-    const struct lode_context_tree *tree = &d->db->tree;
+    const struct lode_context_tree *tree = &d->profiles->db->tree;
     size_t count = (size_t)tree->count + 1;
-    d->activities_of = calloc(count, 1);
-    d->places = calloc(count, 1);
-    d->holders = calloc(count, sizeof *d->holders);
-    d->entries = calloc(count, sizeof *d->entries);
-    d->functions = calloc(count, sizeof *d->functions);
-    LODE_TRY_ALLOC(d->activities_of && d->places && d->holders && d->entries && d->functions, error);
+    d->profiles->activities_of = calloc(count, 1);
+    d->profiles->places = calloc(count, 1);
+    d->profiles->holders = calloc(count, sizeof *d->profiles->holders);
+    d->profiles->entries = calloc(count, sizeof *d->profiles->entries);
+    d->profiles->functions = calloc(count, sizeof *d->profiles->functions);
+    LODE_TRY_ALLOC(d->profiles->activities_of && d->profiles->places && d->profiles->holders &&
+                       d->profiles->entries && d->profiles->functions,
+                   error);
     unsigned char *is_own = calloc(count, 1);
     LODE_TRY_ALLOC(is_own, error);
-    lode_status status = lode_activity_paths(d->activities_of, is_own, tree, d->options.kinds, error);
+    lode_status status =
+        lode_activity_paths(d->profiles->activities_of, is_own, tree, d->options.kinds, error);
     for (uint32_t i = 1; i < tree->count && status == LODE_OK; i++)
         find_place(d, &tree->nodes[i], is_own[i]);
     free(is_own);
@@ -127,16 +130,16 @@ double lode_time_of_thread(const struct thread *thread, unsigned activities, uns
 double lode_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places)
 {
     double sum = 0;
-    for (size_t i = 0; i < d->thread_count; i++)
-        sum += lode_time_of_thread(&d->threads[i], activities, places);
+    for (size_t i = 0; i < d->profiles->thread_count; i++)
+        sum += lode_time_of_thread(&d->profiles->threads[i], activities, places);
     return sum;
 }
 
 double lode_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places)
 {
     double sum = 0;
-    for (size_t i = 0; i < d->rank_count; i++)
-        sum += lode_time_of_thread(&d->threads[d->ranks[i].first], activities, places);
+    for (size_t i = 0; i < d->profiles->rank_count; i++)
+        sum += lode_time_of_thread(&d->profiles->threads[d->profiles->ranks[i].first], activities, places);
     return sum;
 }
 
@@ -151,11 +154,11 @@ static lode_status read_ids(const struct lode_diagnosis *d, struct thread *threa
 {
     lode_id ids[IDS_MAX];
     uint32_t count;
-    *is_thread = !lode_profile_is_summary(d->db, thread->profile);
-    LODE_TRY(lode_profile_ids(d->db, thread->profile, ids, IDS_MAX, &count, error));
+    *is_thread = !lode_profile_is_summary(d->profiles->db, thread->profile);
+    LODE_TRY(lode_profile_ids(d->profiles->db, thread->profile, ids, IDS_MAX, &count, error));
     thread->rank = UINT32_MAX;
     for (uint32_t i = 0; i < count && i < IDS_MAX; i++) {
-        const char *kind = lode_database_id_kind_name(d->db, ids[i].kind);
+        const char *kind = lode_database_id_kind_name(d->profiles->db, ids[i].kind);
         if (kind == NULL)
             continue;
         if (strncmp(kind, "GPU", 3) == 0)
@@ -184,14 +187,14 @@ static bool is_helper(const struct thread *thread)
 static lode_status take_profile(struct lode_diagnosis *d, const double *values, uint32_t profile,
                                 lode_error *error)
 {
-    struct thread *thread = &d->threads[d->thread_count];
+    struct thread *thread = &d->profiles->threads[d->profiles->thread_count];
     bool is_thread;
     *thread = (struct thread){.profile = profile};
     LODE_TRY(read_ids(d, thread, &is_thread, error));
     if (!is_thread)
         return LODE_OK;
     for (unsigned row = 0; row < ROWS; row++) {
-        double time = values[2 * ((size_t)row * d->db->profile_count + profile)];
+        double time = values[2 * ((size_t)row * d->profiles->db->profile_count + profile)];
         thread->time[row / ACTIVITIES][row % ACTIVITIES] = isfinite(time) ? time : 0;
     }
     thread->total = lode_time_of_thread(thread, ALL, EVERYWHERE);
@@ -200,15 +203,15 @@ static lode_status take_profile(struct lode_diagnosis *d, const double *values, 
     else if (is_helper(thread))
         d->run.helpers++;
     else
-        d->thread_count++;
+        d->profiles->thread_count++;
     return LODE_OK;
 }
 
 static lode_status read_threads(struct lode_diagnosis *d, double *values, uint32_t *rows, lode_error *error)
 {
     lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
-    for (uint32_t i = 0; i < d->db->tree.count; i++)
-        rows[i] = (uint32_t)d->places[i] * ACTIVITIES + d->activities_of[i];
+    for (uint32_t i = 0; i < d->profiles->db->tree.count; i++)
+        rows[i] = (uint32_t)d->profiles->places[i] * ACTIVITIES + d->profiles->activities_of[i];
     options.metric = d->run.metric;
     options.rows = rows;
     options.row_count = ROWS;
@@ -216,10 +219,10 @@ static lode_status read_threads(struct lode_diagnosis *d, double *values, uint32
     options.on_progress = d->options.on_progress;
     options.user = d->options.user;
     options.pool = d->options.pool;
-    LODE_TRY(lode_spread_rows_values(values, d->db, &options, error));
-    d->threads = calloc((size_t)d->db->profile_count + 1, sizeof *d->threads);
-    LODE_TRY_ALLOC(d->threads, error);
-    for (uint32_t p = 1; p < d->db->profile_count; p++)
+    LODE_TRY(lode_spread_rows_values(values, d->profiles->db, &options, error));
+    d->profiles->threads = calloc((size_t)d->profiles->db->profile_count + 1, sizeof *d->profiles->threads);
+    LODE_TRY_ALLOC(d->profiles->threads, error);
+    for (uint32_t p = 1; p < d->profiles->db->profile_count; p++)
         LODE_TRY(take_profile(d, values, p, error));
     return LODE_OK;
 }
@@ -234,34 +237,34 @@ static int compare_threads(const void *left, const void *right)
 
 static lode_status find_ranks(struct lode_diagnosis *d, lode_error *error)
 {
-    d->ranks = calloc(d->thread_count + 1, sizeof *d->ranks);
-    LODE_TRY_ALLOC(d->ranks, error);
-    if (d->thread_count)
-        qsort(d->threads, d->thread_count, sizeof *d->threads, compare_threads);
-    for (size_t i = 0; i < d->thread_count; i++) {
-        struct thread *thread = &d->threads[i];
+    d->profiles->ranks = calloc(d->profiles->thread_count + 1, sizeof *d->profiles->ranks);
+    LODE_TRY_ALLOC(d->profiles->ranks, error);
+    if (d->profiles->thread_count)
+        qsort(d->profiles->threads, d->profiles->thread_count, sizeof *d->profiles->threads, compare_threads);
+    for (size_t i = 0; i < d->profiles->thread_count; i++) {
+        struct thread *thread = &d->profiles->threads[i];
         bool is_first = i == 0 || thread[-1].node != thread->node || thread[-1].rank != thread->rank;
         if (is_first)
-            d->ranks[d->rank_count++].first = i;
+            d->profiles->ranks[d->profiles->rank_count++].first = i;
         thread->is_master = is_first;
-        d->ranks[d->rank_count - 1].count++;
+        d->profiles->ranks[d->profiles->rank_count - 1].count++;
         d->run.total += thread->total;
         d->run.run_time = fmax(d->run.run_time, thread->total);
         for (unsigned a = 0; a < ACTIVITIES; a++)
             d->activities[a] += lode_time_of_thread(thread, 1u << a, EVERYWHERE);
     }
-    d->run.ranks = (uint32_t)d->rank_count;
-    d->run.threads = (uint32_t)d->thread_count;
+    d->run.ranks = (uint32_t)d->profiles->rank_count;
+    d->run.threads = (uint32_t)d->profiles->thread_count;
     return LODE_OK;
 }
 
 static lode_status add_up(struct lode_diagnosis *d, lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    if (d->db->profile_count > PROFILES_MAX)
+    if (d->profiles->db->profile_count > PROFILES_MAX)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d profiles", PROFILES_MAX);
-    double *values = calloc((size_t)d->db->profile_count + 1, (size_t)2 * ROWS * sizeof *values);
-    uint32_t *rows = calloc((size_t)d->db->tree.count + 1, sizeof *rows);
+    double *values = calloc((size_t)d->profiles->db->profile_count + 1, (size_t)2 * ROWS * sizeof *values);
+    uint32_t *rows = calloc((size_t)d->profiles->db->tree.count + 1, sizeof *rows);
     lode_status status = values && rows ? read_threads(d, values, rows, error) : lode_fail_memory(error);
     free(values);
     free(rows);
@@ -270,12 +273,12 @@ static lode_status add_up(struct lode_diagnosis *d, lode_error *error)
     options.metric = d->run.metric;
     options.threads = d->options.threads;
     options.pool = d->options.pool;
-    return lode_cost_compute(&d->cost, d->db, &options, error);
+    return lode_cost_compute(&d->profiles->cost, d->profiles->db, &options, error);
 }
 
 lode_status lode_diagnose_threads(struct lode_diagnosis *d, lode_error *error)
 {
-    if (d->db->profile_count > 0)
+    if (d->profiles->db->profile_count > 0)
         choose_metric(d);
     else
         d->lacks[NEED_METRIC] = true;

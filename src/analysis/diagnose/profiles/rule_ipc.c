@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ipc: few instructions per cycle in code of the program. Spinning changes it elsewhere. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #define IPC_MIN  0.7
 #define MOST_OWN 0.5 /* of the cycles */
@@ -13,10 +13,10 @@ static lode_status own_cost(const struct lode_diagnosis *d, const char *name, do
     options.metric = lode_diagnose_metric(d, name, total);
     options.threads = d->options.threads;
     options.pool = d->options.pool;
-    LODE_TRY(lode_cost_compute(&cost, d->db, &options, error));
+    LODE_TRY(lode_cost_compute(&cost, d->profiles->db, &options, error));
     *own = 0;
-    for (uint32_t i = 0; i < d->db->tree.count; i++)
-        if (d->activities_of[i] == LODE_ACTIVITY_OWN)
+    for (uint32_t i = 0; i < d->profiles->db->tree.count; i++)
+        if (d->profiles->activities_of[i] == LODE_ACTIVITY_OWN)
             *own += cost->own[i];
     lode_cost_free(cost);
     return LODE_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gpu-copies, gpu-runtime: data move to and from the GPU; the processor is in the GPU runtime. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static lode_status run_copies(struct lode_diagnosis *d, lode_error *error)
     double gpu = 0, copies = 0, in = 0, out = 0;
     if (!lode_diagnose_metric(d, "GPUOP (sec)", &gpu) || !lode_diagnose_metric(d, "GXCOPY (sec)", &copies))
         return LODE_OK;
-    double share = fmin(1, copies / d->seconds);
+    double share = fmin(1, copies / d->run.seconds);
     if (copies / gpu <= COPIES_OF_GPU || share <= COPIES_OF_RUN)
         return LODE_OK;
     struct draft draft = {
@@ -26,7 +26,7 @@ static lode_status run_copies(struct lode_diagnosis *d, lode_error *error)
     lode_set_command(
         lode_add_evidence(&draft,
                           lode_say(d, "%.3g s of %.3g s; kernels and the rest of the GPU: %.3g s", copies,
-                                   d->seconds, gpu - copies),
+                                   d->run.seconds, gpu - copies),
                           copies, "GXCOPY (sec)"),
         words);
     lode_diagnose_metric(d, "GXCOPY:H2D (B)", &in);
@@ -55,14 +55,14 @@ static lode_status run_runtime(struct lode_diagnosis *d, lode_error *error)
     double kernels = 0, share = lode_time_of_threads(d, SET(GPU), EVERYWHERE) / d->run.total;
     if (share - lode_share_error(d, share) <= RUNTIME_MIN)
         return LODE_OK;
-    LODE_TRY(lode_diagnose_path(d, d->cost, SET(GPU), &path, error));
+    LODE_TRY(lode_diagnose_path(d, d->profiles->cost, SET(GPU), &path, error));
     struct draft draft = {
         .statement = {.id = "gpu-runtime", .confidence = LODE_LIKELY, .context = path.entry}};
     const char *entry = lode_name_of(d, path.entry), *holder = lode_name_of(d, path.holder);
     const char *words[] = {"tree", "--callers", entry, NULL};
     /* Waiting for kernels is not lost. */
     lode_diagnose_metric(d, "GKER (sec)", &kernels);
-    lode_set_gain(d, &draft, fmax(0, share - (d->seconds > 0 ? kernels / d->seconds : 0)));
+    lode_set_gain(d, &draft, fmax(0, share - (d->run.seconds > 0 ? kernels / d->run.seconds : 0)));
     draft.statement.function = entry;
     draft.statement.text =
         lode_say(d, "%.0f%% of the time of threads is in the GPU runtime, %s in %s below %s.%s", 100 * share,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* file-io: files are read and written. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #define IO_MIN 0.10
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     struct path path;
-    double share =
-        lode_time_of_threads(d, SET(FILE), EVERYWHERE) / ((double)d->thread_count * d->run.run_time);
+    double share = lode_time_of_threads(d, SET(FILE), EVERYWHERE) /
+                   ((double)d->profiles->thread_count * d->run.run_time);
     if (share - lode_share_error(d, share) <= IO_MIN)
         return LODE_OK;
-    LODE_TRY(lode_diagnose_path(d, d->cost, SET(FILE), &path, error));
+    LODE_TRY(lode_diagnose_path(d, d->profiles->cost, SET(FILE), &path, error));
     struct draft draft = {.statement = {.id = "file-io", .confidence = LODE_LIKELY, .context = path.holder}};
     const char *entry = lode_name_of(d, path.entry), *holder = lode_name_of(d, path.holder);
     const char *words[] = {"tree", "--callers", entry, NULL};

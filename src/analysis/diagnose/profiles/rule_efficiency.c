@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* efficiency: threads do useful work in less than 80 % of the run time. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #define ACCEPTABLE 0.8
 

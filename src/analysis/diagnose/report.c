@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Texts, notes and statements. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/report.h"
 
-#include "analysis/key.h"
-#include <lode/name.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    TEXT_MAX = 1024,
-    NAME_MAX_SHOWN = 160
+    TEXT_MAX = 1024
 };
-
-static const char *keep(struct lode_diagnosis *d, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = lode_arena_alloc(&d->arena, size, 1);
-    return copy ? memcpy(copy, text, size) : "";
-}
 
 const char *lode_say(struct lode_diagnosis *d, const char *format, ...)
 {
@@ -28,33 +18,9 @@ const char *lode_say(struct lode_diagnosis *d, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return keep(d, text);
-}
-
-const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context)
-{
-    char name[NAME_MAX_SHOWN];
-    if (context == NULL)
-        return "";
-    while (!begins_function(context))
-        context = lode_context_parent(context);
-    lode_context_label_as(context, LODE_NAME_SIMPLE, name, sizeof name);
-    /* hpcprof adds the load module: "brk [libc.so.6]". */
-    char *module = strstr(name, " [");
-    if (module && module != name)
-        *module = '\0';
-    return keep(d, name);
-}
-
-const char *lode_mostly(const struct path *path)
-{
-    return path->part > 0.5 ? "mostly" : "the largest part";
-}
-
-const char *lode_amount(struct lode_diagnosis *d, double value)
-{
-    return d->run.is_seconds ? lode_say(d, "%.3g s", value)
-                             : lode_say(d, "%.3g %s", value, lode_metric_name(d->run.metric));
+    size_t size = strlen(text) + 1;
+    char *copy = lode_arena_alloc(&d->arena, size, 1);
+    return copy ? memcpy(copy, text, size) : "";
 }
 
 lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
@@ -66,13 +32,12 @@ lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_le
     return LODE_OK;
 }
 
-void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain)
+void lode_set_gain_within(struct draft *draft, double gain, double low, double high)
 {
-    double half = lode_share_error(d, gain);
     draft->statement.has_gain = 1;
     draft->statement.gain = fmin(1, fmax(0, gain));
-    draft->statement.low = fmax(0, gain - half);
-    draft->statement.high = fmin(1, gain + half);
+    draft->statement.low = fmin(1, fmax(0, low));
+    draft->statement.high = fmin(1, fmax(0, high));
 }
 
 lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit)

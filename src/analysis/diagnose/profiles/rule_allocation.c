@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allocation: memory is allocated and freed, also by masters while other threads wait. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include <string.h>
 
@@ -58,15 +58,15 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         ALLOCATION = SET(ALLOC) | SET(PAGES)
     };
     struct path path;
-    const lode_cost *cost = d->cost;
+    const lode_cost *cost = d->profiles->cost;
     double all = lode_time_of_threads(d, ALLOCATION, EVERYWHERE),
            master = lode_time_of_masters(d, ALLOCATION, EVERYWHERE);
     double serial = lode_time_of_masters(d, ALLOCATION, OUTSIDE),
            alone = lode_time_of_masters(d, USEFUL, OUTSIDE);
     bool is_of_masters = all > 0 && master / all > BY_MASTERS;
     bool is_serial = is_of_masters && lode_find_statement(d, "omp-serial") && serial > OF_SERIAL * alone;
-    double share = is_of_masters ? master / ((double)d->rank_count * d->run.run_time)
-                                 : all / ((double)d->thread_count * d->run.run_time);
+    double share = is_of_masters ? master / ((double)d->profiles->rank_count * d->run.run_time)
+                                 : all / ((double)d->profiles->thread_count * d->run.run_time);
     if (share - lode_share_error(d, share) <= ALLOCATION_MIN)
         return LODE_OK;
     if (is_of_masters)

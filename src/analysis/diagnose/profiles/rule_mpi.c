@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi, mpi-startup: the masters of ranks are in MPI. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include <math.h>
 
@@ -10,19 +10,20 @@
 
 static double of_masters(const struct lode_diagnosis *d, unsigned activities)
 {
-    return lode_time_of_masters(d, activities, EVERYWHERE) / ((double)d->rank_count * d->run.run_time);
+    return lode_time_of_masters(d, activities, EVERYWHERE) /
+           ((double)d->profiles->rank_count * d->run.run_time);
 }
 
 double lode_diagnose_unequal_work(const struct lode_diagnosis *d)
 {
     double most = 0, sum = 0, mpi = lode_time_of_masters(d, SET(MPI), EVERYWHERE);
-    for (size_t i = 0; i < d->rank_count; i++) {
-        const struct thread *master = &d->threads[d->ranks[i].first];
+    for (size_t i = 0; i < d->profiles->rank_count; i++) {
+        const struct thread *master = &d->profiles->threads[d->profiles->ranks[i].first];
         double work = lode_time_of_thread(master, ~(SET(MPI) | SET(MPI_STARTUP)), EVERYWHERE);
         most = fmax(most, work);
         sum += work;
     }
-    return mpi > 0 ? fmin(1, fmax(0, most * (double)d->rank_count - sum) / mpi) : 0;
+    return mpi > 0 ? fmin(1, fmax(0, most * (double)d->profiles->rank_count - sum) / mpi) : 0;
 }
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)

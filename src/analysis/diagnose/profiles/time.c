@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Run time, number of samples, efficiencies. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/sketch.h"
 #include "model/trace.h"
@@ -14,10 +14,10 @@ enum {
 /* Whether profiles are of threads that count, by profile. */
 static lode_status mark_threads(const struct lode_diagnosis *d, unsigned char **marks, lode_error *error)
 {
-    *marks = calloc((size_t)d->db->profile_count + 1, 1);
+    *marks = calloc((size_t)d->profiles->db->profile_count + 1, 1);
     LODE_TRY_ALLOC(*marks, error);
-    for (size_t i = 0; i < d->thread_count; i++)
-        (*marks)[d->threads[i].profile] = 1;
+    for (size_t i = 0; i < d->profiles->thread_count; i++)
+        (*marks)[d->profiles->threads[i].profile] = 1;
     return LODE_OK;
 }
 
@@ -25,10 +25,10 @@ static lode_status read_lines(struct lode_diagnosis *d, const unsigned char *mar
 {
     uint64_t first = UINT64_MAX, last = 0, samples = 0, lines = 0;
     double covered = 0;
-    for (uint32_t i = 0; i < lode_database_trace_count(d->db); i++) {
+    for (uint32_t i = 0; i < lode_database_trace_count(d->profiles->db); i++) {
         lode_trace_line line;
-        LODE_TRY(lode_database_trace_line(d->db, i, &line, error));
-        if (line.profile >= d->db->profile_count || !marks[line.profile] || line.sample_count == 0)
+        LODE_TRY(lode_database_trace_line(d->profiles->db, i, &line, error));
+        if (line.profile >= d->profiles->db->profile_count || !marks[line.profile] || line.sample_count == 0)
             continue;
         uint64_t begin = trace_time(&line, 0), end = trace_time(&line, line.sample_count - 1);
         first = begin < first ? begin : first;
@@ -40,8 +40,8 @@ static lode_status read_lines(struct lode_diagnosis *d, const unsigned char *mar
     if (lines == 0 || last <= first)
         return LODE_OK;
     d->run.samples = samples;
-    d->span = (double)(last - first) * 1e-9;
-    d->covered = covered * 1e-9 / (d->span * (double)lines);
+    d->profiles->span = (double)(last - first) * 1e-9;
+    d->profiles->covered = covered * 1e-9 / (d->profiles->span * (double)lines);
     return LODE_OK;
 }
 
@@ -54,11 +54,11 @@ static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *
     lode_status status = LODE_OK;
     LODE_TRY_ALLOC(buckets, error);
     bool has_points = lode_metric_id(d->run.metric, LODE_SCOPE_POINT, &id) == LODE_OK;
-    for (uint32_t p = 1; has_points && p < d->db->profile_count && status == LODE_OK; p++) {
+    for (uint32_t p = 1; has_points && p < d->profiles->db->profile_count && status == LODE_OK; p++) {
         lode_block block;
         if (!marks[p])
             continue;
-        status = lode_profile_block(d->db, p, &block, error);
+        status = lode_profile_block(d->profiles->db, p, &block, error);
         for (uint32_t g = 0; status == LODE_OK && g < block.group_count; g++) {
             lode_group group;
             double value;
@@ -90,13 +90,13 @@ lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     LODE_TRY(mark_threads(d, &marks, error));
     lode_status status = read_lines(d, marks, error);
-    if (status == LODE_OK && d->span == 0 && d->run.total > 0)
+    if (status == LODE_OK && d->profiles->span == 0 && d->run.total > 0)
         status = guess_samples(d, marks, error);
     free(marks);
-    d->longest = d->run.run_time;
-    d->seconds = d->run.is_seconds ? fmax(d->run.run_time, d->span) : d->span;
+    d->profiles->longest = d->run.run_time;
+    d->run.seconds = d->run.is_seconds ? fmax(d->run.run_time, d->profiles->span) : d->profiles->span;
     if (d->run.is_seconds)
-        d->run.run_time = d->seconds;
+        d->run.run_time = d->run.seconds;
     return status;
 }
 
@@ -110,15 +110,15 @@ double lode_share_error(const struct lode_diagnosis *d, double share)
 
 static bool has_regions(const struct lode_diagnosis *d)
 {
-    return d->thread_count > d->rank_count && lode_time_of_threads(d, ALL, INSIDE) > 0;
+    return d->profiles->thread_count > d->profiles->rank_count && lode_time_of_threads(d, ALL, INSIDE) > 0;
 }
 
 static void hybrid(struct lode_diagnosis *d, double whole, double useful)
 {
     double process = 0, serial_loss = 0, openmp = 0, serial_sum = 0, most = 0, sum = 0;
-    for (size_t i = 0; i < d->rank_count; i++) {
-        const struct thread *master = &d->threads[d->ranks[i].first];
-        double count = (double)d->ranks[i].count;
+    for (size_t i = 0; i < d->profiles->rank_count; i++) {
+        const struct thread *master = &d->profiles->threads[d->profiles->ranks[i].first];
+        double count = (double)d->profiles->ranks[i].count;
         double serial = lode_time_of_thread(master, USEFUL, OUTSIDE);
         double inside =
             lode_time_of_thread(master, USEFUL, INSIDE) + lode_time_of_thread(master, OPENMP, EVERYWHERE);
@@ -134,24 +134,24 @@ static void hybrid(struct lode_diagnosis *d, double whole, double useful)
     e->process = process;
     e->serial = 1 - serial_loss;
     e->openmp = 1 - (openmp - (useful - serial_sum) / whole);
-    e->rank_balance = most > 0 ? sum / (double)d->rank_count / most : 1;
+    e->rank_balance = most > 0 ? sum / (double)d->profiles->rank_count / most : 1;
     e->rank_communication = most / d->run.run_time;
 }
 
 void lode_diagnose_efficiency(struct lode_diagnosis *d)
 {
-    double whole = (double)d->thread_count * d->run.run_time, useful = 0, most = 0;
-    if (d->thread_count < 2 || !(d->run.run_time > 0) || d->lacks[NEED_ONE_RUN] ||
+    double whole = (double)d->profiles->thread_count * d->run.run_time, useful = 0, most = 0;
+    if (d->profiles->thread_count < 2 || !(d->run.run_time > 0) || d->lacks[NEED_ONE_RUN] ||
         d->lacks[NEED_CONSISTENT] || d->lacks[NEED_SAMPLES])
         return;
-    for (size_t i = 0; i < d->thread_count; i++) {
-        double own = lode_time_of_thread(&d->threads[i], USEFUL, EVERYWHERE);
+    for (size_t i = 0; i < d->profiles->thread_count; i++) {
+        double own = lode_time_of_thread(&d->profiles->threads[i], USEFUL, EVERYWHERE);
         useful += own;
         most = fmax(most, own);
     }
     lode_efficiency *e = &d->efficiency;
     e->parallel = useful / whole;
-    e->load_balance = most > 0 ? useful / (double)d->thread_count / most : 1;
+    e->load_balance = most > 0 ? useful / (double)d->profiles->thread_count / most : 1;
     e->communication = most / d->run.run_time;
     e->useful_low = fmax(0, e->parallel - lode_share_error(d, e->parallel));
     e->useful_high = fmin(1, e->parallel + lode_share_error(d, e->parallel));

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the rules of a diagnosis work on: facts that are computed once, and where statements go. */
-#ifndef LODE_ANALYSIS_DIAGNOSE_WORK_H
-#define LODE_ANALYSIS_DIAGNOSE_WORK_H
+/* What rules for databases work on: facts about profiles that are computed once. */
+#ifndef LODE_ANALYSIS_DIAGNOSE_PROFILES_FACTS_H
+#define LODE_ANALYSIS_DIAGNOSE_PROFILES_FACTS_H
 
 #include "analysis/activity.h"
 #include "analysis/cost.h"
-#include "base/arena.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "analysis/diagnose/report.h"
 #include "model/database.h"
-#include <lode/diagnose.h>
 
 /* Where in the program something happens. */
 enum place {
@@ -20,8 +17,6 @@ enum place {
 };
 
 enum {
-    /* The last one: time that no function explains. */
-    ACTIVITIES = LODE_ACTIVITY_COUNT + 1,
     ROWS = ACTIVITIES * PLACE_COUNT
 };
 
@@ -69,14 +64,8 @@ enum need {
     NEED_COUNT
 };
 
-/* Its public name is lode_diagnosis. */
-struct lode_diagnosis {
+struct profile_facts {
     const lode_database *db;
-    lode_diagnose_options options;
-    struct lode_arena arena; /* of all texts */
-    lode_run run;
-    double activities[ACTIVITIES]; /* time of threads */
-    bool lacks[NEED_COUNT];
     /* By index of context. */
     unsigned char *activities_of, *places;
     uint32_t *functions; /* the function that it begins or is in */
@@ -89,13 +78,14 @@ struct lode_diagnosis {
     struct rank *ranks;
     size_t rank_count;
     double longest; /* time of a thread */
-    double seconds; /* the run time; 0: not known */
     double span;    /* of trace lines: first to last sample */
     double covered; /* mean share of it that a line has */
-    lode_efficiency efficiency;
-    bool has_efficiency;
-    struct lode_array notes, statements, rules;
 };
+
+/* Looks for what limits the run that a database is of. */
+lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error);
+/* NULL is allowed. */
+void lode_profile_facts_free(struct profile_facts *facts);
 
 /* ---- facts ---- */
 
@@ -149,43 +139,16 @@ lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, l
 /* Own cost of application functions without a name. */
 double lode_diagnose_unnamed(const struct lode_diagnosis *d);
 
-/* ---- texts and statements ---- */
+/* ---- texts ---- */
 
-/* A text in the arena; "" if there is no memory. */
-const char *lode_say(struct lode_diagnosis *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The simple name of a context's function, for texts and for commands. */
 const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context);
 /* An amount in the unit of the metric. */
 const char *lode_amount(struct lode_diagnosis *d, double value);
-
-lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
-                          const char *text, lode_error *error);
-
-#define EVIDENCE_MAX 6
-
-/* A statement as it is made. */
-struct draft {
-    lode_statement statement;
-    lode_evidence evidence[EVIDENCE_MAX];
-};
-
-/* A gain with its interval. */
+/* A gain, and its interval by sampling. */
 void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain);
-/* Adds a figure. The words end with NULL. */
-lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit);
-void lode_set_command(lode_evidence *evidence, const char *const *words);
-void lode_add_explains(struct draft *draft, const char *id);
-lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *draft, lode_error *error);
-/* The statement of a rule; NULL: there is none. */
-struct draft *lode_find_statement(const struct lode_diagnosis *d, const char *id);
 
 /* ---- rules ---- */
-
-struct rule {
-    const char *id, *summary;
-    unsigned needs; /* bits of enum need */
-    lode_status (*run)(struct lode_diagnosis *d, lode_error *error);
-};
 
 extern const struct rule lode_rule_efficiency, lode_rule_omp_serial, lode_rule_omp_imbalance, lode_rule_mpi,
     lode_rule_mpi_startup, lode_rule_imbalance, lode_rule_allocation, lode_rule_hot_spot, lode_rule_file_io,

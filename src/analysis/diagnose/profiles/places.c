@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where costs are: the most expensive call path to an activity, the hottest function. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/key.h"
 #include <stdio.h>
@@ -65,7 +65,7 @@ static bool is_same_function(const lode_context *a, const lode_context *b)
 
 static const lode_context *function_of(const struct lode_diagnosis *d, uint32_t index)
 {
-    return &d->db->tree.nodes[d->functions[index]];
+    return &d->profiles->db->tree.nodes[d->profiles->functions[index]];
 }
 
 /* ---- paths to activities ---- */
@@ -81,7 +81,7 @@ static const lode_context *at_step(const struct lode_diagnosis *d, const lode_co
 {
     uint32_t index = context->index;
     if (step != STEP_LEAF)
-        index = step == STEP_HOLDER ? d->holders[index] : d->entries[index];
+        index = step == STEP_HOLDER ? d->profiles->holders[index] : d->profiles->entries[index];
     return function_of(d, index);
 }
 
@@ -92,10 +92,10 @@ static lode_status find_step(const struct lode_diagnosis *d, const lode_cost *co
     struct sums sums;
     lode_status status = LODE_OK;
     init_sums(&sums);
-    for (uint32_t i = 0; i < d->db->tree.count && status == LODE_OK; i++) {
-        const lode_context *context = &d->db->tree.nodes[i];
+    for (uint32_t i = 0; i < d->profiles->db->tree.count && status == LODE_OK; i++) {
+        const lode_context *context = &d->profiles->db->tree.nodes[i];
         double own = cost->own[i];
-        if (!(own > 0) || !(activities >> d->activities_of[i] & 1))
+        if (!(own > 0) || !(activities >> d->profiles->activities_of[i] & 1))
             continue;
         if (step > STEP_HOLDER && !is_same_function(at_step(d, context, STEP_HOLDER), path->holder))
             continue;
@@ -135,28 +135,28 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
     };
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection = NULL;
-    *cost = d->cost;
-    if (d->rank_count == d->thread_count)
+    *cost = d->profiles->cost;
+    if (d->profiles->rank_count == d->profiles->thread_count)
         return LODE_OK;
-    if (d->master_cost == NULL) {
-        size_t size = d->rank_count * ITEM + ITEM, length = 0;
+    if (d->profiles->master_cost == NULL) {
+        size_t size = d->profiles->rank_count * ITEM + ITEM, length = 0;
         char *text = malloc(size);
         LODE_TRY_ALLOC(text, error);
-        for (size_t i = 0; i < d->rank_count; i++)
-            length += (size_t)snprintf(text + length, size - length, "%s%u",
-                                       i ? "+" : "profile=", d->threads[d->ranks[i].first].profile);
-        lode_status status = lode_selection_parse(&selection, d->db, text, error);
+        for (size_t i = 0; i < d->profiles->rank_count; i++)
+            length += (size_t)snprintf(text + length, size - length, "%s%u", i ? "+" : "profile=",
+                                       d->profiles->threads[d->profiles->ranks[i].first].profile);
+        lode_status status = lode_selection_parse(&selection, d->profiles->db, text, error);
         free(text);
         LODE_TRY(status);
         options.metric = d->run.metric;
         options.selection = selection;
         options.threads = d->options.threads;
         options.pool = d->options.pool;
-        status = lode_cost_compute(&d->master_cost, d->db, &options, error);
+        status = lode_cost_compute(&d->profiles->master_cost, d->profiles->db, &options, error);
         lode_selection_free(selection);
         LODE_TRY(status);
     }
-    *cost = d->master_cost;
+    *cost = d->profiles->master_cost;
     return LODE_OK;
 }
 
@@ -164,7 +164,8 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
 
 static bool is_own(const struct lode_diagnosis *d, uint32_t index)
 {
-    return d->cost->own[index] > 0 && d->activities_of[index] == LODE_ACTIVITY_OWN && d->holders[index];
+    return d->profiles->cost->own[index] > 0 && d->profiles->activities_of[index] == LODE_ACTIVITY_OWN &&
+           d->profiles->holders[index];
 }
 
 /* The innermost loop that has most of it. */
@@ -182,12 +183,12 @@ static const struct sum *tightest(const struct sums *loops, double cost)
 /* By context: what it has in the same call of the function that holds it, with all below it. */
 static double *add_up_bodies(const struct lode_diagnosis *d)
 {
-    double *bodies = calloc((size_t)d->db->tree.count + 1, sizeof *bodies);
-    for (uint32_t i = d->db->tree.count; bodies && i-- > 1;) {
-        uint32_t above = d->db->tree.nodes[i].parent;
+    double *bodies = calloc((size_t)d->profiles->db->tree.count + 1, sizeof *bodies);
+    for (uint32_t i = d->profiles->db->tree.count; bodies && i-- > 1;) {
+        uint32_t above = d->profiles->db->tree.nodes[i].parent;
         if (is_own(d, i))
-            bodies[i] += d->cost->own[i];
-        if (d->holders[i] == d->holders[above])
+            bodies[i] += d->profiles->cost->own[i];
+        if (d->profiles->holders[i] == d->profiles->holders[above])
             bodies[above] += bodies[i];
     }
     return bodies;
@@ -195,15 +196,15 @@ static double *add_up_bodies(const struct lode_diagnosis *d)
 
 static lode_status find_loop(const struct lode_diagnosis *d, struct hot *hot, lode_error *error)
 {
-    const lode_context *nodes = d->db->tree.nodes;
+    const lode_context *nodes = d->profiles->db->tree.nodes;
     struct sums loops;
     lode_status status = LODE_OK;
     double *bodies = add_up_bodies(d);
     LODE_TRY_ALLOC(bodies, error);
     init_sums(&loops);
-    for (uint32_t i = 1; i < d->db->tree.count && status == LODE_OK; i++)
-        if (nodes[i].lexical == LODE_LEXICAL_LOOP && bodies[i] > 0 && d->holders[i] &&
-            is_same_function(&nodes[d->holders[i]], hot->holder))
+    for (uint32_t i = 1; i < d->profiles->db->tree.count && status == LODE_OK; i++)
+        if (nodes[i].lexical == LODE_LEXICAL_LOOP && bodies[i] > 0 && d->profiles->holders[i] &&
+            is_same_function(&nodes[d->profiles->holders[i]], hot->holder))
             status = add_sum(&loops, &nodes[i], bodies[i], error);
     free(bodies);
     const struct sum *best = tightest(&loops, hot->cost);
@@ -221,9 +222,10 @@ lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, l
     lode_status status = LODE_OK;
     *hot = (struct hot){0};
     init_sums(&sums);
-    for (uint32_t i = 0; i < d->db->tree.count && status == LODE_OK; i++)
+    for (uint32_t i = 0; i < d->profiles->db->tree.count && status == LODE_OK; i++)
         if (is_own(d, i))
-            status = add_sum(&sums, &d->db->tree.nodes[d->holders[i]], d->cost->own[i], error);
+            status = add_sum(&sums, &d->profiles->db->tree.nodes[d->profiles->holders[i]],
+                             d->profiles->cost->own[i], error);
     const struct sum *best = largest(&sums);
     if (status == LODE_OK && best) {
         hot->holder = best->sample;
@@ -236,14 +238,15 @@ lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, l
 double lode_diagnose_unnamed(const struct lode_diagnosis *d)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < d->db->tree.count; i++) {
-        if (!(d->cost->own[i] > 0) || d->activities_of[i] != LODE_ACTIVITY_OWN || d->holders[i] == 0)
+    for (uint32_t i = 0; i < d->profiles->db->tree.count; i++) {
+        if (!(d->profiles->cost->own[i] > 0) || d->profiles->activities_of[i] != LODE_ACTIVITY_OWN ||
+            d->profiles->holders[i] == 0)
             continue;
         const lode_context *holder = function_of(d, i);
         const char *name =
             holder->lexical == LODE_LEXICAL_ENTRY || holder->function == NULL ? NULL : holder->function->name;
         if (name == NULL || *name == '\0' || strncmp(name, "<unknown", 8) == 0)
-            sum += d->cost->own[i];
+            sum += d->profiles->cost->own[i];
     }
     return sum;
 }

@@ -3,7 +3,7 @@
  * omp-serial, omp-imbalance: threads wait in the OpenMP runtime. What masters do outside of
  * regions, also in MPI, explains at most that time x (threads - 1) of it: an upper bound.
  */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include <math.h>
 
@@ -22,9 +22,9 @@ static bool measure(const struct lode_diagnosis *d, struct waiting *w)
     double wait = lode_time_of_threads(d, OPENMP, EVERYWHERE), idle = 0;
     w->share = wait / d->run.total;
     w->serial = lode_time_of_masters(d, USEFUL, OUTSIDE);
-    for (size_t i = 0; i < d->rank_count; i++)
-        idle += lode_time_of_thread(&d->threads[d->ranks[i].first], ~OPENMP, OUTSIDE) *
-                (double)(d->ranks[i].count - 1);
+    for (size_t i = 0; i < d->profiles->rank_count; i++)
+        idle += lode_time_of_thread(&d->profiles->threads[d->profiles->ranks[i].first], ~OPENMP, OUTSIDE) *
+                (double)(d->profiles->ranks[i].count - 1);
     w->explained = wait > 0 ? fmin(1, idle / wait) : 0;
     return w->share - lode_share_error(d, w->share) > WAIT_MIN;
 }
@@ -48,7 +48,7 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     if (!measure(d, &w) || w.explained <= EXPLAINED)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
-    lode_set_gain(d, &draft, w.serial / ((double)d->rank_count * d->run.run_time));
+    lode_set_gain(d, &draft, w.serial / ((double)d->profiles->rank_count * d->run.run_time));
     draft.statement.text =
         "OpenMP threads wait while the first thread of their process works outside of regions.";
     add_wait(d, &draft, &w);

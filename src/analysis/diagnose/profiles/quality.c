@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the data cannot tell: said before anything else. */
-#include "analysis/diagnose/work.h"
+#include "analysis/diagnose/profiles/facts.h"
 
 #include "base/compare.h"
 #include <inttypes.h>
@@ -21,9 +21,10 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0;
     /* Values by context are not read. */
-    const char *unused = lode_database_part_file(d->db, LODE_PART_CONTEXT);
-    for (size_t i = 0; i < d->db->remark_count; i++)
-        count += d->db->remarks[i].severity != LODE_NOTE && strcmp(d->db->remarks[i].file, unused) != 0;
+    const char *unused = lode_database_part_file(d->profiles->db, LODE_PART_CONTEXT);
+    for (size_t i = 0; i < d->profiles->db->remark_count; i++)
+        count += d->profiles->db->remarks[i].severity != LODE_NOTE &&
+                 strcmp(d->profiles->db->remarks[i].file, unused) != 0;
     if (count == 0)
         return LODE_OK;
     return lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)count,
@@ -49,21 +50,21 @@ static lode_status look_at_samples(struct lode_diagnosis *d, lode_error *error)
 
 static lode_status look_at_runs(struct lode_diagnosis *d, lode_error *error)
 {
-    if (d->span > 0 && d->thread_count > 1 && d->covered < COVERED_MIN) {
+    if (d->profiles->span > 0 && d->profiles->thread_count > 1 && d->profiles->covered < COVERED_MIN) {
         d->lacks[NEED_ONE_RUN] = true;
-        d->seconds = 0;
-        d->run.run_time = d->longest;
+        d->run.seconds = 0;
+        d->run.run_time = d->profiles->longest;
         LODE_TRY(lode_add_note(
-            d, "several-runs", LODE_NOTE_BIASED, d->covered,
+            d, "several-runs", LODE_NOTE_BIASED, d->profiles->covered,
             lode_say(d,
                      "Threads were active in %.0f%% of the time from the first sample to the last: "
                      "several runs in one store. Nothing is said across threads.",
-                     100 * d->covered),
+                     100 * d->profiles->covered),
             error));
     }
     double period = d->run.samples ? d->run.total / (double)d->run.samples : 0;
-    double most = (double)d->thread_count * (d->span + period);
-    if (d->run.is_seconds && d->span > 0 && d->run.total > SUM_MAX * most) {
+    double most = (double)d->profiles->thread_count * (d->profiles->span + period);
+    if (d->run.is_seconds && d->profiles->span > 0 && d->run.total > SUM_MAX * most) {
         d->lacks[NEED_CONSISTENT] = true;
         LODE_TRY(lode_add_note(
             d, "inconsistent", LODE_NOTE_BIASED, d->run.total / most,
@@ -108,16 +109,16 @@ static int compare_cores(const void *left, const void *right)
 /* Different processors that threads say they ran on; 0: not all say so. */
 static lode_status count_cores(const struct lode_diagnosis *d, size_t *cores, lode_error *error)
 {
-    const struct thread **threads = calloc(d->thread_count + 1, sizeof *threads);
+    const struct thread **threads = calloc(d->profiles->thread_count + 1, sizeof *threads);
     LODE_TRY_ALLOC(threads, error);
     size_t count = 0;
-    for (size_t i = 0; i < d->thread_count; i++)
-        if (d->threads[i].has_core)
-            threads[count++] = &d->threads[i];
+    for (size_t i = 0; i < d->profiles->thread_count; i++)
+        if (d->profiles->threads[i].has_core)
+            threads[count++] = &d->profiles->threads[i];
     *cores = 0;
-    if (count == d->thread_count && count)
+    if (count == d->profiles->thread_count && count)
         qsort(threads, count, sizeof *threads, compare_cores);
-    for (size_t i = 0; count == d->thread_count && i < count; i++)
+    for (size_t i = 0; count == d->profiles->thread_count && i < count; i++)
         *cores += i == 0 || compare_cores(&threads[i - 1], &threads[i]) != 0;
     free(threads);
     return LODE_OK;
@@ -131,13 +132,14 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
 {
     size_t cores;
     LODE_TRY(count_cores(d, &cores, error));
-    if (cores == 0 || cores == d->thread_count || d->run.total > MOST_BUSY * (double)cores * d->run.run_time)
+    if (cores == 0 || cores == d->profiles->thread_count ||
+        d->run.total > MOST_BUSY * (double)cores * d->run.run_time)
         return LODE_OK;
     d->lacks[NEED_PROCESSORS] = true;
     return lode_add_note(
         d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
         lode_say(d, "%zu threads ran on %zu processor%s: time in MPI and in OpenMP is not judged.",
-                 d->thread_count, cores, cores == 1 ? "" : "s"),
+                 d->profiles->thread_count, cores, cores == 1 ? "" : "s"),
         error);
 }
 

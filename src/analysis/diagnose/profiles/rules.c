@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules for databases, and what each of them needs. */
+#include "analysis/diagnose/profiles/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Causes after symptoms: they look at what these said. */
+static const struct rule *const items[] = {
+    &lode_rule_efficiency,  &lode_rule_omp_serial, &lode_rule_omp_imbalance, &lode_rule_mpi,
+    &lode_rule_mpi_startup, &lode_rule_imbalance,  &lode_rule_allocation,    &lode_rule_file_io,
+    &lode_rule_ipc,         &lode_rule_gpu_copies, &lode_rule_gpu_runtime,   &lode_rule_hot_spot,
+};
+
+static const char *const reasons[NEED_COUNT] = {
+    [NEED_METRIC] = "no metric of time on the processor",
+    [NEED_SAMPLES] = "too few samples",
+    [NEED_ONE_RUN] = "several runs in one store",
+    [NEED_CONSISTENT] = "metric and trace lines do not belong together",
+    [NEED_THREADS] = "one thread",
+    [NEED_RANKS] = "one rank",
+    [NEED_REGIONS] = "no function is the body of an OpenMP region",
+    [NEED_MPI] = "no time in MPI",
+    [NEED_NAMES] = "functions without names",
+    [NEED_PROCESSORS] = "fewer processors than threads",
+    [NEED_COUNTERS] = "cycles and instructions were not counted",
+    [NEED_GPU] = "no metric of GPU operations",
+    [NEED_SECONDS] = "the run time in seconds is not known",
+};
+
+static void find_lacks(struct lode_diagnosis *d)
+{
+    bool has_metric = !d->lacks[NEED_METRIC];
+    /* Values of a damaged file can be anything. */
+    bool is_sound =
+        isfinite(d->run.total) && d->run.total > 0 && isfinite(d->run.run_time) && d->run.run_time > 0;
+    d->lacks[NEED_SAMPLES] |= !has_metric || !is_sound;
+    d->lacks[NEED_THREADS] = d->profiles->thread_count < 2;
+    d->lacks[NEED_RANKS] = d->profiles->rank_count < 2;
+    d->lacks[NEED_REGIONS] = !has_metric || !(lode_time_of_threads(d, ALL, INSIDE) > 0);
+    d->lacks[NEED_MPI] =
+        !has_metric || !(lode_time_of_threads(d, SET(MPI) | SET(MPI_STARTUP), EVERYWHERE) > 0);
+    d->lacks[NEED_COUNTERS] =
+        !lode_diagnose_metric(d, "cycles", NULL) || !lode_diagnose_metric(d, "instructions", NULL);
+    d->lacks[NEED_GPU] = !lode_diagnose_metric(d, "GPUOP (sec)", NULL);
+    d->lacks[NEED_SECONDS] = !(d->run.seconds > 0);
+    d->run.can_judge = !d->lacks[NEED_SAMPLES] && !d->lacks[NEED_ONE_RUN];
+}
+
+static const struct rules rules = {items, sizeof items / sizeof *items, reasons};
+
+lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error)
+{
+    d->profiles = calloc(1, sizeof *d->profiles);
+    LODE_TRY_ALLOC(d->profiles, error);
+    d->profiles->db = db;
+    LODE_TRY(lode_diagnose_threads(d, error));
+    LODE_TRY(lode_diagnose_time(d, error));
+    LODE_TRY(lode_diagnose_quality(d, error));
+    find_lacks(d);
+    lode_diagnose_efficiency(d);
+    return lode_run_rules(d, &rules, error);
+}
+
+void lode_profile_facts_free(struct profile_facts *facts)
+{
+    if (facts == NULL)
+        return;
+    free(facts->activities_of);
+    free(facts->places);
+    free(facts->functions);
+    free(facts->holders);
+    free(facts->entries);
+    free(facts->threads);
+    free(facts->ranks);
+    lode_cost_free(facts->cost);
+    lode_cost_free(facts->master_cost);
+    free(facts);
+}

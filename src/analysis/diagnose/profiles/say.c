@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names and amounts in texts about profiles. */
+#include "analysis/diagnose/profiles/facts.h"
+
+#include "analysis/key.h"
+#include <lode/name.h>
+#include <string.h>
+
+enum {
+    NAME_MAX_SHOWN = 160
+};
+
+const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context)
+{
+    char name[NAME_MAX_SHOWN];
+    if (context == NULL)
+        return "";
+    while (!begins_function(context))
+        context = lode_context_parent(context);
+    lode_context_label_as(context, LODE_NAME_SIMPLE, name, sizeof name);
+    /* hpcprof adds the load module: "brk [libc.so.6]". */
+    char *module = strstr(name, " [");
+    if (module && module != name)
+        *module = '\0';
+    return lode_say(d, "%s", name);
+}
+
+const char *lode_mostly(const struct path *path)
+{
+    return path->part > 0.5 ? "mostly" : "the largest part";
+}
+
+const char *lode_amount(struct lode_diagnosis *d, double value)
+{
+    return d->run.is_seconds ? lode_say(d, "%.3g s", value)
+                             : lode_say(d, "%.3g %s", value, lode_metric_name(d->run.metric));
+}
+
+void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain)
+{
+    double half = lode_share_error(d, gain);
+    lode_set_gain_within(draft, gain, gain - half, gain + half);
+}

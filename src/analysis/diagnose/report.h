@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The result of a diagnosis as it is made: notes, statements, and rules that ran or could not. */
+#ifndef LODE_ANALYSIS_DIAGNOSE_REPORT_H
+#define LODE_ANALYSIS_DIAGNOSE_REPORT_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/error.h"
+#include <lode/diagnose.h>
+#include <stdbool.h>
+
+enum {
+    /* The last one: time that no function explains. */
+    ACTIVITIES = LODE_ACTIVITY_COUNT + 1,
+    NEEDS_MAX = 32
+};
+
+struct profile_facts;
+struct call_facts;
+struct request_facts;
+
+/* Its public name is lode_diagnosis. One of the facts is set: that of the kind of store. */
+struct lode_diagnosis {
+    lode_diagnose_options options;
+    struct lode_arena arena; /* of all texts */
+    lode_run run;
+    double activities[ACTIVITIES]; /* time of threads */
+    lode_efficiency efficiency;
+    bool has_efficiency;
+    bool lacks[NEEDS_MAX]; /* what rules need, by a number of the kind of store */
+    struct lode_array notes, statements, rules;
+    struct profile_facts *profiles;
+    struct call_facts *calls;
+    struct request_facts *requests;
+};
+
+/* ---- texts ---- */
+
+/* A text in the arena; "" if there is no memory. */
+const char *lode_say(struct lode_diagnosis *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- notes and statements ---- */
+
+lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
+                          const char *text, lode_error *error);
+
+#define EVIDENCE_MAX 6
+
+/* A statement as it is made. */
+struct draft {
+    lode_statement statement;
+    lode_evidence evidence[EVIDENCE_MAX];
+};
+
+/* A gain with its 95 % interval; all are cut to 0..1. */
+void lode_set_gain_within(struct draft *draft, double gain, double low, double high);
+/* Adds a figure; NULL if there is no room. */
+lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit);
+/* The words end with NULL. */
+void lode_set_command(lode_evidence *evidence, const char *const *words);
+void lode_add_explains(struct draft *draft, const char *id);
+lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *draft, lode_error *error);
+/* The statement of a rule; NULL: there is none. */
+struct draft *lode_find_statement(const struct lode_diagnosis *d, const char *id);
+
+/* ---- rules ---- */
+
+struct rule {
+    const char *id, *summary;
+    unsigned needs; /* bits: numbers of `lacks` */
+    lode_status (*run)(struct lode_diagnosis *d, lode_error *error);
+};
+
+/* Those of a kind of store, causes after symptoms, and what it means to lack a need. */
+struct rules {
+    const struct rule *const *items;
+    size_t count;
+    const char *const *reasons;
+};
+
+/* Runs the rules whose needs are met, and joins symptom, cause and place into one statement. */
+lode_status lode_run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error);
+
+#endif
