@@ -13,6 +13,10 @@ threads     Profiles with time that have some below an application function or i
 rank        Threads with one (NODE, RANK); without RANK, with one NODE. Its master is that with the lowest THREAD.
 useful      All time but that in MPI, the OpenMP runtime, locks, network and polling, sleep, off-CPU, GPU runtime.
 run time    The largest of: time of a thread; if the metric is in seconds, first to last sample of all lines of threads.
+holder      Of the costs at a context: the innermost application function above it that is not of the C++ standard library; if all are, the
+            outermost of them. The hot spot is the function that holds most own time.
+gain        allocation: time of masters / (ranks x run time) if they have more than 80 % of it, else of all threads / (threads x run time).
+            gpu-runtime: share of the time of threads, less the time of kernels / run time. file-io: share of the time of threads.
 """
 
 import math
@@ -20,13 +24,15 @@ import re
 from collections import defaultdict
 
 import kinds
-from db_model import GLOBAL
+from db_model import GLOBAL, Cost
 
 TRANSPARENT = {"lib", "off-cpu"}
 WEAK = {"tool", "thread", "kernel", None}
 NOT_USEFUL = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "lock", "net", "sleep", "off-cpu", "gpu"}
 OPENMP = {"omp", "omp-wait", "omp-idle"}
 REGION = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
+STD = re.compile(r"std::|__gnu_cxx::|_ZSt|_ZNSt|_ZNKSt|_ZN9__gnu_cxx|_ZNK9__gnu_cxx")
+ALLOCATION = {"alloc", "pages"}
 
 
 def module_and_name(db, context):
@@ -160,3 +166,44 @@ class Facts:
             out.update(process=process, serial=1 - serial_loss, openmp=1 - (omp_time - inside / (n * run)),
                        rank_balance=sum(work) / len(work) / max(work), rank_communication=max(work) / run)
         return out
+
+    def hot_spot(self):
+        """(key of the function, its own time), or None."""
+        cost, where, times = Cost(self.db, self.metric), paths(self.db), defaultdict(list)
+        for context in self.db.contexts:
+            own = cost.own[context.index]
+            if own > 0 and where[context.index][0] == "own" and (holder := self._holder(context)) is not None:
+                times[self.db.function_key(holder)].append(own)
+        sums = {key: math.fsum(parts) for key, parts in times.items()}
+        return max(sums.items(), key=lambda item: item[1]) if sums else None
+
+    def _holder(self, context):
+        application = []
+        for above in context.above():
+            if above.begins_function() and above.lexical not in ("entry", "global"):
+                module, name = module_and_name(self.db, above)
+                if kinds.activity(module, name) == "own":
+                    application.append((above, name))
+        for above, name in application:
+            if not (name and STD.match(name)):
+                return above
+        return application[-1][0] if application else None
+
+    def total_of(self, name):
+        """Of a metric, over all profiles; 0 if there is none."""
+        for metric in self.db.metrics:
+            id = self.db.sum_id(metric, "execution")
+            if metric["name"] == name and id is not None:
+                return self.db.values(0, id).get(GLOBAL, 0.0)
+        return 0.0
+
+    def gains(self):
+        """By rule, whether it speaks or not."""
+        total = math.fsum(t.total for t in self.threads)
+        every, masters = math.fsum(t.sum(ALLOCATION) for t in self.threads), math.fsum(rank[0].sum(ALLOCATION) for rank in self.ranks)
+        seconds = self.run_time if self.metric["name"].endswith("(sec)") else self.span
+        kernels = self.total_of("GKER (sec)") / seconds if seconds else 0.0
+        return {"allocation": masters / (len(self.ranks) * self.run_time) if every and masters > 0.8 * every
+                else every / (len(self.threads) * self.run_time),
+                "gpu-runtime": max(0.0, math.fsum(t.sum({"gpu"}) for t in self.threads) / total - kernels),
+                "file-io": math.fsum(t.sum({"file"}) for t in self.threads) / total}

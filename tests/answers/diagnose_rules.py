@@ -120,6 +120,28 @@ def differences(said, data):
         parts = [said["efficiency"][name] for name in ("process", "serial", "openmp")]
         if None not in parts and not close(sum(parts) - 2, said["efficiency"]["parallel"]):
             wrong.append("parts do not add up")
+    return wrong + differences_of_statements(said, facts)
+
+
+def differences_of_statements(said, facts):
+    """Gains, and the hot spot, if samples are counted."""
+    wrong, statements = [], {s["id"]: s for s in said["statements"]}
+    if not said["run"]["can_judge"]:
+        return [f"says {id}" for id in statements]
+    for id, gain in facts.gains().items():
+        if id in statements and not close(statements[id]["gain_percent"], 100 * gain):
+            wrong.append(f"{id}: gain {statements[id]['gain_percent']}, not {100 * gain}")
+    if facts.samples is None or any(note["id"] == "no-symbols" for note in said["quality"]):
+        return wrong
+    key, time = facts.hot_spot() or (None, 0.0)
+    share = time / math.fsum(t.total for t in facts.threads)
+    is_hot = share - 1.96 * math.sqrt(max(0.0, share * (1 - share)) / facts.samples) > 0.2
+    if is_hot != ("hot-spot" in statements):
+        wrong.append(f"a hot spot of {share}")
+    if is_hot and "hot-spot" in statements:
+        spot = statements["hot-spot"]
+        if facts.db.function_key(facts.db.by_id[spot["context"]]) != key or not close(spot["evidence"][0]["value"], time):
+            wrong.append(f"hot spot {spot['function']} {spot['evidence'][0]['value']}, not {key} {time}")
     return wrong
 
 

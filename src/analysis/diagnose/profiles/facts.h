@@ -148,6 +148,9 @@ const char *lode_amount(struct lode_diagnosis *d, double value);
 /* A gain, and its interval by sampling. */
 void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain);
 
+/* Commands show the metric that the diagnosis is about, also where another one is the default. */
+void lode_add_metric_to_commands(struct lode_diagnosis *d);
+
 /* ---- rules ---- */
 
 extern const struct rule lode_rule_efficiency, lode_rule_omp_serial, lode_rule_omp_imbalance, lode_rule_mpi,

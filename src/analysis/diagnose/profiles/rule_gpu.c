@@ -62,7 +62,8 @@ static lode_status run_runtime(struct lode_diagnosis *d, lode_error *error)
     const char *words[] = {"tree", "--callers", entry, NULL};
     /* Waiting for kernels is not lost. */
     lode_diagnose_metric(d, "GKER (sec)", &kernels);
-    lode_set_gain(d, &draft, fmax(0, share - (d->run.seconds > 0 ? kernels / d->run.seconds : 0)));
+    double busy = d->run.seconds > 0 ? kernels / d->run.seconds : 0;
+    lode_set_gain(d, &draft, fmax(0, share - busy));
     draft.statement.function = entry;
     draft.statement.text =
         lode_say(d, "%.0f%% of the time of threads is in the GPU runtime, %s in %s below %s.%s", 100 * share,
@@ -72,6 +73,11 @@ static lode_status run_runtime(struct lode_diagnosis *d, lode_error *error)
                                        lode_say(d, "below %s: %.0f%% of it", holder, 100 * path.share),
                                        path.share, "share"),
                      words);
+    if (busy >= 0.005)
+        lode_add_evidence(
+            &draft,
+            lode_say(d, "kernels run in %.0f%% of the run time: waiting for them is not lost", 100 * busy),
+            busy, "share");
     if (strstr(entry, "emcpy") || strstr(entry, "data"))
         lode_add_explains(&draft, "gpu-copies");
     return lode_add_statement(d, &draft, error);

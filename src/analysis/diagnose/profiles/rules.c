@@ -59,7 +59,9 @@ lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database
     LODE_TRY(lode_diagnose_quality(d, error));
     find_lacks(d);
     lode_diagnose_efficiency(d);
-    return lode_run_rules(d, &rules, error);
+    LODE_TRY(lode_run_rules(d, &rules, error));
+    lode_add_metric_to_commands(d);
+    return LODE_OK;
 }
 
 void lode_profile_facts_free(struct profile_facts *facts)

@@ -41,3 +41,36 @@ void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double g
     double half = lode_share_error(d, gain);
     lode_set_gain_within(draft, gain, gain - half, gain + half);
 }
+
+static bool names_metric(const lode_evidence *evidence)
+{
+    for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
+        if (strcmp(evidence->command[i], "--metric") == 0)
+            return true;
+    return false;
+}
+
+static void add_metric(lode_evidence *evidence, const char *name)
+{
+    size_t count = 0;
+    while (count < LODE_EVIDENCE_WORDS && evidence->command[count])
+        count++;
+    if (count == 0 || count + 2 >= LODE_EVIDENCE_WORDS || names_metric(evidence))
+        return;
+    evidence->command[count] = "--metric";
+    evidence->command[count + 1] = name;
+}
+
+void lode_add_metric_to_commands(struct lode_diagnosis *d)
+{
+    const lode_metric *usual = NULL;
+    if (d->run.metric == NULL)
+        return;
+    if (lode_database_default_metric(d->profiles->db, &usual, NULL) == LODE_OK && usual == d->run.metric)
+        return;
+    for (size_t s = 0; s < d->statements.count; s++) {
+        struct draft *draft = LODE_ARRAY_AT(&d->statements, struct draft, s);
+        for (size_t i = 0; i < draft->statement.evidence_count; i++)
+            add_metric(&draft->evidence[i], lode_metric_name(d->run.metric));
+    }
+}
