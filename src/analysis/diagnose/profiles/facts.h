@@ -93,8 +93,6 @@ void lode_profile_facts_free(struct profile_facts *facts);
 lode_status lode_diagnose_threads(struct lode_diagnosis *d, lode_error *error);
 /* The run time, from trace lines too, and the number of samples. */
 lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error);
-/* Efficiencies. */
-void lode_diagnose_efficiency(struct lode_diagnosis *d);
 /* What the data cannot tell. */
 lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error);
 
@@ -110,8 +108,35 @@ const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const ch
 
 /* How much of the time in MPI is waiting for ranks that compute longer, at most. */
 double lode_diagnose_unequal_work(const struct lode_diagnosis *d);
-/* Half of the 95 % interval of a share. */
+/* Half of the 95 % interval of a share of some samples, or of all. */
+double lode_error_of_share(double share, double samples);
 double lode_share_error(const struct lode_diagnosis *d, double share);
+
+/* ---- efficiencies ---- */
+
+/* What efficiencies need of a thread: its useful time outside and inside of OpenMP regions, and its
+ * time in the OpenMP runtime. */
+struct work {
+    double outside, inside, runtime;
+};
+
+/* Threads in the order of their ranks, and how long they could have worked. */
+struct team {
+    const struct work *work;
+    const struct rank *ranks;
+    size_t thread_count, rank_count;
+    double run_time;
+    double samples; /* of these threads in that time */
+    bool is_hybrid; /* ranks have threads in OpenMP regions, and all of them are here */
+};
+
+struct work lode_work_of_thread(const struct thread *thread);
+/* Ranks have several threads, and these work in OpenMP regions. */
+bool lode_is_hybrid(const struct lode_diagnosis *d);
+/* Of at least one thread and a run time above 0. */
+void lode_efficiency_of(lode_efficiency *efficiency, const struct team *team);
+/* That of the run, if the data allow it. */
+lode_status lode_diagnose_efficiency(struct lode_diagnosis *d, lode_error *error);
 
 /* ---- places ---- */
 

@@ -58,7 +58,7 @@ lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database
     LODE_TRY(lode_diagnose_time(d, error));
     LODE_TRY(lode_diagnose_quality(d, error));
     find_lacks(d);
-    lode_diagnose_efficiency(d);
+    LODE_TRY(lode_diagnose_efficiency(d, error));
     LODE_TRY(lode_run_rules(d, &rules, error));
     lode_add_metric_to_commands(d);
     return LODE_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Run time, number of samples, efficiencies. */
+/* Run time and number of samples. */
 #include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/sketch.h"
@@ -100,62 +100,13 @@ lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
     return status;
 }
 
-double lode_share_error(const struct lode_diagnosis *d, double share)
+double lode_error_of_share(double share, double samples)
 {
     double inside = share > 0 && share < 1 ? share * (1 - share) : 0;
-    return d->run.samples ? 1.96 * sqrt(inside / (double)d->run.samples) : 1;
+    return samples > 0 ? 1.96 * sqrt(inside / samples) : 1;
 }
 
-/* ---- efficiencies ---- */
-
-static bool has_regions(const struct lode_diagnosis *d)
+double lode_share_error(const struct lode_diagnosis *d, double share)
 {
-    return d->profiles->thread_count > d->profiles->rank_count && lode_time_of_threads(d, ALL, INSIDE) > 0;
-}
-
-static void hybrid(struct lode_diagnosis *d, double whole, double useful)
-{
-    double process = 0, serial_loss = 0, openmp = 0, serial_sum = 0, most = 0, sum = 0;
-    for (size_t i = 0; i < d->profiles->rank_count; i++) {
-        const struct thread *master = &d->profiles->threads[d->profiles->ranks[i].first];
-        double count = (double)d->profiles->ranks[i].count;
-        double serial = lode_time_of_thread(master, USEFUL, OUTSIDE);
-        double inside =
-            lode_time_of_thread(master, USEFUL, INSIDE) + lode_time_of_thread(master, OPENMP, EVERYWHERE);
-        process += count * (serial + inside) / whole;
-        serial_loss += serial * (count - 1) / whole;
-        openmp += count * inside / whole;
-        serial_sum += serial;
-        most = fmax(most, serial + inside);
-        sum += serial + inside;
-    }
-    lode_efficiency *e = &d->efficiency;
-    e->is_hybrid = 1;
-    e->process = process;
-    e->serial = 1 - serial_loss;
-    e->openmp = 1 - (openmp - (useful - serial_sum) / whole);
-    e->rank_balance = most > 0 ? sum / (double)d->profiles->rank_count / most : 1;
-    e->rank_communication = most / d->run.run_time;
-}
-
-void lode_diagnose_efficiency(struct lode_diagnosis *d)
-{
-    double whole = (double)d->profiles->thread_count * d->run.run_time, useful = 0, most = 0;
-    if (d->profiles->thread_count < 2 || !(d->run.run_time > 0) || d->lacks[NEED_ONE_RUN] ||
-        d->lacks[NEED_CONSISTENT] || d->lacks[NEED_SAMPLES])
-        return;
-    for (size_t i = 0; i < d->profiles->thread_count; i++) {
-        double own = lode_time_of_thread(&d->profiles->threads[i], USEFUL, EVERYWHERE);
-        useful += own;
-        most = fmax(most, own);
-    }
-    lode_efficiency *e = &d->efficiency;
-    e->parallel = useful / whole;
-    e->load_balance = most > 0 ? useful / (double)d->profiles->thread_count / most : 1;
-    e->communication = most / d->run.run_time;
-    e->useful_low = fmax(0, e->parallel - lode_share_error(d, e->parallel));
-    e->useful_high = fmin(1, e->parallel + lode_share_error(d, e->parallel));
-    if (has_regions(d))
-        hybrid(d, whole, useful);
-    d->has_efficiency = true;
+    return lode_error_of_share(share, (double)d->run.samples);
 }
