@@ -18,10 +18,13 @@ WAIT = ((GOMP, "gomp_thread_start"), (GOMP, "gomp_team_barrier_wait_end"))
 
 
 class Thread:
-    """`times`: seconds at each call path, a tuple of (module, function). `line`: from when to when there are samples; None: no trace line."""
+    """
+    `times`: seconds at each call path, a tuple of (module, function). `line`: from when to when there are samples; None: no trace line.
+    `others`: by number of a further metric, its values at call paths.
+    """
 
-    def __init__(self, times, rank=None, thread=0, node=0, core=None, line=None, metric=0):
-        self.times, self.line, self.metric = times, line, metric
+    def __init__(self, times, rank=None, thread=0, node=0, core=None, line=None, metric=0, others=None):
+        self.times, self.line, self.metric, self.others = times, line, metric, others or {}
         self.ids = [("NODE", node)] + ([("RANK", rank)] if rank is not None else []) + [("THREAD", thread)] + ([("CORE", core)] if core is not None else [])
 
 
@@ -42,7 +45,7 @@ class _Tree:
         if not path:
             return self.entry
         if path not in self.nodes:
-            key = (path[-1][1], self._module(path[-1][0]))
+            key = (path[-1][1], self._module(path[-1][0]) if path[-1][0] else None)
             if key not in self.functions:
                 self.functions.append(key)
             node = {"id": self.count, "flags": 0, "relation": "call", "lexical": "function", "propagation": 0,
@@ -73,8 +76,8 @@ def database(threads, metrics=("CPUTIME (sec)",), root=None):
     lines = []
     for index, thread in enumerate(threads, 1):
         values = defaultdict(lambda: defaultdict(float))
-        for path, time in thread.times.items():
-            base = 3 * thread.metric
+        for base, path, time in ((3 * metric, path, time) for metric, times in [(thread.metric, thread.times), *thread.others.items()]
+                                 for path, time in times.items()):
             values[tree.node(path)["id"]][str(base)] += time
             values[tree.node(path)["id"]][str(base + 1)] += time
             for id in tree.above(path):

@@ -6,12 +6,15 @@ tests/dump/expected.py).
 activity    Of a function: kinds.py. Of the costs at a context: walk down the path from the entry point. A function of the application
             makes it "own". Libraries that pass time on ("lib", "off-cpu") change nothing. Below an application function, or below what says
             less than its callees (measurement tool, start of threads, kernel, nothing at all), a library function makes it its own activity;
-            below another library function it does not, but that waiting inside the OpenMP runtime is "omp-wait".
+            below another library function it does not, but that waiting inside the OpenMP runtime is "omp-wait". What the scheduler
+            has directly below an application function is "off-cpu".
 place       0: no application function above; 1: below one; 2: below one whose name marks the body of an OpenMP region.
 time        Of a profile: own costs (inclusive value less that of listed children) by activity and place. Only profiles without GPU ids.
 threads     Profiles with time that have some below an application function or in the OpenMP runtime; the others are helpers.
 rank        Threads with one (NODE, RANK); without RANK, with one NODE. Its master is that with the lowest THREAD.
 useful      All time but that in MPI, the OpenMP runtime, locks, network and polling, sleep, off-CPU, GPU runtime.
+metric      The first of REALTIME, CPUTIME, cycles, perf::cpu-clock and perf::task-clock that has a total; else "time (sec)" of a database that
+            was built from calls and counts them: these are not samples.
 run time    The largest of: time of a thread; if the metric is in seconds, first to last sample of all lines of threads.
 holder      Of the costs at a context: the innermost application function above it that is not of the C++ standard library; if all are, the
             outermost of them. The hot spot is the function that holds most own time.
@@ -57,6 +60,8 @@ def paths(db):
                 above = activity
             elif activity not in TRANSPARENT and (above == "own" or above in WEAK):
                 above = activity
+            if above == "own" and (name or "").startswith("linux:schedule"):
+                above = "off-cpu"
         found.append((above, place))
     return found
 
@@ -68,7 +73,8 @@ def metric_of(db):
         for metric in with_total:
             if metric["name"] == wanted:
                 return metric
-    return None
+    names = {metric["name"]: metric for metric in with_total}
+    return names["time (sec)"] if {"time (sec)", "calls"} <= set(names) else None
 
 
 class Thread:
@@ -131,7 +137,8 @@ class Facts:
                  if line["profile"] in {t.profile for t in self.threads} and line["samples"]]
         if not lines:
             return
-        self.samples = sum(len(line) - 1 for line in lines)
+        if self.metric["name"] != "time (sec)":
+            self.samples = sum(len(line) - 1 for line in lines)
         first, last = min(line[0][0] for line in lines), max(line[-1][0] for line in lines)
         self.span = (last - first) * 1e-9
         self.cover = sum((line[-1][0] - line[0][0]) * 1e-9 for line in lines) / (len(lines) * self.span) if last > first else None

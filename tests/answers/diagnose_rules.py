@@ -28,6 +28,8 @@ ALLREDUCE = SOLVE + ((MPI, "MPI_Allreduce"), (LIBC, "__poll"))
 FREE = MAIN + ((APP, "release"), (LIBC, "_int_free"), (LIBC, "__brk"))
 WRITE = MAIN + ((APP, "save"), (LIBC, "write"))
 INIT = MAIN + ((MPI, "PMPI_Init"),)
+BLOCKED, READY = ((None, "linux:schedule"),), ((None, "linux:schedule (pre-empted)"),)
+JOIN, LOCK = MAIN + ((APP, "pthread_join"),) + BLOCKED, SOLVE + ((APP, "pthread_mutex_lock"),) + BLOCKED
 HELPER = ((LIBC, "start_thread"), (MPI, "progress_engine"))
 
 
@@ -45,7 +47,12 @@ def openmp(threads, serial, inside, wait, place=SOLVE, count=1):
     return made
 
 
-EVEN = [10.0] * 4
+def calls(*threads, length=10):
+    """A database that was built from a recording of calls: `time (sec)` and `calls`."""
+    made = [Thread(times, thread=t, line=(0, length), others={1: {path: 1 for path in times}}) for t, times in enumerate(threads)]
+    return database(made, ["time (sec)", "calls"])
+
+
 # Name, database, ids that have to be said, notes that have to be said. All others must not.
 CASES = [
     ("one thread that computes", database([Thread({SOLVE: 10.0}, line=(0, 10))]), {"hot-spot"}, set()),
@@ -84,6 +91,13 @@ CASES = [
      {"inconsistent"}),
     ("threads of libraries", database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({HELPER: 9.0}, thread=1, line=(0, 10))]), {"hot-spot"}, {"helpers"}),
     ("threads without time", database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({}, thread=1, line=(0, 10))]), {"hot-spot"}, {"empty"}),
+    ("calls, one thread", calls({SOLVE: 8.0, SOLVE + BLOCKED: 2.0}), {"hot-spot"}, set()),
+    ("calls of 5 ms", calls({SOLVE: 0.005}, length=0.005), set(), {"few-samples"}),
+    ("calls of 15 ms", calls({SOLVE: 0.012}, length=0.015), {"hot-spot"}, set()),
+    ("calls, threads that are blocked", calls({SOLVE: 6.0, SOLVE + BLOCKED: 4.0}, {SOLVE: 4.0, SOLVE + BLOCKED: 6.0}), {"efficiency", "hot-spot"}, set()),
+    ("calls, threads that are pre-empted", calls({SOLVE: 6.0, SOLVE + READY: 4.0}, {SOLVE: 4.0, SOLVE + READY: 6.0}), {"hot-spot"}, {"pre-empted"}),
+    ("calls, a thread that waits for the ends of others", calls({JOIN: 10.0}, {SOLVE: 10.0}, {SOLVE: 10.0}), {"hot-spot"}, set()),
+    ("calls without their numbers", database([Thread({SOLVE: 10.0}, line=(0, 10))], ["time (sec)"]), set(), {"no-cpu-metric"}),
     ("no metric of the processor", database([Thread({SOLVE: 10.0}, line=(0, 10))], ["GINS"]), set(), {"no-cpu-metric"}),
 ]
 

@@ -78,7 +78,7 @@ lode_status lode_diagnose_efficiency(struct lode_diagnosis *d, lode_error *error
                               facts->thread_count,
                               facts->rank_count,
                               d->run.run_time,
-                              (double)d->run.samples,
+                              lode_sample_count(d),
                               lode_is_hybrid(d)};
     lode_efficiency_of(&d->efficiency, &team);
     d->has_efficiency = true;

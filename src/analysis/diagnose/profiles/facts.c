@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The time of each thread by activity and place. */
+/* The metric, and what contexts are: activity, place, functions around them. */
 #include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/key.h"
-#include "analysis/spread.h"
-#include "base/compare.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +29,39 @@ const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const ch
     return NULL;
 }
 
-static void choose_metric(struct lode_diagnosis *d)
+/* A database that was built from a recording of calls: nothing was sampled. */
+static void choose_calls(struct lode_diagnosis *d)
 {
-    static const char *const names[] = {"REALTIME (sec)", "CPUTIME (sec)", "cycles", "perf::cpu-clock",
-                                        "perf::task-clock"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && d->run.metric == NULL; i++) {
-        d->run.metric = lode_diagnose_metric(d, names[i], NULL);
-        d->run.is_seconds = d->run.metric && i < 2;
+    double calls = 0;
+    const lode_metric *time = lode_diagnose_metric(d, "time (sec)", NULL);
+    if (time == NULL || lode_diagnose_metric(d, "calls", &calls) == NULL)
+        return;
+    d->run.metric = time;
+    d->run.is_seconds = true;
+    d->run.calls = calls < 0x1p63 ? (uint64_t)calls : 0;
+    d->profiles->is_counted = true;
+}
+
+void lode_diagnose_choose_metric(struct lode_diagnosis *d)
+{
+    if (d->profiles->db->profile_count == 0) {
+        d->lacks[NEED_METRIC] = true;
+        return;
     }
+    static const struct {
+        const char *name;
+        bool is_seconds;
+    } known[] = {{"REALTIME (sec)", true},
+                 {"CPUTIME (sec)", true},
+                 {"cycles", false},
+                 {"perf::cpu-clock", false},
+                 {"perf::task-clock", false}};
+    for (size_t i = 0; i < sizeof known / sizeof *known && d->run.metric == NULL; i++) {
+        d->run.metric = lode_diagnose_metric(d, known[i].name, NULL);
+        d->run.is_seconds = d->run.metric && known[i].is_seconds;
+    }
+    if (d->run.metric == NULL)
+        choose_calls(d);
     d->lacks[NEED_METRIC] = d->run.metric == NULL;
 }
 
@@ -67,6 +90,13 @@ static bool is_std(const lode_context *context)
     return false;
 }
 
+/* Time off the processor that no library function explains. */
+static bool is_off_cpu(const lode_context *context)
+{
+    const char *name = begins_function(context) && context->function ? context->function->name : NULL;
+    return name && strncmp(name, "linux:schedule", strlen("linux:schedule")) == 0;
+}
+
 /* An application function below others: it is the place of what it calls. */
 static void enter_application(struct lode_diagnosis *d, const lode_context *context)
 {
@@ -87,13 +117,15 @@ static void find_place(struct lode_diagnosis *d, const lode_context *context, bo
     d->profiles->holders[i] = d->profiles->holders[above];
     d->profiles->entries[i] = d->profiles->entries[above];
     d->profiles->functions[i] = begins_function(context) ? i : d->profiles->functions[above];
+    if (d->profiles->activities_of[i] == LODE_ACTIVITY_OWN && is_off_cpu(context))
+        d->profiles->activities_of[i] = LODE_ACTIVITY_OFF_CPU;
     if (is_own)
         enter_application(d, context);
     else if (d->profiles->activities_of[i] != d->profiles->activities_of[above])
         d->profiles->entries[i] = i;
 }
 
-static lode_status find_places(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error)
 {
     const struct lode_context_tree *tree = &d->profiles->db->tree;
     size_t count = (size_t)tree->count + 1;
@@ -113,177 +145,4 @@ static lode_status find_places(struct lode_diagnosis *d, lode_error *error)
         find_place(d, &tree->nodes[i], is_own[i]);
     free(is_own);
     return status;
-}
-
-/* ---- threads ---- */
-
-double lode_time_of_thread(const struct thread *thread, unsigned activities, unsigned places)
-{
-    double sum = 0;
-    for (unsigned p = 0; p < PLACE_COUNT; p++)
-        for (unsigned a = 0; a < ACTIVITIES; a++)
-            if (places >> p & 1 && activities >> a & 1)
-                sum += thread->time[p][a];
-    return sum;
-}
-
-double lode_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places)
-{
-    double sum = 0;
-    for (size_t i = 0; i < d->profiles->thread_count; i++)
-        sum += lode_time_of_thread(&d->profiles->threads[i], activities, places);
-    return sum;
-}
-
-double lode_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places)
-{
-    double sum = 0;
-    for (size_t i = 0; i < d->profiles->rank_count; i++)
-        sum += lode_time_of_thread(&d->profiles->threads[d->profiles->ranks[i].first], activities, places);
-    return sum;
-}
-
-enum {
-    IDS_MAX = 16,
-    PROFILES_MAX = 2000000 /* of 1 KiB each */
-};
-
-/* Whether the profile is one of a thread, and its ids. */
-static lode_status read_ids(const struct lode_diagnosis *d, struct thread *thread, bool *is_thread,
-                            lode_error *error)
-{
-    lode_id ids[IDS_MAX];
-    uint32_t count;
-    *is_thread = !lode_profile_is_summary(d->profiles->db, thread->profile);
-    LODE_TRY(lode_profile_ids(d->profiles->db, thread->profile, ids, IDS_MAX, &count, error));
-    thread->rank = UINT32_MAX;
-    for (uint32_t i = 0; i < count && i < IDS_MAX; i++) {
-        const char *kind = lode_database_id_kind_name(d->profiles->db, ids[i].kind);
-        if (kind == NULL)
-            continue;
-        if (strncmp(kind, "GPU", 3) == 0)
-            *is_thread = false;
-        else if (strcmp(kind, "NODE") == 0)
-            thread->node = ids[i].logical;
-        else if (strcmp(kind, "RANK") == 0)
-            thread->rank = ids[i].logical;
-        else if (strcmp(kind, "THREAD") == 0)
-            thread->number = ids[i].logical;
-        else if (strcmp(kind, "CORE") == 0) {
-            thread->core = ids[i].physical;
-            thread->has_core = true;
-        }
-    }
-    return LODE_OK;
-}
-
-/* Threads of libraries alone, such as progress engines of MPI, are not of the program. */
-static bool is_helper(const struct thread *thread)
-{
-    return lode_time_of_thread(thread, ALL, 1u << PLACE_APPLICATION | INSIDE) == 0 &&
-           lode_time_of_thread(thread, OPENMP, EVERYWHERE) == 0;
-}
-
-static lode_status take_profile(struct lode_diagnosis *d, const double *values, uint32_t profile,
-                                lode_error *error)
-{
-    struct thread *thread = &d->profiles->threads[d->profiles->thread_count];
-    bool is_thread;
-    *thread = (struct thread){.profile = profile};
-    LODE_TRY(read_ids(d, thread, &is_thread, error));
-    if (!is_thread)
-        return LODE_OK;
-    for (unsigned row = 0; row < ROWS; row++) {
-        double time = values[2 * ((size_t)row * d->profiles->db->profile_count + profile)];
-        thread->time[row / ACTIVITIES][row % ACTIVITIES] = isfinite(time) ? time : 0;
-    }
-    thread->total = lode_time_of_thread(thread, ALL, EVERYWHERE);
-    if (!(thread->total > 0))
-        d->run.empty++;
-    else if (is_helper(thread))
-        d->run.helpers++;
-    else
-        d->profiles->thread_count++;
-    return LODE_OK;
-}
-
-static lode_status read_threads(struct lode_diagnosis *d, double *values, uint32_t *rows, lode_error *error)
-{
-    lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
-    for (uint32_t i = 0; i < d->profiles->db->tree.count; i++)
-        rows[i] = (uint32_t)d->profiles->places[i] * ACTIVITIES + d->profiles->activities_of[i];
-    options.metric = d->run.metric;
-    options.rows = rows;
-    options.row_count = ROWS;
-    options.threads = d->options.threads;
-    options.on_progress = d->options.on_progress;
-    options.user = d->options.user;
-    options.pool = d->options.pool;
-    LODE_TRY(lode_spread_rows_values(values, d->profiles->db, &options, error));
-    d->profiles->threads = calloc((size_t)d->profiles->db->profile_count + 1, sizeof *d->profiles->threads);
-    LODE_TRY_ALLOC(d->profiles->threads, error);
-    for (uint32_t p = 1; p < d->profiles->db->profile_count; p++)
-        LODE_TRY(take_profile(d, values, p, error));
-    return LODE_OK;
-}
-
-static int compare_threads(const void *left, const void *right)
-{
-    const struct thread *a = left, *b = right;
-    if (a->node != b->node || a->rank != b->rank)
-        return a->node != b->node ? LODE_COMPARE(a->node, b->node) : LODE_COMPARE(a->rank, b->rank);
-    return a->number != b->number ? LODE_COMPARE(a->number, b->number) : LODE_COMPARE(a->profile, b->profile);
-}
-
-static lode_status find_ranks(struct lode_diagnosis *d, lode_error *error)
-{
-    d->profiles->ranks = calloc(d->profiles->thread_count + 1, sizeof *d->profiles->ranks);
-    LODE_TRY_ALLOC(d->profiles->ranks, error);
-    if (d->profiles->thread_count)
-        qsort(d->profiles->threads, d->profiles->thread_count, sizeof *d->profiles->threads, compare_threads);
-    for (size_t i = 0; i < d->profiles->thread_count; i++) {
-        struct thread *thread = &d->profiles->threads[i];
-        bool is_first = i == 0 || thread[-1].node != thread->node || thread[-1].rank != thread->rank;
-        if (is_first)
-            d->profiles->ranks[d->profiles->rank_count++].first = i;
-        thread->is_master = is_first;
-        d->profiles->ranks[d->profiles->rank_count - 1].count++;
-        d->run.total += thread->total;
-        d->run.run_time = fmax(d->run.run_time, thread->total);
-        for (unsigned a = 0; a < ACTIVITIES; a++)
-            d->activities[a] += lode_time_of_thread(thread, 1u << a, EVERYWHERE);
-    }
-    d->run.ranks = (uint32_t)d->profiles->rank_count;
-    d->run.threads = (uint32_t)d->profiles->thread_count;
-    return LODE_OK;
-}
-
-static lode_status add_up(struct lode_diagnosis *d, lode_error *error)
-{
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    if (d->profiles->db->profile_count > PROFILES_MAX)
-        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d profiles", PROFILES_MAX);
-    double *values = calloc((size_t)d->profiles->db->profile_count + 1, (size_t)2 * ROWS * sizeof *values);
-    uint32_t *rows = calloc((size_t)d->profiles->db->tree.count + 1, sizeof *rows);
-    lode_status status = values && rows ? read_threads(d, values, rows, error) : lode_fail_memory(error);
-    free(values);
-    free(rows);
-    LODE_TRY(status);
-    LODE_TRY(find_ranks(d, error));
-    options.metric = d->run.metric;
-    options.threads = d->options.threads;
-    options.pool = d->options.pool;
-    return lode_cost_compute(&d->profiles->cost, d->profiles->db, &options, error);
-}
-
-lode_status lode_diagnose_threads(struct lode_diagnosis *d, lode_error *error)
-{
-    if (d->profiles->db->profile_count > 0)
-        choose_metric(d);
-    else
-        d->lacks[NEED_METRIC] = true;
-    if (d->lacks[NEED_METRIC])
-        return LODE_OK;
-    LODE_TRY(find_places(d, error));
-    return add_up(d, error);
 }

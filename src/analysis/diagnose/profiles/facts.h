@@ -32,13 +32,20 @@ enum {
 #define INSIDE     (1u << PLACE_REGION)
 #define EVERYWHERE (OUTSIDE | INSIDE)
 
+/* The pairs of place and activity that occur. */
+struct time_rows {
+    unsigned count;
+    unsigned char places[ROWS], activities[ROWS];
+};
+
 /* A profile of a thread of the program. */
 struct thread {
     uint32_t profile, node, rank, number;
     uint64_t core;
     bool has_core, is_master;
     double total;
-    double time[PLACE_COUNT][ACTIVITIES];
+    const struct time_rows *rows;
+    const double *time; /* by row; NULL: only the total is known */
 };
 
 /* Threads of one rank are neighbours; the first one is the master. */
@@ -73,13 +80,18 @@ struct profile_facts {
     uint32_t *entries;   /* the function that decided the activity */
     lode_cost *cost;     /* of all profiles */
     lode_cost *master_cost;
+    struct time_rows rows;
+    double *times;                        /* of threads, by row */
+    double sums[ROWS], master_sums[ROWS]; /* by row */
     struct thread *threads;
     size_t thread_count;
     struct rank *ranks;
     size_t rank_count;
-    double longest; /* time of a thread */
-    double span;    /* of trace lines: first to last sample */
-    double covered; /* mean share of it that a line has */
+    double longest;   /* time of a thread */
+    double span;      /* of trace lines: first to last sample */
+    double covered;   /* mean share of it that a line has */
+    bool is_counted;  /* the time of all calls: there are no samples */
+    double preempted; /* time in which threads were ready and did not run, in own code */
 };
 
 /* Looks for what limits the run that a database is of. */
@@ -89,7 +101,11 @@ void lode_profile_facts_free(struct profile_facts *facts);
 
 /* ---- facts ---- */
 
-/* Chooses the metric and adds up the time of each thread. */
+/* Chooses the metric, or notes that there is none. */
+void lode_diagnose_choose_metric(struct lode_diagnosis *d);
+/* Activities and places of contexts. */
+lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error);
+/* The time of each thread. */
 lode_status lode_diagnose_threads(struct lode_diagnosis *d, lode_error *error);
 /* The run time, from trace lines too, and the number of samples. */
 lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error);
@@ -108,9 +124,15 @@ const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const ch
 
 /* How much of the time in MPI is waiting for ranks that compute longer, at most. */
 double lode_diagnose_unequal_work(const struct lode_diagnosis *d);
+/* Cost of functions that decide the activity of their time and whose names contain `part`. */
+double lode_diagnose_entries(const struct lode_diagnosis *d, lode_activity activity, const char *part);
 /* Half of the 95 % interval of a share of some samples, or of all. */
 double lode_error_of_share(double share, double samples);
 double lode_share_error(const struct lode_diagnosis *d, double share);
+/* The number of samples, as far as errors are concerned: infinite if nothing was sampled. */
+double lode_sample_count(const struct lode_diagnosis *d);
+/* The time that a sample stands for; 0 if nothing was sampled. */
+double lode_sampling_period(const struct lode_diagnosis *d);
 
 /* ---- efficiencies ---- */
 

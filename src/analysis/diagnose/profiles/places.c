@@ -160,6 +160,20 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
     return LODE_OK;
 }
 
+double lode_diagnose_entries(const struct lode_diagnosis *d, lode_activity activity, const char *part)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < d->profiles->db->tree.count; i++) {
+        if (d->profiles->activities_of[i] != activity || !(d->profiles->cost->own[i] > 0))
+            continue;
+        const lode_context *entry = &d->profiles->db->tree.nodes[d->profiles->entries[i]];
+        const char *name = entry->function ? entry->function->name : NULL;
+        if (name && strstr(name, part))
+            sum += d->profiles->cost->own[i];
+    }
+    return sum;
+}
+
 /* ---- the hottest function ---- */
 
 static bool is_own(const struct lode_diagnosis *d, uint32_t index)

@@ -4,6 +4,7 @@
 
 #include "base/compare.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ enum {
 #define COVERED_MIN      0.20
 #define SUM_MAX          1.05
 #define MOST_BUSY        1.10
+#define SECONDS_MIN      0.010
+#define PREEMPTED_MAX    0.05
 
 static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
@@ -33,9 +36,22 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
                          error);
 }
 
+/* Of the time of calls there are no samples. */
+static lode_status look_at_length(struct lode_diagnosis *d, lode_error *error)
+{
+    d->lacks[NEED_SAMPLES] = !(d->run.seconds >= SECONDS_MIN);
+    if (!d->lacks[NEED_SAMPLES])
+        return LODE_OK;
+    return lode_add_note(
+        d, "few-samples", LODE_NOTE_TOO_LITTLE, d->run.seconds,
+        lode_say(d, "The run took %.3g s: too short to judge. Record a longer one.", d->run.seconds), error);
+}
+
 static lode_status look_at_samples(struct lode_diagnosis *d, lode_error *error)
 {
     uint64_t samples = d->run.samples;
+    if (d->profiles->is_counted)
+        return look_at_length(d, error);
     d->lacks[NEED_SAMPLES] = samples < SAMPLES_MIN;
     if (!d->lacks[NEED_SAMPLES])
         return LODE_OK;
@@ -62,7 +78,7 @@ static lode_status look_at_runs(struct lode_diagnosis *d, lode_error *error)
                      100 * d->profiles->covered),
             error));
     }
-    double period = d->run.samples ? d->run.total / (double)d->run.samples : 0;
+    double period = d->run.samples ? lode_sampling_period(d) : 0;
     double most = (double)d->profiles->thread_count * (d->profiles->span + period);
     if (d->run.is_seconds && d->profiles->span > 0 && d->run.total > SUM_MAX * most) {
         d->lacks[NEED_CONSISTENT] = true;
@@ -143,6 +159,26 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         error);
 }
 
+/* Threads that were ready to run own code, and did not. */
+static lode_status look_at_preemption(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct profile_facts *facts = d->profiles;
+    const lode_context *nodes = facts->db->tree.nodes;
+    for (uint32_t i = 0; facts->is_counted && i < facts->db->tree.count; i++)
+        if (facts->activities_of[i] == LODE_ACTIVITY_OFF_CPU && nodes[i].function &&
+            nodes[i].function->name && strstr(nodes[i].function->name, "pre-empted"))
+            d->profiles->preempted += fmax(0, facts->cost->own[i]);
+    double share = d->run.total > 0 ? facts->preempted / d->run.total : 0;
+    if (!(share > PREEMPTED_MAX))
+        return LODE_OK;
+    return lode_add_note(d, "pre-empted", LODE_NOTE_BIASED, share,
+                         lode_say(d,
+                                  "Threads were pre-empted in %.0f%% of their time: processors were shared. "
+                                  "Work is judged by running time.",
+                                  100 * share),
+                         error);
+}
+
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
@@ -171,5 +207,6 @@ lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(look_at_runs(d, error));
     LODE_TRY(look_at_names(d, error));
     LODE_TRY(look_at_processors(d, error));
+    LODE_TRY(look_at_preemption(d, error));
     return look_at_left_out(d, error);
 }

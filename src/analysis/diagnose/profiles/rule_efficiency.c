@@ -8,10 +8,15 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const lode_efficiency *e = &d->efficiency;
     static const char *const words[] = {"profiles", NULL};
-    if (!d->has_efficiency || e->useful_high >= ACCEPTABLE)
+    if (!d->has_efficiency)
+        return LODE_OK;
+    /* Not lost: threads that did not get a processor, or that wait for the ends of others. */
+    double whole = (double)d->profiles->thread_count * d->run.run_time;
+    double kept = (d->profiles->preempted + lode_diagnose_entries(d, LODE_ACTIVITY_LOCK, "join")) / whole;
+    if (e->useful_high + kept >= ACCEPTABLE)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY}};
-    lode_set_gain(d, &draft, 1 - e->parallel);
+    lode_set_gain(d, &draft, 1 - e->parallel - kept);
     draft.statement.text = lode_say(d, "%u threads do useful work in %.0f%% of the run time.", d->run.threads,
                                     100 * e->parallel);
     lode_set_command(

@@ -48,8 +48,7 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
                          lode_error *error)
 {
     static const char *const words[] = {"profiles", NULL};
-    double period = d->run.total / (double)d->run.samples;
-    double deviation = sqrt(b->most * period);
+    double deviation = sqrt(b->most * lode_sampling_period(d));
     double loss = b->most > 0 ? 1 - b->mean / b->most : 0;
     char name[200];
     if (loss <= limit || b->most - b->mean <= ERRORS_MIN * deviation)

@@ -54,7 +54,11 @@ lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database
     d->profiles = calloc(1, sizeof *d->profiles);
     LODE_TRY_ALLOC(d->profiles, error);
     d->profiles->db = db;
-    LODE_TRY(lode_diagnose_threads(d, error));
+    lode_diagnose_choose_metric(d);
+    if (!d->lacks[NEED_METRIC]) {
+        LODE_TRY(lode_diagnose_contexts(d, error));
+        LODE_TRY(lode_diagnose_threads(d, error));
+    }
     LODE_TRY(lode_diagnose_time(d, error));
     LODE_TRY(lode_diagnose_quality(d, error));
     find_lacks(d);
@@ -73,6 +77,7 @@ void lode_profile_facts_free(struct profile_facts *facts)
     free(facts->functions);
     free(facts->holders);
     free(facts->entries);
+    free(facts->times);
     free(facts->threads);
     free(facts->ranks);
     lode_cost_free(facts->cost);

@@ -90,7 +90,9 @@ lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     LODE_TRY(mark_threads(d, &marks, error));
     lode_status status = read_lines(d, marks, error);
-    if (status == LODE_OK && d->profiles->span == 0 && d->run.total > 0)
+    if (d->profiles->is_counted)
+        d->run.samples = 0;
+    else if (status == LODE_OK && d->profiles->span == 0 && d->run.total > 0)
         status = guess_samples(d, marks, error);
     free(marks);
     d->profiles->longest = d->run.run_time;
@@ -106,7 +108,17 @@ double lode_error_of_share(double share, double samples)
     return samples > 0 ? 1.96 * sqrt(inside / samples) : 1;
 }
 
+double lode_sample_count(const struct lode_diagnosis *d)
+{
+    return d->profiles->is_counted ? HUGE_VAL : (double)d->run.samples;
+}
+
 double lode_share_error(const struct lode_diagnosis *d, double share)
 {
-    return lode_error_of_share(share, (double)d->run.samples);
+    return lode_error_of_share(share, lode_sample_count(d));
+}
+
+double lode_sampling_period(const struct lode_diagnosis *d)
+{
+    return d->run.total / fmax(1, lode_sample_count(d));
 }
