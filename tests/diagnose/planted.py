@@ -15,6 +15,7 @@ not asserted. Where that is allowed, the programs run with priority; --no-priori
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,8 +102,8 @@ def broken_commands(lode, said):
 
 
 class Campaign:
-    def __init__(self, tap, lode, recorder_):
-        self.tap, self.lode, self.recorder = tap, lode, recorder_
+    def __init__(self, tap, lode, recorder_, is_kept):
+        self.tap, self.lode, self.recorder, self.is_kept = tap, lode, recorder_, is_kept
         self.judge = schemas.Judge() if schemas.jsonschema else None
         self.counts = {case.kind: Counter() for case in CASES}
         self.wrong = []
@@ -119,6 +120,8 @@ class Campaign:
         broken = broken_commands(self.lode, said)
         self.tap.check(not broken, f"{title}: all commands of the evidence run", broken)
         self.count(case, variant, said, recorded)
+        if not self.is_kept:
+            shutil.rmtree(recorded.store.parent)
 
     def count(self, case, variant, said, recorded):
         counts, title = self.counts[case.kind], f"{case.kind}, {variant}"
@@ -169,13 +172,14 @@ def main():
     parser.add_argument("--recordings", type=int, default=1, help="recordings of each program")
     parser.add_argument("--only", default="", help="kinds that have this text in their name")
     parser.add_argument("--no-priority", action="store_true", help="compete with what else the machine does")
-    parser.add_argument("--keep", help="an empty folder for the recordings, which are kept")
+    parser.add_argument("--keep", help="a folder where recordings stay, and are used again")
     options = parser.parse_args()
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lode-planted-", dir=room()) as folder:
         place = Path(options.keep or folder).resolve()
         place.mkdir(parents=True, exist_ok=True)
-        campaign = Campaign(tap, str(Path(options.lode).resolve()), recorder.Recorder(Path(options.lode).resolve(), place, not options.no_priority))
+        lode = str(Path(options.lode).resolve())
+        campaign = Campaign(tap, lode, recorder.Recorder(lode, place, not options.no_priority), bool(options.keep))
         share = Share.of_cases()
         for number, case in enumerate(CASES):
             if options.only in case.kind and (case.is_counted or share.has(number)):

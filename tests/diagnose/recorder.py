@@ -77,26 +77,32 @@ class Recorder:
                       HERE / "programs" / f"{case.source}.c"])
         return path
 
-    def record(self, case, variant, number):
-        """One run of a program, as a recording or, if the case asks for that, as a database."""
-        program, place = self.program(case), self.folder / f"{len(os.listdir(self.folder))}-{case.source}-{variant}-{number}"
-        place.mkdir()
+    def command(self, case, variant):
+        """What records a run: all ranks of a job together or, for a database, one by one."""
         before = self.before if case.has_priority else []
-        argument = variant if case.has_plant else "control"
-        ranks = case.ranks or TOO_MANY * os.cpu_count()
-        with load(case.has_load):
-            if case.mpi and case.is_database:
-                mpi = MPIS[case.mpi]
-                words = [*before, *mpi.job(ranks, "sh", "-c", EACH_RANK % mpi.rank, program, argument)]
-            else:
-                launcher = MPIS[case.mpi].job(ranks) if case.mpi else []
-                force = ["--force"] if case.mpi else []
-                words = [*before, "uftrace", "record", *force, "-d", "recording", *launcher, program, argument]
-            out = self.run(words, dict(case.environment), place)
-        truth = {key: int(value) for key, value in PRINTED.findall(out)}
-        if not case.is_database:
-            return Recorded(place / "recording", truth)
-        recordings = sorted(place.glob("rank-*")) if case.mpi else [place / "recording"]
-        ranks = ["--rank-from", "rank-([0-9]+)"] if case.mpi else []
-        self.run([self.lode, "build", "--mpi", "off", *ranks, *recordings, "-o", "db"], None, place)
-        return Recorded(place / "db", truth)
+        program = [self.program(case), variant if case.has_plant else "control"]
+        if not case.mpi:
+            return [*before, "uftrace", "record", "-d", "recording", *program]
+        mpi, ranks = MPIS[case.mpi], case.ranks or TOO_MANY * os.cpu_count()
+        if case.is_database:
+            return [*before, *mpi.job(ranks, "sh", "-c", EACH_RANK % mpi.rank, *program)]
+        return [*before, "uftrace", "record", "--force", "-d", "recording", *mpi.job(ranks, *program)]
+
+    def build(self, place):
+        """The database of what was recorded."""
+        ranks = sorted(place.glob("rank-*"))
+        words = ["--rank-from", "rank-([0-9]+)", *ranks] if ranks else [place / "recording"]
+        self.run([self.lode, "build", "--mpi", "off", *words, "-o", "db"], None, place)
+
+    def record(self, case, variant, number):
+        """One run of a program, as a recording or, if the case asks for that, as a database. One that is there is used again."""
+        place = self.folder / re.sub(r"\W+", "-", f"{case.kind} {variant} {number}")
+        printed, store = place / "printed", place / ("db" if case.is_database else "recording")
+        if not printed.exists():
+            place.mkdir()
+            with load(case.has_load):
+                out = self.run(self.command(case, variant), dict(case.environment), place)
+            if case.is_database:
+                self.build(place)
+            printed.write_text(out, encoding="utf-8")
+        return Recorded(store, {key: int(value) for key, value in PRINTED.findall(printed.read_text(encoding="utf-8"))})
