@@ -64,14 +64,14 @@ def reliable(said):
 
 def is_found(case, said, truth):
     if case.note:
-        return any(note["id"] == case.note for note in said["quality"]) and not reliable(said)
+        return any(note["id"] == case.note for note in said["quality"]) and not wrong_statements(case, "control", said, truth)
     return any(s["id"] in case.rules and names(s, case, truth) for s in said["statements"])
 
 
 def wrong_statements(case, variant, said, truth):
     """On controls, all that are reliable; else those that are neither the planted problem nor an effect of it."""
     if variant == "control" or case.note:
-        return reliable(said)
+        return [s for s in reliable(said) if s["id"] not in case.always]
     return [s for s in reliable(said) if s["id"] not in case.true_too and not (s["id"] in case.rules and names(s, case, truth))]
 
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    STEPS = 60,
+    STEPS = 100,
     BLOCK = 3000,
     TIMES = 3
 };

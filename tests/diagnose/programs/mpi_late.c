@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    STEPS = 40,
+    STEPS = 60,
     TABLE = 8000,
     BLOCK = 6000,
     ENTRIES = 256
