@@ -53,6 +53,7 @@
 #include <lode/pool.h>
 #include <lode/profile.h>
 #include <lode/query.h>
+#include <lode/raw.h>
 #include <lode/recording.h>
 #include <lode/scaling.h>
 #include <lode/scan.h>

@@ -327,7 +327,7 @@ static int is_missing(const char *directory, const char *name)
 
 int store_unanalysed(const char *path)
 {
-    static const char may[] = "('lode info', 'lode check' and 'lode export' take measurements)";
+    static const char may[] = "('lode info', 'lode check', 'lode dump' and 'lode export' take measurements)";
     size_t count = count_measurements(path);
     if (count == 0)
         return report(

@@ -11,7 +11,7 @@
 #include <lode/build.h>
 #include <lode/check.h>
 #include <lode/convert.h>
-#include <lode/measurements.h>
+#include <lode/raw.h>
 #include <lode/recording.h>
 #include <lode/synth.h>
 #include <stdbool.h>
@@ -83,8 +83,9 @@ struct lode_format {
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
     lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error);
+    /* `visitor` is told what is in each file; may be NULL. */
     lode_status (*open_measurements)(lode_measurements **out, const struct lode_folder *folder,
-                                     lode_error *error);
+                                     const lode_raw_visitor *visitor, lode_error *error);
     lode_status (*check)(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error);
     /* Of measurements. Collective; close it in every case, unless it is NULL. */

@@ -87,6 +87,7 @@ struct opening {
     lode_recording **recording;
     lode_measurements **measurements;
     const lode_recording_options *options;
+    const lode_raw_visitor *visitor; /* of measurements; may be NULL */
 };
 
 static lode_status refuse_kind(const struct opening *opening, const struct lode_format *format,
@@ -115,7 +116,7 @@ static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
     if (format->open_recording && opening->recording)
         return format->open_recording(opening->recording, folder, &options, error);
     if (format->open_measurements && opening->measurements)
-        return format->open_measurements(opening->measurements, folder, error);
+        return format->open_measurements(opening->measurements, folder, opening->visitor, error);
     if (format->open && opening->database)
         return format->open(opening->database, folder, error);
     return refuse_kind(opening, format, path, error);
@@ -213,6 +214,15 @@ lode_status lode_measurements_open_memory(lode_measurements **out, const lode_me
 {
     *out = NULL;
     return open_memory(&(struct opening){.measurements = out}, files, file_count, error);
+}
+
+lode_status lode_raw_visit(lode_measurements **out, const char *path, const lode_raw_visitor *given,
+                           lode_error *error)
+{
+    lode_raw_visitor visitor = LODE_RAW_VISITOR_INIT;
+    *out = NULL;
+    LODE_TRY(lode_options_take(&visitor, given, error));
+    return open_path(&(struct opening){.measurements = out, .visitor = &visitor}, NULL, path, error);
 }
 
 /* ---- checks ---- */

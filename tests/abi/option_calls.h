@@ -515,6 +515,21 @@ CALL(diagnose_recording)
     return status;
 }
 
+/* Of a trace without samples: its header, and flags. */
+CALL(raw)
+{
+    static const unsigned char bytes[32] = "HPCRUN-trace______01.01b";
+    const char *path = scratch_path();
+    lode_measurements *measurements;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, sizeof bytes, file), sizeof bytes);
+    assert_int_equal(fclose(file), 0);
+    lode_status status = lode_raw_visit(&measurements, path, options, error);
+    lode_measurements_close(measurements);
+    return status;
+}
+
 /* ---- all of them ---- */
 
 static const lode_build_options build_options = LODE_BUILD_OPTIONS_INIT;
@@ -531,6 +546,7 @@ static const lode_export_options export_options = LODE_EXPORT_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
 static const lode_diagnose_options diagnose_options = LODE_DIAGNOSE_OPTIONS_INIT;
+static const lode_raw_visitor raw_visitor = LODE_RAW_VISITOR_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
 static const lode_spread_rows_options spread_rows_options = LODE_SPREAD_ROWS_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
@@ -595,6 +611,7 @@ static const struct entry {
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
     {"lode_diagnose", call_diagnose, &diagnose_options, sizeof diagnose_options},
     {"lode_diagnose_recording", call_diagnose_recording, &diagnose_options, sizeof diagnose_options},
+    {"lode_raw_visit", call_raw, &raw_visitor, sizeof raw_visitor},
     {"lode_spread_compute", call_spread, &spread_options, sizeof spread_options},
     {"lode_spread_rows", call_spread_rows, &spread_rows_options, sizeof spread_rows_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},

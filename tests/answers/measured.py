@@ -47,10 +47,10 @@ def profile_row(path):
 
 
 def metric_rows(profiles):
-    rows, parts = {}, collections.defaultdict(list)
+    rows, parts, unsaid = {}, collections.defaultdict(list), ("type", "format", "shows_percent")
     for profile in profiles:
         for metric in profile["metrics"]:
-            rows.setdefault(metric["name"], {**metric, "index": len(rows)})
+            rows.setdefault(metric["name"], {**{key: metric[key] for key in metric if key not in unsaid}, "index": len(rows)})
         for raw, index in profile["values"]:
             metric = profile["metrics"][index]
             parts[metric["name"]].append(reference.number(raw, metric))

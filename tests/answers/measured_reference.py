@@ -29,29 +29,33 @@ def read_profile(path):
     header, load_map, tree, metrics, kinds, values = (Reader(data, start) for start in starts)
     header.get("24s")
     profile = {"attributes": dict((header.string(), header.string()) for _ in range(header.get("I")))}
-    profile["modules"] = [read_module(load_map) for _ in range(load_map.get("I"))]
+    modules = [read_module(load_map) for _ in range(load_map.get("I"))]
+    profile["modules"], profile["module_flags"] = [path for path, _ in modules], [flags for _, flags in modules]
     profile["nodes"] = [tree.get("IIHQB") for _ in range(tree.get("Q"))]
     profile["metrics"] = [read_metric(metrics) for _ in range(metrics.get("I"))]
     profile["kinds"] = dict((kinds.get("H"), kinds.string()) for _ in range(kinds.get("H")))
     profile["ids"] = [values.get("HQQ") for _ in range(values.get("H"))]
     value_count, profile["valued"] = values.get("QI")
     profile["values"] = [values.get("8sH") for _ in range(value_count)]
+    # The last entry of the index ends it.
+    index = [values.get("IQ") for _ in range(profile["valued"] + 1)]
+    profile["value_nodes"] = [node for (node, start), (_, past) in zip(index, index[1:]) for _ in range(past - start)]
     return profile
 
 
 def read_module(reader):
     reader.get("H")
     path = reader.string()
-    reader.get("Q")
-    return path
+    return path, reader.get("Q")
 
 
 def read_metric(reader):
     metric = {"name": reader.string(), "description": reader.string()}
     flags = reader.get("16s")
-    metric |= {"is_integer": flags[2] == 1, "is_relation": flags[3] == 1, "visibility": flags[6], "period": reader.get("Q")}
+    metric |= {"type": flags[0], "is_integer": flags[2] == 1, "is_relation": flags[3] == 1, "visibility": flags[6], "shows_percent": flags[7] != 0,
+               "period": reader.get("Q")}
     metric["formula"] = reader.string() or None
-    reader.string()
+    metric["format"] = reader.string()
     reader.get("HHdQ")
     return metric
 

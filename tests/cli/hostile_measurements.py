@@ -95,7 +95,7 @@ def text_is_safe(program, stores, name):
 
 
 def tables_are_safe(program, stores, name):
-    for call in (*stores.calls(name), *([["dump", name]] if name == "built" else [])):
+    for call in (*stores.calls(name), ["dump", name]):
         status, out, err = run(program, stores, *call, *([] if call[0] == "dump" else ["--json"]))
         program.check(status in (0, 1) and cli.parse_json(out.decode()) and not unsafe((out + err).decode()), f"lode {' '.join(call)}: JSON is safe",
                       [status, *unsafe((out + err).decode())])
@@ -119,6 +119,10 @@ def names_of_measurements(program):
             program.check(status == wanted and not unsafe(text) and "\nlode: all is well" not in text, f"lode build {' '.join(words)}",
                           [status, *unsafe(text), ascii(text)])
         program.equal(sorted(os.listdir(stores.folder)), ["built", "measurements"], "what is there")
+        for words in (["--metric", f"=none{NASTY}".replace("\0", "")], []):
+            status, out, err = run(program, stores, "export", "measurements", "--format", "folded", "-o", "-", *words)
+            program.check(status == (2 if words else 0) and bool(out) != bool(words) and err and not unsafe(err.decode()),
+                          f"lode export {' '.join(words[:1])}: messages are safe", [status, *unsafe(err.decode()), ascii(err.decode())])
         text_is_safe(program, stores, "built")
         tables_are_safe(program, stores, "built")
 

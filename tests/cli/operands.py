@@ -67,7 +67,7 @@ def the_only_store_of_a_kind_needs_no_name(program):
 def nothing_to_find(program):
     with tempfile.TemporaryDirectory() as folder:
         see = r"\(see 'lode help {}'\)"
-        for command, argument, word in (("top", "STORE", "store"), ("replay", "REC", "recording"), ("dump", "DB", "database"),
+        for command, argument, word in (("top", "STORE", "store"), ("replay", "REC", "recording"), ("dump", "STORE", "store"),
                                         ("check", "STORE", "store"), ("context", "DB", "database"), ("context main", "DB", "database")):
             program.says(program.run(*command.split(), cwd=folder), 2,
                          f"missing argument: {argument}; there is no {word} in the current directory {see.format(command.split()[0])}", f"lode {command}: nothing there")
@@ -145,9 +145,9 @@ def measurements_say_what_to_do(program):
         for i in range(3):
             (path / f"app-00000{i}-000-a-1-0.hpcrun").write_bytes(b"HPCRUN-profile____")
         advice = "run 'lode build {} -o DATABASE' and open the result"
-        for command in ("top", "convert -o new", "profiles", "dump"):
+        for command in ("top", "convert -o new", "profiles", "diagnose", "tree"):
             program.says(program.run(*command.split(), "m", cwd=folder), 2,
-                         rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \('lode info', 'lode check' and 'lode export' take measurements\)", f"lode {command} MEASUREMENTS")
+                         rf"m: 3 measurements of HPCToolkit \(.hpcrun\), not a database; {advice.format('m')} \('lode info', 'lode check', 'lode dump' and 'lode export' take measurements\)", f"lode {command} MEASUREMENTS")
         program.says(program.run("info", "m", cwd=folder), 2, r"m: .*the file is shorter than a footer \(hpcrun-footer\)", "lode info: all profiles are damaged")
         program.equal(program.run("check", "m", cwd=folder).status, 1, "lode check: all profiles are damaged")
         program.says(program.run("compare", "m", "m", cwd=folder), 2, "m: 3 measurements of HPCToolkit .*", "lode compare MEASUREMENTS")

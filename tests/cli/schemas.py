@@ -229,7 +229,7 @@ def outputs_of_measurements_validate(program, judge):
     folder = cli.corpus_folder("measurements")
     if folder is None:
         raise cli.MissingCorpus
-    calls = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1])
+    calls = (["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["dump"], ["dump", "--only", "contexts"])
     with tempfile.TemporaryDirectory() as inner:
         shutil.copytree(folder / "loops-cuda-nvidiapc-t", Path(inner) / "m")
         (Path(inner) / "m").chmod(0o755)

@@ -9,12 +9,7 @@ typedef struct dump_options {
     unsigned only; /* bits in the order of the choices; 0: all */
 } dump_options;
 
-enum {
-    ONLY_META,
-    ONLY_PROFILES,
-    ONLY_CONTEXTS,
-    ONLY_TRACES
-};
+/* In the order of the bits DUMP_... */
 static const char *const only_choices[] = {"meta", "profiles", "contexts", "traces", NULL};
 
 static lode_status dump(out *o, const lode_database *db, unsigned only, lode_error *error)
@@ -22,13 +17,13 @@ static lode_status dump(out *o, const lode_database *db, unsigned only, lode_err
     lode_status status = LODE_OK;
     out_begin(o, SCHEMA_DUMP, NULL);
     json_text(o, "format", lode_database_format(db));
-    if (only & 1u << ONLY_META)
+    if (only & DUMP_META)
         dump_meta(o, db);
-    if (only & 1u << ONLY_PROFILES)
+    if (only & DUMP_PROFILES)
         status = dump_profiles(o, db, error);
-    if (status >= 0 && (only & 1u << ONLY_CONTEXTS))
+    if (status >= 0 && (only & DUMP_CONTEXTS))
         status = dump_contexts(o, db, error);
-    if (status >= 0 && (only & 1u << ONLY_TRACES))
+    if (status >= 0 && (only & DUMP_TRACES))
         status = dump_traces(o, db, error);
     out_end(o);
     return status;
@@ -37,10 +32,13 @@ static lode_status dump(out *o, const lode_database *db, unsigned only, lode_err
 static int run_dump(const invocation *call)
 {
     const dump_options *options = call->options;
+    unsigned only = options->only ? options->only : ~0u;
     session s;
     lode_error error = {0};
+    if (call->kind == LODE_STORE_MEASUREMENTS)
+        return dump_measurements(call->out, call->operands[0], only);
     int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE && dump(call->out, s.db, options->only ? options->only : ~0u, &error) < 0)
+    if (status == EXIT_DONE && dump(call->out, s.db, only, &error) < 0)
         status = session_error(&s, &error);
     session_close(&s);
     return status;
@@ -54,10 +52,10 @@ static const option_spec dump_own[] = {
 
 const command_spec command_dump = {
     .name = "dump",
-    .operands = "[DB]",
+    .operands = "[STORE]",
     .min_operands = 1,
     .max_operands = 1,
-    .stores = FOR_DATABASES,
+    .stores = FOR_DATABASES | FOR_MEASUREMENTS,
     .options = {.own = dump_own},
     .is_json = 1,
     .options_size = sizeof(dump_options),

@@ -11,6 +11,7 @@
 #include "format/hpcrun/kernel.h"
 #include "format/hpcrun/logical.h"
 #include "format/hpcrun/source.h"
+#include "format/hpcrun/visit.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct walk {
     lode_check_level level;
     struct lode_report *report;      /* of a check, or NULL */
     lode_measurements *measurements; /* that are opened, or NULL */
+    const lode_raw_visitor *visitor; /* or NULL */
     const char **names;              /* sorted */
     size_t name_count;
     lode_status first_skip; /* what is wrong with the first file that was skipped */
@@ -126,9 +128,12 @@ static lode_status use_trace(struct walk *walk, const struct hpcrun_trace *trace
 {
     if (walk->report)
         walk->report->result.samples += trace->count;
-    return walk->measurements
-               ? lode_hpcrun_gather_trace(walk->measurements, trace, name, bytes, is_alone, walk->error)
-               : LODE_OK;
+    if (walk->measurements)
+        LODE_TRY(lode_hpcrun_gather_trace(walk->measurements, trace, name, bytes, is_alone, walk->error));
+    if (walk->visitor == NULL)
+        return LODE_OK;
+    LODE_TRY(lode_hpcrun_visit_trace(walk->visitor, trace, name, walk->error));
+    return is_alone ? lode_hpcrun_visit_end(walk->visitor, walk->error) : LODE_OK;
 }
 
 /* `profile` is the one that it belongs to, and was read; NULL: there is none, or it has errors. */
@@ -157,7 +162,9 @@ static lode_status use_profile(struct walk *walk, const struct hpcrun_profile *p
         walk->report->result.contexts += profile->node_count;
         walk->report->result.values += profile->value_count;
     }
-    return walk->measurements ? lode_hpcrun_gather(walk->measurements, profile, walk->error) : LODE_OK;
+    if (walk->measurements)
+        LODE_TRY(lode_hpcrun_gather(walk->measurements, profile, walk->error));
+    return walk->visitor ? lode_hpcrun_visit(walk->visitor, profile, walk->error) : LODE_OK;
 }
 
 /* A profile, and its trace. */
@@ -185,6 +192,8 @@ static lode_status read_profile(struct walk *walk, const char *name)
         status = find_companion(walk, name, PROFILE_SUFFIX, TRACE_SUFFIX, &trace);
     if (status == LODE_OK && trace && (is_sound || walk->report))
         status = read_trace(walk, trace, is_sound ? &profile : NULL, false);
+    if (status == LODE_OK && is_sound && walk->visitor)
+        status = lode_hpcrun_visit_end(walk->visitor, walk->error);
     lode_hpcrun_free(&profile);
     lode_source_close(&source);
     return status == LODE_ABSENT ? LODE_OK : status;
@@ -402,11 +411,14 @@ static lode_status walk_all(struct walk *walk, const lode_check_options *options
 /* ---- the format ---- */
 
 static lode_status open_measurements(lode_measurements **out, const struct lode_folder *folder,
-                                     lode_error *error)
+                                     const lode_raw_visitor *visitor, lode_error *error)
 {
     lode_measurements *measurements = lode_measurements_new();
-    struct walk walk = {
-        .folder = folder, .level = LODE_CHECK_FULL, .measurements = measurements, .error = error};
+    struct walk walk = {.folder = folder,
+                        .level = LODE_CHECK_FULL,
+                        .measurements = measurements,
+                        .visitor = visitor,
+                        .error = error};
     LODE_TRY_ALLOC(measurements, error);
     lode_status status = walk_all(&walk, NULL);
     /* A structure file alone has no profile. */

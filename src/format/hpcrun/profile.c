@@ -13,6 +13,11 @@ static const char *const attribute_names[HPCRUN_ATTRIBUTES] = {
     "program-name", "program-path", "env-path",       "job-id",         "mpi-rank",      "thread-id",
     "host-id",      "process-id",   "trace-min-time", "trace-max-time", "trace-disorder"};
 
+const char *lode_hpcrun_attribute_name(enum hpcrun_attribute attribute)
+{
+    return attribute_names[attribute];
+}
+
 void lode_hpcrun_init(struct hpcrun_profile *profile)
 {
     *profile = (struct hpcrun_profile){0};

@@ -99,6 +99,9 @@ static inline lode_status hpcrun_end(lode_status status)
     return status == LODE_OK ? LODE_END : status;
 }
 
+/* The name of an attribute in the file. */
+const char *lode_hpcrun_attribute_name(enum hpcrun_attribute attribute);
+
 void lode_hpcrun_init(struct hpcrun_profile *profile);
 void lode_hpcrun_free(struct hpcrun_profile *profile);
 
