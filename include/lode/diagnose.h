@@ -121,10 +121,15 @@ typedef struct lode_diagnose_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
+    /*
+     * Bytes of values, and of samples, from which on they are not read: rules that need them do not
+     * run, and a note says so. 0: 512 MiB. UINT64_MAX: all are read.
+     */
+    uint64_t read_limit;
 } lode_diagnose_options;
 #define LODE_DIAGNOSE_OPTIONS_INIT                                                                           \
     {                                                                                                        \
-        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL                                             \
+        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL, 0                                          \
     }
 
 /*

@@ -16,7 +16,7 @@ typedef struct diagnose_options {
     shared_options shared;
     const char *kinds;
     const char *fail_on;
-    int all;
+    int all, deep;
 } diagnose_options;
 
 /* What fails: statements of this confidence and gain, and above. */
@@ -100,6 +100,7 @@ static lode_diagnose_options options_of(const invocation *call, const lode_kind_
     options.threads = (unsigned)call->shared->threads;
     options.on_progress = progress_report;
     options.user = shown;
+    options.read_limit = ((const diagnose_options *)call->options)->deep ? UINT64_MAX : 0;
     return options;
 }
 
@@ -162,6 +163,7 @@ static int diagnose_usage(const invocation *call)
 
 static const option_spec diagnose_own[] = {
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, all)},
+    {"deep", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, deep)},
     {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(diagnose_options, kinds)},
     {"fail-on", 0, OPTION_TEXT, "CONFIDENCE[:GAIN]", NULL, offsetof(diagnose_options, fail_on)},
     {0},

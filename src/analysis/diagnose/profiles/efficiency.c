@@ -67,7 +67,7 @@ lode_status lode_diagnose_efficiency(struct lode_diagnosis *d, lode_error *error
 {
     const struct profile_facts *facts = d->profiles;
     if (facts->thread_count < 2 || !(d->run.run_time > 0) || d->lacks[NEED_ONE_RUN] ||
-        d->lacks[NEED_CONSISTENT] || d->lacks[NEED_SAMPLES])
+        d->lacks[NEED_CONSISTENT] || d->lacks[NEED_VALUES] || d->lacks[NEED_SAMPLES])
         return LODE_OK;
     struct work *work = calloc(facts->thread_count, sizeof *work);
     LODE_TRY_ALLOC(work, error);

@@ -68,6 +68,8 @@ enum need {
     NEED_COUNTERS,   /* cycles and instructions */
     NEED_GPU,        /* its metrics */
     NEED_SECONDS,    /* the run time in seconds */
+    NEED_VALUES,     /* the time of each thread by activity */
+    NEED_MASTERS,    /* the same of masters */
     NEED_COUNT
 };
 
@@ -107,6 +109,10 @@ void lode_diagnose_choose_metric(struct lode_diagnosis *d);
 lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error);
 /* The time of each thread. */
 lode_status lode_diagnose_threads(struct lode_diagnosis *d, lode_error *error);
+/* Whether the values of all profiles are to be read. `row_of`: by index of context. */
+lode_status lode_diagnose_size(struct lode_diagnosis *d, const uint32_t *row_of, lode_error *error);
+/* Bytes of values, and of samples, that may be read. */
+uint64_t lode_diagnose_limit(const struct lode_diagnosis *d);
 /* The run time, from trace lines too, and the number of samples. */
 lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error);
 /* What the data cannot tell. */

@@ -3,6 +3,7 @@
 #include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/key.h"
+#include "model/block.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,31 +129,59 @@ lode_status lode_diagnose_path(const struct lode_diagnosis *d, const lode_cost *
     return find_step(d, cost, activities, STEP_LEAF, path, error);
 }
 
-lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error)
+/* Of how many masters one is read, so that the limit is kept. */
+static lode_status choose_step(struct lode_diagnosis *d, size_t *step, lode_error *error)
+{
+    const struct profile_facts *facts = d->profiles;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < facts->rank_count; i++) {
+        lode_block block;
+        LODE_TRY(lode_profile_block(facts->db, facts->threads[facts->ranks[i].first].profile, &block, error));
+        bytes += block.value_count * block_value_stride(&block);
+    }
+    *step = (size_t)(bytes / lode_diagnose_limit(d)) + 1;
+    if (*step == 1)
+        return LODE_OK;
+    size_t count = (facts->rank_count + *step - 1) / *step;
+    return lode_add_note(
+        d, "some-ranks", LODE_NOTE_LEFT_OUT, (double)count,
+        lode_say(d, "Call paths of first threads are those of %zu of %zu ranks. --deep reads all.", count,
+                 facts->rank_count),
+        error);
+}
+
+static lode_status select_masters(struct lode_diagnosis *d, lode_selection **selection, lode_error *error)
 {
     enum {
         ITEM = 16
     };
+    const struct profile_facts *facts = d->profiles;
+    size_t size = facts->rank_count * ITEM + ITEM, length = 0, step = 1;
+    LODE_TRY(choose_step(d, &step, error));
+    char *text = malloc(size);
+    LODE_TRY_ALLOC(text, error);
+    for (size_t i = 0; i < facts->rank_count; i += step)
+        length += (size_t)snprintf(text + length, size - length, "%s%u",
+                                   i ? "+" : "profile=", facts->threads[facts->ranks[i].first].profile);
+    lode_status status = lode_selection_parse(selection, facts->db, text, error);
+    free(text);
+    return status;
+}
+
+lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error)
+{
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection = NULL;
     *cost = d->profiles->cost;
     if (d->profiles->rank_count == d->profiles->thread_count)
         return LODE_OK;
     if (d->profiles->master_cost == NULL) {
-        size_t size = d->profiles->rank_count * ITEM + ITEM, length = 0;
-        char *text = malloc(size);
-        LODE_TRY_ALLOC(text, error);
-        for (size_t i = 0; i < d->profiles->rank_count; i++)
-            length += (size_t)snprintf(text + length, size - length, "%s%u", i ? "+" : "profile=",
-                                       d->profiles->threads[d->profiles->ranks[i].first].profile);
-        lode_status status = lode_selection_parse(&selection, d->profiles->db, text, error);
-        free(text);
-        LODE_TRY(status);
+        LODE_TRY(select_masters(d, &selection, error));
         options.metric = d->run.metric;
         options.selection = selection;
         options.threads = d->options.threads;
         options.pool = d->options.pool;
-        status = lode_cost_compute(&d->profiles->master_cost, d->profiles->db, &options, error);
+        lode_status status = lode_cost_compute(&d->profiles->master_cost, d->profiles->db, &options, error);
         lode_selection_free(selection);
         LODE_TRY(status);
     }

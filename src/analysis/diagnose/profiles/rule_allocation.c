@@ -77,4 +77,5 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 
 const struct rule lode_rule_allocation = {
     "allocation", "allocating and freeing memory takes more than 5% of the run time",
-    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT, run};
+    1u << NEED_METRIC | 1u << NEED_MASTERS | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
+    run};

@@ -28,7 +28,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     return lode_add_statement(d, &draft, error);
 }
 
-const struct rule lode_rule_efficiency = {
-    "efficiency", "threads do useful work in less than 80% of the run time",
-    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
-    run};
+const struct rule lode_rule_efficiency = {"efficiency",
+                                          "threads do useful work in less than 80% of the run time",
+                                          1u << NEED_METRIC | 1u << NEED_VALUES | 1u << NEED_SAMPLES |
+                                              1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
+                                          run};

@@ -82,7 +82,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     return judge(d, &b, "OpenMP threads", THREADS_MIN, error);
 }
 
-const struct rule lode_rule_imbalance = {
-    "imbalance", "one rank or OpenMP thread has more useful work than others",
-    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
-    run};
+const struct rule lode_rule_imbalance = {"imbalance",
+                                         "one rank or OpenMP thread has more useful work than others",
+                                         1u << NEED_METRIC | 1u << NEED_VALUES | 1u << NEED_SAMPLES |
+                                             1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
+                                         run};

@@ -75,11 +75,11 @@ static lode_status run_startup(struct lode_diagnosis *d, lode_error *error)
 }
 
 enum {
-    NEEDS =
-        1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT | 1u << NEED_MPI
+    NEEDS = 1u << NEED_METRIC | 1u << NEED_MASTERS | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN |
+            1u << NEED_CONSISTENT | 1u << NEED_MPI
 };
 
 const struct rule lode_rule_mpi = {"mpi", "ranks spend more than 15% of the run time in MPI",
-                                   NEEDS | 1u << NEED_PROCESSORS | 1u << NEED_RANKS, run};
+                                   NEEDS | 1u << NEED_PROCESSORS | 1u << NEED_RANKS | 1u << NEED_VALUES, run};
 const struct rule lode_rule_mpi_startup = {
     "mpi-startup", "start and end of MPI take more than 10% of the run time", NEEDS, run_startup};

@@ -78,8 +78,8 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 }
 
 enum {
-    NEEDS = 1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_THREADS | 1u << NEED_ONE_RUN |
-            1u << NEED_CONSISTENT | 1u << NEED_REGIONS | 1u << NEED_PROCESSORS
+    NEEDS = 1u << NEED_METRIC | 1u << NEED_VALUES | 1u << NEED_SAMPLES | 1u << NEED_THREADS |
+            1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT | 1u << NEED_REGIONS | 1u << NEED_PROCESSORS
 };
 
 const struct rule lode_rule_omp_serial = {

@@ -25,6 +25,8 @@ static const char *const reasons[NEED_COUNT] = {
     [NEED_PROCESSORS] = "fewer processors than threads",
     [NEED_COUNTERS] = "cycles and instructions were not counted",
     [NEED_GPU] = "no metric of GPU operations",
+    [NEED_VALUES] = "needs the values of each profile: use --deep",
+    [NEED_MASTERS] = "needs the values of each profile: use --deep",
     [NEED_SECONDS] = "the run time in seconds is not known",
 };
 

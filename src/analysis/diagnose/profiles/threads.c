@@ -170,6 +170,37 @@ static lode_status read_values(struct lode_diagnosis *d, const uint32_t *row_of,
     return status;
 }
 
+/* ---- totals of profiles, and the summary ---- */
+
+static lode_status take_totals(struct lode_diagnosis *d, const lode_spread *spread, lode_error *error)
+{
+    for (size_t i = 0; i < lode_spread_count(spread); i++) {
+        const lode_spread_row *row = lode_spread_at(spread, i);
+        LODE_TRY(take_profile(d, row->profile, NULL, row->total, error));
+    }
+    d->run.empty += lode_spread_empty(spread) + lode_spread_without(spread);
+    return LODE_OK;
+}
+
+static lode_status read_totals(struct lode_diagnosis *d, const uint32_t *row_of, lode_error *error)
+{
+    struct profile_facts *facts = d->profiles;
+    lode_spread_options options = LODE_SPREAD_OPTIONS_INIT;
+    lode_spread *spread;
+    options.metric = d->run.metric;
+    options.threads = d->options.threads;
+    options.on_progress = d->options.on_progress;
+    options.user = d->options.user;
+    options.pool = d->options.pool;
+    LODE_TRY(lode_spread_compute(&spread, facts->db, &options, error));
+    lode_status status = take_totals(d, spread, error);
+    lode_spread_free(spread);
+    for (uint32_t i = 0; i < facts->db->tree.count; i++)
+        if (isfinite(facts->cost->own[i]))
+            facts->sums[row_of[i]] += facts->cost->own[i];
+    return status;
+}
+
 /* ---- ranks ---- */
 
 static int compare_threads(const void *left, const void *right)
@@ -207,6 +238,10 @@ static lode_status find_ranks(struct lode_diagnosis *d, lode_error *error)
         facts->ranks[facts->rank_count - 1].count++;
         add_thread(d, thread);
     }
+    /* Each thread is one of a rank: then all are masters. */
+    d->lacks[NEED_MASTERS] = d->lacks[NEED_VALUES] && facts->rank_count != facts->thread_count;
+    if (d->lacks[NEED_VALUES] && !d->lacks[NEED_MASTERS])
+        memcpy(facts->master_sums, facts->sums, sizeof facts->sums);
     for (unsigned a = 0; a < ACTIVITIES; a++)
         d->activities[a] = lode_time_of_threads(d, 1u << a, EVERYWHERE);
     d->run.ranks = (uint32_t)facts->rank_count;
@@ -222,7 +257,8 @@ static lode_status add_up(struct lode_diagnosis *d, const uint32_t *row_of, lode
     options.pool = d->options.pool;
     LODE_TRY(lode_cost_compute(&d->profiles->cost, d->profiles->db, &options, error));
     LODE_TRY(make_room(d, error));
-    LODE_TRY(read_values(d, row_of, error));
+    LODE_TRY(lode_diagnose_size(d, row_of, error));
+    LODE_TRY(d->lacks[NEED_VALUES] ? read_totals(d, row_of, error) : read_values(d, row_of, error));
     return find_ranks(d, error);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 enum {
+    PROFILES_LOOKED_AT = 4096,
     POINTS_MIN = 20 /* fewer values do not tell the period of sampling */
 };
 
@@ -45,7 +46,10 @@ static lode_status read_lines(struct lode_diagnosis *d, const unsigned char *mar
     return LODE_OK;
 }
 
-/* Without trace lines: total / lower quartile of the values at contexts: many are one sample. */
+/*
+ * Without trace lines: total / lower quartile of the values at contexts: many are one sample. Some
+ * profiles tell that, at equal distances.
+ */
 static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *marks, lode_error *error)
 {
     uint64_t *buckets = calloc(LODE_SKETCH_BUCKETS, sizeof *buckets), count = 0;
@@ -54,7 +58,8 @@ static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *
     lode_status status = LODE_OK;
     LODE_TRY_ALLOC(buckets, error);
     bool has_points = lode_metric_id(d->run.metric, LODE_SCOPE_POINT, &id) == LODE_OK;
-    for (uint32_t p = 1; has_points && p < d->profiles->db->profile_count && status == LODE_OK; p++) {
+    uint32_t step = d->profiles->db->profile_count / PROFILES_LOOKED_AT + 1;
+    for (uint32_t p = 1; has_points && p < d->profiles->db->profile_count && status == LODE_OK; p += step) {
         lode_block block;
         if (!marks[p])
             continue;
