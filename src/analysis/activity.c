@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include <lode/name.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,18 @@ lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module,
     return lode_activity_of_names(module, name);
 }
 
+lode_activity lode_activity_of_call(const lode_kind_rules *rules, const lode_function *function)
+{
+    char stub[LODE_NAME_COMPARED + sizeof "@plt"];
+    const char *module = function->module ? function->module->path : NULL;
+    lode_activity activity = lode_activity_of(rules, module, function->name);
+    if (activity != LODE_ACTIVITY_OWN || !function->is_stub || function->name == NULL)
+        return activity;
+    (void)snprintf(stub, sizeof stub, "%.*s@plt", LODE_NAME_COMPARED, function->name);
+    activity = lode_activity_of_names(NULL, stub);
+    return activity == LODE_ACTIVITY_OWN ? LODE_ACTIVITY_LIB : activity;
+}
+
 lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_context *context)
 {
     while (!begins_function(context))
@@ -198,8 +211,7 @@ static bool is_weak(unsigned activity)
            activity == LODE_ACTIVITY_KERNEL || activity == LODE_ACTIVITY_COUNT;
 }
 
-/* What the costs of a function belong to, if those of its caller belong to `above`. */
-static unsigned path_below(unsigned above, unsigned activity)
+unsigned lode_activity_below(unsigned above, unsigned activity)
 {
     if (activity == LODE_ACTIVITY_OWN)
         return activity;
@@ -238,7 +250,7 @@ lode_status lode_activity_paths(unsigned char *paths, unsigned char *is_own,
             cached && *cached ? *cached - 1u : (unsigned)lode_activity_of_context(rules, node);
         if (cached)
             *cached = (unsigned char)(activity + 1);
-        paths[i] = (unsigned char)path_below(above, activity);
+        paths[i] = (unsigned char)lode_activity_below(above, activity);
         is_own[i] = activity == LODE_ACTIVITY_OWN;
     }
     free(known);

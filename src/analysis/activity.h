@@ -23,6 +23,14 @@ lode_activity lode_activity_of_names(const char *module, const char *name);
 /* The name without what a profiler adds: "[module]", "@plt", "_[k]". */
 struct lode_text lode_activity_symbol(const char *name);
 
+/*
+ * Of a function of a recording. Calls of library functions carry the module of the program, but are
+ * known to be stubs; what no rule knows there passes time on to its caller.
+ */
+lode_activity lode_activity_of_call(const lode_kind_rules *rules, const lode_function *function);
+/* What the costs of a function belong to, if those of its caller belong to `above`. */
+unsigned lode_activity_below(unsigned above, unsigned activity);
+
 /* Of the function that a context begins or is in. `rules` may be NULL. */
 lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_context *context);
 

@@ -25,6 +25,7 @@ struct lode_function {
     uint32_t index;
     uint32_t identity; /* index of the first equal function: writers repeat records */
     uint32_t line;
+    bool is_stub;     /* of a recording: calls of a library function, by the PLT of `module` */
     const char *name; /* NULL: anonymous */
     const lode_module *module;
     uint64_t offset;

@@ -123,6 +123,14 @@ static int diagnose_database(const invocation *call, const lode_kind_rules *kind
     return status;
 }
 
+/* The name of the program that a recording is of; "" if it is not known. */
+static const char *program_of(const lode_recording *recording)
+{
+    const lode_track *track = lode_recording_track(recording, 0);
+    const char *slash = track ? strrchr(track->program, '/') : NULL;
+    return slash ? slash + 1 : track ? track->program : "";
+}
+
 static int diagnose_recording(const invocation *call, const lode_kind_rules *kinds)
 {
     lode_diagnosis *diagnosis = NULL;
@@ -136,7 +144,7 @@ static int diagnose_recording(const invocation *call, const lode_kind_rules *kin
         progress_clear(&s.progress);
     }
     if (status == EXIT_DONE)
-        status = conclude(call, diagnosis, "");
+        status = conclude(call, diagnosis, program_of(s.recording));
     lode_diagnosis_free(diagnosis);
     rec_close(&s);
     return status;

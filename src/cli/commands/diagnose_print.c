@@ -195,10 +195,32 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
+/* A recording of function calls. */
+static void say_calls(out *o, const diagnose_page *page, const lode_run *run)
+{
+    char time[NUMBER_SIZE], calls[NUMBER_SIZE], size[96], machine[48] = "";
+    if (run->ranks > 1)
+        (void)snprintf(size, sizeof size, "%u processes, %u thread%s", run->ranks, run->threads,
+                       plural(run->threads));
+    else
+        (void)snprintf(size, sizeof size, "%u thread%s", run->threads, plural(run->threads));
+    if (run->processors)
+        (void)snprintf(machine, sizeof machine, " on %u processor%s", run->processors,
+                       plural(run->processors));
+    format_amount(time, run->run_time, UNIT_SECONDS);
+    format_count(calls, run->calls);
+    out_say(o, "%s: %s%s, run time %s, %s calls", page->title[0] ? page->title : page->path, size, machine,
+            time, calls);
+}
+
 static void say_run(out *o, const diagnose_page *page)
 {
     const lode_run *run = lode_diagnosis_run(page->diagnosis);
     char time[NUMBER_SIZE], samples[NUMBER_SIZE], size[96];
+    if (run->source == LODE_RUN_CALLS) {
+        say_calls(o, page, run);
+        return;
+    }
     if (run->metric == NULL) {
         out_say(o, "%s", page->path);
         return;
@@ -232,8 +254,10 @@ static void print_activities(out *o, const lode_diagnosis *d)
     const lode_run *run = lode_diagnosis_run(d);
     int is_prose = out_is_prose(o);
     out_table(o, OUT_MAIN, "activities", activity_columns, 4,
-              run->metric ? unit_of_metric(lode_metric_name(run->metric)) : UNIT_COUNT);
-    for (int i = 0; run->metric && i <= LODE_ACTIVITY_COUNT; i++) {
+              run->metric       ? unit_of_metric(lode_metric_name(run->metric))
+              : run->is_seconds ? UNIT_SECONDS
+                                : UNIT_COUNT);
+    for (int i = 0; (run->metric || run->is_seconds) && i <= LODE_ACTIVITY_COUNT; i++) {
         double time = lode_diagnosis_activity(d, i);
         if (time <= 0 || (is_prose && time < SHARE_SHOWN * run->total))
             continue;

@@ -221,6 +221,7 @@ static bool add_details(struct lode_function_table *table, struct uft_function *
         lode_uft_debug_find(&rec->modules[module->index].debug, function->function.offset);
     const char *name = function->function.name;
     function->type = place->symbol->type;
+    function->function.is_stub = function->type == 'P';
     function->is_jump = is_jump(place->symbol);
     function->arguments =
         lode_uft_specs_choose(rec->specs, name, module->path, false, debug ? debug->arguments : NULL);

@@ -3,21 +3,187 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_CALLS_FACTS_H
 #define LODE_ANALYSIS_DIAGNOSE_CALLS_FACTS_H
 
+#include "analysis/activity.h"
 #include "analysis/diagnose/report.h"
+#include "analysis/sketch.h"
+
+/* A set of activities. */
+#define CALL_SET(activity) (1u << (LODE_ACTIVITY_##activity))
+#define CALL_OPENMP        (CALL_SET(OMP) | CALL_SET(OMP_WAIT) | CALL_SET(OMP_IDLE))
+/* Threads may spin in these: a switch to another thread is part of the waiting. */
+#define CALL_WAITING                                                                                         \
+    (CALL_SET(MPI) | CALL_SET(MPI_STARTUP) | CALL_OPENMP | CALL_SET(LOCK) | CALL_SET(NET) |                  \
+     CALL_SET(SLEEP) | CALL_SET(GPU))
+#define CALL_NOT_USEFUL (CALL_WAITING | CALL_SET(OFF_CPU))
 
 /* What rules need. A rule that lacks one does not run. */
 enum call_need {
-    CALL_NEED_DATA, /* enough calls */
+    CALL_NEED_TIME,       /* a run that is long enough */
+    CALL_NEED_SOUND,      /* no damage */
+    CALL_NEED_SCHED,      /* off-CPU events */
+    CALL_NEED_THREADS,    /* more than one */
+    CALL_NEED_RANKS,      /* more than one process that uses MPI */
+    CALL_NEED_REGIONS,    /* bodies of OpenMP regions */
+    CALL_NEED_PROCESSORS, /* as many as threads that run */
+    CALL_NEED_NAMES,      /* of functions */
+    CALL_NEED_RUNNING,    /* running time is known: off-CPU events, or enough processors */
     CALL_NEED_COUNT
+};
+
+/* What a function is to rules, by its name. */
+enum call_role {
+    ROLE_NONE,
+    ROLE_TAKE,     /* takes a lock */
+    ROLE_DROP,     /* releases it */
+    ROLE_COND,     /* releases a lock while it waits */
+    ROLE_JOIN,     /* waits for the end of a thread or process */
+    ROLE_ALLOC,    /* allocates memory */
+    ROLE_ALL,      /* a collective of MPI that no rank leaves before all have entered */
+    ROLE_PARALLEL, /* runs an OpenMP region */
+    ROLE_BODY      /* is its body */
+};
+
+/* Times are in nanoseconds. Running time excludes off-CPU time, if that was recorded. */
+struct call_function {
+    uint64_t calls;
+    uint64_t outer; /* that are not inside a call of the same function */
+    uint64_t own;   /* running time of the function itself */
+    uint64_t total; /* useful running time of outer calls; of library functions, all running time */
+    uint64_t most;  /* the largest of one call */
+    unsigned char activity, role;
+    bool is_known; /* activity and role are set */
+};
+
+/* Calls of one library function by one function of the application. */
+struct call_pair {
+    uint32_t holder; /* function + 1; 0: none */
+    uint32_t entry;  /* function + 1; 0: the holder itself, of off-CPU time */
+    uint64_t calls;
+    uint64_t running;
+    uint64_t blocked; /* off-CPU time, without pre-emption */
+    uint64_t waiting; /* time without pre-emption of calls that took long */
+    uint64_t long_calls;
+    uint64_t longest, from, to; /* the longest time off-CPU */
+    uint32_t track;             /* of it */
+    uint64_t bytes, sized;      /* transferred, and calls that say so */
+};
+
+/* A call of a collective. */
+struct call_collective {
+    uint64_t enter, leave;
+    uint32_t function;
+};
+
+/* A thread. */
+struct call_track {
+    uint32_t track;
+    int32_t pid, tid;
+    uint64_t begin, end;
+    uint64_t calls;
+    uint64_t running, useful;
+    uint64_t blocked, preempted; /* off-CPU time */
+    uint64_t stolen;             /* pre-empted while it did something useful */
+    uint64_t yielded;            /* pre-empted in MPI */
+    uint64_t time[ACTIVITIES];   /* with off-CPU time */
+    uint64_t joining, lock_waiting;
+    uint64_t holding;  /* locks, without pre-emption */
+    uint64_t parallel; /* in OpenMP regions that it began */
+    uint64_t region;   /* useful, inside of bodies of regions */
+    uint32_t entry;    /* its first outermost function + 1; 0: none */
+    uint32_t busiest;  /* the function with the most running time of itself + 1 */
+    uint64_t busiest_time;
+    struct call_collective *collectives;
+    size_t collective_count, collective_capacity;
+    bool are_all;   /* all collectives are listed */
+    bool is_parent; /* mostly waits for the end of others */
+    bool is_left_out;
+};
+
+/* Threads that do not run at the same time share a slot. */
+struct call_slot {
+    uint64_t end;
+    uint64_t useful;
 };
 
 struct call_facts {
     const lode_recording *recording;
+    struct call_track *tracks; /* that have events, by process and thread */
+    size_t track_count;
+    struct call_function *functions;     /* by index */
+    const struct lode_sketch **sketches; /* of `total`, by index; NULL: none */
+    uint32_t *ranks;                     /* canonical order, by index */
+    uint32_t function_count;
+    struct call_pair *pairs; /* in canonical order */
+    size_t pair_count;
+    struct call_slot *slots;
+    size_t slot_count;
+    uint64_t begin, end;
+    uint64_t findings; /* that are no notes */
+    uint64_t cost;     /* of recording one call */
+    bool has_sched;
+    bool is_calm;  /* threads were seldom pre-empted */
+    double stolen; /* share of the time of threads that they were pre-empted */
+    uint32_t processes, mpi_processes;
+    struct lode_arena arena; /* of sketches */
 };
 
 /* Looks for what limits the run that a recording is of. */
 lode_status lode_diagnose_calls(struct lode_diagnosis *d, const lode_recording *recording, lode_error *error);
 /* NULL is allowed. */
 void lode_call_facts_free(struct call_facts *facts);
+
+/* ---- facts ---- */
+
+/* Reads all events. */
+lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error);
+/* Threads, run time, activities, efficiencies. */
+lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error);
+/* What the data cannot tell. */
+lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
+void lode_call_efficiency(struct lode_diagnosis *d);
+
+enum call_role lode_call_role(const char *name);
+
+/* ---- for rules ---- */
+
+/* A share of the time that the slots of threads have. */
+double lode_call_share(const struct lode_diagnosis *d, double time);
+/* The value of a quantile of a function's calls; 0: none. */
+uint64_t lode_call_quantile(const struct call_facts *facts, uint32_t function, double q);
+/* Time of threads in activities. */
+double lode_call_time(const struct lode_diagnosis *d, unsigned activities);
+
+/* The pairs whose library function has one of the activities, in total, and the largest. */
+struct call_place {
+    double time; /* of all */
+    double part; /* of it in `best` */
+    uint64_t calls;
+    const struct call_pair *best; /* NULL: none */
+};
+struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activities);
+/* All its time but pre-emption. */
+double lode_call_pair_time(const struct call_pair *pair);
+
+/* ---- texts ---- */
+
+/* The simple name of a function, by its index + 1; "code outside of functions" for 0. */
+const char *lode_call_name(struct lode_diagnosis *d, uint32_t function);
+/* "F of G" is not used: "F below G". */
+const char *lode_call_pair_name(struct lode_diagnosis *d, const struct call_pair *pair);
+/* A time for people. */
+const char *lode_call_amount(struct lode_diagnosis *d, double nanoseconds);
+/* "thread 123", or with its process if there are several. */
+const char *lode_call_thread(struct lode_diagnosis *d, const struct call_track *track);
+/* A gain without sampling error: times are measured. */
+void lode_call_gain(struct draft *draft, double gain);
+/* The command that shows the callers of a function. */
+void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, uint32_t function);
+
+/* ---- rules ---- */
+
+/* What every rule needs. */
+#define CALL_NEEDS (1u << CALL_NEED_TIME | 1u << CALL_NEED_SOUND)
+
+extern const struct rule lode_call_rule_efficiency, lode_call_rule_hot_spot, lode_call_rule_lock;
 
 #endif

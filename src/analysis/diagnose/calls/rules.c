@@ -4,11 +4,38 @@
 
 #include <stdlib.h>
 
-static const char *const reasons[CALL_NEED_COUNT] = {
-    [CALL_NEED_DATA] = "too few calls",
+/* Causes after symptoms: they look at what these said. */
+static const struct rule *const items[] = {
+    &lode_call_rule_efficiency,
+    &lode_call_rule_lock,
+    &lode_call_rule_hot_spot,
 };
 
-static const struct rules rules = {NULL, 0, reasons};
+static const char *const reasons[CALL_NEED_COUNT] = {
+    [CALL_NEED_TIME] = "the recording is too short",
+    [CALL_NEED_SOUND] = "the recording is damaged",
+    [CALL_NEED_SCHED] = "off-CPU time was not recorded",
+    [CALL_NEED_THREADS] = "one thread",
+    [CALL_NEED_RANKS] = "not several processes that use MPI",
+    [CALL_NEED_REGIONS] = "no function is the body of an OpenMP region",
+    [CALL_NEED_PROCESSORS] = "fewer processors than threads",
+    [CALL_NEED_NAMES] = "functions without names",
+    [CALL_NEED_RUNNING] = "fewer processors than threads, and off-CPU time was not recorded",
+};
+
+static const struct rules rules = {items, sizeof items / sizeof *items, reasons};
+
+static void find_lacks(struct lode_diagnosis *d)
+{
+    const struct call_facts *facts = d->calls;
+    bool has_regions = false;
+    for (size_t i = 0; i < facts->track_count; i++)
+        has_regions |= facts->tracks[i].region > 0;
+    d->lacks[CALL_NEED_THREADS] = facts->slot_count < 2;
+    d->lacks[CALL_NEED_RANKS] = facts->mpi_processes < 2;
+    d->lacks[CALL_NEED_REGIONS] = !has_regions;
+    d->run.can_judge = !d->lacks[CALL_NEED_TIME] && !d->lacks[CALL_NEED_SOUND];
+}
 
 lode_status lode_diagnose_calls(struct lode_diagnosis *d, const lode_recording *recording, lode_error *error)
 {
@@ -16,11 +43,10 @@ lode_status lode_diagnose_calls(struct lode_diagnosis *d, const lode_recording *
     LODE_TRY_ALLOC(d->calls, error);
     d->calls->recording = recording;
     d->run.source = LODE_RUN_CALLS;
-    d->lacks[CALL_NEED_DATA] = true;
+    LODE_TRY(lode_call_facts_read(d, error));
+    LODE_TRY(lode_call_facts_conclude(d, error));
+    LODE_TRY(lode_call_quality(d, error));
+    find_lacks(d);
+    lode_call_efficiency(d);
     return lode_run_rules(d, &rules, error);
-}
-
-void lode_call_facts_free(struct call_facts *facts)
-{
-    free(facts);
 }

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads, run time, activities and efficiencies, from what the pass found. */
+#include "analysis/diagnose/calls/facts.h"
+
+#include "base/compare.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SLOTS_LOOKED_AT = 4096 /* with more threads, each has a slot */
+};
+
+#define SECOND         1e9
+#define PARENT_JOINING 0.5  /* of its time */
+#define PARENT_USEFUL  0.01 /* a parent that does less is left out */
+
+/* ---- threads ---- */
+
+static int compare_tracks(const void *left, const void *right)
+{
+    const struct call_track *a = left, *b = right;
+    if (a->pid != b->pid)
+        return LODE_COMPARE(a->pid, b->pid);
+    return a->tid != b->tid ? LODE_COMPARE(a->tid, b->tid) : LODE_COMPARE(a->track, b->track);
+}
+
+/* Drops threads without calls, and sorts the others. */
+static void keep_tracks(struct lode_diagnosis *d)
+{
+    struct call_facts *facts = d->calls;
+    size_t kept = 0;
+    for (size_t i = 0; i < facts->track_count; i++)
+        if (facts->tracks[i].calls)
+            facts->tracks[kept++] = facts->tracks[i];
+        else
+            free(facts->tracks[i].collectives);
+    d->run.empty = (uint32_t)(facts->track_count - kept);
+    facts->track_count = kept;
+    if (kept)
+        qsort(facts->tracks, kept, sizeof *facts->tracks, compare_tracks);
+}
+
+static void find_interval(struct call_facts *facts)
+{
+    facts->begin = UINT64_MAX;
+    facts->end = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        facts->begin = track->begin < facts->begin ? track->begin : facts->begin;
+        facts->end = track->end > facts->end ? track->end : facts->end;
+    }
+    if (facts->begin > facts->end)
+        facts->begin = facts->end = 0;
+}
+
+/* Outside of all calls, a thread that runs bodies of OpenMP regions waits for the next one. */
+static void find_idle(const struct call_facts *facts, struct call_track *track)
+{
+    if (track->entry == 0 || facts->functions[track->entry - 1].role != ROLE_BODY)
+        return;
+    track->time[LODE_ACTIVITY_OMP_IDLE] += track->time[LODE_ACTIVITY_COUNT];
+    track->time[LODE_ACTIVITY_COUNT] = 0;
+}
+
+static void find_parents(struct lode_diagnosis *d)
+{
+    struct call_facts *facts = d->calls;
+    size_t others = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        struct call_track *track = &facts->tracks[i];
+        track->is_parent = (double)track->joining > PARENT_JOINING * (double)(track->end - track->begin);
+        others += !track->is_parent;
+        find_idle(facts, track);
+    }
+    for (size_t i = 0; others && i < facts->track_count; i++) {
+        struct call_track *track = &facts->tracks[i];
+        track->is_left_out =
+            track->is_parent && (double)track->useful < PARENT_USEFUL * (double)(track->end - track->begin);
+        d->run.helpers += track->is_left_out;
+    }
+    for (size_t i = 0; others == 0 && i < facts->track_count; i++)
+        facts->tracks[i].is_parent = false;
+}
+
+static void count_processes(struct call_facts *facts)
+{
+    for (size_t i = 0; i < facts->track_count; i++) {
+        bool is_first = i == 0 || facts->tracks[i].pid != facts->tracks[i - 1].pid;
+        bool has_mpi = false;
+        for (size_t k = i; is_first && k < facts->track_count && facts->tracks[k].pid == facts->tracks[i].pid;
+             k++)
+            has_mpi |=
+                facts->tracks[k].time[LODE_ACTIVITY_MPI] || facts->tracks[k].time[LODE_ACTIVITY_MPI_STARTUP];
+        facts->processes += is_first;
+        facts->mpi_processes += is_first && has_mpi;
+    }
+}
+
+/* ---- slots ---- */
+
+static int compare_begins(const void *left, const void *right)
+{
+    const struct call_track *const *a = left, *const *b = right;
+    return (*a)->begin != (*b)->begin ? LODE_COMPARE((*a)->begin, (*b)->begin) : compare_tracks(*a, *b);
+}
+
+static void fill_slots(struct call_facts *facts, const struct call_track *const *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t s = count > SLOTS_LOOKED_AT ? facts->slot_count : 0;
+        while (s < facts->slot_count && facts->slots[s].end > order[i]->begin)
+            s++;
+        facts->slot_count += s == facts->slot_count;
+        facts->slots[s].end = order[i]->end;
+        facts->slots[s].useful += order[i]->useful;
+    }
+}
+
+/* Threads that follow each other share a slot; a parent that waits for the others has none. */
+static lode_status make_slots(struct call_facts *facts, lode_error *error)
+{
+    size_t count = 0;
+    const struct call_track **order = calloc(facts->track_count + 1, sizeof *order);
+    facts->slots = calloc(facts->track_count + 1, sizeof *facts->slots);
+    lode_status status = order && facts->slots ? LODE_OK : lode_fail_memory(error);
+    for (size_t i = 0; status == LODE_OK && i < facts->track_count; i++)
+        if (!facts->tracks[i].is_parent)
+            order[count++] = &facts->tracks[i];
+    if (count)
+        qsort(order, count, sizeof *order, compare_begins);
+    if (status == LODE_OK)
+        fill_slots(facts, order, count);
+    for (size_t i = 0; status == LODE_OK && i < facts->track_count; i++)
+        if (facts->tracks[i].is_parent)
+            facts->slots[0].useful += facts->tracks[i].useful;
+    free(order);
+    return status;
+}
+
+/* ---- the run ---- */
+
+static void add_up(struct lode_diagnosis *d)
+{
+    const struct call_facts *facts = d->calls;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        d->run.calls += track->calls;
+        if (track->is_left_out)
+            continue;
+        d->run.threads++;
+        d->run.total += (double)(track->end - track->begin) / SECOND;
+        for (int a = 0; a < ACTIVITIES; a++)
+            d->activities[a] += (double)track->time[a] / SECOND;
+    }
+    d->run.run_time = d->run.seconds = (double)(facts->end - facts->begin) / SECOND;
+    d->run.is_seconds = 1;
+    d->run.ranks = facts->mpi_processes > 1 ? facts->mpi_processes : facts->processes;
+}
+
+static uint64_t find_cost(const struct call_facts *facts)
+{
+    enum {
+        CALLS_MIN = 100,
+        COST_MAX = 100
+    };
+    uint64_t least = UINT64_MAX;
+    for (uint32_t f = 0; f < facts->function_count; f++)
+        if (facts->functions[f].outer >= CALLS_MIN) {
+            uint64_t median = lode_call_quantile(facts, f, 0.5);
+            least = median < least ? median : least;
+        }
+    return least > COST_MAX * 2 / 5 ? (least == UINT64_MAX ? 0 : COST_MAX) : least * 5 / 2;
+}
+
+lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error)
+{
+    keep_tracks(d);
+    find_interval(d->calls);
+    find_parents(d);
+    count_processes(d->calls);
+    LODE_TRY(make_slots(d->calls, error));
+    add_up(d);
+    d->calls->cost = find_cost(d->calls);
+    return LODE_OK;
+}
+
+/* ---- efficiencies ---- */
+
+/* Threads of one process that run OpenMP regions. The master began them. */
+static void add_process(const struct call_facts *facts, size_t first, size_t *count, double whole,
+                        lode_efficiency *e)
+{
+    double parallel = 0, outside = 0, inside = 0;
+    size_t n = 0, i = first;
+    for (; i < facts->track_count && facts->tracks[i].pid == facts->tracks[first].pid; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        n++;
+        inside += (double)track->region;
+        parallel = fmax(parallel, (double)track->parallel);
+        outside += (double)(track->useful - track->region);
+    }
+    double threads = (double)n;
+    e->process += threads * (parallel + outside) / whole;
+    e->serial -= outside * (threads - 1) / whole;
+    e->openmp -= (threads * parallel - inside) / whole;
+    *count = n;
+}
+
+static void make_hybrid(struct lode_diagnosis *d, double whole)
+{
+    const struct call_facts *facts = d->calls;
+    lode_efficiency *e = &d->efficiency;
+    e->is_hybrid = 1;
+    e->serial = e->openmp = 1;
+    for (size_t i = 0, count; i < facts->track_count; i += count)
+        add_process(facts, i, &count, whole, e);
+    e->rank_communication = e->process;
+    e->rank_balance = 1;
+}
+
+void lode_call_efficiency(struct lode_diagnosis *d)
+{
+    const struct call_facts *facts = d->calls;
+    lode_efficiency *e = &d->efficiency;
+    double run = (double)(facts->end - facts->begin), n = (double)facts->slot_count, sum = 0, most = 0;
+    bool has_regions = false;
+    for (size_t i = 0; i < facts->slot_count; i++) {
+        sum += (double)facts->slots[i].useful;
+        most = fmax(most, (double)facts->slots[i].useful);
+    }
+    for (size_t i = 0; i < facts->track_count; i++)
+        has_regions |= facts->tracks[i].parallel && facts->tracks[i].region;
+    if (facts->slot_count < 2 || !(run > 0) || !(sum > 0) || d->lacks[CALL_NEED_SOUND] ||
+        d->lacks[CALL_NEED_TIME])
+        return;
+    most = fmin(most, run);
+    e->parallel = fmin(1, sum / (n * run));
+    e->communication = most / run;
+    e->load_balance = fmin(1, e->parallel / e->communication);
+    e->useful_low = e->useful_high = e->parallel;
+    d->has_efficiency = true;
+    if (has_regions && facts->slot_count == facts->track_count)
+        make_hybrid(d, n * run);
+}
+
+/* ---- for rules ---- */
+
+double lode_call_share(const struct lode_diagnosis *d, double time)
+{
+    double whole = (double)d->calls->slot_count * d->run.run_time * SECOND;
+    return whole > 0 ? time / whole : 0;
+}
+
+uint64_t lode_call_quantile(const struct call_facts *facts, uint32_t function, double q)
+{
+    const struct lode_sketch *sketch = facts->sketches[function];
+    return sketch ? lode_sketch_rank(sketch, lode_sketch_rank_of(q, lode_sketch_count(sketch))) : 0;
+}
+
+double lode_call_time(const struct lode_diagnosis *d, unsigned activities)
+{
+    double time = 0;
+    for (int a = 0; a < ACTIVITIES; a++)
+        time += activities >> a & 1 ? d->activities[a] * SECOND : 0;
+    return time;
+}
+
+double lode_call_pair_time(const struct call_pair *pair)
+{
+    return (double)pair->running + (double)pair->blocked;
+}
+
+struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activities)
+{
+    const struct call_facts *facts = d->calls;
+    struct call_place place = {0};
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry == 0 || !(activities >> facts->functions[pair->entry - 1].activity & 1))
+            continue;
+        double time = lode_call_pair_time(pair);
+        place.time += time;
+        place.calls += pair->calls;
+        if (place.best == NULL || time > place.part) {
+            place.best = pair;
+            place.part = time;
+        }
+    }
+    return place;
+}
+
+void lode_call_facts_free(struct call_facts *facts)
+{
+    if (facts == NULL)
+        return;
+    for (size_t i = 0; i < facts->track_count; i++)
+        free(facts->tracks[i].collectives);
+    free(facts->tracks);
+    free(facts->functions);
+    free(facts->sketches);
+    free(facts->ranks);
+    free(facts->pairs);
+    free(facts->slots);
+    lode_arena_free(&facts->arena);
+    free(facts);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a recording of calls cannot tell: said before anything else. */
+#include "analysis/diagnose/calls/facts.h"
+
+#include "model/recording.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME_MIN      10e6  /* nanoseconds */
+#define TIME_MAX      1e18  /* more is damage */
+#define DAMAGE_MAX    0.001 /* findings per call */
+#define UNNAMED_MAX   0.20
+#define OVERHEAD_MAX  0.20
+#define PREEMPTED_MAX 0.05
+#define YIELDED_MAX   0.20
+#define DEMAND_MAX    0.95
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static const char *find_fact(const lode_recording *recording, const char *key)
+{
+    for (size_t i = 0; i < recording->fact_count; i++)
+        if (strcmp(recording->facts[i].key, key) == 0)
+            return recording->facts[i].value;
+    return NULL;
+}
+
+static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    const char *end = find_fact(facts->recording, "exit status");
+    d->lacks[CALL_NEED_SOUND] = (double)facts->findings > DAMAGE_MAX * (double)d->run.calls;
+    if (facts->findings)
+        LODE_TRY(lode_add_note(
+            d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
+            lode_say(d, "The store is damaged: %" PRIu64 " finding%s ('lode check' lists them).%s",
+                     facts->findings, plural(facts->findings),
+                     d->lacks[CALL_NEED_SOUND] ? " Nothing is judged." : ""),
+            error));
+    if (end && strstr(end, "signal"))
+        return lode_add_note(d, "killed", LODE_NOTE_BIASED, 1,
+                             lode_say(d, "The program did not end by itself: %s.", end), error);
+    return LODE_OK;
+}
+
+static lode_status look_at_time(struct lode_diagnosis *d, lode_error *error)
+{
+    double run = d->run.run_time * 1e9;
+    d->lacks[CALL_NEED_TIME] = !(run >= TIME_MIN && run <= TIME_MAX);
+    if (!d->lacks[CALL_NEED_TIME])
+        return LODE_OK;
+    if (d->run.calls == 0)
+        return lode_add_note(d, "no-calls", LODE_NOTE_TOO_LITTLE, 0, "No calls were recorded.", error);
+    return lode_add_note(d, "short-run", LODE_NOTE_TOO_LITTLE, run / 1e9,
+                         lode_say(d, "The recording is %s long: %s. Run longer.", lode_call_amount(d, run),
+                                  run > TIME_MAX ? "times are damaged" : "too short to judge"),
+                         error);
+}
+
+static lode_status look_at_names(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    double all = 0, unnamed = 0;
+    for (uint32_t f = 0; f < facts->function_count; f++) {
+        if (!facts->functions[f].is_known)
+            continue;
+        const lode_function *function = lode_function_table_at(recording_functions(facts->recording), f);
+        all += (double)facts->functions[f].own;
+        unnamed += function->name ? 0 : (double)facts->functions[f].own;
+    }
+    d->lacks[CALL_NEED_NAMES] = unnamed > UNNAMED_MAX * all;
+    if (!d->lacks[CALL_NEED_NAMES])
+        return LODE_OK;
+    return lode_add_note(d, "no-symbols", LODE_NOTE_BIASED, unnamed / all,
+                         lode_say(d,
+                                  "%.0f%% of the running time is in functions without names: no hot spot. "
+                                  "Record a program that is not stripped.",
+                                  100 * unnamed / all),
+                         error);
+}
+
+static lode_status look_at_overhead(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    double running = 0, cost = (double)d->run.calls * (double)facts->cost;
+    uint32_t shortest = 0;
+    for (size_t i = 0; i < facts->track_count; i++)
+        running += (double)facts->tracks[i].running;
+    if (!(cost > OVERHEAD_MAX * running))
+        return LODE_OK;
+    for (uint32_t f = 0; f < facts->function_count; f++)
+        if (facts->functions[f].is_known &&
+            (shortest == 0 || facts->functions[f].calls > facts->functions[shortest - 1].calls ||
+             (facts->functions[f].calls == facts->functions[shortest - 1].calls &&
+              facts->ranks[f] < facts->ranks[shortest - 1])))
+            shortest = f + 1;
+    const char *name = lode_call_name(d, shortest);
+    return lode_add_note(
+        d, "recorder-overhead", LODE_NOTE_BIASED, cost / running,
+        lode_say(d,
+                 "Recording took about %.0f%% of the running time: %" PRIu64
+                 " calls, most often of %s. Times of calls below 2 us are not judged. Try to record "
+                 "without it ('-N %s'), or without short calls ('-t 2us').",
+                 100 * (cost < running ? cost / running : 1), d->run.calls, name, name),
+        error);
+}
+
+static lode_status look_at_sched(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    double stolen = 0;
+    d->lacks[CALL_NEED_SCHED] = !facts->has_sched;
+    if (!facts->has_sched)
+        return lode_add_note(d, "no-sched", LODE_NOTE_BIASED, 0,
+                             "Off-CPU time was not recorded: running and waiting cannot be distinguished. "
+                             "Record scheduling events, too ('-E linux:schedule').",
+                             error);
+    for (size_t i = 0; i < facts->track_count; i++)
+        stolen += (double)facts->tracks[i].stolen;
+    stolen = d->run.total > 0 ? stolen / (d->run.total * 1e9) : 0;
+    d->calls->is_calm = stolen <= PREEMPTED_MAX;
+    d->calls->stolen = stolen;
+    if (d->calls->is_calm)
+        return LODE_OK;
+    return lode_add_note(d, "pre-empted", LODE_NOTE_BIASED, stolen,
+                         lode_say(d,
+                                  "Threads were pre-empted for %.0f%% of their time: other programs or "
+                                  "threads used their processors. Running time is judged.",
+                                  100 * stolen),
+                         error);
+}
+
+/* Threads that want a processor at the same time. */
+static double find_demand(const struct call_facts *facts)
+{
+    double demand = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        demand += facts->has_sched ? (double)track->running + (double)track->preempted
+                                   : (double)track->useful + (double)track->time[LODE_ACTIVITY_MPI] +
+                                         (double)track->time[LODE_ACTIVITY_OMP] +
+                                         (double)track->time[LODE_ACTIVITY_OMP_WAIT];
+    }
+    return demand;
+}
+
+static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *error)
+{
+    struct call_facts *facts = d->calls;
+    const char *words = find_fact(facts->recording, "processors");
+    unsigned long count = words ? strtoul(words, NULL, 10) : 0;
+    double yielded = 0, mpi = lode_call_time(d, CALL_SET(MPI)), run = d->run.run_time * 1e9;
+    d->run.processors = count < UINT32_MAX ? (uint32_t)count : 0;
+    for (size_t i = 0; i < facts->track_count; i++)
+        yielded += (double)facts->tracks[i].yielded;
+    bool has_few = d->run.processors && facts->slot_count > d->run.processors &&
+                   find_demand(facts) > DEMAND_MAX * (double)d->run.processors * run;
+    bool has_yields = yielded > YIELDED_MAX * mpi && mpi > 0;
+    d->lacks[CALL_NEED_PROCESSORS] = has_few || has_yields;
+    d->lacks[CALL_NEED_RUNNING] = has_few && !facts->has_sched;
+    if (!has_few && !has_yields)
+        return LODE_OK;
+    return lode_add_note(
+        d, "oversubscribed", LODE_NOTE_BIASED, has_few ? (double)d->run.processors : yielded / mpi,
+        has_few ? lode_say(d, "%zu threads ran on %u processor%s: time in MPI and in OpenMP is not judged.",
+                           facts->slot_count, d->run.processors, plural(d->run.processors))
+                : lode_say(d,
+                           "%.0f%% of the time in MPI other threads used the processor: time in MPI and in "
+                           "OpenMP is not judged.",
+                           100 * yielded / mpi),
+        error);
+}
+
+static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
+{
+    if (d->run.empty)
+        LODE_TRY(lode_add_note(
+            d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
+            lode_say(d, "Left out: %u thread%s without calls.", d->run.empty, plural(d->run.empty)), error));
+    if (d->run.helpers)
+        return lode_add_note(d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
+                             lode_say(d, "Left out: %u thread%s that only %s for the end of others.",
+                                      d->run.helpers, plural(d->run.helpers),
+                                      d->run.helpers == 1 ? "waits" : "wait"),
+                             error);
+    return LODE_OK;
+}
+
+lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error)
+{
+    LODE_TRY(look_at_damage(d, error));
+    LODE_TRY(look_at_time(d, error));
+    if (d->run.calls == 0)
+        return look_at_left_out(d, error);
+    LODE_TRY(look_at_names(d, error));
+    LODE_TRY(look_at_overhead(d, error));
+    LODE_TRY(look_at_sched(d, error));
+    LODE_TRY(look_at_processors(d, error));
+    return look_at_left_out(d, error);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One pass over all events, in parallel over tracks, and the sums of its workers. */
+#include "analysis/diagnose/calls/pass.h"
+
+#include "base/compare.h"
+#include "model/recording.h"
+#include <stdlib.h>
+
+enum {
+    COLLECTIVES_MAX = 1 << 16, /* of a track */
+    COLLECTIVES_ALL = 1 << 22  /* of all */
+};
+
+struct reading {
+    struct lode_diagnosis *d;
+    struct lode_pass pass;
+    struct call_worker *workers;
+    struct lode_map index; /* from pairs of functions to pairs + 1 */
+    struct lode_array pairs;
+};
+
+/* ---- the pass ---- */
+
+static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
+{
+    struct reading *r = user;
+    (void)error;
+    lode_call_worker_begin(&r->workers[worker], row);
+    return LODE_OK;
+}
+
+static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error)
+{
+    struct reading *r = user;
+    return lode_call_worker_take(&r->workers[worker], events, count, error);
+}
+
+static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    struct reading *r = user;
+    struct call_track *track = &r->d->calls->tracks[row->track];
+    (void)error;
+    lode_call_worker_end(&r->workers[worker], track);
+    track->begin = row->begin;
+    track->end = row->end;
+    return LODE_OK;
+}
+
+static int count_finding(void *user, const lode_finding *finding)
+{
+    struct reading *r = user;
+    r->d->calls->findings += finding->severity != LODE_NOTE;
+    return 0;
+}
+
+/* Findings and progress have one user. */
+static int pass_progress_on(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    const struct reading *r = user;
+    return r->d->options.on_progress(r->d->options.user, phase, done, total);
+}
+
+static lode_status read_tracks(struct reading *r, lode_error *error)
+{
+    struct call_facts *facts = r->d->calls;
+    size_t most = COLLECTIVES_ALL / ((size_t)r->pass.row_count + 1);
+    most = most < COLLECTIVES_MAX ? most : COLLECTIVES_MAX;
+    facts->track_count = r->pass.row_count;
+    facts->tracks = calloc(facts->track_count + 1, sizeof *facts->tracks);
+    r->workers = lode_pass_workers(&r->pass, sizeof *r->workers);
+    LODE_TRY_ALLOC(facts->tracks && r->workers, error);
+    for (unsigned i = 0; i < r->pass.threads; i++)
+        LODE_TRY(lode_call_worker_open(&r->workers[i], r->d, most, error));
+    r->pass.begin = begin_track;
+    r->pass.take = take;
+    r->pass.end = end_track;
+    r->pass.user = r;
+    return lode_pass_run(&r->pass, error);
+}
+
+/* ---- functions ---- */
+
+static void add_function(struct call_function *sum, const struct call_function *more)
+{
+    if (!more->is_known)
+        return;
+    sum->calls += more->calls;
+    sum->outer += more->outer;
+    sum->own += more->own;
+    sum->total += more->total;
+    sum->most = more->most > sum->most ? more->most : sum->most;
+    sum->activity = more->activity;
+    sum->role = more->role;
+    sum->is_known = true;
+}
+
+static lode_status add_functions(struct reading *r, lode_error *error)
+{
+    struct call_facts *facts = r->d->calls;
+    struct lode_sketches **sets = calloc(r->pass.threads, sizeof *sets);
+    for (unsigned i = 0; i < r->pass.threads; i++) {
+        if (r->workers[i].capacity > facts->function_count)
+            facts->function_count = r->workers[i].capacity;
+        facts->has_sched |= r->workers[i].has_sched;
+        if (sets)
+            sets[i] = &r->workers[i].sketches;
+    }
+    facts->functions = calloc((size_t)facts->function_count + 1, sizeof *facts->functions);
+    facts->sketches = calloc((size_t)facts->function_count + 1, sizeof *facts->sketches);
+    bool has_memory = sets && facts->functions && facts->sketches;
+    for (uint32_t f = 0; has_memory && f < facts->function_count; f++) {
+        for (unsigned i = 0; i < r->pass.threads; i++)
+            if (f < r->workers[i].capacity)
+                add_function(&facts->functions[f], &r->workers[i].functions[f]);
+        if (facts->functions[f].outer)
+            has_memory =
+                (facts->sketches[f] = lode_sketch_sum(sets, r->pass.threads, f, &facts->arena)) != NULL;
+    }
+    free(sets);
+    return has_memory ? LODE_OK : lode_fail_memory(error);
+}
+
+static lode_status rank_functions(struct call_facts *facts, lode_error *error)
+{
+    size_t count = 0;
+    const lode_function **functions = calloc((size_t)facts->function_count + 1, sizeof *functions);
+    facts->ranks = calloc((size_t)facts->function_count + 1, sizeof *facts->ranks);
+    lode_status status = functions && facts->ranks ? LODE_OK : lode_fail_memory(error);
+    for (uint32_t f = 0; functions && f < facts->function_count; f++)
+        if (facts->functions[f].is_known)
+            functions[count++] = lode_function_table_at(recording_functions(facts->recording), f);
+    if (status == LODE_OK)
+        status = lode_rank_functions(functions, count, facts->ranks, error);
+    free(functions);
+    return status;
+}
+
+/* ---- pairs ---- */
+
+static bool add_pair(struct reading *r, const struct call_pair *more)
+{
+    bool added;
+    uint32_t *place = lode_map_add(&r->index, (uint64_t)more->holder << 32 | more->entry, 0, &added);
+    if (place == NULL)
+        return false;
+    if (added) {
+        struct call_pair *copy = lode_array_push(&r->pairs);
+        *place = (uint32_t)r->pairs.count;
+        if (copy)
+            *copy = *more;
+        return copy != NULL;
+    }
+    struct call_pair *sum = LODE_ARRAY_AT(&r->pairs, struct call_pair, *place - 1);
+    sum->calls += more->calls;
+    sum->running += more->running;
+    sum->blocked += more->blocked;
+    sum->waiting += more->waiting;
+    sum->long_calls += more->long_calls;
+    sum->bytes += more->bytes;
+    sum->sized += more->sized;
+    if (more->longest)
+        lode_call_pair_note(sum, more->from, more->to, more->track);
+    return true;
+}
+
+static uint64_t rank_of(const struct call_facts *facts, uint32_t function)
+{
+    return function ? facts->ranks[function - 1] + UINT64_C(1) : 0;
+}
+
+static int compare_pairs(const void *left, const void *right, void *argument)
+{
+    const struct call_pair *a = left, *b = right;
+    const struct call_facts *facts = argument;
+    uint64_t x = rank_of(facts, a->holder), y = rank_of(facts, b->holder);
+    return x != y ? LODE_COMPARE(x, y) : LODE_COMPARE(rank_of(facts, a->entry), rank_of(facts, b->entry));
+}
+
+static lode_status add_pairs(struct reading *r, lode_error *error)
+{
+    struct call_facts *facts = r->d->calls;
+    for (unsigned i = 0; i < r->pass.threads; i++)
+        for (size_t p = 0; p < r->workers[i].pairs.count; p++)
+            if (!add_pair(r, LODE_ARRAY_AT(&r->workers[i].pairs, struct call_pair, p)))
+                return lode_fail_memory(error);
+    facts->pairs = r->pairs.items;
+    facts->pair_count = r->pairs.count;
+    r->pairs.items = NULL;
+    if (facts->pair_count)
+        qsort_r(facts->pairs, facts->pair_count, sizeof *facts->pairs, compare_pairs, facts);
+    return LODE_OK;
+}
+
+/* ---- all ---- */
+
+static void close(struct reading *r)
+{
+    for (unsigned i = 0; r->workers && i < r->pass.threads; i++)
+        lode_call_worker_close(&r->workers[i]);
+    free(r->workers);
+    lode_map_free(&r->index);
+    lode_array_free(&r->pairs);
+    lode_pass_close(&r->pass);
+}
+
+lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error)
+{
+    struct reading r = {.d = d};
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    options.threads = d->options.threads;
+    options.pool = d->options.pool;
+    options.on_finding = count_finding;
+    options.on_progress = d->options.on_progress ? pass_progress_on : NULL;
+    options.user = &r;
+    lode_map_init(&r.index);
+    lode_array_init(&r.pairs, sizeof(struct call_pair), UINT32_MAX - 1);
+    lode_arena_init(&d->calls->arena, SIZE_MAX);
+    lode_status status = lode_pass_open(&r.pass, d->calls->recording, NULL, &options, error);
+    if (status == LODE_OK)
+        status = read_tracks(&r, error);
+    if (status == LODE_OK)
+        status = add_functions(&r, error);
+    if (status == LODE_OK)
+        status = rank_functions(d->calls, error);
+    if (status == LODE_OK)
+        status = add_pairs(&r, error);
+    close(&r);
+    return status;
+}

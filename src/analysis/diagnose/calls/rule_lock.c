@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lock: threads wait more than 5 % of their time for locks. Time: calls of functions that take a
+ * lock, if they took 2 us or more, without pre-emption.
+ * Needs: off-CPU events, several threads.
+ * Guard: locks have to be in use, over all threads that hold them: for 20 % of the run time, and,
+ * if threads were pre-empted, so much of the work that the lock were in use half of the time on an
+ * idle machine. Otherwise holders were pre-empted, and nothing is said but a note.
+ * Gain: waiting / (threads x run time). Likely.
+ */
+#include "analysis/diagnose/calls/facts.h"
+
+#define WAIT_MIN   0.05
+#define USE_MIN    0.20
+#define DEMAND_MIN 0.50
+#define SATURATED  1.00
+
+struct use {
+    double waiting, holding, useful, threads;
+    double judged; /* time of threads without joins and pre-emption */
+};
+
+static struct use measure(const struct lode_diagnosis *d)
+{
+    struct use use = {0};
+    for (size_t i = 0; i < d->calls->track_count; i++) {
+        const struct call_track *track = &d->calls->tracks[i];
+        use.waiting += (double)track->lock_waiting;
+        use.holding += (double)track->holding;
+        use.useful += (double)track->useful;
+        use.threads += track->holding > 0;
+        use.judged += (double)(track->end - track->begin) - (double)track->joining - (double)track->stolen;
+    }
+    return use;
+}
+
+/* Functions in which threads wait, the longest first. */
+static void find_users(const struct lode_diagnosis *d, const struct call_pair *users[2])
+{
+    const struct call_facts *facts = d->calls;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry == 0 || facts->functions[pair->entry - 1].role != ROLE_TAKE)
+            continue;
+        if (users[0] == NULL || pair->waiting > users[0]->waiting) {
+            users[1] = users[0];
+            users[0] = pair;
+        } else if (users[1] == NULL || pair->waiting > users[1]->waiting) {
+            users[1] = pair;
+        }
+    }
+}
+
+static lode_status state(struct lode_diagnosis *d, const struct use *use, double share, double rho,
+                         lode_error *error)
+{
+    const struct call_pair *users[2] = {NULL, NULL};
+    find_users(d, users);
+    if (users[0] == NULL)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "lock", .confidence = LODE_LIKELY}};
+    const char *first = lode_call_name(d, users[0]->holder);
+    bool has_second =
+        users[1] && users[1]->holder != users[0]->holder && (double)users[1]->waiting > 0.2 * use->waiting;
+    draft.statement.function = first;
+    lode_call_gain(&draft, lode_call_share(d, use->waiting));
+    draft.statement.text =
+        lode_say(d, "Threads wait %.0f%% of their time for a lock that is taken in %s%s%s.", 100 * share,
+                 first, has_second ? " and " : "", has_second ? lode_call_name(d, users[1]->holder) : "");
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s: %s in %llu long calls", lode_call_pair_name(d, users[0]),
+                                   lode_call_amount(d, (double)users[0]->waiting),
+                                   (unsigned long long)users[0]->long_calls),
+                          (double)users[0]->waiting / 1e9, "seconds"),
+        users[0]->entry);
+    lode_add_evidence(&draft, lode_say(d, "locks are held for %.0f%% of the run time", 100 * rho), rho,
+                      "share");
+    lode_add_explains(&draft, "efficiency");
+    return lode_add_statement(d, &draft, error);
+}
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    struct use use = measure(d);
+    double share = use.judged > 0 ? use.waiting / use.judged : 0;
+    double rho = use.holding / (d->run.run_time * 1e9);
+    double demand = use.useful > 0 ? use.threads * use.holding / use.useful : 0;
+    bool is_disturbed = !d->calls->is_calm || d->lacks[CALL_NEED_PROCESSORS];
+    if (share <= WAIT_MIN || lode_call_share(d, use.waiting) <= WAIT_MIN)
+        return LODE_OK;
+    if ((rho >= USE_MIN && (!is_disturbed || demand >= DEMAND_MIN)) || demand >= SATURATED)
+        return state(d, &use, share, rho, error);
+    return lode_add_note(
+        d, "lock-not-judged", LODE_NOTE_BIASED, share,
+        lode_say(d,
+                 "Threads wait %.0f%% of their time for locks, which are held for %.0f%% of "
+                 "the run time: threads may have been pre-empted while they had them. Not judged.",
+                 100 * share, 100 * rho),
+        error);
+}
+
+const struct rule lode_call_rule_lock = {"lock", "threads wait more than 5% of their time for locks",
+                                         CALL_NEEDS | 1u << CALL_NEED_SCHED | 1u << CALL_NEED_THREADS, run};

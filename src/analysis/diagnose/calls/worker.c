@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Follows the calls of a track. Each thread has three clocks: running time, useful running time,
+ * and time that it was pre-empted. What a call took is a difference of clocks, so that off-CPU time
+ * costs nothing per call.
+ */
+#include "analysis/diagnose/calls/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FUNCTIONS_FIRST = 256,
+    DEPTH_FIRST = 256,
+    LONG_CALL = 2000 /* nanoseconds; shorter ones mostly measure the recorder */
+};
+
+/* ---- space ---- */
+
+static bool grow_functions(struct call_worker *w, uint32_t index)
+{
+    uint32_t capacity = w->capacity ? w->capacity : FUNCTIONS_FIRST;
+    while (capacity <= index)
+        capacity *= 2; /* indices are below LODE_FUNCTIONS_MAX */
+    struct call_function *functions = realloc(w->functions, capacity * sizeof *functions);
+    w->functions = functions ? functions : w->functions;
+    struct call_memo *memos = realloc(w->memos, capacity * sizeof *memos);
+    w->memos = memos ? memos : w->memos;
+    uint32_t *touched = realloc(w->touched, capacity * sizeof *touched);
+    w->touched = touched ? touched : w->touched;
+    if (!functions || !memos || !touched || !lode_sketches_reserve(&w->sketches, capacity))
+        return false;
+    memset(functions + w->capacity, 0, (capacity - w->capacity) * sizeof *functions);
+    memset(memos + w->capacity, 0, (capacity - w->capacity) * sizeof *memos);
+    w->capacity = capacity;
+    return true;
+}
+
+static bool grow_frames(struct call_worker *w)
+{
+    size_t depth = w->depth_max ? w->depth_max * 2 : DEPTH_FIRST;
+    struct call_frame *frames = realloc(w->frames, depth * sizeof *frames);
+    if (frames == NULL)
+        return false;
+    w->frames = frames;
+    w->depth_max = depth;
+    return true;
+}
+
+lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
+                                  size_t collectives_max, lode_error *error)
+{
+    *w = (struct call_worker){
+        .kinds = d->options.kinds, .recording = d->calls->recording, .collectives_max = collectives_max};
+    lode_sketches_init(&w->sketches);
+    lode_map_init(&w->index);
+    lode_array_init(&w->pairs, sizeof(struct call_pair), UINT32_MAX - 1);
+    return grow_functions(w, 0) && grow_frames(w) ? LODE_OK : lode_fail_memory(error);
+}
+
+void lode_call_worker_close(struct call_worker *w)
+{
+    lode_sketches_free(&w->sketches);
+    lode_map_free(&w->index);
+    lode_array_free(&w->pairs);
+    free(w->functions);
+    free(w->memos);
+    free(w->touched);
+    free(w->frames);
+    free(w->track.collectives);
+}
+
+/* ---- functions and pairs ---- */
+
+static void learn(struct call_worker *w, const lode_function *function)
+{
+    struct call_function *known = &w->functions[function->index];
+    unsigned activity = (unsigned)lode_activity_of_call(w->kinds, function);
+    enum call_role role = lode_call_role(function->name);
+    /* Of functions of the application, only the bodies of regions are known by name. */
+    if (activity == LODE_ACTIVITY_OWN && role != ROLE_BODY)
+        role = ROLE_NONE;
+    if (role == ROLE_BODY)
+        activity = LODE_ACTIVITY_OWN;
+    if (role == ROLE_JOIN)
+        activity = LODE_ACTIVITY_LOCK;
+    known->activity = (unsigned char)activity;
+    known->role = (unsigned char)role;
+    known->is_known = true;
+}
+
+/* The pair of two functions (index + 1) + 1; 0 if out of memory. */
+static uint32_t find_pair(struct call_worker *w, uint32_t holder, uint32_t entry)
+{
+    bool added;
+    uint32_t *place = lode_map_add(&w->index, (uint64_t)holder << 32 | entry, 0, &added);
+    if (place == NULL || !added)
+        return place ? *place : 0;
+    struct call_pair *pair = lode_array_push(&w->pairs);
+    if (pair == NULL)
+        return 0;
+    pair->holder = holder;
+    pair->entry = entry;
+    return *place = (uint32_t)w->pairs.count;
+}
+
+static struct call_pair *pair_at(const struct call_worker *w, uint32_t pair)
+{
+    return LODE_ARRAY_AT(&w->pairs, struct call_pair, pair - 1);
+}
+
+/* ---- roles ---- */
+
+static void take_lock(struct call_worker *w, uint64_t time)
+{
+    if (w->hold_count < CALL_HOLDS_MAX)
+        w->holds[w->hold_count++] = (struct call_hold){time, w->track.preempted};
+}
+
+static void drop_lock(struct call_worker *w, uint64_t time)
+{
+    if (w->hold_count == 0)
+        return;
+    const struct call_hold *hold = &w->holds[--w->hold_count];
+    w->track.holding += time - hold->since - (w->track.preempted - hold->paused);
+}
+
+static bool add_collective(struct call_worker *w, const struct call_frame *frame, uint64_t time)
+{
+    struct call_track *track = &w->track;
+    if (track->collective_count >= w->collectives_max) {
+        track->are_all = false;
+        return true;
+    }
+    if (track->collective_count == track->collective_capacity) {
+        size_t capacity = track->collective_capacity ? track->collective_capacity * 2 : 64;
+        struct call_collective *items = realloc(track->collectives, capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        track->collectives = items;
+        track->collective_capacity = capacity;
+    }
+    track->collectives[track->collective_count++] =
+        (struct call_collective){frame->enter, time, frame->function - 1};
+    return true;
+}
+
+static void enter_role(struct call_worker *w, enum call_role role, uint64_t time)
+{
+    if (role == ROLE_DROP || role == ROLE_COND)
+        drop_lock(w, time);
+}
+
+static bool leave_role(struct call_worker *w, enum call_role role, const struct call_frame *frame,
+                       uint64_t time)
+{
+    uint64_t took = time - frame->enter - (w->track.preempted - frame->paused);
+    switch (role) {
+    case ROLE_TAKE:
+        w->track.lock_waiting += took >= LONG_CALL ? took : 0;
+        take_lock(w, time);
+        return true;
+    case ROLE_COND:
+        take_lock(w, time);
+        return true;
+    case ROLE_JOIN:
+        w->track.joining += took;
+        return true;
+    case ROLE_PARALLEL:
+        if (w->memos[frame->function - 1].active == 0)
+            w->track.parallel += time - frame->enter;
+        return true;
+    case ROLE_ALL:
+        return add_collective(w, frame, time);
+    case ROLE_NONE:
+    case ROLE_DROP:
+    case ROLE_ALLOC:
+    case ROLE_BODY:
+        return true;
+    }
+    return true;
+}
+
+/* The bytes that a call says that it transferred. */
+static void count_bytes(struct call_worker *w, const lode_event *event, struct call_pair *pair)
+{
+    lode_argument result;
+    size_t count = 0;
+    lode_error ignored = {0};
+    if (lode_event_arguments(w->recording, w->track.track, event, &result, 1, &count, &ignored) != LODE_OK ||
+        count == 0)
+        return;
+    bool is_signed = result.kind == LODE_VALUE_SIGNED || result.kind == LODE_VALUE_AUTO;
+    if (!is_signed || result.signed_value < 0 || result.signed_value > INT64_MAX / 2)
+        return;
+    pair->bytes += (uint64_t)result.signed_value;
+    pair->sized++;
+}
+
+/* ---- calls ---- */
+
+/* Only what is no function of the application, and not below another library function. */
+static bool place_call(struct call_worker *w, struct call_frame *frame, const struct call_frame *above,
+                       const struct call_function *known, uint32_t function)
+{
+    frame->holder = above->holder;
+    frame->pair = above->pair;
+    if (known->activity == LODE_ACTIVITY_OWN) {
+        frame->holder = function;
+        frame->pair = 0;
+        return true;
+    }
+    if (known->activity == LODE_ACTIVITY_LIB || above->pair)
+        return true;
+    struct call_memo *memo = &w->memos[function - 1];
+    if (memo->pair == 0 || memo->holder != frame->holder) {
+        memo->holder = frame->holder;
+        memo->pair = find_pair(w, frame->holder, function);
+    }
+    frame->pair = memo->pair;
+    return frame->pair != 0;
+}
+
+static bool enter(struct call_worker *w, const lode_event *event)
+{
+    uint32_t index = event->function->index;
+    if ((index >= w->capacity && !grow_functions(w, index)) ||
+        (w->depth + 1 >= w->depth_max && !grow_frames(w)))
+        return false;
+    struct call_function *known = &w->functions[index];
+    if (!known->is_known)
+        learn(w, event->function);
+    const struct call_frame *above = &w->frames[w->depth];
+    struct call_frame *frame = &w->frames[w->depth + 1];
+    *frame = (struct call_frame){.enter = event->time,
+                                 .running = w->track.running,
+                                 .useful = w->track.useful,
+                                 .paused = w->track.preempted,
+                                 .function = index + 1};
+    frame->path = (unsigned char)lode_activity_below(above->path, known->activity);
+    frame->is_useful = (CALL_NOT_USEFUL >> frame->path & 1) == 0;
+    frame->in_body = above->in_body | (known->role == ROLE_BODY);
+    if (!place_call(w, frame, above, known, index + 1))
+        return false;
+    if (w->track.entry == 0)
+        w->track.entry = index + 1;
+    w->memos[index].active++;
+    if (known->role != ROLE_NONE)
+        enter_role(w, (enum call_role)known->role, event->time);
+    w->depth++;
+    return true;
+}
+
+static bool add_to_sketch(struct call_worker *w, uint32_t function, uint64_t took)
+{
+    uint32_t place = sketch_place(&w->sketches, function, took);
+    if (place == 0) {
+        if (!lode_sketches_add_page(&w->sketches, function, took))
+            return false;
+        place = sketch_place(&w->sketches, function, took);
+    }
+    return ++w->sketches.counters[place] != 0 || lode_sketches_carry(&w->sketches, place);
+}
+
+/* A library function that was called by the application ends. */
+static void leave_pair(struct call_worker *w, const struct call_frame *frame, const lode_event *event)
+{
+    struct call_pair *pair = pair_at(w, frame->pair);
+    uint64_t took = event->time - frame->enter - (w->track.preempted - frame->paused);
+    pair->calls++;
+    pair->running += w->track.running - frame->running;
+    if (took >= LONG_CALL) {
+        pair->waiting += took;
+        pair->long_calls++;
+    }
+    if (event->data_size && frame->path == LODE_ACTIVITY_FILE)
+        count_bytes(w, event, pair);
+}
+
+static bool leave(struct call_worker *w, const lode_event *event)
+{
+    if (w->depth == 0)
+        return true; /* nothing is open */
+    const struct call_frame *frame = &w->frames[w->depth--];
+    uint32_t index = frame->function - 1;
+    struct call_function *known = &w->functions[index];
+    struct call_memo *memo = &w->memos[index];
+    known->calls++;
+    known->own += frame->self;
+    if (memo->own == 0 && frame->self)
+        w->touched[w->touched_count++] = index;
+    memo->own += frame->self;
+    w->track.time[frame->path] += frame->self;
+    w->track.calls++;
+    memo->active -= memo->active > 0;
+    if (memo->active == 0) {
+        uint64_t took = known->activity == LODE_ACTIVITY_OWN ? w->track.useful - frame->useful
+                                                             : w->track.running - frame->running;
+        known->outer++;
+        known->total += took;
+        known->most = took > known->most ? took : known->most;
+        if (!add_to_sketch(w, index, took))
+            return false;
+    }
+    if (frame->pair && w->frames[w->depth].pair == 0 && known->activity != LODE_ACTIVITY_LIB)
+        leave_pair(w, frame, event);
+    return known->role == ROLE_NONE || leave_role(w, (enum call_role)known->role, frame, event->time);
+}
+
+/* ---- off-CPU time ---- */
+
+void lode_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track)
+{
+    uint64_t took = to - from;
+    bool is_first = from != pair->from ? from < pair->from : track < pair->track;
+    if (took < pair->longest || (took == pair->longest && !is_first))
+        return;
+    pair->longest = took;
+    pair->from = from;
+    pair->to = to;
+    pair->track = track;
+}
+
+static bool end_off(struct call_worker *w, const lode_event *event)
+{
+    const struct call_frame *frame = &w->frames[w->depth];
+    uint64_t took = event->time - w->off_since;
+    bool is_waiting = CALL_WAITING >> frame->path & 1 || frame->path == LODE_ACTIVITY_FILE;
+    w->is_off = false;
+    if (w->is_preempted) {
+        w->track.preempted += took;
+        w->track.yielded += frame->path == LODE_ACTIVITY_MPI ? took : 0;
+        w->track.stolen += frame->is_useful ? took : 0;
+        w->track.time[CALL_WAITING >> frame->path & 1 ? frame->path : LODE_ACTIVITY_OFF_CPU] += took;
+        return true;
+    }
+    w->track.blocked += took;
+    w->track.time[w->depth == 0 ? LODE_ACTIVITY_COUNT
+                  : is_waiting  ? frame->path
+                                : LODE_ACTIVITY_OFF_CPU] += took;
+    if (w->depth == 0)
+        return true;
+    uint32_t number = frame->pair ? frame->pair : find_pair(w, frame->holder, 0);
+    if (number == 0)
+        return false;
+    struct call_pair *pair = pair_at(w, number);
+    pair->blocked += took;
+    lode_call_pair_note(pair, w->off_since, event->time, w->track.track);
+    return true;
+}
+
+static bool take_other(struct call_worker *w, const lode_event *event)
+{
+    if (event->kind == LODE_EVENT_SCHED_OUT) {
+        w->has_sched = true;
+        w->is_off = true;
+        w->is_preempted = event->flags & LODE_EVENT_PREEMPTED;
+        w->off_since = event->time;
+    } else if (event->kind == LODE_EVENT_SCHED_IN && w->is_off) {
+        return end_off(w, event);
+    }
+    return true;
+}
+
+/* ---- events ---- */
+
+lode_status lode_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
+                                  lode_error *error)
+{
+    if (!w->has_begun && count) {
+        w->last = events[0].time;
+        w->has_begun = true;
+    }
+    for (const lode_event *event = events; event < events + count; event++) {
+        if (!w->is_off) {
+            struct call_frame *frame = &w->frames[w->depth];
+            uint64_t passed = event->time - w->last, useful = frame->is_useful ? passed : 0;
+            frame->self += passed;
+            w->track.running += passed;
+            w->track.useful += useful;
+            w->track.region += frame->in_body ? useful : 0;
+        }
+        w->last = event->time;
+        bool is_done = event->kind == LODE_EVENT_ENTER   ? enter(w, event)
+                       : event->kind == LODE_EVENT_LEAVE ? leave(w, event)
+                                                         : take_other(w, event);
+        if (!is_done)
+            return lode_fail_memory(error);
+    }
+    return LODE_OK;
+}
+
+void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
+{
+    const lode_track *track = lode_recording_track(w->recording, row->track);
+    w->track =
+        (struct call_track){.track = row->track, .pid = track->pid, .tid = track->tid, .are_all = true};
+    w->depth = 0;
+    w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT};
+    w->hold_count = 0;
+    w->is_off = w->has_begun = false;
+}
+
+void lode_call_worker_end(struct call_worker *w, struct call_track *track)
+{
+    w->track.time[LODE_ACTIVITY_COUNT] += w->frames[0].self;
+    while (w->depth) /* tracks are balanced; otherwise open calls would stay */
+        w->memos[w->frames[w->depth--].function - 1].active = 0;
+    for (size_t i = 0; i < w->touched_count; i++) {
+        struct call_memo *memo = &w->memos[w->touched[i]];
+        if (memo->own > w->track.busiest_time && w->functions[w->touched[i]].activity == LODE_ACTIVITY_OWN) {
+            w->track.busiest_time = memo->own;
+            w->track.busiest = w->touched[i] + 1;
+        }
+        memo->own = 0;
+    }
+    w->touched_count = 0;
+    *track = w->track;
+    w->track = (struct call_track){0};
+}
