@@ -46,6 +46,9 @@ NOINLINE static void *serve(void *number)
 int main(int count, char **arguments)
 {
     planted = is_planted(count, arguments);
+    /* uftrace loses a function if two threads call it for the first time at once. */
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
     run_threads(THREADS, serve);
     return 0;
 }

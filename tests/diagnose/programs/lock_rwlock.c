@@ -45,6 +45,9 @@ NOINLINE static void *serve(void *number)
 int main(int count, char **arguments)
 {
     planted = is_planted(count, arguments);
+    /* uftrace loses a function if two threads call it for the first time at once. */
+    change_entry();
+    find_entry();
     run_threads(THREADS, serve);
     return 0;
 }

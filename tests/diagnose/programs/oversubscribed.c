@@ -36,6 +36,10 @@ int main(int count, char **arguments)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     long wanted = is_planted(count, arguments) ? processors * TIMES : processors;
     int number = wanted < THREADS_MAX ? (int)wanted : THREADS_MAX;
+    /* uftrace loses a function if two threads call it for the first time at once. */
+    if (pthread_barrier_init(&barrier, NULL, 1) != 0)
+        return 1;
+    pthread_barrier_wait(&barrier);
     if (pthread_barrier_init(&barrier, NULL, (unsigned)number) != 0)
         return 1;
     run_threads(number, simulate);

@@ -66,6 +66,9 @@ NOINLINE static void produce(void)
 int main(int count, char **arguments)
 {
     planted = is_planted(count, arguments);
+    /* uftrace loses a function if two threads call it for the first time at once. */
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
     start_threads(THREADS, consume);
     produce();
     join_threads(THREADS);
