@@ -110,6 +110,7 @@ typedef struct lode_run {
     lode_run_source source;
     uint32_t processors;      /* of the machine; 0: not known */
     uint64_t calls, requests; /* 0 for databases */
+    uint64_t entry_points;    /* different outermost methods of requests */
 } lode_run;
 
 typedef struct lode_diagnosis lode_diagnosis;

@@ -4,6 +4,7 @@
  * continued fraction; quantiles are found by bisection of the tail, so that they are as exact as it
  * is. lgamma of the C library writes a global variable, so this has its own.
  */
+#include "analysis/log_gamma.h"
 #include "analysis/statistics.h"
 
 #include <float.h>
@@ -18,8 +19,8 @@ enum {
 #define SQRT_HALF      0.70710678118654752440
 #define NORMAL_FREEDOM 1e8 /* from here on, t and the normal distribution agree to 1e-8 relative */
 
-/* ln(gamma(x)) for x > 0: Stirling's series, after moving x to where it converges. */
-static double log_gamma(double x)
+/* Stirling's series, after moving x to where it converges. */
+double lode_log_gamma(double x)
 {
     double product = 1.0;
     while (x < 12.0) {
@@ -65,7 +66,8 @@ static double incomplete_beta(double a, double b, double x, double rest)
         return 0.0;
     if (rest <= 0.0)
         return 1.0;
-    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(rest));
+    double front =
+        exp(lode_log_gamma(a + b) - lode_log_gamma(a) - lode_log_gamma(b) + a * log(x) + b * log(rest));
     if (x < (a + 1.0) / (a + b + 2.0))
         return front * beta_fraction(a, b, x) / a;
     return 1.0 - front * beta_fraction(b, a, rest) / b;
@@ -78,11 +80,11 @@ static double student_tail(double t, double freedom)
         return 0.5 * erfc(t * SQRT_HALF);
     double square = t * t;
     if (isinf(square)) /* freedom / square would be 0; the tail still is a number */
-        return t > DBL_MAX
-                   ? 0.0
-                   : 0.5 * exp(-freedom * (log(t) - 0.5 * log(freedom)) -
-                               (log_gamma(freedom / 2) + log_gamma(0.5) - log_gamma((freedom + 1) / 2)) -
-                               log(freedom / 2));
+        return t > DBL_MAX ? 0.0
+                           : 0.5 * exp(-freedom * (log(t) - 0.5 * log(freedom)) -
+                                       (lode_log_gamma(freedom / 2) + lode_log_gamma(0.5) -
+                                        lode_log_gamma((freedom + 1) / 2)) -
+                                       log(freedom / 2));
     double sum = freedom + square;
     return 0.5 * incomplete_beta(freedom / 2, 0.5, freedom / sum, square / sum);
 }

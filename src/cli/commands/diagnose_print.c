@@ -116,6 +116,8 @@ static void json_run(out *o, const lode_run *run)
     json_u64(o, "calls", run->calls);
     json_u64(o, "requests", run->requests);
     json_u64(o, "processors", run->processors);
+    if (run->source != LODE_RUN_PROFILES)
+        json_u64(o, "entry_points", run->entry_points);
     json_object_end(o);
 }
 
@@ -213,12 +215,28 @@ static void say_calls(out *o, const diagnose_page *page, const lode_run *run)
             time, calls);
 }
 
+static void say_requests(out *o, const diagnose_page *page)
+{
+    const lode_run *run = lode_diagnosis_run(page->diagnosis);
+    char time[NUMBER_SIZE], mean[NUMBER_SIZE], requests[NUMBER_SIZE], entries[NUMBER_SIZE];
+    format_count(requests, run->requests);
+    format_count(entries, run->entry_points);
+    format_amount(time, run->seconds, UNIT_SECONDS);
+    format_amount(mean, run->requests ? run->total / (double)run->requests : 0, UNIT_SECONDS);
+    out_say(o, "%s: %s request%s in %s, %s entry point%s, %s on average", page->path, requests,
+            run->requests == 1 ? "" : "s", time, entries, run->entry_points == 1 ? "" : "s", mean);
+}
+
 static void say_run(out *o, const diagnose_page *page)
 {
     const lode_run *run = lode_diagnosis_run(page->diagnosis);
     char time[NUMBER_SIZE], samples[NUMBER_SIZE], size[96];
     if (run->source == LODE_RUN_CALLS) {
         say_calls(o, page, run);
+        return;
+    }
+    if (run->source == LODE_RUN_REQUESTS) {
+        say_requests(o, page);
         return;
     }
     if (run->metric == NULL) {
@@ -347,13 +365,16 @@ static void say_wrapped(out *o, const char *lead, const char *text, size_t inden
     out_wrap(o, text, indent, indent, out_width(o, 80));
 }
 
-static void say_statement(out *o, unsigned number, const lode_statement *statement, const char *path)
+static void say_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
-    char lead[16], gain[64];
+    const char *path = page->path;
+    int of_requests = lode_diagnosis_run(page->diagnosis)->source == LODE_RUN_REQUESTS;
+    char lead[16], gain[96];
     (void)snprintf(lead, sizeof lead, "%u. ", number);
     say_wrapped(o, lead, statement->text, 3);
     if (statement->has_gain) {
-        (void)snprintf(gain, sizeof gain, "at most %.0f%% of the run, %s", 100 * statement->gain,
+        (void)snprintf(gain, sizeof gain, "at most %.0f%% of the %s, %s", 100 * statement->gain,
+                       of_requests ? "time of all requests" : "run",
                        lode_confidence_name((int)statement->confidence));
         say_wrapped(o, "   ", gain, 3);
     } else {
@@ -438,7 +459,7 @@ static void say_statements(out *o, const diagnose_page *page)
             put_statement(o, ++shown, statement, page->path);
         } else {
             out_gap(o);
-            say_statement(o, ++shown, statement, page->path);
+            say_statement(o, ++shown, statement, page);
         }
     }
     if (is_markdown && shown)
@@ -474,6 +495,7 @@ static out_schema schema_of(const lode_diagnosis *d)
 void diagnose_print(out *o, const diagnose_page *page)
 {
     const lode_diagnosis *d = page->diagnosis;
+    const lode_run *run = lode_diagnosis_run(d);
     const lode_quality_note *note;
     out_begin(o, schema_of(d), page->path);
     if (out_format_of(o) == OUT_JSON)
@@ -482,7 +504,7 @@ void diagnose_print(out *o, const diagnose_page *page)
         say_run(o, page);
     for (size_t i = 0; out_is_prose(o) && (note = lode_diagnosis_note(d, i)) != NULL; i++)
         out_say(o, "%s", note->text);
-    if (lode_diagnosis_run(d)->total > 0 || !out_is_prose(o)) {
+    if (!out_is_prose(o) || (run->total > 0 && run->source != LODE_RUN_REQUESTS)) {
         out_gap(o);
         print_activities(o, d);
     }
@@ -492,7 +514,9 @@ void diagnose_print(out *o, const diagnose_page *page)
         if (page->all)
             say_rules(o, d);
         out_gap(o);
-        out_say(o, "Not known: how much runs of this program differ.");
+        out_say(o, "Not known: %s",
+                run->source == LODE_RUN_REQUESTS ? "what happens outside of the recorded methods."
+                                                 : "how much runs of this program differ.");
     }
     out_end(o);
 }

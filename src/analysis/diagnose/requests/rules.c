@@ -6,9 +6,38 @@
 
 static const char *const reasons[REQUEST_NEED_COUNT] = {
     [REQUEST_NEED_DATA] = "too few requests",
+    [REQUEST_NEED_SPAN] = "all requests begin at the same time",
+    [REQUEST_NEED_CLOCK] = "requests are too short for the clock",
+    [REQUEST_NEED_MANY] = "fewer than 100 requests",
+    [REQUEST_NEED_ENTRY] = "no entry point with 30 requests",
+    [REQUEST_NEED_ATTRIBUTES] = "too many kinds of attributes",
+    [REQUEST_NEED_STATEMENTS] = "too many different statements",
 };
 
-static const struct rules rules = {NULL, 0, reasons};
+/* Symptoms before causes. */
+static const struct rule *const list[] = {
+    &lode_rule_slow_method,     &lode_rule_gap,      &lode_rule_n_plus_one,
+    &lode_rule_identical_calls, &lode_rule_retries,  &lode_rule_error_burst,
+    &lode_rule_error_rate,      &lode_rule_queueing, &lode_rule_attribute,
+};
+
+static const struct rules rules = {list, sizeof list / sizeof *list, reasons};
+
+static void describe_run(struct lode_diagnosis *d)
+{
+    const struct request_facts *facts = d->requests;
+    uint64_t end = facts->first;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        uint64_t stop = facts->requests[i].begin + facts->requests[i].duration;
+        end = stop > end ? stop : end;
+    }
+    d->run.is_seconds = 1;
+    d->run.seconds = d->run.run_time = (double)(end - facts->first) / 1e9;
+    d->run.total = facts->total / 1e9;
+    d->run.calls = facts->calls;
+    d->run.requests = facts->count;
+    d->run.entry_points = facts->entry_count;
+}
 
 lode_status lode_diagnose_requests(struct lode_diagnosis *d, const lode_recording *recording,
                                    lode_error *error)
@@ -17,11 +46,8 @@ lode_status lode_diagnose_requests(struct lode_diagnosis *d, const lode_recordin
     LODE_TRY_ALLOC(d->requests, error);
     d->requests->recording = recording;
     d->run.source = LODE_RUN_REQUESTS;
-    d->lacks[REQUEST_NEED_DATA] = true;
+    LODE_TRY(lode_request_facts_read(d, error));
+    describe_run(d);
+    LODE_TRY(lode_request_quality(d, error));
     return lode_run_rules(d, &rules, error);
-}
-
-void lode_request_facts_free(struct request_facts *facts)
-{
-    free(facts);
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slow-method: some requests of an entry point are slow, and one method has most of the difference.
+ * Needs: 30 requests of the entry point.
+ * Computation: slow = longer than max(Q3 + 3 (Q3 - Q1), 2 medians), at least 5. The difference of
+ *     the mean durations of slow and other requests is the sum of differences of own times over all
+ *     methods.
+ * Guard: one method has more than half of the difference.
+ * Gain: what slow requests take beyond the mean of the others, in all entry points with the same
+ *     method, more than 5 % of all time.
+ * Confidence: likely.
+ */
+#include "analysis/diagnose/requests/facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define EXCESS_MIN 0.05
+#define METHOD_MIN 0.50
+
+/* Own time and calls of a method in a slow and in another request, on average. */
+struct contrast {
+    const lode_function *method;
+    double slow_own, other_own, slow_calls, other_calls;
+    double part; /* of the difference of durations */
+};
+
+/* Entry points whose slow requests have the same method in common. */
+struct cause {
+    const struct entry *entry; /* with the most excess */
+    struct contrast contrast;  /* of that */
+    double most;
+    uint32_t entries, slow, count;
+    double limit; /* the smallest */
+    struct part part;
+    struct share gain;
+};
+
+static struct part excess_of(const struct request_facts *facts, uint32_t index)
+{
+    const struct entry *entry = &facts->entries[index];
+    struct part part = {0};
+    for (uint32_t i = 0; i < facts->count; i++) {
+        const struct request *request = &facts->requests[i];
+        if (request->entry != index || !(request->flags & REQUEST_SLOW))
+            continue;
+        double excess = (double)request->duration - entry->usual;
+        part.sum += excess;
+        part.squares += excess * excess;
+        part.products += excess * (double)request->duration;
+    }
+    return part;
+}
+
+/* The method with most of the difference. */
+static struct contrast find_method(const struct lode_diagnosis *d, const struct entry *entry)
+{
+    const struct request_facts *facts = d->requests;
+    struct contrast best = {0};
+    double slow = entry->slow, others = entry->count - entry->slow, difference = -entry->usual;
+    for (size_t i = 0; i < facts->slow->methods.count; i++) {
+        const struct method_sum *sum = LODE_ARRAY_AT(&facts->slow->methods, struct method_sum, i);
+        if (sum->entry == entry->function->index)
+            difference += (double)sum->own / slow;
+    }
+    for (size_t i = 0; i < facts->slow->methods.count; i++) {
+        const struct method_sum *sum = LODE_ARRAY_AT(&facts->slow->methods, struct method_sum, i);
+        const struct method_sum *all = lode_tables_find_method(facts->all, sum->entry, sum->function);
+        if (sum->entry != entry->function->index || all == NULL)
+            continue;
+        struct contrast one = {.method = lode_request_function(d, sum->function),
+                               .slow_own = (double)sum->own / slow,
+                               .other_own = (double)(all->own - sum->own) / others,
+                               .slow_calls = (double)sum->calls / slow,
+                               .other_calls = (double)(all->calls - sum->calls) / others};
+        one.part = difference > 0 ? (one.slow_own - one.other_own) / difference : 0;
+        /* At most one has more than half, unless others have less than before: then, by name. */
+        if (one.part > METHOD_MIN &&
+            (best.method == NULL || one.part > best.part ||
+             (one.part == best.part && facts->ranks[sum->function] < facts->ranks[best.method->index])))
+            best = one;
+    }
+    return best;
+}
+
+static const char *describe(struct lode_diagnosis *d, const struct contrast *method, bool is_entry)
+{
+    double usual = method->other_calls > 0 ? method->other_own / method->other_calls : 0;
+    if (is_entry && method->slow_calls <= 1)
+        return lode_say(d, "it takes %s itself instead of %s: waiting, or calls that are not recorded",
+                        lode_request_time(d, method->slow_own), lode_request_time(d, method->other_own));
+    if (method->other_calls <= 0)
+        return lode_say(d, "it is called %.3g times, and never in other requests", method->slow_calls);
+    /* Which of both explains more: the number of calls, or the time of a call. */
+    double by_calls = (method->slow_calls - method->other_calls) * usual;
+    if (by_calls > (method->slow_own - method->other_own) / 2)
+        return lode_say(d, "it is called %.3g times instead of %.3g", method->slow_calls,
+                        method->other_calls);
+    return lode_say(d, "a call takes %s itself instead of %s",
+                    lode_request_time(d, method->slow_own / method->slow_calls), lode_request_time(d, usual));
+}
+
+static void add_entry(struct cause *cause, const struct entry *entry, const struct contrast *contrast,
+                      struct part part)
+{
+    if (cause->entries++ == 0 || part.sum > cause->most) {
+        cause->entry = entry;
+        cause->contrast = *contrast;
+        cause->most = part.sum;
+    }
+    cause->limit = cause->entries == 1 ? entry->limit : fmin(cause->limit, entry->limit);
+    cause->slow += entry->slow;
+    cause->count += entry->count;
+    cause->part.sum += part.sum;
+    cause->part.squares += part.squares;
+    cause->part.products += part.products;
+}
+
+static lode_status say(struct lode_diagnosis *d, const struct cause *cause, lode_error *error)
+{
+    struct draft draft = {.statement = {.id = "slow-method", .confidence = LODE_LIKELY}};
+    const struct entry *entry = cause->entry;
+    const struct contrast *contrast = &cause->contrast;
+    const char *name = lode_request_method(d, entry->function);
+    const char *inner = lode_request_method(d, contrast->method);
+    const char *more =
+        cause->entries == 1 ? "" : lode_say(d, " (and of %" PRIu32 " more)", cause->entries - 1);
+    bool is_entry = contrast->method == entry->function;
+    const char *words[] = {"search", lode_request_option(d, "method", inner),
+                           lode_request_option(d, "min-duration", lode_request_duration(d, cause->limit)),
+                           "--sort=duration", NULL};
+    const char *tree[] = {"tree", lode_request_option(d, "callers", inner), NULL};
+    lode_set_gain_within(&draft, cause->gain.value, cause->gain.low, cause->gain.high);
+    draft.statement.function = inner;
+    draft.statement.text =
+        lode_say(d,
+                 "%" PRIu32 " of %" PRIu32 " requests of %s%s are slow: over %s, median %s. %.0f%% of the "
+                 "difference is in %s: %s.",
+                 cause->slow, cause->count, name, more, lode_request_time(d, entry->limit),
+                 lode_request_time(d, entry->median), 100 * contrast->part, is_entry ? "the method" : inner,
+                 describe(d, contrast, is_entry));
+    lode_set_command(lode_add_evidence(&draft,
+                                       lode_say(d, "%s: %s instead of %s a request", inner,
+                                                lode_request_time(d, contrast->slow_own),
+                                                lode_request_time(d, contrast->other_own)),
+                                       (contrast->slow_own - contrast->other_own) / 1e9, "seconds"),
+                     words);
+    lode_set_command(lode_add_evidence(&draft,
+                                       lode_say(d,
+                                                "beyond the usual, slow requests take %.1f%% of the time of "
+                                                "all requests",
+                                                100 * cause->gain.value),
+                                       cause->gain.value, "share"),
+                     tree);
+    return lode_add_statement(d, &draft, error);
+}
+
+/* By method; `of` is by function: its cause plus 1. */
+static size_t list_causes(const struct lode_diagnosis *d, struct cause *causes, uint32_t *of)
+{
+    const struct request_facts *facts = d->requests;
+    size_t count = 0;
+    for (uint32_t i = 0; i < facts->entry_count; i++) {
+        if (facts->entries[i].slow < SLOW_MIN)
+            continue;
+        struct contrast contrast = find_method(d, &facts->entries[i]);
+        if (contrast.method == NULL)
+            continue;
+        uint32_t *number = &of[contrast.method->index];
+        if (*number == 0)
+            *number = (uint32_t)++count;
+        add_entry(&causes[*number - 1], &facts->entries[i], &contrast, excess_of(facts, i));
+    }
+    return count;
+}
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct request_facts *facts = d->requests;
+    struct cause *causes = calloc((size_t)facts->entry_count + 1, sizeof *causes);
+    uint32_t *of = calloc((size_t)recording_functions(facts->recording)->count + 1, sizeof *of);
+    const struct cause *best = NULL;
+    lode_status status = causes && of ? LODE_OK : lode_fail_memory(error);
+    size_t count = status == LODE_OK ? list_causes(d, causes, of) : 0;
+    for (size_t i = 0; i < count; i++) {
+        causes[i].gain = lode_request_share(facts, &causes[i].part);
+        if (causes[i].gain.low > EXCESS_MIN && (best == NULL || causes[i].gain.value > best->gain.value))
+            best = &causes[i];
+    }
+    if (best)
+        status = say(d, best, error);
+    free(causes);
+    free(of);
+    return status;
+}
+
+const struct rule lode_rule_slow_method = {
+    "slow-method", "slow requests take more than 5% of all time, mostly in one method",
+    1u << REQUEST_NEED_DATA | 1u << REQUEST_NEED_ENTRY, run};
