@@ -22,6 +22,7 @@ gain        allocation: time of masters / (ranks x run time) if they have more t
             gpu-runtime: share of the time of threads, less the time of kernels / run time. file-io: share of the time of threads.
 """
 
+import bisect
 import math
 import re
 from collections import defaultdict
@@ -144,6 +145,36 @@ class Facts:
         self.cover = sum((line[-1][0] - line[0][0]) * 1e-9 for line in lines) / (len(lines) * self.span) if last > first else None
         if self.metric["name"].endswith("(sec)"):
             self.run_time = max(self.run_time, self.span)
+
+    def blame(self):
+        """
+        Shares of the time that workers wait in the OpenMP runtime in which the master of their rank is neither in a region nor in that runtime, and
+        in which it allocates memory outside of regions. A sample stands for the time since the one before it.
+        """
+        where = paths(self.db)
+        lines = {line["profile"]: line["samples"] for line in reversed(self.db.traces["lines"])}
+
+        def intervals(thread):
+            samples = lines.get(thread.profile, [])
+            for before, after in zip(samples, samples[1:]):
+                context = self.db.by_id.get(after[1]) if after[1] else None
+                yield before[0], after[0], where[context.index] if context else None
+
+        waiting = explained = allocating = 0
+        for rank in self.ranks:
+            master = list(intervals(rank[0]))
+            ends = [end for _, end, _ in master]
+            for worker in rank[1:] if master else []:
+                for begin, end, state in intervals(worker):
+                    if not state or state[0] not in OPENMP:
+                        continue
+                    waiting += end - begin
+                    for other in master[bisect.bisect_left(ends, begin):bisect.bisect_right(ends, end) + 1]:
+                        common = min(end, other[1]) - max(begin, other[0])
+                        if common > 0 and other[2] and other[2][0] not in OPENMP and other[2][1] != 2:
+                            explained += common
+                            allocating += common if other[2][0] in ("alloc", "pages") else 0
+        return (explained / waiting, allocating / waiting) if waiting else (None, None)
 
     def activities(self):
         """Time of all threads by what they did."""

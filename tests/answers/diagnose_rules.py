@@ -8,6 +8,7 @@ and behind each guard. All figures are compared with the reference (diagnose_ref
 import argparse
 import json
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,8 +44,14 @@ def openmp(threads, serial, inside, wait, place=SOLVE, count=1):
     made = []
     for rank in range(count):
         made.append(Thread({place: serial, REGION: inside[0], MAIN + WAIT[1:]: wait[0]}, rank=rank, thread=0, line=(0, 10)))
-        made += [Thread({WORKER: inside[t], WAIT: wait[t]}, rank=rank, thread=t, line=(0, 10)) for t in range(1, threads)]
+        made += [Thread({WAIT: wait[t], WORKER: inside[t]}, rank=rank, thread=t, line=(0, 10)) for t in range(1, threads)]
     return made
+
+
+def late_waits():
+    """Masters work alone for as long as others wait, but at other times: profiles cannot tell, trace lines do."""
+    master = Thread({REGION: 5.0, SOLVE: 5.0}, rank=0, thread=0, line=(0, 10))
+    return [master] + [Thread({WAIT: 5.0, WORKER: 5.0}, rank=0, thread=t, line=(0, 10)) for t in range(1, 4)]
 
 
 def calls(*threads, length=10):
@@ -70,6 +77,7 @@ CASES = [
     ("start of MPI below its limit", database([Thread({SOLVE: 9.2, INIT: 0.8}, rank=i, line=(0, 10)) for i in range(2)]), {"hot-spot"}, set()),
     ("threads wait for the first", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1])), {"omp-serial", "hot-spot"}, set()),
     ("threads wait while memory is freed", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1], FREE, 2)), {"allocation", "hot-spot"}, set()),
+    ("threads wait before and after what the first does alone", database(late_waits()), {"omp-imbalance", "hot-spot"}, set()),
     ("unequal parts of regions", database(openmp(4, 0.1, [9.8, 4.0, 4.0, 4.0], [0.0, 5.9, 5.9, 5.9])), {"imbalance", "hot-spot"}, set()),
     ("regions that are too small", database(openmp(4, 0.1, [6.0] * 4, [3.8] * 4)), {"omp-imbalance", "hot-spot"}, set()),
     ("equal parts of regions", database(openmp(4, 0.1, [9.4] * 4, [0.4, 0.5, 0.5, 0.5])), {"hot-spot"}, set()),
@@ -111,6 +119,17 @@ def close(a, b):
     return a is None and b is None or a is not None and b is not None and abs(a - b) <= 1e-9 * max(1, abs(a), abs(b))
 
 
+def blame_differences(said, facts):
+    """What trace lines say about waiting: in whole per cent."""
+    texts, wrong = [e["text"] for s in said["statements"] for e in s["evidence"] if "(trace lines)" in e["text"]], []
+    for text in texts:
+        share = facts.blame()[0 if "outside of regions" in text else 1]
+        percent = int(re.search(r"(\d+)% of (it|the waiting)", text)[1])
+        if share is None or abs(100 * share - percent) > 0.5 + 1e-6:
+            wrong.append(f"{text}: not {share}")
+    return wrong
+
+
 def differences(said, data):
     """What the program says of run, activities and efficiencies, and the reference does not."""
     facts, wrong = reference.Facts(Database(data)), []
@@ -127,6 +146,7 @@ def differences(said, data):
     times = facts.activities()
     found = {row["activity"]: row["time"] for row in said["activities"]}
     wrong += [f"{name}: {found.get(name)}, not {times.get(name)}" for name in sorted({*times, *found}) if not close(found.get(name, 0), times.get(name, 0))]
+    wrong += blame_differences(said, facts)
     if said["efficiency"]:
         for name, value in facts.efficiency().items():
             if not close(said["efficiency"][name], value):

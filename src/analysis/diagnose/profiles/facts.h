@@ -73,6 +73,14 @@ enum need {
     NEED_COUNT
 };
 
+/* What masters do while the other threads of their ranks wait, by trace lines. In seconds. */
+struct blame {
+    bool was_tried, is_too_large;
+    double waiting;   /* of threads in the OpenMP runtime; 0: not known */
+    double explained; /* meanwhile the master is neither in a region nor in that runtime */
+    lode_cost *cost;  /* `explained` by context of the master; NULL: not known */
+};
+
 struct profile_facts {
     const lode_database *db;
     /* By index of context. */
@@ -89,9 +97,10 @@ struct profile_facts {
     size_t thread_count;
     struct rank *ranks;
     size_t rank_count;
-    double longest;   /* time of a thread */
-    double span;      /* of trace lines: first to last sample */
-    double covered;   /* mean share of it that a line has */
+    double longest; /* time of a thread */
+    double span;    /* of trace lines: first to last sample */
+    double covered; /* mean share of it that a line has */
+    struct blame blame;
     bool is_counted;  /* the time of all calls: there are no samples */
     double preempted; /* time in which threads were ready and did not run, in own code */
 };
@@ -130,6 +139,10 @@ const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const ch
 
 /* How much of the time in MPI is waiting for ranks that compute longer, at most. */
 double lode_diagnose_unequal_work(const struct lode_diagnosis *d);
+/* Reads trace lines once, if they are not too large. */
+lode_status lode_diagnose_blame(struct lode_diagnosis *d, lode_error *error);
+/* The share of the waiting that falls into some activities of masters. */
+double lode_blamed(const struct lode_diagnosis *d, unsigned activities);
 /* Cost of functions that decide the activity of their time and whose names contain `part`. */
 double lode_diagnose_entries(const struct lode_diagnosis *d, lode_activity activity, const char *part);
 /* Half of the 95 % interval of a share of some samples, or of all. */

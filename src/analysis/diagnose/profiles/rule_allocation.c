@@ -45,6 +45,12 @@ static lode_status state(struct lode_diagnosis *d, double share, bool is_serial,
         &draft,
         lode_say(d, "%s of %s", lode_amount(d, share * d->run.run_time), lode_amount(d, d->run.run_time)),
         share * d->run.run_time, lode_metric_name(d->run.metric));
+    double waiting = is_serial ? lode_blamed(d, SET(ALLOC) | SET(PAGES)) : 0;
+    if (waiting > 0)
+        lode_add_evidence(
+            &draft,
+            lode_say(d, "%.0f%% of the waiting of other threads falls into it (trace lines)", 100 * waiting),
+            waiting, "share");
     if (is_serial) {
         lode_add_explains(&draft, "omp-serial");
         lode_add_explains(&draft, "efficiency");

@@ -1,57 +1,103 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * omp-serial, omp-imbalance: threads wait in the OpenMP runtime. What masters do outside of
- * regions, also in MPI, explains at most that time x (threads - 1) of it: an upper bound.
+ * regions, also in MPI, explains at most that time x (threads - 1) of it; trace lines tell how much.
  */
 #include "analysis/diagnose/profiles/facts.h"
 
 #include <math.h>
+#include <string.h>
 
 #define WAIT_MIN  0.10
 #define EXPLAINED 0.50
 
 struct waiting {
     double share;     /* of the time of threads */
-    double explained; /* of the waiting, at most */
+    double explained; /* of the waiting; at most, without trace lines */
     double serial;    /* time of masters alone */
+    bool is_traced;
 };
 
-/* False: threads do not wait much. */
-static bool measure(const struct lode_diagnosis *d, struct waiting *w)
+/* What profiles allow at most: all that masters do outside of regions keeps all others waiting. */
+static double explained_at_most(const struct lode_diagnosis *d, double wait)
 {
-    double wait = lode_time_of_threads(d, OPENMP, EVERYWHERE), idle = 0;
-    w->share = wait / d->run.total;
-    w->serial = lode_time_of_masters(d, USEFUL, OUTSIDE);
+    double idle = 0;
     for (size_t i = 0; i < d->profiles->rank_count; i++)
         idle += lode_time_of_thread(&d->profiles->threads[d->profiles->ranks[i].first], ~OPENMP, OUTSIDE) *
                 (double)(d->profiles->ranks[i].count - 1);
-    w->explained = wait > 0 ? fmin(1, idle / wait) : 0;
-    return w->share - lode_share_error(d, w->share) > WAIT_MIN;
+    return wait > 0 ? fmin(1, idle / wait) : 0;
+}
+
+/* `is_much`: threads wait more than the limit. Only then are trace lines read. */
+static lode_status measure(struct lode_diagnosis *d, struct waiting *w, bool *is_much, lode_error *error)
+{
+    double wait = lode_time_of_threads(d, OPENMP, EVERYWHERE);
+    const struct blame *blame = &d->profiles->blame;
+    *w = (struct waiting){.share = wait / d->run.total};
+    w->serial = lode_time_of_masters(d, USEFUL, OUTSIDE);
+    w->explained = explained_at_most(d, wait);
+    *is_much = w->share - lode_share_error(d, w->share) > WAIT_MIN;
+    if (!*is_much)
+        return LODE_OK;
+    LODE_TRY(lode_diagnose_blame(d, error));
+    w->is_traced = blame->cost && blame->waiting > 0;
+    if (w->is_traced)
+        w->explained = fmin(1, blame->explained / blame->waiting);
+    return LODE_OK;
 }
 
 static void add_wait(struct lode_diagnosis *d, struct draft *draft, const struct waiting *w)
 {
     static const char *const words[] = {"top", "--by", "kind", "--limit", "0", NULL};
-    lode_set_command(
-        lode_add_evidence(draft,
-                          lode_say(d,
-                                   "threads spend %.1f%% of their time in the OpenMP runtime; what first "
-                                   "threads do outside of regions explains at most %.0f%% of it",
-                                   100 * w->share, 100 * w->explained),
-                          w->share, "share"),
-        words);
+    const char *text =
+        w->is_traced
+            ? lode_say(d,
+                       "threads spend %.1f%% of their time in the OpenMP runtime; in %.0f%% of it the first "
+                       "thread works outside of regions (trace lines)",
+                       100 * w->share, 100 * w->explained)
+            : lode_say(d,
+                       "threads spend %.1f%% of their time in the OpenMP runtime; what first "
+                       "threads do outside of regions explains at most %.0f%% of it%s",
+                       100 * w->share, 100 * w->explained,
+                       d->profiles->blame.is_too_large ? " (--deep reads trace lines)" : "");
+    lode_set_command(lode_add_evidence(draft, text, w->share, "share"), words);
+}
+
+/* Where masters are meanwhile. */
+static lode_status add_place(struct lode_diagnosis *d, struct draft *draft, lode_error *error)
+{
+    struct path path;
+    LODE_TRY(lode_diagnose_path(d, d->profiles->blame.cost, ALL, &path, error));
+    if (path.holder == NULL)
+        return LODE_OK;
+    const char *holder = lode_name_of(d, path.holder), *entry = lode_name_of(d, path.entry);
+    const char *words[] = {"tree", "--callers", entry, NULL};
+    bool is_short = strcmp(holder, entry) == 0;
+    double share = path.part * path.all / d->profiles->blame.waiting;
+    draft->statement.function = holder;
+    draft->statement.context = path.holder;
+    lode_set_command(lode_add_evidence(draft,
+                                       lode_say(d, "%.0f%% of the waiting falls into %s%s%s", 100 * share,
+                                                holder, is_short ? "" : " > ", is_short ? "" : entry),
+                                       share, "share"),
+                     words);
+    return LODE_OK;
 }
 
 static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
 {
     struct waiting w;
-    if (!measure(d, &w) || w.explained <= EXPLAINED)
+    bool is_much;
+    LODE_TRY(measure(d, &w, &is_much, error));
+    if (!is_much || w.explained <= EXPLAINED)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
     lode_set_gain(d, &draft, w.serial / ((double)d->profiles->rank_count * d->run.run_time));
     draft.statement.text =
         "OpenMP threads wait while the first thread of their process works outside of regions.";
     add_wait(d, &draft, &w);
+    if (w.is_traced)
+        LODE_TRY(add_place(d, &draft, error));
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
 }
@@ -60,7 +106,9 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 {
     static const char *const words[] = {"profiles", NULL};
     struct waiting w;
-    if (!measure(d, &w) || w.explained > EXPLAINED)
+    bool is_much;
+    LODE_TRY(measure(d, &w, &is_much, error));
+    if (!is_much || w.explained > EXPLAINED)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY}};
     lode_set_gain(d, &draft,

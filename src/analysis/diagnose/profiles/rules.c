@@ -84,5 +84,6 @@ void lode_profile_facts_free(struct profile_facts *facts)
     free(facts->ranks);
     lode_cost_free(facts->cost);
     lode_cost_free(facts->master_cost);
+    lode_cost_free(facts->blame.cost);
     free(facts);
 }
