@@ -6,7 +6,7 @@ tests/dump/expected.py, for db_write.py.
 
 from collections import defaultdict
 
-KINDS = ["SUMMARY", "NODE", "RANK", "THREAD", "CORE", "GPUSTREAM"]
+KINDS = ["SUMMARY", "NODE", "RANK", "THREAD", "CORE", "GPUCONTEXT", "GPUSTREAM"]
 SCOPES = [("point", "point", 255), ("function", "transitive", 0), ("execution", "execution", 255)]
 PERIOD = 0.005  # seconds between samples
 
@@ -15,17 +15,26 @@ MAIN = ((APP, "main"),)
 REGION = MAIN + ((GOMP, "GOMP_parallel"), (APP, "solve._omp_fn.0"))
 WORKER = ((GOMP, "gomp_thread_start"), (APP, "solve._omp_fn.0"))
 WAIT = ((GOMP, "gomp_thread_start"), (GOMP, "gomp_team_barrier_wait_end"))
+KERNEL = MAIN + ((CUDA, "cudaLaunchKernel"), (None, "<gpu kernel>"))
 
 
 class Thread:
     """
     `times`: seconds at each call path, a tuple of (module, function). `line`: from when to when there are samples; None: no trace line.
-    `others`: by number of a further metric, its values at call paths.
+    `others`: by number of a further metric, its values at call paths. `samples`: pairs of time and call path, instead of regular ones.
     """
 
-    def __init__(self, times, rank=None, thread=0, node=0, core=None, line=None, metric=0, others=None):
-        self.times, self.line, self.metric, self.others = times, line, metric, others or {}
+    def __init__(self, times, rank=None, thread=0, node=0, core=None, line=None, metric=0, others=None, samples=None):
+        self.times, self.line, self.metric, self.others, self.samples = times, line or samples, metric, others or {}, samples
         self.ids = [("NODE", node)] + ([("RANK", rank)] if rank is not None else []) + [("THREAD", thread)] + ([("CORE", core)] if core is not None else [])
+
+
+class Stream(Thread):
+    """A stream of a GPU: `busy` are pairs of times, from when to when it runs a kernel."""
+
+    def __init__(self, busy, stream=0, context=0):
+        super().__init__({}, line=busy)
+        self.ids = [("NODE", 0), ("GPUCONTEXT", context), ("GPUSTREAM", stream)]
 
 
 class _Tree:
@@ -62,6 +71,11 @@ class _Tree:
 
 def _samples(thread, tree):
     """One for each period in the line; contexts in turn, as long as they last."""
+    if isinstance(thread, Stream):
+        kernel = tree.node(KERNEL)["id"]
+        return [[round(time * 1e9) + 10**18, context] for begin, end in thread.line for time, context in ((begin, kernel), (end, 0))]
+    if thread.samples:
+        return [[round(time * 1e9) + 10**18, tree.node(path)["id"]] for time, path in thread.samples]
     begin, end = thread.line
     order = [tree.node(path)["id"] for path, time in thread.times.items() for _ in range(max(1, round(time / PERIOD)))] or [0]
     count = round((end - begin) / PERIOD)

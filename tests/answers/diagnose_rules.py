@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import db_write  # noqa: E402
 import diagnose_reference as reference  # noqa: E402
 from db_model import Database  # noqa: E402
-from diagnose_made import APP, CUDA, GOMP, LIBC, MAIN, MPI, REGION, WAIT, WORKER, Thread, database  # noqa: E402
+from diagnose_made import APP, CUDA, GOMP, KERNEL, LIBC, MAIN, MPI, REGION, WAIT, WORKER, Stream, Thread, database  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SOLVE = MAIN + ((APP, "solve"),)
@@ -54,10 +54,31 @@ def late_waits():
     return [master] + [Thread({WAIT: 5.0, WORKER: 5.0}, rank=0, thread=t, line=(0, 10)) for t in range(1, 4)]
 
 
+def rare_samples():
+    """The master is in a long system call, in which nobody is sampled: a sample stands for the time before it."""
+    late = [6 + 0.005 * i for i in range(1, 801)]
+    master = Thread({FREE: 6.0, REGION: 4.0}, rank=0, thread=0, samples=[(0, REGION), (6, FREE), *((time, REGION) for time in late)])
+    return [master] + [Thread({WAIT: 6.0, WORKER: 4.0}, rank=0, thread=t, samples=[(0, WORKER), (6, WAIT), *((time, WORKER) for time in late)])
+                       for t in range(1, 4)]
+
+
 def calls(*threads, length=10):
     """A database that was built from a recording of calls: `time (sec)` and `calls`."""
     made = [Thread(times, thread=t, line=(0, length), others={1: {path: 1 for path in times}}) for t, times in enumerate(threads)]
     return database(made, ["time (sec)", "calls"])
+
+
+def gpu(*streams, kernels=4.0, count=1000, stalls=None):
+    """A thread that computes for 10 s, and kernels of a GPU; `stalls`: share of the samples of its instructions that wait."""
+    others = {1: {KERNEL: kernels}, 2: {KERNEL: kernels}, 3: {KERNEL: count}}
+    if stalls is not None:
+        others |= {4: {KERNEL: 1e6}, 5: {KERNEL: 1e6 * stalls}, 6: {KERNEL: 6e5 * stalls}, 7: {KERNEL: 4e5 * stalls}}
+    names = ["CPUTIME (sec)", "GPUOP (sec)", "GKER (sec)", "GKER:COUNT", "GINS", "GINS:STL_ANY", "GINS:STL_GMEM", "GINS:STL_IDEP"]
+    return database([Thread({SOLVE: 10.0}, line=(0, 10), others=others), *streams], names)
+
+
+def kernels(length, begin=0.0):
+    return [(begin + i, begin + i + length) for i in range(10)]
 
 
 # Name, database, ids that have to be said, notes that have to be said. All others must not.
@@ -78,6 +99,7 @@ CASES = [
     ("threads wait for the first", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1])), {"omp-serial", "hot-spot"}, set()),
     ("threads wait while memory is freed", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1], FREE, 2)), {"allocation", "hot-spot"}, set()),
     ("threads wait before and after what the first does alone", database(late_waits()), {"omp-imbalance", "hot-spot"}, set()),
+    ("threads wait for a long system call", database(rare_samples()), {"allocation", "hot-spot"}, set()),
     ("unequal parts of regions", database(openmp(4, 0.1, [9.8, 4.0, 4.0, 4.0], [0.0, 5.9, 5.9, 5.9])), {"imbalance", "hot-spot"}, set()),
     ("regions that are too small", database(openmp(4, 0.1, [6.0] * 4, [3.8] * 4)), {"omp-imbalance", "hot-spot"}, set()),
     ("equal parts of regions", database(openmp(4, 0.1, [9.4] * 4, [0.4, 0.5, 0.5, 0.5])), {"hot-spot"}, set()),
@@ -89,6 +111,18 @@ CASES = [
     ("file I/O", database([Thread({SOLVE: 8.0, WRITE: 2.0}, line=(0, 10))]), {"file-io", "hot-spot"}, set()),
     ("file I/O below its limit", database([Thread({SOLVE: 9.2, WRITE: 0.8}, line=(0, 10))]), {"hot-spot"}, set()),
     ("the GPU runtime", database([Thread({SOLVE: 6.0, MAIN + ((CUDA, "cudaMalloc"),): 4.0}, line=(0, 10))]), {"gpu-runtime", "hot-spot"}, set()),
+    ("a GPU that waits", gpu(Stream(kernels(0.4))), {"gpu-idle", "hot-spot"}, set()),
+    ("a GPU that waits less than the limit", gpu(Stream(kernels(0.7)), kernels=7.0), {"hot-spot"}, set()),
+    ("a GPU with little work", gpu(Stream(kernels(0.04)), kernels=0.4), {"hot-spot"}, set()),
+    ("streams of a GPU that work in turn", gpu(Stream(kernels(0.4)), Stream(kernels(0.4, 0.45), 1), kernels=8.0), {"hot-spot"}, set()),
+    ("GPUs that both wait", gpu(Stream(kernels(0.4)), Stream(kernels(0.4, 0.45), 1, 1), kernels=8.0), {"gpu-idle", "hot-spot"}, set()),
+    ("a GPU whose instructions are sampled", gpu(Stream(kernels(0.4)), stalls=0.3), {"hot-spot"}, set()),
+    ("GPU instructions that wait", gpu(stalls=0.6), {"gpu-stalls", "hot-spot"}, set()),
+    ("GPU instructions that wait less than the limit", gpu(stalls=0.49), {"hot-spot"}, set()),
+    ("GPU instructions that wait in 9 ms", gpu(stalls=0.6, kernels=0.009), {"hot-spot"}, set()),
+    ("short kernels", gpu(Stream(kernels(0.9)), kernels=4.0, count=500_000), {"gpu-small-kernels", "hot-spot"}, set()),
+    ("kernels above the limit", gpu(Stream(kernels(0.9)), kernels=4.0, count=390_000), {"hot-spot"}, set()),
+    ("short kernels with little work", gpu(Stream(kernels(0.9)), kernels=0.4, count=50_000), {"hot-spot"}, set()),
     ("few samples", database([Thread({SOLVE: 0.3, WRITE: 0.1}, line=(0, 0.4))]), set(), {"few-samples"}),
     ("no trace lines, few values", database([Thread({SOLVE: 10.0})]), set(), {"few-samples"}),
     ("code without names", database([Thread({MAIN + ((APP, None),): 10.0}, line=(0, 10))]), set(), {"no-symbols"}),
@@ -210,6 +244,15 @@ def figures_are_those_that_were_planted(tap, lode, folder):
     unequal = statement("one rank with three times the work", "imbalance")
     tap.check(unequal and close(unequal["gain_percent"], 45) and "0.50" in unequal["text"] and "rank 3" in unequal["evidence"][0]["text"],
               "one rank with three times the work: rank 3, load balance 0.50", [unequal])
+    idle = statement("a GPU that waits", "gpu-idle")
+    tap.check(idle and close(idle["gain_percent"], 54) and "57%" in idle["text"] and "in solve for 100% of it" in idle["evidence"][1]["text"],
+              "a GPU that waits: 5.4 of 9.4 s, meanwhile the CPU is in solve", [idle])
+    stalls = statement("GPU instructions that wait", "gpu-stalls")
+    tap.check(stalls and "60%" in stalls["text"] and "global memory" in stalls["text"] and close(stalls["evidence"][0]["value"], 0.6),
+              "GPU instructions that wait: 60 %, for global memory", [stalls])
+    serial = statement("threads wait for the first", "omp-serial")
+    tap.check(serial and serial["function"] == "solve" and "solve" in serial["evidence"][1]["text"] and close(serial["gain_percent"], 50),
+              "threads wait for the first, which is in solve", [serial])
     alloc = statement("threads wait while memory is freed", "allocation")
     tap.check(alloc and close(alloc["gain_percent"], 50) and {"omp-serial", "efficiency"} == set(alloc["explains"]) and
               "release > _int_free > __brk" in alloc["evidence"][0]["text"] and "TRIM" in alloc["advice"],

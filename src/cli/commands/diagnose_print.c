@@ -481,7 +481,7 @@ static void say_rules(out *o, const lode_diagnosis *d)
     const lode_rule_state *rule;
     out_gap(o);
     out_heading(o, "Rules");
-    out_labels(o, 15);
+    out_labels(o, 19);
     for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++)
         out_entry(o, rule->id, "%s%s%s", rule->summary,
                   rule->ran ? "" : "; not looked at: ", rule->ran ? "" : rule->reason);

@@ -44,7 +44,7 @@ static bool is_waiting(const struct lode_diagnosis *d, uint32_t index)
     return index != LODE_NO_INDEX && OPENMP >> d->profiles->activities_of[index] & 1;
 }
 
-/* The part of the master's interval that ends with `sample` that lies between two times. */
+/* The part of the interval that ends with `sample` that lies between two times. */
 static uint64_t overlap(const lode_trace_line *line, uint64_t sample, uint64_t from, uint64_t to)
 {
     uint64_t begin = trace_time(line, sample - 1), end = trace_time(line, sample);
@@ -53,17 +53,16 @@ static uint64_t overlap(const lode_trace_line *line, uint64_t sample, uint64_t f
     return end > begin ? end - begin : 0;
 }
 
-/* Adds what the master did from one time to another; `at` is its sample to begin with. */
-static uint64_t add_interval(const struct lode_diagnosis *d, struct blamed *blamed,
-                             const lode_trace_line *master, uint64_t at, uint64_t from, uint64_t to)
+uint64_t lode_blame_interval(const struct lode_diagnosis *d, uint64_t *by_context,
+                             const lode_trace_line *line, uint64_t at, uint64_t from, uint64_t to)
 {
-    while (at < master->sample_count && trace_time(master, at) <= from)
+    while (at < line->sample_count && trace_time(line, at) <= from)
         at++;
-    for (uint64_t i = at; i < master->sample_count; i++) {
-        uint32_t index = state_at(d, master, i);
+    for (uint64_t i = at; i < line->sample_count; i++) {
+        uint32_t index = state_at(d, line, i);
         if (index != LODE_NO_INDEX)
-            blamed->by_context[index] = add(blamed->by_context[index], overlap(master, i, from, to));
-        if (trace_time(master, i) >= to)
+            by_context[index] = add(by_context[index], overlap(line, i, from, to));
+        if (trace_time(line, i) >= to)
             break;
     }
     return at;
@@ -80,7 +79,7 @@ static void blame_master(const struct lode_diagnosis *d, struct blamed *blamed, 
             continue;
         done = to;
         blamed->waiting = add(blamed->waiting, to - from);
-        at = add_interval(d, blamed, master, at, from, to);
+        at = lode_blame_interval(d, blamed->by_context, master, at, from, to);
     }
 }
 

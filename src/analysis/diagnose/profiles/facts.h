@@ -7,6 +7,7 @@
 #include "analysis/cost.h"
 #include "analysis/diagnose/report.h"
 #include "model/database.h"
+#include <lode/trace.h>
 
 /* Where in the program something happens. */
 enum place {
@@ -63,13 +64,16 @@ enum need {
     NEED_RANKS,      /* more than one */
     NEED_REGIONS,    /* functions that are bodies of OpenMP regions */
     NEED_MPI,
-    NEED_NAMES,      /* of functions */
-    NEED_PROCESSORS, /* as many as threads */
-    NEED_COUNTERS,   /* cycles and instructions */
-    NEED_GPU,        /* its metrics */
-    NEED_SECONDS,    /* the run time in seconds */
-    NEED_VALUES,     /* the time of each thread by activity */
-    NEED_MASTERS,    /* the same of masters */
+    NEED_NAMES,         /* of functions */
+    NEED_PROCESSORS,    /* as many as threads */
+    NEED_COUNTERS,      /* cycles and instructions */
+    NEED_GPU,           /* its metrics */
+    NEED_STREAMS,       /* trace lines of GPU streams */
+    NEED_UNSAMPLED_GPU, /* GPU instructions were not sampled */
+    NEED_STALLS,        /* they were */
+    NEED_SECONDS,       /* the run time in seconds */
+    NEED_VALUES,        /* the time of each thread by activity */
+    NEED_MASTERS,       /* the same of masters */
     NEED_COUNT
 };
 
@@ -79,6 +83,16 @@ struct blame {
     double waiting;   /* of threads in the OpenMP runtime; 0: not known */
     double explained; /* meanwhile the master is neither in a region nor in that runtime */
     lode_cost *cost;  /* `explained` by context of the master; NULL: not known */
+};
+
+/* How long GPUs work, by trace lines of their streams. In seconds. */
+struct gpu {
+    bool is_too_large;
+    size_t devices;
+    double operations;    /* all of them, by the metric */
+    double run;           /* the run time */
+    double span, busy;    /* from the first operation of each GPU to its last; of it busy */
+    lode_cost *meanwhile; /* what CPUs do while their GPU is idle; NULL: not known */
 };
 
 struct profile_facts {
@@ -101,6 +115,7 @@ struct profile_facts {
     double span;    /* of trace lines: first to last sample */
     double covered; /* mean share of it that a line has */
     struct blame blame;
+    struct gpu gpu;
     bool is_counted;  /* the time of all calls: there are no samples */
     double preempted; /* time in which threads were ready and did not run, in own code */
 };
@@ -139,6 +154,14 @@ const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const ch
 
 /* How much of the time in MPI is waiting for ranks that compute longer, at most. */
 double lode_diagnose_unequal_work(const struct lode_diagnosis *d);
+/* Reads the trace lines of GPU streams, if there are GPU operations. */
+lode_status lode_diagnose_gpu(struct lode_diagnosis *d, lode_error *error);
+/*
+ * Adds what the thread of a line did from one time to another, in nanoseconds by index of context.
+ * `at`: the sample to begin with; gives that for a later interval.
+ */
+uint64_t lode_blame_interval(const struct lode_diagnosis *d, uint64_t *by_context,
+                             const lode_trace_line *line, uint64_t at, uint64_t from, uint64_t to);
 /* Reads trace lines once, if they are not too large. */
 lode_status lode_diagnose_blame(struct lode_diagnosis *d, lode_error *error);
 /* The share of the waiting that falls into some activities of masters. */
@@ -221,6 +244,7 @@ void lode_add_metric_to_commands(struct lode_diagnosis *d);
 
 extern const struct rule lode_rule_efficiency, lode_rule_omp_serial, lode_rule_omp_imbalance, lode_rule_mpi,
     lode_rule_mpi_startup, lode_rule_imbalance, lode_rule_allocation, lode_rule_hot_spot, lode_rule_file_io,
-    lode_rule_ipc, lode_rule_gpu_copies, lode_rule_gpu_runtime;
+    lode_rule_ipc, lode_rule_gpu_copies, lode_rule_gpu_runtime, lode_rule_gpu_idle,
+    lode_rule_gpu_small_kernels, lode_rule_gpu_stalls;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * omp-serial, omp-imbalance: threads wait in the OpenMP runtime. What masters do outside of
- * regions, also in MPI, explains at most that time x (threads - 1) of it; trace lines tell how much.
+ * regions, also in MPI, explains at most that time x (threads - 1) of it; trace lines say how much.
  */
 #include "analysis/diagnose/profiles/facts.h"
 

@@ -7,9 +7,21 @@
 
 /* Causes after symptoms: they look at what these said. */
 static const struct rule *const items[] = {
-    &lode_rule_efficiency,  &lode_rule_omp_serial, &lode_rule_omp_imbalance, &lode_rule_mpi,
-    &lode_rule_mpi_startup, &lode_rule_imbalance,  &lode_rule_allocation,    &lode_rule_file_io,
-    &lode_rule_ipc,         &lode_rule_gpu_copies, &lode_rule_gpu_runtime,   &lode_rule_hot_spot,
+    &lode_rule_efficiency,
+    &lode_rule_omp_serial,
+    &lode_rule_omp_imbalance,
+    &lode_rule_mpi,
+    &lode_rule_mpi_startup,
+    &lode_rule_imbalance,
+    &lode_rule_allocation,
+    &lode_rule_file_io,
+    &lode_rule_ipc,
+    &lode_rule_gpu_copies,
+    &lode_rule_gpu_runtime,
+    &lode_rule_gpu_idle,
+    &lode_rule_gpu_small_kernels,
+    &lode_rule_gpu_stalls,
+    &lode_rule_hot_spot,
 };
 
 static const char *const reasons[NEED_COUNT] = {
@@ -27,6 +39,9 @@ static const char *const reasons[NEED_COUNT] = {
     [NEED_GPU] = "no metric of GPU operations",
     [NEED_VALUES] = "needs the values of each profile: use --deep",
     [NEED_MASTERS] = "needs the values of each profile: use --deep",
+    [NEED_STREAMS] = "no trace lines of GPU streams, or too large ones (--deep)",
+    [NEED_UNSAMPLED_GPU] = "GPU instructions were sampled, which lets kernels run one after another",
+    [NEED_STALLS] = "GPU instructions were not sampled",
     [NEED_SECONDS] = "the run time in seconds is not known",
 };
 
@@ -45,6 +60,9 @@ static void find_lacks(struct lode_diagnosis *d)
     d->lacks[NEED_COUNTERS] =
         !lode_diagnose_metric(d, "cycles", NULL) || !lode_diagnose_metric(d, "instructions", NULL);
     d->lacks[NEED_GPU] = !lode_diagnose_metric(d, "GPUOP (sec)", NULL);
+    d->lacks[NEED_STREAMS] = !(d->profiles->gpu.span > 0);
+    d->lacks[NEED_STALLS] = !lode_diagnose_metric(d, "GINS", NULL);
+    d->lacks[NEED_UNSAMPLED_GPU] = !d->lacks[NEED_STALLS] || lode_diagnose_metric(d, "GSAMP:TOT", NULL);
     d->lacks[NEED_SECONDS] = !(d->run.seconds > 0);
     d->run.can_judge = !d->lacks[NEED_SAMPLES] && !d->lacks[NEED_ONE_RUN];
 }
@@ -62,6 +80,7 @@ lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database
         LODE_TRY(lode_diagnose_threads(d, error));
     }
     LODE_TRY(lode_diagnose_time(d, error));
+    LODE_TRY(lode_diagnose_gpu(d, error));
     LODE_TRY(lode_diagnose_quality(d, error));
     find_lacks(d);
     LODE_TRY(lode_diagnose_efficiency(d, error));
@@ -85,5 +104,6 @@ void lode_profile_facts_free(struct profile_facts *facts)
     lode_cost_free(facts->cost);
     lode_cost_free(facts->master_cost);
     lode_cost_free(facts->blame.cost);
+    lode_cost_free(facts->gpu.meanwhile);
     free(facts);
 }

@@ -55,7 +55,8 @@ static void add_metric(lode_evidence *evidence, const char *name)
     size_t count = 0;
     while (count < LODE_EVIDENCE_WORDS && evidence->command[count])
         count++;
-    if (count == 0 || count + 2 >= LODE_EVIDENCE_WORDS || names_metric(evidence))
+    if (count == 0 || strcmp(evidence->command[0], "trace") == 0 || count + 2 >= LODE_EVIDENCE_WORDS ||
+        names_metric(evidence))
         return;
     evidence->command[count] = "--metric";
     evidence->command[count + 1] = name;
