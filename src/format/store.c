@@ -39,11 +39,28 @@ static void list_marks(char *out, size_t size)
     }
 }
 
+/* Some stores are known by the names in a directory, which may be impossible to list. */
+static lode_status try_listing(const struct lode_folder *folder, const char *path, lode_error *error)
+{
+    struct lode_arena arena;
+    const char **names;
+    size_t count;
+    lode_error why = {0};
+    lode_arena_init(&arena, SIZE_MAX);
+    lode_status status = lode_folder_list(folder, &arena, &names, &count, &why);
+    lode_arena_free(&arena);
+    return status == LODE_OK ? LODE_OK : lode_fail(error, status, path, LODE_NO_OFFSET, "%s", why.text);
+}
+
 static lode_status find_format(const struct lode_format **out, const struct lode_folder *folder,
                                const char *path, lode_error *error)
 {
     char marks[256];
     *out = lode_format_of(folder);
+    if (*out == NULL && lode_folder_only(folder) == NULL) {
+        LODE_TRY(try_listing(folder, path, error));
+        *out = lode_format_of(folder);
+    }
     if (*out)
         return LODE_OK;
     for (size_t i = 0; i < lode_formats_count && lode_folder_only(folder); i++) {

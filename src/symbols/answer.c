@@ -170,13 +170,13 @@ static void send_scope(const struct scope *scope)
     send_u64(scope->address);
 }
 
-void answers_send_debug(bool has_debug, const void *id, size_t id_size, const char *link)
+void answers_send_debug(unsigned has, const void *id, size_t id_size, const char *link)
 {
     size_t length = link ? strnlen(link, SYMBOLS_NAME_MOST) : 0;
     id_size = id_size > SYMBOLS_BUILD_ID_MOST ? 0 : id_size;
     send_bytes(SYMBOLS_BEGIN, SYMBOLS_BEGIN_SIZE);
     send_byte(SYMBOLS_DEBUG);
-    send_byte(has_debug);
+    send_byte(has);
     send_u32((uint32_t)id_size);
     send_bytes(id, id_size);
     send_u32((uint32_t)length);

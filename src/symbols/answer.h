@@ -38,8 +38,8 @@ uint32_t answers_within(const struct answers *answers, uint64_t start, uint64_t 
 /* The number of a string; SYMBOLS_NONE for NULL and "". */
 uint32_t answers_string(struct answers *answers, const char *text);
 uint32_t answers_scope(struct answers *answers, struct scope scope);
-/* Begins the output. */
-void answers_send_debug(bool has_debug, const void *id, size_t id_size, const char *link);
+/* Begins the output; `has` is SYMBOLS_HAS_... */
+void answers_send_debug(unsigned has, const void *id, size_t id_size, const char *link);
 /* Sends scopes and answers, and ends the output. */
 void answers_send(const struct answers *answers);
 

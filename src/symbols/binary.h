@@ -6,8 +6,8 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 
-/* Functions, inlined functions and lines of debug information. */
-void read_debug(struct answers *answers, Dwarf *dwarf);
+/* Functions, inlined functions and lines of debug information. Returns SYMBOLS_HAS_... */
+unsigned read_debug(struct answers *answers, Dwarf *dwarf);
 /* Symbols, for offsets without an answer. */
 void read_symbols(struct answers *answers, Elf *elf);
 

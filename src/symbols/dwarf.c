@@ -39,12 +39,14 @@ static const char *string_of(Dwarf_Die *die, unsigned name)
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
+/* NULL also if a linkage name is in a file that is not read: the plain one would be incomplete. */
 static const char *name_of(Dwarf_Die *die)
 {
-    const char *name = string_of(die, DW_AT_linkage_name);
-    if (name == NULL)
-        name = string_of(die, DW_AT_MIPS_linkage_name);
-    return name ? name : string_of(die, DW_AT_name);
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+        return dwarf_formstring(&attribute);
+    return string_of(die, DW_AT_name);
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
@@ -164,14 +166,17 @@ static uint32_t add_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     return add_function(walk, die, site, SYMBOLS_INLINED);
 }
 
-/* The scope of an entry, if it has any of the offsets; else SYMBOLS_NONE. */
+/*
+ * The scope of an entry, if it has any of the offsets; else SYMBOLS_NONE. What has no name, as
+ * where names are in a file of dwz, is left to symbols.
+ */
 static uint32_t use_entry(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 {
     struct answers *answers = walk->answers;
     uint32_t scope = SYMBOLS_NONE;
     Dwarf_Addr base, start, end;
-    ptrdiff_t at = 0;
-    while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+    ptrdiff_t at = name_of(die) ? 0 : -1;
+    while (at >= 0 && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
         uint32_t first, count = answers_within(answers, start, end, &first);
         for (uint32_t i = 0; i < count; i++) {
             struct found *found = &answers->found[first + i];
@@ -293,17 +298,27 @@ static void add_lines(struct answers *answers, struct row *rows)
 
 /* ---- all units ---- */
 
-void read_debug(struct answers *answers, Dwarf *dwarf)
+/* A file that dwz moved entries of several binaries to. */
+static bool has_shared_file(Dwarf *dwarf)
+{
+    const char *name;
+    const void *id;
+    return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) > 0;
+}
+
+unsigned read_debug(struct answers *answers, Dwarf *dwarf)
 {
     struct walk walk = {.answers = answers};
     struct row *rows = must_grow(NULL, answers->count, sizeof *rows);
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     uint8_t type;
+    unsigned has = SYMBOLS_HAS_DEBUG | (has_shared_file(dwarf) ? SYMBOLS_HAS_OTHERS : 0u);
     memset(rows, 0, answers->count * sizeof *rows);
     while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
         Dwarf_Lines *lines;
         size_t count;
+        has |= type == DW_UT_skeleton ? SYMBOLS_HAS_OTHERS : 0u;
         if (type != DW_UT_compile && type != DW_UT_partial)
             continue;
         walk.unit = die;
@@ -319,4 +334,5 @@ void read_debug(struct answers *answers, Dwarf *dwarf)
     add_lines(answers, rows);
     free(rows);
     free(walk.origins);
+    return has;
 }

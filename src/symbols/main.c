@@ -45,25 +45,49 @@ static void confine(unsigned long megabytes, unsigned long seconds)
     limit(RLIMIT_NOFILE, 0); /* what is open stays open */
 }
 
-static void send_debug(Elf *elf, bool has_debug)
+static void send_debug(Elf *elf, unsigned has)
 {
     const void *id = NULL;
     ssize_t size = dwelf_elf_gnu_build_id(elf, &id);
     GElf_Word checksum;
-    answers_send_debug(has_debug, id, size > 0 ? (size_t)size : 0, dwelf_elf_gnu_debuglink(elf, &checksum));
+    answers_send_debug(has, id, size > 0 ? (size_t)size : 0, dwelf_elf_gnu_debuglink(elf, &checksum));
 }
 
-/* A file with the binary's debug information, unless its build id is another. */
-static Dwarf *open_beside(Elf *elf)
+/* The checksum of .gnu_debuglink: CRC-32 of the file. */
+static uint32_t checksum_of(const unsigned char *bytes, size_t size)
+{
+    uint32_t table[256], sum = UINT32_MAX;
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (unsigned bit = 0; bit < 8; bit++)
+            table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
+    }
+    for (size_t i = 0; i < size; i++)
+        sum = table[(sum ^ bytes[i]) & 0xff] ^ sum >> 8;
+    return ~sum;
+}
+
+/* By build ids if both files have one, else by the checksum of .gnu_debuglink if there is one. */
+static bool is_of(Elf *elf, Elf *beside)
 {
     const void *wanted, *found;
+    size_t bytes = 0;
+    GElf_Word checksum;
+    ssize_t size = dwelf_elf_gnu_build_id(elf, &wanted), other = dwelf_elf_gnu_build_id(beside, &found);
+    if (size > 0 && other > 0)
+        return size == other && memcmp(wanted, found, (size_t)size) == 0;
+    if (dwelf_elf_gnu_debuglink(elf, &checksum) == NULL)
+        return true;
+    const char *content = elf_rawfile(beside, &bytes);
+    return content && checksum_of((const unsigned char *)content, bytes) == checksum;
+}
+
+/* A file with the binary's debug information, unless it is of another one. */
+static Dwarf *open_beside(Elf *elf)
+{
     Elf *beside = elf_begin(SYMBOLS_DEBUG_FD, ELF_C_READ_MMAP, NULL);
-    ssize_t size = dwelf_elf_gnu_build_id(elf, &wanted);
-    if (beside == NULL || elf_kind(beside) != ELF_K_ELF)
-        return NULL;
-    ssize_t other = dwelf_elf_gnu_build_id(beside, &found);
-    bool is_other = size > 0 && other > 0 && (size != other || memcmp(wanted, found, (size_t)size) != 0);
-    return is_other ? NULL : dwarf_begin_elf(beside, DWARF_C_READ, NULL);
+    bool is_known = beside && elf_kind(beside) == ELF_K_ELF && is_of(elf, beside);
+    return is_known ? dwarf_begin_elf(beside, DWARF_C_READ, NULL) : NULL;
 }
 
 int main(int count, char **arguments)
@@ -80,11 +104,12 @@ int main(int count, char **arguments)
     answers_begin(&answers, SYMBOLS_OFFSETS_FD);
     errno = 0;
     Dwarf *dwarf = is_beside ? open_beside(elf) : is_inside ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+    unsigned has = 0;
     if (dwarf)
-        read_debug(&answers, dwarf);
+        has = read_debug(&answers, dwarf);
     else
         must_have_memory();
-    send_debug(elf, dwarf != NULL);
+    send_debug(elf, has);
     read_symbols(&answers, elf);
     answers_send(&answers);
     /* What libdw holds is not worth the time to free it. */

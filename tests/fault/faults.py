@@ -250,9 +250,7 @@ class Bench:
 
 def judge(situation, scenario, fault, run, call):
     """Complaints about a run that was not killed; `call` is the one that was disturbed."""
-    # A directory that cannot be listed is not known to be measurements.
-    is_unknown = MEASURED in scenario.arguments and call[0].startswith("openat") and call[2] == "."
-    reason = "" if is_unknown else os.strerror(fault.code)
+    reason = os.strerror(fault.code)
     # Where clearing is what failed, or where it was too early for it.
     may_leave = call[1] == "other" or (scenario.leftover and call[2] in (PARTIAL, "lock"))
     if run.status == 0:
@@ -301,6 +299,18 @@ def test_scenario(tap, bench, scenario, share):
         tap.check(not complaints, f"{scenario.name}: {fault.name} at each of {len(numbers)} calls: {counts}", complaints)
 
 
+def test_listing(tap, program, root):
+    """A directory without other marks that opens and cannot be listed is not taken for something unknown."""
+    directory = os.path.join(root, "unlisted")
+    os.makedirs(directory)
+    with open(os.path.join(directory, "x.hpcrun"), "wb") as stream:
+        stream.write(b"HPCRUN-profile____")
+    for command in (["info"], ["check"], ["build", "-o", os.path.join(root, "of-unlisted")]):
+        run = program.run([*command, directory], mode="list", at=1, errno=errno.EIO)
+        told = directory in run.message and os.strerror(errno.EIO) in run.message and run.message.count("\n") == 1
+        tap.check(run.status == 2 and told, f"{command[0]}: a directory that cannot be listed is named", [run.status, run.message])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lode", required=True)
@@ -312,6 +322,7 @@ def main():
     tap.note(f"{options.share} of the calls")
     with scratch() as root:
         bench, missing = Bench(Program(options.lode, options.shim), root), missing_formats(options.lode)
+        test_listing(tap, bench.program, root)
         for i, scenario in enumerate(scenarios()):
             if missing & set(scenario.arguments):
                 tap.skip(scenario.name, "this build does not write the format")

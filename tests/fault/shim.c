@@ -6,6 +6,7 @@
  *   LODE_FAULT_LOG    a file that gets a line per call: number, name of the call, class, object
  *   LODE_FAULT_MODE   fail    the call fails with LODE_FAULT_ERRNO
  *                     full    it fails, and so do all later ones that need disk space
+ *                     list    from it on, directories open but cannot be listed
  *                     short   a write takes half of its bytes
  *                     lie     a write succeeds and writes nothing: tests must detect it
  *                     kill    SIGKILL instead of the call
@@ -53,7 +54,8 @@ enum mode {
     MODE_SHORT,
     MODE_LIE,
     MODE_KILL,
-    MODE_STOP
+    MODE_STOP,
+    MODE_LIST
 };
 
 /* What a call needs: a full disk refuses only those that need room. */
@@ -84,7 +86,7 @@ static unsigned number_of(const char *name)
 
 static enum mode mode_of(const char *name)
 {
-    static const char *const names[] = {"none", "fail", "full", "short", "lie", "kill", "stop"};
+    static const char *const names[] = {"none", "fail", "full", "short", "lie", "kill", "stop", "list"};
     const char *text = getenv(name);
     for (unsigned i = 0; text && i < sizeof names / sizeof *names; i++)
         if (strcmp(text, names[i]) == 0)
@@ -133,6 +135,8 @@ static enum verdict judge(const char *call, enum class class, const char *about)
     bool now = number == settings.at;
     if (settings.mode == MODE_FULL && settings.at != 0 && number >= settings.at && class != CLASS_OTHER)
         now = true;
+    if (settings.mode == MODE_LIST && settings.at != 0)
+        now = number >= settings.at && strcmp(about, ".") == 0;
     if (!now || settings.mode == MODE_NONE)
         return PASS;
     if (settings.mode == MODE_KILL || settings.mode == MODE_STOP) {

@@ -3,7 +3,7 @@
 """
 lode build from measurements without structure files, of a program that the test compiles, with a sample at every address of its functions:
 functions, inlined calls and lines of the database are those of addr2line, with the values of their addresses. The same bytes where debug
-information is in a file of its own, found by .gnu_debuglink or by build id. Binaries that take all memory of the helper, or all of its time.
+information is in a file of its own, found by .gnu_debuglink or by build id. Binaries that take all memory of the helper, or all of its time; helpers that end early; further files with debug information (split DWARF, dwz).
 """
 
 import argparse
@@ -140,6 +140,82 @@ def check_split(tap, lode, folder, program, directory, whole):
     tap.check(other.status == 0 and other.bytes() == bare.bytes(), "debug information of another program is not used", [other.said])
 
 
+def check_checksum(tap, lode, folder, chance):
+    """Without build ids, the checksum of .gnu_debuglink decides."""
+    program = compiled.compile_program(folder, "unnamed", (compiled.C_MAIN, compiled.C_SHARED), ["-O2", "-Wl,--build-id=none"])
+    debug, frames = program.with_suffix(".debug"), sampled_addresses(program)
+    directory = measure(folder / "unnamed-measurements", [program], {address: float(chance.randrange(1, 99)) for address in frames})
+    whole = Built(lode, directory, folder / "unnamed-db")
+    compiled.output("objcopy", "--only-keep-debug", program, debug)
+    compiled.output("objcopy", "--strip-debug", "--add-gnu-debuglink", debug, program)
+    linked = Built(lode, directory, folder / "linked")
+    tap.check(linked.status == 0 and linked.bytes() == whole.bytes() and "binary-unread" not in linked.said, "the same bytes: .gnu_debuglink by checksum",
+              [linked.said])
+    debug.write_bytes(debug.read_bytes() + b"\0")
+    other = Built(lode, directory, folder / "other-sum")
+    lines = [path for path in other.paths() if any(frame[1] for frame in path)]
+    tap.check(other.status == 0 and not lines and other.paths() and "1 binary-unread" in other.said, "a file with another checksum is a finding and is not used",
+              [other.said, *lines])
+
+
+def unknown_names(built, program):
+    """Outermost functions of samples that the symbols of the program do not have."""
+    known = {CLONE.sub("", line.split(None, 2)[2]) for line in compiled.output("nm", "--defined-only", "--demangle", program).splitlines()}
+    paths = [path for path in built.paths(module=built_module(built, program)) if path]
+    return [path[-1][0] for path in paths if path[-1][0] not in known] if paths else ["there are no samples"]
+
+
+def check_further_files(tap, lode, folder):
+    """Split DWARF, and dwz: what the helper cannot open is said, and functions have names."""
+    cases = [("split DWARF", compiled.compile_program(folder, "split", (compiled.C_MAIN, compiled.C_SHARED), ["-O2", "-gsplit-dwarf"]))]
+    if shutil.which("dwz"):
+        # Entries that are in both go to the common file.
+        shared = [compiled.compile_program(folder, f"dwz{i}", (compiled.CPP_MAIN, compiled.CPP_OTHER), ["-O2"]) for i in range(2)]
+        compiled.output("dwz", "-m", folder / "dwz.common", *shared)
+        cases.append(("dwz", shared[0]))
+    else:
+        tap.skip("dwz", "it is not installed")
+    for name, program in cases:
+        addresses = [address for address in compiled.text_addresses(program) if compiled.expected_symbol(compiled.symbols_of(program), address)]
+        directory = measure(folder / f"{program.name}-measurements", [program], {address: 1.0 for address in addresses})
+        built = Built(lode, directory, folder / f"{program.name}-db")
+        tap.check(built.status == 0 and "1 binary-unread" in built.said, f"{name}: further files are a finding", [built.said])
+        wrong = unknown_names(built, program)
+        tap.check(not wrong, f"{name}: functions have names", wrong)
+
+
+def helper_as(folder, name, lines):
+    """A directory of plug-ins whose lode-symbols is a script."""
+    plugins = folder / name
+    plugins.mkdir(mode=0o755)
+    script = plugins / "lode-symbols"
+    script.write_text("#!/bin/sh\n" + lines + "\n", encoding="utf-8")
+    script.chmod(0o755)
+    return plugins
+
+
+def check_ended_helper(tap, options, folder, program, frames, weights):
+    """A helper with a limit of one second, and ones that die: on one binary of two."""
+    slow, real = folder / "slow", Path(options.helper).resolve()
+    wanted = wanted_paths(frames, weights)
+    directory = measure(folder / "ended", [slow, program], weights)
+    # The large binary is the one with the long table.
+    is_slow = f'[ "$(stat -L -c %s /proc/self/fd/3)" = {slow.stat().st_size} ] && [ "$3" = inside ]'
+    cases = {"a second": f'exec {real} "$1" 1 "$3"', "killed": f'if {is_slow}; then kill -9 $$; fi; exec {real} "$@"',
+             "crashed": f'if {is_slow}; then kill -11 $$; fi; exec {real} "$@"', "silent": f'if {is_slow}; then exit 0; fi; exec {real} "$@"'}
+    for name, lines in cases.items():
+        before = dict(os.environ)
+        os.environ["LODE_PLUGINS"] = str(helper_as(folder, f"plugins-{name.replace(' ', '-')}", lines))
+        built = Built(options.lode, directory, folder / "ended-db")
+        os.environ.clear()
+        os.environ.update(before)
+        tap.check(built.status == 0 and "1 binary-unread" in built.said, f"a helper that is ended ({name}) is a finding", [built.said])
+        wrong = differences(built.paths(module=built_module(built, program)), wanted)
+        tap.check(not wrong, f"the rest is built ({name})", wrong)
+        paths = [path for path in built.paths(module=built_module(built, slow)) if path]
+        tap.check(paths and all(len(path) == 1 and path[0][1] is None for path in paths), f"and its symbols are used ({name})", paths[:3])
+
+
 def helper_build_id(program):
     return re.search(r"Build ID: (\w+)", compiled.output("readelf", "-n", program))[1]
 
@@ -205,10 +281,13 @@ def main():
         weights = {address: float(chance.randrange(1, 1 << 40)) for address in frames}
         if options.limits == "yes":
             check_limits(tap, options, folder, program, frames, weights)
+            check_ended_helper(tap, options, folder, program, frames, weights)
         else:
             tap.skip("limits of the helper", "sanitized programs have none")
         directory, whole = check_lines(tap, options.lode, folder, program, frames, weights)
         check_split(tap, options.lode, folder, program, directory, whole)
+        check_checksum(tap, options.lode, folder, chance)
+        check_further_files(tap, options.lode, folder)
     return tap.finish()
 
 

@@ -31,6 +31,7 @@ struct binary_reply {
     struct hpcstruct_module module; /* a range for each offset that has an answer */
     struct lode_strings strings;
     bool has_debug;
+    bool is_partial; /* some debug information is in further files, which are not read */
     uint8_t build_id[SYMBOLS_BUILD_ID_MOST];
     size_t build_id_size;
     struct lode_blob link;     /* the name of a file with debug information, and a NUL; or empty */

@@ -154,7 +154,9 @@ static bool parse_answer(struct parsing *parsing)
 static bool parse_debug(struct parsing *parsing)
 {
     struct binary_reply *reply = parsing->reply;
-    reply->has_debug = take_u8(&parsing->cursor) != 0;
+    unsigned has = take_u8(&parsing->cursor);
+    reply->has_debug = (has & SYMBOLS_HAS_DEBUG) != 0;
+    reply->is_partial = (has & SYMBOLS_HAS_OTHERS) != 0;
     uint32_t size = take_u32(&parsing->cursor);
     const uint8_t *id = size <= sizeof reply->build_id ? take(&parsing->cursor, size) : NULL;
     if (id == NULL)

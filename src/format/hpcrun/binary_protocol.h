@@ -13,7 +13,7 @@
  *                    function have the same number there, which is below that of the scope or its
  *                    own.
  *   SYMBOLS_ANSWER   u32 index of an offset, rising; u32 scope
- *   SYMBOLS_DEBUG    u8 whether there is debug information; u32 length of the build id, its bytes;
+ *   SYMBOLS_DEBUG    u8 SYMBOLS_HAS_...; u32 length of the build id, its bytes;
  *                    u32 length of the name of a file with debug information, its bytes
  *   SYMBOLS_END      u32 strings, u32 scopes, u32 answers
  */
@@ -45,6 +45,12 @@ enum symbols_record {
     SYMBOLS_ANSWER = 'A',
     SYMBOLS_DEBUG = 'D',
     SYMBOLS_END = 'E'
+};
+
+/* Of debug information. */
+enum {
+    SYMBOLS_HAS_DEBUG = 1,
+    SYMBOLS_HAS_OTHERS = 2 /* a part of it is in further files: split DWARF, or dwz */
 };
 
 enum symbols_kind {

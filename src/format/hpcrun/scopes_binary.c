@@ -115,6 +115,8 @@ static lode_status ask_beside(struct asking *asking, struct binary_reply *reply)
     asking->request.debug = -1;
     if (status == LODE_END)
         status = note(asking, better.why);
+    else if (status == LODE_OK && !better.has_debug)
+        status = note(asking, "the file with its debug information is of another binary, or has none");
     else if (status == LODE_OK) {
         struct binary_reply swapped = *reply;
         *reply = better;
@@ -143,6 +145,16 @@ static lode_status ask_all(struct asking *asking, struct binary_reply *reply)
     return lode_binary_ask(reply, &asking->request, asking->error);
 }
 
+/* Names and lines that are there are used. */
+static lode_status note_partial(const struct asking *asking, const struct binary_reply *reply)
+{
+    return reply->is_partial
+               ? note(asking,
+                      "a part of its debug information is in further files, which are not read: split "
+                      "DWARF (.dwo, .dwp), or dwz")
+               : LODE_OK;
+}
+
 static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, struct asking *asking)
 {
     struct binary_reply reply;
@@ -151,6 +163,8 @@ static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, str
         return LODE_OK;
     lode_status status = ask_all(asking, &reply);
     close(asking->request.binary);
+    if (status == LODE_OK)
+        status = note_partial(asking, &reply);
     if (status == LODE_OK)
         status =
             lode_hpcrun_answer(scopes, number, &(struct hpcrun_answer){.code = &reply.module}, asking->error);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fuzzer's bytes as a binary, read as lode-symbols does. Not run by CI: crashes within elfutils
+ * are possible, which is why the program is a process of its own.
+ */
+#include "binary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OFFSETS = 64
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Every 16th address, from that of the text of small programs. */
+static void begin(struct answers *answers)
+{
+    *answers = (struct answers){.count = OFFSETS};
+    answers->offsets = must_grow(NULL, OFFSETS, sizeof *answers->offsets);
+    answers->found = must_grow(NULL, OFFSETS, sizeof *answers->found);
+    for (uint32_t i = 0; i < OFFSETS; i++) {
+        answers->offsets[i] = i < OFFSETS / 2 ? 0x10u * i : 0x1000u + 0x10u * i;
+        answers->found[i] = (struct found){.scope = SYMBOLS_NONE};
+    }
+}
+
+/* What the library relies on. */
+static void judge(const struct answers *answers)
+{
+    for (uint32_t i = 0; i < answers->scope_count; i++) {
+        const struct scope *scope = &answers->scopes[i];
+        bool has_parent = scope->parent == SYMBOLS_NONE || scope->parent < i;
+        if (!has_parent || scope->function > i ||
+            (scope->name != SYMBOLS_NONE && scope->name >= answers->string_count))
+            abort();
+    }
+    for (uint32_t i = 0; i < answers->count; i++)
+        if (answers->found[i].scope != SYMBOLS_NONE && answers->found[i].scope >= answers->scope_count)
+            abort();
+}
+
+static void end(struct answers *answers)
+{
+    for (uint32_t i = 0; i < answers->string_count; i++)
+        free(answers->strings[i]);
+    free(answers->strings);
+    free(answers->string_slots);
+    free(answers->scopes);
+    free(answers->offsets);
+    free(answers->found);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *copy = malloc(size + 1);
+    struct answers answers;
+    if (copy == NULL)
+        return 0;
+    memcpy(copy, data, size);
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_memory(copy, size);
+    if (elf && elf_kind(elf) == ELF_K_ELF) {
+        begin(&answers);
+        Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+        if (dwarf)
+            read_debug(&answers, dwarf);
+        read_symbols(&answers, elf);
+        judge(&answers);
+        end(&answers);
+        dwarf_end(dwarf);
+    }
+    elf_end(elf);
+    free(copy);
+    return 0;
+}
