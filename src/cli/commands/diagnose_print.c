@@ -365,6 +365,14 @@ static void say_wrapped(out *o, const char *lead, const char *text, size_t inden
     out_wrap(o, text, indent, indent, out_width(o, 80));
 }
 
+static void say_note(out *o, const lode_quality_note *note)
+{
+    if (out_format_of(o) == OUT_MARKDOWN)
+        out_say(o, "%s", note->text);
+    else
+        say_wrapped(o, "", note->text, 0);
+}
+
 static void say_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
     const char *path = page->path;
@@ -503,7 +511,7 @@ void diagnose_print(out *o, const diagnose_page *page)
     else if (out_is_prose(o))
         say_run(o, page);
     for (size_t i = 0; out_is_prose(o) && (note = lode_diagnosis_note(d, i)) != NULL; i++)
-        out_say(o, "%s", note->text);
+        say_note(o, note);
     if (!out_is_prose(o) || (run->total > 0 && run->source != LODE_RUN_REQUESTS)) {
         out_gap(o);
         print_activities(o, d);
