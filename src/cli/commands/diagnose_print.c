@@ -150,19 +150,23 @@ static void json_efficiency(out *o, const lode_efficiency *e)
     json_object_end(o);
 }
 
-static void json_notes(out *o, const lode_diagnosis *d)
+void diagnose_json_note(out *o, const lode_quality_note *note)
 {
     static const char *const levels[] = {"left out", "biased", "too little", "damaged"};
+    json_object(o, NULL);
+    json_text(o, "id", note->id);
+    json_text(o, "level", levels[note->level]);
+    json_text(o, "text", note->text);
+    json_real(o, "value", note->value);
+    json_object_end(o);
+}
+
+static void json_notes(out *o, const lode_diagnosis *d)
+{
     const lode_quality_note *note;
     json_array(o, "quality");
-    for (size_t i = 0; (note = lode_diagnosis_note(d, i)) != NULL; i++) {
-        json_object(o, NULL);
-        json_text(o, "id", note->id);
-        json_text(o, "level", levels[note->level]);
-        json_text(o, "text", note->text);
-        json_real(o, "value", note->value);
-        json_object_end(o);
-    }
+    for (size_t i = 0; (note = lode_diagnosis_note(d, i)) != NULL; i++)
+        diagnose_json_note(o, note);
     json_array_end(o);
 }
 
