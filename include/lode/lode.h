@@ -35,7 +35,6 @@
 #include <lode/derived.h>
 #include <lode/diagnose.h>
 #include <lode/distribution.h>
-#include <lode/efficiency.h>
 #include <lode/event.h>
 #include <lode/export.h>
 #include <lode/find.h>

@@ -45,7 +45,7 @@ CASES = (
     Case("lock (rwlock)", "lock_rwlock", ("lock",), ("change_entry",), true_too=WAITS, gain=(25, 60)),
     Case("lock (holder sleeps)", "lock_held", ("lock",), ("append_log",), true_too=WAITS, always=WAITS, gain=(25, 60)),
     Case("lock (pre-empted holders)", "lock_preempted", has_load=True, variants=("control",)),
-    Case("slow thread", "slow_thread", UNEQUAL, ("solve_part", "solve"), "thread", true_too=WAITS, gain=(45, 65)),
+    Case("slow thread", "slow_thread", UNEQUAL, ("solve_part", "solve"), "thread", true_too=WAITS, gain=(25, 65)),
     Case("OpenMP imbalance", "omp_imbalance", ("omp-imbalance", *UNEQUAL), ("sweep", "relax_row"), true_too=WAITS, gain=(25, 40), **OPENMP),
     Case("OpenMP serial part", "omp_serial", ("omp-serial",), ("assemble",), true_too=(*WAITS, "serial"), gain=(20, 55), **OPENMP),
     Case("MPI imbalance (Open MPI)", "mpi_imbalance", ("mpi", *UNEQUAL), ("solve_block",), "rank", **JOB, mpi="openmpi"),

@@ -13,14 +13,14 @@ enum {
     POINTS = 100000,
     BLOCK = 4096,
     SIZE = 16,
-    POINTS_PER_UNIT = 1
+    LESS = 8
 };
 
 static char points[BLOCK][SIZE];
 
 NOINLINE static void compute_points(int count)
 {
-    work((unsigned)count / POINTS_PER_UNIT);
+    work((unsigned)count);
 }
 
 NOINLINE static void save_point(int file, int index)
@@ -42,7 +42,7 @@ int main(int count, char **arguments)
     if (!out)
         abort();
     for (int i = 0; i < POINTS; i += BLOCK) {
-        compute_points(BLOCK);
+        compute_points(planted ? BLOCK / LESS : BLOCK);
         for (int j = 0; planted && j < BLOCK; ++j)
             save_point(fileno(out), j);
         if (!planted)
