@@ -35,6 +35,7 @@
 #include <lode/derived.h>
 #include <lode/diagnose.h>
 #include <lode/distribution.h>
+#include <lode/efficiency.h>
 #include <lode/event.h>
 #include <lode/export.h>
 #include <lode/find.h>

@@ -4,6 +4,7 @@
 #define LODE_ANALYSIS_SPREAD_H
 
 #include <lode/spread.h>
+#include <stdbool.h>
 
 /* Differences below this fraction of what they are the difference of are rounding errors. */
 #define LODE_SPREAD_ROUNDING 1e-11
@@ -42,5 +43,11 @@ lode_status lode_spread_by_contexts(const struct lode_spread_question *question,
  */
 lode_status lode_spread_rows_values(double *values, const lode_database *db,
                                     const lode_spread_rows_options *options, lode_error *error);
+
+/* The innermost ids of the kinds of a profile. Clears `has_all` if one is missing. */
+lode_status lode_group_ids(lode_id out[LODE_GROUP_KINDS], const lode_database *db, uint32_t profile,
+                           const unsigned *kinds, size_t kind_count, bool *has_all, lode_error *error);
+/* Orders groups. Ids of kinds that were not asked for are all zero. */
+int lode_compare_group_ids(const lode_id *a, const lode_id *b);
 
 #endif

@@ -36,8 +36,7 @@ static int compare_ids(const lode_id *a, const lode_id *b)
     return x < y ? -1 : x > y;
 }
 
-/* Ids of kinds that were not asked for are all zero. */
-static int compare_tuples(const lode_id *a, const lode_id *b)
+int lode_compare_group_ids(const lode_id *a, const lode_id *b)
 {
     int order = 0;
     for (size_t i = 0; i < LODE_GROUP_KINDS && order == 0; i++)
@@ -48,19 +47,18 @@ static int compare_tuples(const lode_id *a, const lode_id *b)
 static int compare_members(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    int order = compare_tuples(a->ids, b->ids);
+    int order = lode_compare_group_ids(a->ids, b->ids);
     if (order != 0)
         return order;
     return a->row->profile < b->row->profile ? -1 : a->row->profile > b->row->profile;
 }
 
-/* The innermost id of each kind. Clears `has_all` if one is missing. */
-static lode_status read_member(struct member *member, const lode_database *db, const unsigned *kinds,
-                               size_t kind_count, bool *has_all, lode_error *error)
+lode_status lode_group_ids(lode_id out[LODE_GROUP_KINDS], const lode_database *db, uint32_t profile,
+                           const unsigned *kinds, size_t kind_count, bool *has_all, lode_error *error)
 {
     lode_id ids[IDS_MAX];
     uint32_t count;
-    LODE_TRY(lode_profile_ids(db, member->row->profile, ids, IDS_MAX, &count, error));
+    LODE_TRY(lode_profile_ids(db, profile, ids, IDS_MAX, &count, error));
     count = count < IDS_MAX ? count : IDS_MAX;
     *has_all = true;
     for (size_t k = 0; k < kind_count; k++) {
@@ -69,7 +67,7 @@ static lode_status read_member(struct member *member, const lode_database *db, c
             at--;
         *has_all = *has_all && at > 0;
         if (at > 0)
-            member->ids[k] = ids[at - 1];
+            out[k] = ids[at - 1];
     }
     return LODE_OK;
 }
@@ -98,13 +96,15 @@ static lode_status group(lode_spread_groups *groups, const lode_spread *spread, 
     for (size_t i = 0; i < spread->count; i++) {
         bool has_all;
         members[count] = (struct member){.row = &spread->rows[i]};
-        LODE_TRY(read_member(&members[count], spread->db, kinds, kind_count, &has_all, error));
+        LODE_TRY(lode_group_ids(members[count].ids, spread->db, spread->rows[i].profile, kinds, kind_count,
+                                &has_all, error));
         groups->without += !has_all;
         count += has_all;
     }
     qsort(members, count, sizeof *members, compare_members);
     for (size_t i = 0; i < count; i++)
-        add_member(groups, &members[i], i == 0 || compare_tuples(members[i - 1].ids, members[i].ids) != 0);
+        add_member(groups, &members[i],
+                   i == 0 || lode_compare_group_ids(members[i - 1].ids, members[i].ids) != 0);
     return LODE_OK;
 }
 

@@ -48,7 +48,7 @@ extern const command_spec command_info, command_check, command_top, command_tree
     command_example, command_synth, command_help, command_version;
 
 /* What limits a run. */
-extern const command_spec command_diagnose;
+extern const command_spec command_diagnose, command_efficiency;
 
 /* Stores from stores. */
 extern const command_spec command_merge, command_slice;

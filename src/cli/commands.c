@@ -8,12 +8,12 @@
 
 /* In the order in which a person meets them. */
 static const command_spec *const commands[] = {
-    &command_info,     &command_check,   &command_diagnose, &command_top,     &command_tree,
-    &command_profiles, &command_compare, &command_gate,     &command_scaling, &command_search,
-    &command_replay,   &command_context, &command_source,   &command_trace,   &command_dump,
-    &command_build,    &command_convert, &command_merge,    &command_slice,   &command_export,
-    &command_runs,     &command_example, &command_synth,    &command_flame,   &command_view,
-    &command_tui,      &command_sql,     &command_help,     &command_version,
+    &command_info,   &command_check,    &command_diagnose, &command_efficiency, &command_top,
+    &command_tree,   &command_profiles, &command_compare,  &command_gate,       &command_scaling,
+    &command_search, &command_replay,   &command_context,  &command_source,     &command_trace,
+    &command_dump,   &command_build,    &command_convert,  &command_merge,      &command_slice,
+    &command_export, &command_runs,     &command_example,  &command_synth,      &command_flame,
+    &command_view,   &command_tui,      &command_sql,      &command_help,       &command_version,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

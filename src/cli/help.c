@@ -142,7 +142,7 @@ int help_overview(out *o)
     for (size_t i = 0; (command = command_at(i)); i++) {
         char term[64];
         snprintf(term, sizeof term, "  %s", command->name);
-        print_term(o, term, help_find(command->name)->summary, 12);
+        print_term(o, term, help_find(command->name)->summary, 14);
     }
     out_print(o, "\n'lode help COMMAND' shows the options and examples of a command.\n");
     return EXIT_DONE;

@@ -65,6 +65,7 @@ struct lode_recording {
     struct lode_checkpoints *checkpoints; /* of tracks that were read; NULL: none are kept */
     const lode_rule *rules;               /* of the format, for findings of cursors */
     size_t rule_count;
+    bool has_sched; /* off-CPU events were recorded, even if there are none */
 };
 
 static inline const struct lode_function_table *recording_functions(const lode_recording *recording)

@@ -502,6 +502,11 @@ CALL(writer)
     return status;
 }
 
+CALL(efficiency)
+{
+    return efficiency_call(database, options, error);
+}
+
 CALL(diagnose)
 {
     return diagnose_call(database, options, error);
@@ -545,6 +550,7 @@ static const lode_scaling_options scaling_options = LODE_SCALING_OPTIONS_INIT;
 static const lode_export_options export_options = LODE_EXPORT_OPTIONS_INIT;
 static const lode_convert_options convert_options = LODE_CONVERT_OPTIONS_INIT;
 static const lode_cost_options cost_options = LODE_COST_OPTIONS_INIT;
+static const lode_efficiency_options efficiency_options = LODE_EFFICIENCY_OPTIONS_INIT;
 static const lode_diagnose_options diagnose_options = LODE_DIAGNOSE_OPTIONS_INIT;
 static const lode_raw_visitor raw_visitor = LODE_RAW_VISITOR_INIT;
 static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
@@ -609,6 +615,7 @@ static const struct entry {
     {"lode_convert", call_convert, &convert_options, FIRST(lode_convert_options)},
     {"lode_cost_compute", call_cost, &cost_options, FIRST(lode_cost_options)},
     {"lode_cost_compute_window", call_window_cost, &window_cost_options, sizeof window_cost_options},
+    {"lode_efficiencies_compute", call_efficiency, &efficiency_options, sizeof efficiency_options},
     {"lode_diagnose", call_diagnose, &diagnose_options, sizeof diagnose_options},
     {"lode_diagnose_recording", call_diagnose_recording, &diagnose_options, sizeof diagnose_options},
     {"lode_raw_visit", call_raw, &raw_visitor, sizeof raw_visitor},

@@ -49,6 +49,14 @@ static lode_status arrow_call(const lode_database *db, const void *options, lode
     return status;
 }
 
+static lode_status efficiency_call(const lode_database *db, const void *options, lode_error *error)
+{
+    lode_efficiencies *efficiencies;
+    lode_status status = lode_efficiencies_compute(&efficiencies, db, options, error);
+    lode_efficiencies_free(efficiencies);
+    return status;
+}
+
 static lode_status diagnose_call(const lode_database *db, const void *options, lode_error *error)
 {
     lode_diagnosis *diagnosis;

@@ -165,7 +165,7 @@ def golden_outputs_validate(program, judge):
     program.check(count > 20, "there are golden JSON outputs", [count])
 
 
-DATABASE_CALLS = (["diagnose"], ["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
+DATABASE_CALLS = (["diagnose"], ["efficiency"], ["efficiency", "--by", "thread"], ["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--by", "line", "--limit", 3],
                   ["top", "--by", "loop"], ["top", "--by", "module"], ["top", "--by", "file"], ["top", "--by", "kind"], ["tree"], ["tree", "--bottom-up", "--limit", 9],
                   ["tree", "--lines"], ["tree", "--depth", 2], ["tree", "--root", 0], ["tree", "--metric", "$0,$0/($0-$0)"], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--function", "main"], ["flame", "--root", 0], ["flame", "--from", "0", "--to", "1s"], ["profiles"], ["profiles", "--limit", 2], ["profiles", "--function", "main"], ["profiles", "--by", "node", "--function", "main"],
                   ["profiles", "--by", "thread", "--limit", 1], ["top", "--by", "node,thread"], ["top", "--metric", "$0,$0/($0-$0)", "--metric", "$0*2"], ["top", "--metric", "$0*2", "--by", "line", "--limit", 2], ["context", "main"], ["context", "0", "--all"], ["context", "0", "--bins", 7, "--sort", "name", "--matrix", "node,thread"], ["profiles", "--bins", 3, "--matrix", "node,thread"],
@@ -304,6 +304,8 @@ def outputs_of_gates_validate(program, judge):
     for words in (["--limit", "2"], ["--per-profile", "--inclusive"]):
         done = subprocess.run([program.lode, "scaling", "--json", "--sizes", "1,2,4,8,16", *words, *LOOPS, LOOPS[0]], cwd=program.databases(), capture_output=True, timeout=cli.SECONDS)
         program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode scaling {' '.join(words)} --json follows its schema")
+    done = subprocess.run([program.lode, "efficiency", "--json", *LOOPS], cwd=program.databases(), capture_output=True, timeout=cli.SECONDS)
+    program.equal((done.returncode, judge.text(done.stdout)), (0, []), "lode efficiency --json of several stores follows its schema")
 
 
 # Recordings of requests know no source files.

@@ -255,6 +255,27 @@ static void walk_costs(uint64_t *hash, const lode_database *db, unsigned threads
     lode_selection_free(selection);
 }
 
+static void walk_efficiencies(uint64_t *hash, const lode_database *db, unsigned threads)
+{
+    static const unsigned kind = 2;
+    const uint64_t phases[] = {0, 3};
+    for (size_t p = 0; p < 2; p++) {
+        lode_efficiency_options options = LODE_EFFICIENCY_OPTIONS_INIT;
+        lode_efficiencies *efficiencies;
+        options.threads = threads;
+        options.phases = phases[p];
+        options.by = &kind;
+        options.by_count = 1;
+        if (lode_efficiencies_compute(&efficiencies, db, &options, NULL) != LODE_OK)
+            continue;
+        for (size_t i = 0; i < lode_efficiencies_count(efficiencies); i++) {
+            mix_double(hash, lode_efficiencies_at(efficiencies, i)->useful);
+            mix_double(hash, lode_efficiencies_at(efficiencies, i)->efficiency->parallel);
+        }
+        lode_efficiencies_free(efficiencies);
+    }
+}
+
 static void walk_diagnosis(uint64_t *hash, const lode_database *db, unsigned threads)
 {
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
@@ -327,6 +348,7 @@ uint64_t walk_database(const lode_database *db, unsigned threads)
     walk_cursor(&hash, db, LODE_VALUES_CHEAPER, 1);
     walk_costs(&hash, db, threads);
     walk_diagnosis(&hash, db, threads);
+    walk_efficiencies(&hash, db, threads);
     walk_timeline(&hash, db, threads);
     walk_picture(&hash, db, threads);
     return hash;

@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include <stdlib.h>
 
-static lode_diagnosis *start(const lode_diagnose_options *options)
+struct lode_diagnosis *lode_diagnosis_start(const lode_diagnose_options *options)
 {
     lode_diagnosis *d = calloc(1, sizeof *d);
     if (d == NULL)
@@ -36,7 +36,7 @@ lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db, const l
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    lode_diagnosis *d = start(&options);
+    lode_diagnosis *d = lode_diagnosis_start(&options);
     LODE_TRY_ALLOC(d, error);
     return finish(out, d, lode_diagnose_profiles(d, db, error));
 }
@@ -47,7 +47,7 @@ lode_status lode_diagnose_recording(lode_diagnosis **out, const lode_recording *
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    lode_diagnosis *d = start(&options);
+    lode_diagnosis *d = lode_diagnosis_start(&options);
     LODE_TRY_ALLOC(d, error);
     return finish(out, d,
                   lode_recording_has_requests(recording) ? lode_diagnose_requests(d, recording, error)

@@ -34,6 +34,9 @@ struct lode_diagnosis {
     struct request_facts *requests;
 };
 
+/* An empty one; NULL: no memory. */
+struct lode_diagnosis *lode_diagnosis_start(const lode_diagnose_options *options);
+
 /* ---- texts ---- */
 
 /* A text in the arena; "" if there is no memory. */

@@ -46,7 +46,7 @@ static int read_threshold(threshold *t, const char *text)
     return EXIT_DONE;
 }
 
-static int open_kinds(lode_kind_rules **kinds, const char *path)
+int diagnose_open_kinds(lode_kind_rules **kinds, const char *path)
 {
     lode_error error = {0};
     if (path == NULL)
@@ -154,7 +154,7 @@ static int run_diagnose(const invocation *call)
 {
     const diagnose_options *options = call->options;
     lode_kind_rules *kinds = NULL;
-    int status = open_kinds(&kinds, options->kinds);
+    int status = diagnose_open_kinds(&kinds, options->kinds);
     if (status == EXIT_DONE)
         status = call->kind == LODE_STORE_DATABASE ? diagnose_database(call, kinds)
                                                    : diagnose_recording(call, kinds);

@@ -14,6 +14,11 @@ typedef struct diagnose_page {
     int all; /* also what is small or weak, and rules that did not run */
 } diagnose_page;
 
+/* Reads --kinds FILE; NULL: none. EXIT_TROUBLE after a message. */
+int diagnose_open_kinds(lode_kind_rules **kinds, const char *path);
+
+/* An item of "quality" in JSON. */
+void diagnose_json_note(out *o, const lode_quality_note *note);
 /* The page, or the JSON of it. */
 void diagnose_print(out *o, const diagnose_page *page);
 

@@ -150,19 +150,23 @@ static void json_efficiency(out *o, const lode_efficiency *e)
     json_object_end(o);
 }
 
-static void json_notes(out *o, const lode_diagnosis *d)
+void diagnose_json_note(out *o, const lode_quality_note *note)
 {
     static const char *const levels[] = {"left out", "biased", "too little", "damaged"};
+    json_object(o, NULL);
+    json_text(o, "id", note->id);
+    json_text(o, "level", levels[note->level]);
+    json_text(o, "text", note->text);
+    json_real(o, "value", note->value);
+    json_object_end(o);
+}
+
+static void json_notes(out *o, const lode_diagnosis *d)
+{
     const lode_quality_note *note;
     json_array(o, "quality");
-    for (size_t i = 0; (note = lode_diagnosis_note(d, i)) != NULL; i++) {
-        json_object(o, NULL);
-        json_text(o, "id", note->id);
-        json_text(o, "level", levels[note->level]);
-        json_text(o, "text", note->text);
-        json_real(o, "value", note->value);
-        json_object_end(o);
-    }
+    for (size_t i = 0; (note = lode_diagnosis_note(d, i)) != NULL; i++)
+        diagnose_json_note(o, note);
     json_array_end(o);
 }
 
@@ -365,6 +369,14 @@ static void say_wrapped(out *o, const char *lead, const char *text, size_t inden
     out_wrap(o, text, indent, indent, out_width(o, 80));
 }
 
+static void say_note(out *o, const lode_quality_note *note)
+{
+    if (out_format_of(o) == OUT_MARKDOWN)
+        out_say(o, "%s", note->text);
+    else
+        say_wrapped(o, "", note->text, 0);
+}
+
 static void say_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
     const char *path = page->path;
@@ -503,7 +515,7 @@ void diagnose_print(out *o, const diagnose_page *page)
     else if (out_is_prose(o))
         say_run(o, page);
     for (size_t i = 0; out_is_prose(o) && (note = lode_diagnosis_note(d, i)) != NULL; i++)
-        out_say(o, "%s", note->text);
+        say_note(o, note);
     if (!out_is_prose(o) || (run->total > 0 && run->source != LODE_RUN_REQUESTS)) {
         out_gap(o);
         print_activities(o, d);

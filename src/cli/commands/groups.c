@@ -104,27 +104,10 @@ static int compute(answer *a)
 
 /* ---- rows ---- */
 
-/* "rank 3"; a thing with a physical number of its own has both: "node 0 (0x7f0101)". */
-static size_t name_id(char *name, size_t capacity, const lode_database *db, const lode_id *id)
-{
-    const char *kind = lode_database_id_kind_name(db, id->kind);
-    size_t length = (size_t)snprintf(name, capacity, "%.60s", kind ? kind : "id");
-    for (size_t i = 0; i < length; i++)
-        name[i] = (char)tolower((unsigned char)name[i]);
-    length += (size_t)snprintf(name + length, capacity - length, " %" PRIu32, id->logical);
-    if (id->flags & LODE_ID_PHYSICAL && id->physical != id->logical)
-        length += (size_t)snprintf(name + length, capacity - length, " (0x%" PRIx64 ")", id->physical);
-    return length;
-}
-
 static char *name_group(const answer *a, const lode_spread_group *group)
 {
-    char name[LODE_GROUP_KINDS * 128];
-    size_t length = 0;
-    for (size_t i = 0; i < a->kind_count; i++) {
-        length += (size_t)snprintf(name + length, sizeof name - length, "%s", i ? " " : "");
-        length += name_id(name + length, sizeof name - length, a->s.db, &group->ids[i]);
-    }
+    char name[ID_TUPLE_NAME_SIZE];
+    size_t length = id_tuple_name(name, a->s.db, group->ids, a->kind_count);
     char *copy = alloc_array(length + 1, 1);
     return memcpy(copy, name, length + 1);
 }

@@ -4,6 +4,8 @@
 #include "alloc.h"
 #include "output/json.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,4 +74,28 @@ void id_tuple_cell(out *o, const lode_database *db, uint32_t profile)
     out_cell_text(o, text);
     free(text);
     id_tuple_of_profile(o, db, profile);
+}
+
+/* "rank 3"; a thing with a physical number of its own has both: "node 0 (0x7f0101)". */
+static size_t name_id(char *name, size_t capacity, const lode_database *db, const lode_id *id)
+{
+    const char *kind = lode_database_id_kind_name(db, id->kind);
+    size_t length = (size_t)snprintf(name, capacity, "%.60s", kind ? kind : "id");
+    for (size_t i = 0; i < length; i++)
+        name[i] = (char)tolower((unsigned char)name[i]);
+    length += (size_t)snprintf(name + length, capacity - length, " %" PRIu32, id->logical);
+    if (id->flags & LODE_ID_PHYSICAL && id->physical != id->logical)
+        length += (size_t)snprintf(name + length, capacity - length, " (0x%" PRIx64 ")", id->physical);
+    return length;
+}
+
+size_t id_tuple_name(char name[ID_TUPLE_NAME_SIZE], const lode_database *db, const lode_id *ids, size_t count)
+{
+    size_t length = 0;
+    name[0] = '\0';
+    for (size_t i = 0; i < count && i < LODE_GROUP_KINDS; i++) {
+        length += (size_t)snprintf(name + length, ID_TUPLE_NAME_SIZE - length, "%s", i ? " " : "");
+        length += name_id(name + length, ID_TUPLE_NAME_SIZE - length, db, &ids[i]);
+    }
+    return length;
 }

@@ -6,6 +6,7 @@
 #include "output/out.h"
 
 #include <lode/profile.h>
+#include <lode/spread.h>
 
 /* A member "id_tuple" of the row that is under way; nothing in text and CSV. */
 void id_tuple_write(out *o, const lode_database *db, const lode_id *ids, size_t count);
@@ -19,5 +20,10 @@ void id_tuple_of_profile(out *o, const lode_database *db, uint32_t profile);
     }
 /* The ids of a profile; in JSON as id_tuple_write has them. */
 void id_tuple_cell(out *o, const lode_database *db, uint32_t profile);
+
+#define ID_TUPLE_NAME_SIZE ((size_t)LODE_GROUP_KINDS * 128)
+/* Names a group: "rank 3", "node 0 (0x7f0101) rank 3". Returns the length. */
+size_t id_tuple_name(char name[ID_TUPLE_NAME_SIZE], const lode_database *db, const lode_id *ids,
+                     size_t count);
 
 #endif

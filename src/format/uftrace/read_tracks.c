@@ -259,6 +259,7 @@ static lode_status open_perf_files(struct tracks *self, struct lode_array *files
         if (status < 0)
             return status;
         *file = (struct lode_uft_perf_file){opening->names[i], source->bytes, cpu};
+        opening->rec->base.has_sched |= source->bytes.size > 0;
     }
     return LODE_OK;
 }

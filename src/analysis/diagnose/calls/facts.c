@@ -12,6 +12,7 @@ enum {
 
 #define SECOND         1e9
 #define PARENT_JOINING 0.5  /* of its time */
+#define RUN_LEFT       0.01 /* of the run time, at least */
 #define PARENT_USEFUL  0.01 /* a parent that does less is left out */
 
 /* ---- threads ---- */
@@ -46,6 +47,8 @@ static void find_interval(struct call_facts *facts)
     facts->end = 0;
     for (size_t i = 0; i < facts->track_count; i++) {
         const struct call_track *track = &facts->tracks[i];
+        if (track->is_launcher)
+            continue;
         facts->begin = track->begin < facts->begin ? track->begin : facts->begin;
         facts->end = track->end > facts->end ? track->end : facts->end;
     }
@@ -82,17 +85,37 @@ static void find_parents(struct lode_diagnosis *d)
         facts->tracks[i].is_parent = false;
 }
 
+/* The end of the threads of a process, and whether it uses MPI. */
+static size_t find_process(const struct call_facts *facts, size_t first, bool *has_mpi)
+{
+    size_t i = first;
+    *has_mpi = false;
+    for (; i < facts->track_count && facts->tracks[i].pid == facts->tracks[first].pid; i++)
+        *has_mpi |=
+            facts->tracks[i].time[LODE_ACTIVITY_MPI] || facts->tracks[i].time[LODE_ACTIVITY_MPI_STARTUP];
+    return i;
+}
+
 static void count_processes(struct call_facts *facts)
 {
-    for (size_t i = 0; i < facts->track_count; i++) {
-        bool is_first = i == 0 || facts->tracks[i].pid != facts->tracks[i - 1].pid;
-        bool has_mpi = false;
-        for (size_t k = i; is_first && k < facts->track_count && facts->tracks[k].pid == facts->tracks[i].pid;
-             k++)
-            has_mpi |=
-                facts->tracks[k].time[LODE_ACTIVITY_MPI] || facts->tracks[k].time[LODE_ACTIVITY_MPI_STARTUP];
-        facts->processes += is_first;
-        facts->mpi_processes += is_first && has_mpi;
+    bool has_mpi;
+    for (size_t i = 0; i < facts->track_count; facts->processes++) {
+        i = find_process(facts, i, &has_mpi);
+        facts->mpi_processes += has_mpi;
+    }
+}
+
+/* Beside the ranks of an MPI job, other processes started them. */
+static void leave_launchers_out(struct lode_diagnosis *d)
+{
+    struct call_facts *facts = d->calls;
+    bool has_mpi;
+    for (size_t i = 0, next; facts->mpi_processes && i < facts->track_count; i = next) {
+        next = find_process(facts, i, &has_mpi);
+        for (size_t k = i; !has_mpi && k < next; k++) {
+            d->run.helpers += !facts->tracks[k].is_left_out;
+            facts->tracks[k].is_left_out = facts->tracks[k].is_launcher = true;
+        }
     }
 }
 
@@ -124,14 +147,14 @@ static lode_status make_slots(struct call_facts *facts, lode_error *error)
     facts->slots = calloc(facts->track_count + 1, sizeof *facts->slots);
     lode_status status = order && facts->slots ? LODE_OK : lode_fail_memory(error);
     for (size_t i = 0; status == LODE_OK && i < facts->track_count; i++)
-        if (!facts->tracks[i].is_parent)
+        if (!facts->tracks[i].is_parent && !facts->tracks[i].is_left_out)
             order[count++] = &facts->tracks[i];
     if (count)
         qsort(order, count, sizeof *order, compare_begins);
     if (status == LODE_OK)
         fill_slots(facts, order, count);
     for (size_t i = 0; status == LODE_OK && i < facts->track_count; i++)
-        if (facts->tracks[i].is_parent)
+        if (facts->tracks[i].is_parent && !facts->tracks[i].is_launcher)
             facts->slots[0].useful += facts->tracks[i].useful;
     free(order);
     return status;
@@ -148,6 +171,7 @@ static void add_up(struct lode_diagnosis *d)
         if (track->is_left_out)
             continue;
         d->run.threads++;
+        d->calls->stolen_time += (double)track->stolen;
         d->run.total += (double)(track->end - track->begin) / SECOND;
         for (int a = 0; a < ACTIVITIES; a++)
             d->activities[a] += (double)track->time[a] / SECOND;
@@ -175,9 +199,10 @@ static uint64_t find_cost(const struct call_facts *facts)
 lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error)
 {
     keep_tracks(d);
-    find_interval(d->calls);
-    find_parents(d);
     count_processes(d->calls);
+    find_parents(d);
+    leave_launchers_out(d);
+    find_interval(d->calls);
     LODE_TRY(make_slots(d->calls, error));
     add_up(d);
     d->calls->cost = find_cost(d->calls);
@@ -245,9 +270,17 @@ void lode_call_efficiency(struct lode_diagnosis *d)
 
 /* ---- for rules ---- */
 
+double lode_call_run(const struct lode_diagnosis *d)
+{
+    const struct call_facts *facts = d->calls;
+    double run = d->run.run_time * SECOND;
+    double stolen = facts->slot_count ? facts->stolen_time / (double)facts->slot_count : 0;
+    return run - fmin(stolen, (1 - RUN_LEFT) * run);
+}
+
 double lode_call_share(const struct lode_diagnosis *d, double time)
 {
-    double whole = (double)d->calls->slot_count * d->run.run_time * SECOND;
+    double whole = (double)d->calls->slot_count * lode_call_run(d);
     return whole > 0 ? time / whole : 0;
 }
 

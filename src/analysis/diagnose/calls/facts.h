@@ -27,6 +27,7 @@ enum call_need {
     CALL_NEED_PROCESSORS, /* as many as threads that run */
     CALL_NEED_NAMES,      /* of functions */
     CALL_NEED_RUNNING,    /* running time is known: off-CPU events, or enough processors */
+    CALL_NEED_CALM,       /* threads were seldom pre-empted */
     CALL_NEED_COUNT
 };
 
@@ -37,6 +38,7 @@ enum call_role {
     ROLE_DROP,     /* releases it */
     ROLE_COND,     /* releases a lock while it waits */
     ROLE_JOIN,     /* waits for the end of a thread or process */
+    ROLE_BARRIER,  /* waits for other threads to come */
     ROLE_ALLOC,    /* allocates memory */
     ROLE_ALL,      /* a collective of MPI that no rank leaves before all have entered */
     ROLE_PARALLEL, /* runs an OpenMP region */
@@ -85,17 +87,20 @@ struct call_track {
     uint64_t stolen;             /* pre-empted while it did something useful */
     uint64_t yielded;            /* pre-empted in MPI */
     uint64_t time[ACTIVITIES];   /* with off-CPU time */
-    uint64_t joining, lock_waiting;
-    uint64_t holding;  /* locks, without pre-emption */
-    uint64_t parallel; /* in OpenMP regions that it began */
-    uint64_t region;   /* useful, inside of bodies of regions */
-    uint32_t entry;    /* its first outermost function + 1; 0: none */
-    uint32_t busiest;  /* the function with the most running time of itself + 1 */
+    uint64_t joining, barriers;  /* waiting for the end of others; in barriers */
+    uint64_t holding;            /* locks, without pre-emption */
+    uint64_t parallel;           /* in OpenMP regions that it began */
+    uint64_t region;             /* useful, inside of bodies of regions */
+    uint32_t entry;              /* its first outermost function + 1; 0: none */
+    uint32_t busiest;            /* the function with the most running time of itself + 1 */
     uint64_t busiest_time;
+    uint32_t alone; /* the same outside of OpenMP regions */
+    uint64_t alone_time;
     struct call_collective *collectives;
     size_t collective_count, collective_capacity;
-    bool are_all;   /* all collectives are listed */
-    bool is_parent; /* mostly waits for the end of others */
+    bool are_all;     /* all collectives are listed */
+    bool is_parent;   /* mostly waits for the end of others */
+    bool is_launcher; /* of another process than the ranks of an MPI job */
     bool is_left_out;
 };
 
@@ -123,6 +128,7 @@ struct call_facts {
     bool has_sched;
     bool is_calm;  /* threads were seldom pre-empted */
     double stolen; /* share of the time of threads that they were pre-empted */
+    double stolen_time;
     uint32_t processes, mpi_processes;
     struct lode_arena arena; /* of sketches */
 };
@@ -146,7 +152,9 @@ enum call_role lode_call_role(const char *name);
 
 /* ---- for rules ---- */
 
-/* A share of the time that the slots of threads have. */
+/* The run time in nanoseconds, without what threads were pre-empted on average. */
+double lode_call_run(const struct lode_diagnosis *d);
+/* A share of the time that the slots of threads have, without pre-emption. */
 double lode_call_share(const struct lode_diagnosis *d, double time);
 /* The value of a quantile of a function's calls; 0: none. */
 uint64_t lode_call_quantile(const struct call_facts *facts, uint32_t function, double q);
@@ -184,6 +192,10 @@ void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, u
 /* What every rule needs. */
 #define CALL_NEEDS (1u << CALL_NEED_TIME | 1u << CALL_NEED_SOUND)
 
-extern const struct rule lode_call_rule_efficiency, lode_call_rule_hot_spot, lode_call_rule_lock;
+extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_call_rule_mpi,
+    lode_call_rule_omp_serial, lode_call_rule_omp_imbalance, lode_call_rule_imbalance,
+    lode_call_rule_slow_thread, lode_call_rule_file_io, lode_call_rule_small_io, lode_call_rule_allocation,
+    lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_one_off_wait, lode_call_rule_recursion,
+    lode_call_rule_serial, lode_call_rule_hot_spot;
 
 #endif

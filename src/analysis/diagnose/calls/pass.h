@@ -31,6 +31,7 @@ struct call_hold {
 struct call_memo {
     uint32_t active;       /* open calls */
     uint32_t holder, pair; /* the last pair */
+    uint64_t alone;        /* running time of itself outside of OpenMP regions, on this track */
     uint64_t own;          /* running time of itself on this track */
 };
 
@@ -39,21 +40,22 @@ struct call_worker {
     const lode_recording *recording;
     struct call_function *functions;
     struct call_memo *memos;
-    uint32_t capacity;
+    uint32_t *touched; /* functions with own time on this track */
+    size_t touched_count;
+    struct call_frame *frames;
+    size_t depth, depth_max; /* frames[0]: outside of all calls */
     struct lode_sketches sketches;
     struct lode_map index;   /* from pairs of functions to `pairs` */
     struct lode_array pairs; /* of struct call_pair */
-    struct call_frame *frames;
-    size_t depth, depth_max; /* frames[0]: outside of all calls */
     struct call_hold holds[CALL_HOLDS_MAX];
     size_t hold_count;
-    uint32_t *touched; /* functions with own time on this track */
-    size_t touched_count;
+    struct call_hold woken;  /* the last end of being blocked */
     struct call_track track; /* the current one */
     uint64_t last;           /* time of the last event */
-    bool is_off, is_preempted, has_begun, has_sched;
     uint64_t off_since;
     size_t collectives_max;
+    uint32_t capacity; /* of functions */
+    bool is_off, is_preempted, has_begun, has_sched;
 };
 
 lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,

@@ -14,7 +14,7 @@
 #define OVERHEAD_MAX  0.20
 #define PREEMPTED_MAX 0.05
 #define YIELDED_MAX   0.20
-#define DEMAND_MAX    0.95
+#define RUNNABLE_MIN  0.10
 
 static const char *plural(uint64_t count)
 {
@@ -112,16 +112,13 @@ static lode_status look_at_overhead(struct lode_diagnosis *d, lode_error *error)
 static lode_status look_at_sched(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
-    double stolen = 0;
     d->lacks[CALL_NEED_SCHED] = !facts->has_sched;
     if (!facts->has_sched)
         return lode_add_note(d, "no-sched", LODE_NOTE_BIASED, 0,
                              "Off-CPU time was not recorded: running and waiting cannot be distinguished. "
                              "Record scheduling events, too ('-E linux:schedule').",
                              error);
-    for (size_t i = 0; i < facts->track_count; i++)
-        stolen += (double)facts->tracks[i].stolen;
-    stolen = d->run.total > 0 ? stolen / (d->run.total * 1e9) : 0;
+    double stolen = d->run.total > 0 ? facts->stolen_time / (d->run.total * 1e9) : 0;
     d->calls->is_calm = stolen <= PREEMPTED_MAX;
     d->calls->stolen = stolen;
     if (d->calls->is_calm)
@@ -129,23 +126,24 @@ static lode_status look_at_sched(struct lode_diagnosis *d, lode_error *error)
     return lode_add_note(d, "pre-empted", LODE_NOTE_BIASED, stolen,
                          lode_say(d,
                                   "Threads were pre-empted for %.0f%% of their time: other programs or "
-                                  "threads used their processors. Running time is judged.",
+                                  "threads used their processors. Shares are of the time without that.",
                                   100 * stolen),
                          error);
 }
 
-/* Threads that want a processor at the same time. */
-static double find_demand(const struct call_facts *facts)
+/* Threads that want a processor for a part of their time; at most as many as exist at once. */
+static size_t count_runnable(const struct call_facts *facts)
 {
-    double demand = 0;
+    size_t count = 0;
     for (size_t i = 0; i < facts->track_count; i++) {
         const struct call_track *track = &facts->tracks[i];
-        demand += facts->has_sched ? (double)track->running + (double)track->preempted
-                                   : (double)track->useful + (double)track->time[LODE_ACTIVITY_MPI] +
-                                         (double)track->time[LODE_ACTIVITY_OMP] +
-                                         (double)track->time[LODE_ACTIVITY_OMP_WAIT];
+        double wanted = facts->has_sched ? (double)track->running + (double)track->preempted
+                                         : (double)track->useful + (double)track->time[LODE_ACTIVITY_MPI] +
+                                               (double)track->time[LODE_ACTIVITY_OMP] +
+                                               (double)track->time[LODE_ACTIVITY_OMP_WAIT];
+        count += !track->is_left_out && wanted > RUNNABLE_MIN * (double)(track->end - track->begin);
     }
-    return demand;
+    return count < facts->slot_count ? count : facts->slot_count;
 }
 
 static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *error)
@@ -153,12 +151,12 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
     struct call_facts *facts = d->calls;
     const char *words = find_fact(facts->recording, "processors");
     unsigned long count = words ? strtoul(words, NULL, 10) : 0;
-    double yielded = 0, mpi = lode_call_time(d, CALL_SET(MPI)), run = d->run.run_time * 1e9;
+    double yielded = 0, mpi = lode_call_time(d, CALL_SET(MPI));
     d->run.processors = count < UINT32_MAX ? (uint32_t)count : 0;
     for (size_t i = 0; i < facts->track_count; i++)
-        yielded += (double)facts->tracks[i].yielded;
-    bool has_few = d->run.processors && facts->slot_count > d->run.processors &&
-                   find_demand(facts) > DEMAND_MAX * (double)d->run.processors * run;
+        yielded += facts->tracks[i].is_left_out ? 0 : (double)facts->tracks[i].yielded;
+    size_t runnable = count_runnable(facts);
+    bool has_few = d->run.processors && runnable > d->run.processors;
     bool has_yields = yielded > YIELDED_MAX * mpi && mpi > 0;
     d->lacks[CALL_NEED_PROCESSORS] = has_few || has_yields;
     d->lacks[CALL_NEED_RUNNING] = has_few && !facts->has_sched;
@@ -167,7 +165,7 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
     return lode_add_note(
         d, "oversubscribed", LODE_NOTE_BIASED, has_few ? (double)d->run.processors : yielded / mpi,
         has_few ? lode_say(d, "%zu threads ran on %u processor%s: time in MPI and in OpenMP is not judged.",
-                           facts->slot_count, d->run.processors, plural(d->run.processors))
+                           runnable, d->run.processors, plural(d->run.processors))
                 : lode_say(d,
                            "%.0f%% of the time in MPI other threads used the processor: time in MPI and in "
                            "OpenMP is not judged.",
@@ -182,11 +180,11 @@ static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
             d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
             lode_say(d, "Left out: %u thread%s without calls.", d->run.empty, plural(d->run.empty)), error));
     if (d->run.helpers)
-        return lode_add_note(d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
-                             lode_say(d, "Left out: %u thread%s that only %s for the end of others.",
-                                      d->run.helpers, plural(d->run.helpers),
-                                      d->run.helpers == 1 ? "waits" : "wait"),
-                             error);
+        return lode_add_note(
+            d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
+            lode_say(d, "Left out: %u thread%s that started others, or only %s for their end.",
+                     d->run.helpers, plural(d->run.helpers), d->run.helpers == 1 ? "waits" : "wait"),
+            error);
     return LODE_OK;
 }
 

@@ -106,6 +106,7 @@ static lode_status add_functions(struct reading *r, lode_error *error)
         if (sets)
             sets[i] = &r->workers[i].sketches;
     }
+    facts->has_sched |= facts->recording->has_sched;
     facts->functions = calloc((size_t)facts->function_count + 1, sizeof *facts->functions);
     facts->sketches = calloc((size_t)facts->function_count + 1, sizeof *facts->sketches);
     bool has_memory = sets && facts->functions && facts->sketches;

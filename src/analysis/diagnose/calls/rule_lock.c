@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lock: threads wait more than 5 % of their time for locks. Time: calls of functions that take a
- * lock, if they took 2 us or more, without pre-emption.
+ * lock, if they took 2 us or more, without pre-emption. Recorders may miss such calls: where a
+ * function releases locks much more often than it takes them, the time that it is blocked itself.
  * Needs: off-CPU events, several threads.
  * Guard: locks have to be in use, over all threads that hold them: for 20 % of the run time, and,
  * if threads were pre-empted, so much of the work that the lock were in use half of the time on an
@@ -20,17 +21,55 @@ struct use {
     double judged; /* time of threads without joins and pre-emption */
 };
 
+/* ---- calls that were not recorded ---- */
+
+/* Calls of one function that take and release locks. */
+struct balance {
+    uint64_t takes, drops;
+};
+
+static struct balance count_calls(const struct call_facts *facts, uint32_t holder)
+{
+    struct balance b = {0};
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        enum call_role role =
+            pair->entry ? (enum call_role)facts->functions[pair->entry - 1].role : ROLE_NONE;
+        b.takes += pair->holder == holder && role == ROLE_TAKE ? pair->calls : 0;
+        b.drops += pair->holder == holder && role == ROLE_DROP ? pair->calls : 0;
+    }
+    return b;
+}
+
+/* What a function waits for locks: in calls that take them, or itself. */
+static uint64_t waiting_of(const struct call_facts *facts, const struct call_pair *pair)
+{
+    enum {
+        DROPS_MIN = 100,
+        MISSED = 10
+    };
+    if (pair->entry)
+        return facts->functions[pair->entry - 1].role == ROLE_TAKE ? pair->waiting : 0;
+    if (pair->blocked == 0 || pair->holder == 0)
+        return 0;
+    struct balance b = count_calls(facts, pair->holder);
+    return b.drops >= DROPS_MIN && b.drops > MISSED * b.takes ? pair->blocked : 0;
+}
+
+/* ---- facts ---- */
+
 static struct use measure(const struct lode_diagnosis *d)
 {
     struct use use = {0};
     for (size_t i = 0; i < d->calls->track_count; i++) {
         const struct call_track *track = &d->calls->tracks[i];
-        use.waiting += (double)track->lock_waiting;
         use.holding += (double)track->holding;
         use.useful += (double)track->useful;
         use.threads += track->holding > 0;
         use.judged += (double)(track->end - track->begin) - (double)track->joining - (double)track->stolen;
     }
+    for (size_t i = 0; i < d->calls->pair_count; i++)
+        use.waiting += (double)waiting_of(d->calls, &d->calls->pairs[i]);
     return use;
 }
 
@@ -38,15 +77,18 @@ static struct use measure(const struct lode_diagnosis *d)
 static void find_users(const struct lode_diagnosis *d, const struct call_pair *users[2])
 {
     const struct call_facts *facts = d->calls;
+    uint64_t most[2] = {0, 0};
     for (size_t i = 0; i < facts->pair_count; i++) {
         const struct call_pair *pair = &facts->pairs[i];
-        if (pair->entry == 0 || facts->functions[pair->entry - 1].role != ROLE_TAKE)
-            continue;
-        if (users[0] == NULL || pair->waiting > users[0]->waiting) {
+        uint64_t waiting = waiting_of(facts, pair);
+        if (waiting > most[0]) {
             users[1] = users[0];
+            most[1] = most[0];
             users[0] = pair;
-        } else if (users[1] == NULL || pair->waiting > users[1]->waiting) {
+            most[0] = waiting;
+        } else if (waiting > most[1]) {
             users[1] = pair;
+            most[1] = waiting;
         }
     }
 }
@@ -60,21 +102,24 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
         return LODE_OK;
     struct draft draft = {.statement = {.id = "lock", .confidence = LODE_LIKELY}};
     const char *first = lode_call_name(d, users[0]->holder);
-    bool has_second =
-        users[1] && users[1]->holder != users[0]->holder && (double)users[1]->waiting > 0.2 * use->waiting;
+    bool has_second = users[1] && users[1]->holder != users[0]->holder &&
+                      (double)waiting_of(d->calls, users[1]) > 0.2 * use->waiting;
     draft.statement.function = first;
     lode_call_gain(&draft, lode_call_share(d, use->waiting));
     draft.statement.text =
         lode_say(d, "Threads wait %.0f%% of their time for a lock that is taken in %s%s%s.", 100 * share,
                  first, has_second ? " and " : "", has_second ? lode_call_name(d, users[1]->holder) : "");
+    double waiting = (double)waiting_of(d->calls, users[0]);
     lode_call_show_callers(
         d,
-        lode_add_evidence(&draft,
-                          lode_say(d, "%s: %s in %llu long calls", lode_call_pair_name(d, users[0]),
-                                   lode_call_amount(d, (double)users[0]->waiting),
-                                   (unsigned long long)users[0]->long_calls),
-                          (double)users[0]->waiting / 1e9, "seconds"),
-        users[0]->entry);
+        lode_add_evidence(
+            &draft,
+            users[0]->entry ? lode_say(d, "%s: %s in %llu long calls", lode_call_pair_name(d, users[0]),
+                                       lode_call_amount(d, waiting), (unsigned long long)users[0]->long_calls)
+                            : lode_say(d, "%s waits %s; most of its calls that take locks were not recorded",
+                                       first, lode_call_amount(d, waiting)),
+            waiting / 1e9, "seconds"),
+        users[0]->entry ? users[0]->entry : users[0]->holder);
     lode_add_evidence(&draft, lode_say(d, "locks are held for %.0f%% of the run time", 100 * rho), rho,
                       "share");
     lode_add_explains(&draft, "efficiency");

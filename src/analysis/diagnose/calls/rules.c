@@ -6,10 +6,12 @@
 
 /* Causes after symptoms: they look at what these said. */
 static const struct rule *const items[] = {
-    &lode_call_rule_efficiency,
-    &lode_call_rule_lock,
-    &lode_call_rule_hot_spot,
-};
+    &lode_call_rule_efficiency,   &lode_call_rule_lock,          &lode_call_rule_mpi,
+    &lode_call_rule_omp_serial,   &lode_call_rule_omp_imbalance, &lode_call_rule_imbalance,
+    &lode_call_rule_slow_thread,  &lode_call_rule_file_io,       &lode_call_rule_small_io,
+    &lode_call_rule_allocation,   &lode_call_rule_churn,         &lode_call_rule_long_tail,
+    &lode_call_rule_one_off_wait, &lode_call_rule_recursion,     &lode_call_rule_serial,
+    &lode_call_rule_hot_spot};
 
 static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_TIME] = "the recording is too short",
@@ -20,6 +22,7 @@ static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_REGIONS] = "no function is the body of an OpenMP region",
     [CALL_NEED_PROCESSORS] = "fewer processors than threads",
     [CALL_NEED_NAMES] = "functions without names",
+    [CALL_NEED_CALM] = "threads were pre-empted for more than 10% of their time",
     [CALL_NEED_RUNNING] = "fewer processors than threads, and off-CPU time was not recorded",
 };
 
@@ -34,6 +37,7 @@ static void find_lacks(struct lode_diagnosis *d)
     d->lacks[CALL_NEED_THREADS] = facts->slot_count < 2;
     d->lacks[CALL_NEED_RANKS] = facts->mpi_processes < 2;
     d->lacks[CALL_NEED_REGIONS] = !has_regions;
+    d->lacks[CALL_NEED_CALM] = facts->stolen > 0.10;
     d->run.can_judge = !d->lacks[CALL_NEED_TIME] && !d->lacks[CALL_NEED_SOUND];
 }
 

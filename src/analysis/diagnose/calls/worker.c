@@ -119,10 +119,15 @@ static void take_lock(struct call_worker *w, uint64_t time)
 
 static void drop_lock(struct call_worker *w, uint64_t time)
 {
-    if (w->hold_count == 0)
+    const struct call_frame *caller = &w->frames[w->depth];
+    struct call_hold hold = {caller->enter, caller->paused};
+    if (w->hold_count)
+        hold = w->holds[--w->hold_count];
+    else if (w->depth == 0)
         return;
-    const struct call_hold *hold = &w->holds[--w->hold_count];
-    w->track.holding += time - hold->since - (w->track.preempted - hold->paused);
+    else if (w->woken.since > hold.since) /* recorders may miss calls that take locks */
+        hold = w->woken;
+    w->track.holding += time - hold.since - (w->track.preempted - hold.paused);
 }
 
 static bool add_collective(struct call_worker *w, const struct call_frame *frame, uint64_t time)
@@ -157,14 +162,14 @@ static bool leave_role(struct call_worker *w, enum call_role role, const struct 
     uint64_t took = time - frame->enter - (w->track.preempted - frame->paused);
     switch (role) {
     case ROLE_TAKE:
-        w->track.lock_waiting += took >= LONG_CALL ? took : 0;
-        take_lock(w, time);
-        return true;
     case ROLE_COND:
         take_lock(w, time);
         return true;
     case ROLE_JOIN:
         w->track.joining += took;
+        return true;
+    case ROLE_BARRIER:
+        w->track.barriers += took;
         return true;
     case ROLE_PARALLEL:
         if (w->memos[frame->function - 1].active == 0)
@@ -176,7 +181,7 @@ static bool leave_role(struct call_worker *w, enum call_role role, const struct 
     case ROLE_DROP:
     case ROLE_ALLOC:
     case ROLE_BODY:
-        return true;
+        break;
     }
     return true;
 }
@@ -290,6 +295,7 @@ static bool leave(struct call_worker *w, const lode_event *event)
     if (memo->own == 0 && frame->self)
         w->touched[w->touched_count++] = index;
     memo->own += frame->self;
+    memo->alone += frame->in_body ? 0 : frame->self;
     w->track.time[frame->path] += frame->self;
     w->track.calls++;
     memo->active -= memo->active > 0;
@@ -335,6 +341,7 @@ static bool end_off(struct call_worker *w, const lode_event *event)
         return true;
     }
     w->track.blocked += took;
+    w->woken = (struct call_hold){event->time, w->track.preempted};
     w->track.time[w->depth == 0 ? LODE_ACTIVITY_COUNT
                   : is_waiting  ? frame->path
                                 : LODE_ACTIVITY_OFF_CPU] += took;
@@ -398,6 +405,7 @@ void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
     w->depth = 0;
     w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT};
     w->hold_count = 0;
+    w->woken = (struct call_hold){0};
     w->is_off = w->has_begun = false;
 }
 
@@ -408,11 +416,16 @@ void lode_call_worker_end(struct call_worker *w, struct call_track *track)
         w->memos[w->frames[w->depth--].function - 1].active = 0;
     for (size_t i = 0; i < w->touched_count; i++) {
         struct call_memo *memo = &w->memos[w->touched[i]];
-        if (memo->own > w->track.busiest_time && w->functions[w->touched[i]].activity == LODE_ACTIVITY_OWN) {
+        bool is_own = w->functions[w->touched[i]].activity == LODE_ACTIVITY_OWN;
+        if (is_own && memo->own > w->track.busiest_time) {
             w->track.busiest_time = memo->own;
             w->track.busiest = w->touched[i] + 1;
         }
-        memo->own = 0;
+        if (is_own && memo->alone > w->track.alone_time) {
+            w->track.alone_time = memo->alone;
+            w->track.alone = w->touched[i] + 1;
+        }
+        memo->own = memo->alone = 0;
     }
     w->touched_count = 0;
     *track = w->track;

@@ -9,7 +9,7 @@ struct work lode_work_of_thread(const struct thread *thread)
 {
     return (struct work){lode_time_of_thread(thread, USEFUL, OUTSIDE),
                          lode_time_of_thread(thread, USEFUL, INSIDE),
-                         lode_time_of_thread(thread, OPENMP, EVERYWHERE)};
+                         lode_time_of_thread(thread, OPENMP, EVERYWHERE), thread->total};
 }
 
 bool lode_is_hybrid(const struct lode_diagnosis *d)
@@ -57,7 +57,8 @@ void lode_efficiency_of(lode_efficiency *e, const struct team *team)
     e->load_balance = most > 0 ? useful / (double)team->thread_count / most : 1;
     e->communication = most / team->run_time;
     double error = lode_error_of_share(e->parallel, team->samples);
-    e->useful_low = fmax(0, e->parallel - error);
+    /* In a phase, the end of a sample may exceed it. */
+    e->useful_low = fmin(1, fmax(0, e->parallel - error));
     e->useful_high = fmin(1, e->parallel + error);
     if (team->is_hybrid)
         set_hybrid(e, team, whole, useful);

@@ -77,6 +77,9 @@ enum need {
     NEED_COUNT
 };
 
+/* What it means to lack one. */
+extern const char *const lode_profile_reasons[NEED_COUNT];
+
 /* What masters do while the other threads of their ranks wait, by trace lines. In seconds. */
 struct blame {
     bool was_tried, is_too_large;
@@ -122,6 +125,8 @@ struct profile_facts {
 
 /* Looks for what limits the run that a database is of. */
 lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error);
+/* The facts, and what cannot be told; the first step of it. */
+lode_status lode_profile_facts_make(struct lode_diagnosis *d, const lode_database *db, lode_error *error);
 /* NULL is allowed. */
 void lode_profile_facts_free(struct profile_facts *facts);
 
@@ -152,6 +157,9 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
 /* A metric with a total, by name; NULL: none. The total may be asked for. */
 const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const char *name, double *total);
 
+/* Costs of a metric in code of the program, and of everything. */
+lode_status lode_diagnose_own_cost(const struct lode_diagnosis *d, const char *name, double *own,
+                                   double *total, lode_error *error);
 /* How much of the time in MPI is waiting for ranks that compute longer, at most. */
 double lode_diagnose_unequal_work(const struct lode_diagnosis *d);
 /* Reads the trace lines of GPU streams, if there are GPU operations. */
@@ -182,6 +190,7 @@ double lode_sampling_period(const struct lode_diagnosis *d);
  * time in the OpenMP runtime. */
 struct work {
     double outside, inside, runtime;
+    double total; /* all of its time */
 };
 
 /* Threads in the order of their ranks, and how long they could have worked. */
@@ -201,6 +210,23 @@ bool lode_is_hybrid(const struct lode_diagnosis *d);
 void lode_efficiency_of(lode_efficiency *efficiency, const struct team *team);
 /* That of the run, if the data allow it. */
 lode_status lode_diagnose_efficiency(struct lode_diagnosis *d, lode_error *error);
+
+/* Parts of the time of trace lines. */
+struct phases {
+    uint64_t first, last; /* samples of threads */
+    uint64_t *bounds;     /* of parts, in ascending order: one more than parts */
+    size_t count;
+};
+
+/*
+ * Divides the time from `from` to `to` (both 0: of all trace lines of threads) into parts. free()
+ * the bounds in every case. LODE_ABSENT unless all threads have trace lines.
+ */
+lode_status lode_phases_init(struct phases *phases, const struct lode_diagnosis *d, uint64_t from,
+                             uint64_t to, uint64_t count, lode_error *error);
+/* The work of each thread in each part: by part, then by thread. */
+lode_status lode_phases_work(struct work *work, const struct lode_diagnosis *d, const struct phases *phases,
+                             lode_error *error);
 
 /* ---- places ---- */
 

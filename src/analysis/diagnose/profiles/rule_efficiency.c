@@ -7,7 +7,7 @@
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const lode_efficiency *e = &d->efficiency;
-    static const char *const words[] = {"profiles", NULL};
+    static const char *const words[] = {"efficiency", NULL};
     if (!d->has_efficiency)
         return LODE_OK;
     /* Not lost: threads that did not get a processor, or that wait for the ends of others. */

@@ -5,8 +5,8 @@
 #define IPC_MIN  0.7
 #define MOST_OWN 0.5 /* of the cycles */
 
-static lode_status own_cost(const struct lode_diagnosis *d, const char *name, double *own, double *total,
-                            lode_error *error)
+lode_status lode_diagnose_own_cost(const struct lode_diagnosis *d, const char *name, double *own,
+                                   double *total, lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_cost *cost;
@@ -26,8 +26,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     static const char *const words[] = {"top", "--metric", "cycles,instructions,instructions/cycles", NULL};
     double cycles, instructions, total, other;
-    LODE_TRY(own_cost(d, "cycles", &cycles, &total, error));
-    LODE_TRY(own_cost(d, "instructions", &instructions, &other, error));
+    LODE_TRY(lode_diagnose_own_cost(d, "cycles", &cycles, &total, error));
+    LODE_TRY(lode_diagnose_own_cost(d, "instructions", &instructions, &other, error));
     double ipc = cycles > 0 ? instructions / cycles : 0;
     if (!(cycles > MOST_OWN * total) || !(ipc > 0) || ipc >= IPC_MIN)
         return LODE_OK;

@@ -24,7 +24,7 @@ static const struct rule *const items[] = {
     &lode_rule_hot_spot,
 };
 
-static const char *const reasons[NEED_COUNT] = {
+const char *const lode_profile_reasons[NEED_COUNT] = {
     [NEED_METRIC] = "no metric of time on the processor",
     [NEED_SAMPLES] = "too few samples",
     [NEED_ONE_RUN] = "several runs in one store",
@@ -67,9 +67,9 @@ static void find_lacks(struct lode_diagnosis *d)
     d->run.can_judge = !d->lacks[NEED_SAMPLES] && !d->lacks[NEED_ONE_RUN];
 }
 
-static const struct rules rules = {items, sizeof items / sizeof *items, reasons};
+static const struct rules rules = {items, sizeof items / sizeof *items, lode_profile_reasons};
 
-lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error)
+lode_status lode_profile_facts_make(struct lode_diagnosis *d, const lode_database *db, lode_error *error)
 {
     d->profiles = calloc(1, sizeof *d->profiles);
     LODE_TRY_ALLOC(d->profiles, error);
@@ -83,6 +83,12 @@ lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database
     LODE_TRY(lode_diagnose_gpu(d, error));
     LODE_TRY(lode_diagnose_quality(d, error));
     find_lacks(d);
+    return LODE_OK;
+}
+
+lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error)
+{
+    LODE_TRY(lode_profile_facts_make(d, db, error));
     LODE_TRY(lode_diagnose_efficiency(d, error));
     LODE_TRY(lode_run_rules(d, &rules, error));
     lode_add_metric_to_commands(d);

@@ -42,8 +42,11 @@ void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double g
     lode_set_gain_within(draft, gain, gain - half, gain + half);
 }
 
+/* Or chooses it as a diagnosis does. */
 static bool names_metric(const lode_evidence *evidence)
 {
+    if (evidence->command[0] && strcmp(evidence->command[0], "efficiency") == 0)
+        return true;
     for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
         if (strcmp(evidence->command[i], "--metric") == 0)
             return true;

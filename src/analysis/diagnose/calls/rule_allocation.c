@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * churn: a function allocates memory at least 100,000 times, and 10 times in each of its calls.
+ * What that costs cannot be told: recording a call takes longer. Possible, no gain.
+ * allocation: allocating and freeing takes more than 5 % of the run time, in calls of 2 us or more
+ * on average. Gain: share of the run. Likely.
+ */
+#include "analysis/diagnose/calls/facts.h"
+
+#include <inttypes.h>
+
+#define CHURN_CALLS    100000
+#define CHURN_PER_CALL 10.0
+#define ALLOCATION_MIN 0.05
+#define JUDGED_MIN     2000.0 /* nanoseconds */
+
+/* Allocations by one function; `pair` is the last of its pairs. */
+struct user {
+    uint32_t holder;
+    uint64_t calls;
+    const struct call_pair *pair;
+};
+
+/* Pairs of one function are neighbours. */
+static struct user find_user(const struct call_facts *facts)
+{
+    struct user best = {0}, user = {0};
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry == 0 || pair->holder == 0 || facts->functions[pair->entry - 1].role != ROLE_ALLOC)
+            continue;
+        if (user.holder != pair->holder)
+            user = (struct user){pair->holder, 0, pair};
+        user.calls += pair->calls;
+        if (user.calls > best.calls)
+            best = user;
+    }
+    return best;
+}
+
+static lode_status run_churn(struct lode_diagnosis *d, lode_error *error)
+{
+    struct user user = find_user(d->calls);
+    if (user.calls < CHURN_CALLS)
+        return LODE_OK;
+    uint64_t calls = d->calls->functions[user.holder - 1].calls;
+    double each = calls ? (double)user.calls / (double)calls : 0;
+    if (each < CHURN_PER_CALL)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "churn", .confidence = LODE_POSSIBLE}};
+    const char *name = lode_call_name(d, user.holder);
+    draft.statement.function = name;
+    draft.statement.text =
+        lode_say(d,
+                 "%s allocates memory %" PRIu64 " times, %.3g times in each call. What that costs cannot be "
+                 "told from a recording: sample it.",
+                 name, user.calls, each);
+    draft.statement.advice = "Try to reuse memory from call to call.";
+    lode_call_show_callers(d,
+                           lode_add_evidence(&draft,
+                                             lode_say(d, "%s: %" PRIu64 " calls",
+                                                      lode_call_pair_name(d, user.pair), user.pair->calls),
+                                             (double)user.pair->calls, "calls"),
+                           user.pair->entry);
+    return lode_add_statement(d, &draft, error);
+}
+
+static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
+{
+    struct call_place place = lode_call_place(d, CALL_SET(ALLOC) | CALL_SET(PAGES));
+    double share = lode_call_share(d, place.time);
+    if (place.best == NULL || share <= ALLOCATION_MIN || place.time < JUDGED_MIN * (double)place.calls)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "allocation", .confidence = LODE_LIKELY}};
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, place.best->holder);
+    draft.statement.text =
+        lode_say(d, "Allocating and freeing memory takes %.0f%% of the run time, most in %s.", 100 * share,
+                 lode_call_pair_name(d, place.best));
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s: %s in %" PRIu64 " calls", lode_call_pair_name(d, place.best),
+                                   lode_call_amount(d, place.part), place.best->calls),
+                          place.part / 1e9, "seconds"),
+        place.best->entry);
+    return lode_add_statement(d, &draft, error);
+}
+
+const struct rule lode_call_rule_churn = {
+    "churn", "a function allocates memory 100,000 times or more, 10 times in each call", CALL_NEEDS,
+    run_churn};
+const struct rule lode_call_rule_allocation = {
+    "allocation", "allocating and freeing memory takes more than 5% of the run time", CALL_NEEDS,
+    run_allocation};

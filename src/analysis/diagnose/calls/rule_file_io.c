@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file-io, small-io: file I/O takes more than 10 % of the run time, and more than 7 % without what
+ * recording its calls cost. small-io: at least 10,000 calls of less than 20 us each.
+ * Guard: share of the run; where one thread does it beside others that work, possible only.
+ * Gain: the corrected share. Likely.
+ */
+#include "analysis/diagnose/calls/facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define IO_MIN      0.10
+#define CORRECTED   0.07
+#define BY_ONE      0.80
+#define BESIDE      0.50
+#define SMALL_CALLS 10000
+#define SMALL_CALL  20000.0 /* nanoseconds */
+
+struct io {
+    double share, corrected;
+    bool is_beside; /* other threads work meanwhile */
+    struct call_place place;
+};
+
+/* The share of the run: of one thread, if it does nearly all of it. */
+static struct io measure(const struct lode_diagnosis *d)
+{
+    const struct call_facts *facts = d->calls;
+    struct io io = {.place = lode_call_place(d, CALL_SET(FILE))};
+    double time = lode_call_time(d, CALL_SET(FILE)), most = 0, others = 0, lives = 0;
+    const struct call_track *one = NULL;
+    for (size_t i = 0; i < facts->track_count; i++)
+        if (!facts->tracks[i].is_left_out && (double)facts->tracks[i].time[LODE_ACTIVITY_FILE] > most) {
+            most = (double)facts->tracks[i].time[LODE_ACTIVITY_FILE];
+            one = &facts->tracks[i];
+        }
+    for (size_t i = 0; i < facts->track_count; i++)
+        if (&facts->tracks[i] != one && !facts->tracks[i].is_left_out) {
+            others += (double)facts->tracks[i].useful;
+            lives += (double)(facts->tracks[i].end - facts->tracks[i].begin);
+        }
+    bool is_of_one = most > BY_ONE * time;
+    io.share = is_of_one ? time / lode_call_run(d) : lode_call_share(d, time);
+    io.corrected = time > 0 ? io.share * fmax(0, 1 - (double)io.place.calls * (double)facts->cost / time) : 0;
+    io.is_beside = is_of_one && others > BESIDE * lives && lives > 0;
+    return io;
+}
+
+static lode_status state(struct lode_diagnosis *d, const struct io *io, const char *id, lode_error *error)
+{
+    const struct call_pair *best = io->place.best;
+    bool is_small = id[0] == 's';
+    struct draft draft = {.statement = {.id = id, .confidence = io->is_beside ? LODE_POSSIBLE : LODE_LIKELY}};
+    lode_call_gain(&draft, io->corrected);
+    draft.statement.function = lode_call_name(d, best->holder);
+    draft.statement.text =
+        is_small ? lode_say(d, "Many short calls of file I/O take %.0f%% of the run time, most of them %s.",
+                            100 * io->corrected, lode_call_pair_name(d, best))
+                 : lode_say(d, "File I/O takes %.0f%% of the run time, most of it in %s.",
+                            100 * io->corrected, lode_call_pair_name(d, best));
+    draft.statement.advice = is_small ? "Try to gather them in a buffer." : NULL;
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s: %" PRIu64 " call%s of %s each", lode_call_pair_name(d, best),
+                                   best->calls, best->calls == 1 ? "" : "s",
+                                   lode_call_amount(d, lode_call_pair_time(best) / (double)best->calls)),
+                          (double)best->calls, "calls"),
+        best->entry);
+    if (best->sized)
+        lode_add_evidence(&draft, lode_say(d, "%.3g bytes each", (double)best->bytes / (double)best->sized),
+                          (double)best->bytes / (double)best->sized, "bytes");
+    return lode_add_statement(d, &draft, error);
+}
+
+static lode_status run_either(struct lode_diagnosis *d, bool is_for_small, lode_error *error)
+{
+    struct io io = measure(d);
+    if (io.share <= IO_MIN || io.corrected <= CORRECTED || io.place.best == NULL || io.place.best->calls == 0)
+        return LODE_OK;
+    const struct call_pair *best = io.place.best;
+    bool is_small =
+        best->calls >= SMALL_CALLS && lode_call_pair_time(best) < SMALL_CALL * (double)best->calls;
+    return is_small == is_for_small ? state(d, &io, is_small ? "small-io" : "file-io", error) : LODE_OK;
+}
+
+static lode_status run_file(struct lode_diagnosis *d, lode_error *error)
+{
+    return run_either(d, false, error);
+}
+
+static lode_status run_small(struct lode_diagnosis *d, lode_error *error)
+{
+    return run_either(d, true, error);
+}
+
+const struct rule lode_call_rule_file_io = {"file-io", "file I/O takes more than 10% of the run time",
+                                            CALL_NEEDS, run_file};
+const struct rule lode_call_rule_small_io = {
+    "small-io", "10,000 or more short calls of file I/O take more than 10% of the run time", CALL_NEEDS,
+    run_small};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slow-thread, imbalance: one thread or rank has more useful work than others, which wait for it.
+ * slow-thread: one of at least three has more than 1.5 times the work of all others, which differ
+ * by less than 1.3. imbalance: load balance below 0.90 for ranks, 0.85 for threads.
+ * Needs: several threads, and running time. Guard: like with like (groups.c); the others really
+ * waited for a third of what they work less: with a common queue, one that is pre-empted has less
+ * work and does not wait; 5 % of the run time.
+ * Gain: (largest - mean work) / run time. Likely.
+ */
+#include "analysis/diagnose/calls/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define RANKS_MIN   0.10
+#define THREADS_MIN 0.15
+#define GAIN_MIN    0.05
+#define SLOW_MIN    1.5
+#define ALIKE_MAX   1.3
+#define WAITED_MIN  (1.0 / 3)
+
+/* By how much the slowest exceeds the others; 0: it is not one alone. */
+static double find_slow(const struct call_group *group)
+{
+    double most = 0, least = HUGE_VAL;
+    for (size_t i = 0; i < group->count; i++) {
+        if (i == group->longest)
+            continue;
+        most = fmax(most, group->members[i].work);
+        least = fmin(least, group->members[i].work);
+    }
+    bool is_alone =
+        group->count > 2 && least > 0 && most < ALIKE_MAX * least && group->most > SLOW_MIN * most;
+    return is_alone ? group->most / most : 0;
+}
+
+static const char *describe(struct lode_diagnosis *d, const struct call_group *group,
+                            const struct call_member *member)
+{
+    if (group->kind != GROUP_RANKS)
+        return lode_call_thread(d, member->track);
+    return lode_say(d, "rank %u (process %d)", member->rank, member->track->pid);
+}
+
+static lode_status state(struct lode_diagnosis *d, const struct call_group *group, const char *id,
+                         const char *text, double gain, lode_error *error)
+{
+    static const char *const words[] = {"profiles", NULL};
+    const struct call_member *longest = &group->members[group->longest];
+    struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .text = text}};
+    const char *function = lode_call_name(d, longest->track->busiest);
+    lode_call_gain(&draft, gain);
+    draft.statement.function = function;
+    draft.statement.has_thread = 1;
+    draft.statement.thread = longest->track->tid;
+    draft.statement.has_rank = group->kind == GROUP_RANKS;
+    draft.statement.rank = longest->rank;
+    lode_set_command(
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s works %s, the mean is %s", describe(d, group, longest),
+                                   lode_call_amount(d, group->most), lode_call_amount(d, group->mean)),
+                          group->most / 1e9, "seconds"),
+        words);
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "there, %s has most of the running time: %s", function,
+                                   lode_call_amount(d, (double)longest->track->busiest_time)),
+                          (double)longest->track->busiest_time / 1e9, "seconds"),
+        longest->track->busiest);
+    lode_add_explains(&draft, group->kind == GROUP_RANKS ? "mpi" : "omp-imbalance");
+    lode_add_explains(&draft, "efficiency");
+    return lode_add_statement(d, &draft, error);
+}
+
+static lode_status judge(struct lode_diagnosis *d, const struct call_group *group, bool is_for_slow,
+                         lode_error *error)
+{
+    static const char *const nouns[] = {"Ranks", "OpenMP threads", "Threads"};
+    double excess = group->most - group->mean, gain = excess / lode_call_run(d);
+    double lost = group->most > 0 ? excess / group->most : 0, slow = find_slow(group);
+    if (gain < GAIN_MIN || group->loss < WAITED_MIN * excess ||
+        lost <= (group->kind == GROUP_RANKS ? RANKS_MIN : THREADS_MIN) || (slow > 0) != is_for_slow)
+        return LODE_OK;
+    const struct call_member *longest = &group->members[group->longest];
+    const char *name = describe(d, group, longest), *function = lode_call_name(d, longest->track->busiest);
+    const char *text =
+        is_for_slow
+            ? lode_say(d, "One of %zu %s, %s, has %.1f times the work of the others, in %s.", group->count,
+                       group->kind == GROUP_RANKS ? "ranks" : "threads", name, slow, function)
+            : lode_say(d, "%s have unequal work: load balance %.2f. %s%s has the most, in %s.",
+                       nouns[group->kind], 1 - lost,
+                       name[0] == 't'   ? "T"
+                       : name[0] == 'r' ? "R"
+                                        : "P",
+                       name + 1, function);
+    return state(d, group, is_for_slow ? "slow-thread" : "imbalance", text, gain, error);
+}
+
+static lode_status run_either(struct lode_diagnosis *d, bool is_for_slow, lode_error *error)
+{
+    struct call_group group;
+    LODE_TRY(lode_call_group_find(d, &group, error));
+    lode_status status = group.count > 1 ? judge(d, &group, is_for_slow, error) : LODE_OK;
+    free(group.members);
+    return status;
+}
+
+static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
+{
+    return run_either(d, false, error);
+}
+
+static lode_status run_slow(struct lode_diagnosis *d, lode_error *error)
+{
+    return run_either(d, true, error);
+}
+
+enum {
+    NEEDS = CALL_NEEDS | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_RUNNING
+};
+
+const struct rule lode_call_rule_imbalance = {
+    "imbalance", "threads or ranks have unequal work, and wait for the one with the most", NEEDS,
+    run_imbalance};
+const struct rule lode_call_rule_slow_thread = {
+    "slow-thread", "one thread or rank has more than 1.5 times the work of all others", NEEDS, run_slow};
