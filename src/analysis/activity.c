@@ -222,9 +222,21 @@ unsigned lode_activity_below(unsigned above, unsigned activity)
     return above == LODE_ACTIVITY_OWN || is_weak(above) ? activity : above;
 }
 
+/* By its name, as if it were a stub for a function of a library: "read [program]". */
+static unsigned activity_of_leaf(const lode_function *function)
+{
+    char stub[LODE_NAME_COMPARED + sizeof "@plt"];
+    struct lode_text symbol = lode_activity_symbol(function->name ? function->name : "");
+    if (symbol.length == 0 || symbol.length > LODE_NAME_COMPARED)
+        return LODE_ACTIVITY_OWN;
+    (void)snprintf(stub, sizeof stub, "%.*s@plt", (int)symbol.length, symbol.bytes);
+    lode_activity activity = lode_activity_of_names(NULL, stub);
+    return activity == LODE_ACTIVITY_LIB ? LODE_ACTIVITY_OWN : activity;
+}
+
 lode_status lode_activity_paths(unsigned char *paths, unsigned char *is_own,
                                 const struct lode_context_tree *tree, const lode_kind_rules *rules,
-                                lode_error *error)
+                                const unsigned char *leaves, lode_error *error)
 {
     uint32_t functions = 0;
     for (uint32_t i = 0; i < tree->count; i++) {
@@ -248,6 +260,8 @@ lode_status lode_activity_paths(unsigned char *paths, unsigned char *is_own,
             node->function && node->function->module ? &known[node->function->index] : NULL;
         unsigned activity =
             cached && *cached ? *cached - 1u : (unsigned)lode_activity_of_context(rules, node);
+        if (activity == LODE_ACTIVITY_OWN && leaves && node->function && leaves[node->function->index])
+            activity = activity_of_leaf(node->function);
         if (cached)
             *cached = (unsigned char)(activity + 1);
         paths[i] = (unsigned char)lode_activity_below(above, activity);

@@ -39,9 +39,11 @@ lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_
  * the innermost function of the application; what only passes time on, such as libstdc++, belongs
  * to its caller. A byte is a lode_activity; LODE_ACTIVITY_COUNT: no function of an application or
  * of an active library is above. `is_own`: whether a context begins a function of the application.
+ * `leaves`: by index of function, those that call no other: their names alone can say that they are
+ * of a library; NULL: none.
  */
 lode_status lode_activity_paths(unsigned char *paths, unsigned char *is_own,
                                 const struct lode_context_tree *tree, const lode_kind_rules *rules,
-                                lode_error *error);
+                                const unsigned char *leaves, lode_error *error);
 
 #endif

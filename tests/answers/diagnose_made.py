@@ -15,6 +15,7 @@ MAIN = ((APP, "main"),)
 REGION = MAIN + ((GOMP, "GOMP_parallel"), (APP, "solve._omp_fn.0"))
 WORKER = ((GOMP, "gomp_thread_start"), (APP, "solve._omp_fn.0"))
 WAIT = ((GOMP, "gomp_thread_start"), (GOMP, "gomp_team_barrier_wait_end"))
+STARTED = ((None, None),)  # threads that the program starts itself: before their first function
 KERNEL = MAIN + ((CUDA, "cudaLaunchKernel"), (None, "<gpu kernel>"))
 
 
@@ -43,7 +44,8 @@ class _Tree:
     def __init__(self):
         self.modules, self.functions, self.nodes = [], [], {}
         self.entry = {"id": 1, "entry": "main_thread", "name": "main thread", "children": []}
-        self.count = 2
+        self.threads = {"id": 2, "entry": "application_thread", "name": "application thread", "children": []}
+        self.count = 3
 
     def _module(self, path):
         if path not in self.modules:
@@ -51,8 +53,8 @@ class _Tree:
         return self.modules.index(path)
 
     def node(self, path):
-        if not path:
-            return self.entry
+        if not path or path == STARTED:
+            return self.threads if path else self.entry
         if path not in self.nodes:
             key = (path[-1][1], self._module(path[-1][0]) if path[-1][0] else None)
             if key not in self.functions:
@@ -66,7 +68,7 @@ class _Tree:
 
     def above(self, path):
         """Ids of a context and of all above it."""
-        return [0, 1] + [self.node(path[:i])["id"] for i in range(1, len(path) + 1)]
+        return [0] + [self.node(path[:i])["id"] for i in range(path[:1] == STARTED, len(path) + 1)]
 
 
 def _samples(thread, tree):
@@ -115,5 +117,5 @@ def database(threads, metrics=("CPUTIME (sec)",), root=None):
                      "scopes": [{"name": n, "type": t, "propagation_index": p} for n, t, p in SCOPES], "metrics": described,
                      "modules": [{"path": path} for path in tree.modules], "files": [],
                      "functions": [{"name": name, "module": module, "offset": 16 * i, "file": None, "line": 0}
-                                   for i, (name, module) in enumerate(tree.functions)], "entry_points": [tree.entry]},
+                                   for i, (name, module) in enumerate(tree.functions)], "entry_points": [tree.entry] + [tree.threads] * bool(tree.threads["children"])},
             "profiles": profiles, "context_block_count": tree.count, "traces": traces}

@@ -8,9 +8,13 @@ activity    Of a function: kinds.py. Of the costs at a context: walk down the pa
             less than its callees (measurement tool, start of threads, kernel, nothing at all), a library function makes it its own activity;
             below another library function it does not, but that waiting inside the OpenMP runtime is "omp-wait". What the scheduler
             has directly below an application function is "off-cpu".
-place       0: no application function above; 1: below one; 2: below one whose name marks the body of an OpenMP region.
+            In a database that was built from calls, a function that calls no other (but the scheduler) has the activity of a library function
+            of its name.
+place       0: no application function above; 1: below one; 2: below one whose name marks the body of an OpenMP region; 3: below a function of
+            the activity "lock" whose name contains "join".
 time        Of a profile: own costs (inclusive value less that of listed children) by activity and place. Only profiles without GPU ids.
-threads     Profiles with time that have some below an application function or in the OpenMP runtime; the others are helpers.
+threads     Profiles with time that have some below an application function or in the OpenMP runtime, and not more than 90 % at place 3; the
+            others are helpers.
 rank        Threads with one (NODE, RANK); without RANK, with one NODE. Its master is that with the lowest THREAD.
 useful      All time but that in MPI, the OpenMP runtime, locks, network and polling, sleep, off-CPU, GPU runtime.
 metric      The first of REALTIME, CPUTIME, cycles, perf::cpu-clock and perf::task-clock that has a total; else "time (sec)" of a database that
@@ -45,14 +49,31 @@ def module_and_name(db, context):
     return db.module_path(module), record["name"] if record else None
 
 
+def leaves(db):
+    """Functions that call no other than the scheduler."""
+    starts = [c for c in db.contexts if c.begins_function() and c.lexical not in ("entry", "global")]
+    callers = {c.parent.function for c in starts if not (module_and_name(db, c)[1] or "").startswith("linux:schedule")
+               and c.parent in starts}
+    return {c.function for c in starts if c.function is not None} - callers
+
+
+def activity_by_name(name):
+    found = kinds.activity(None, name.split(" [")[0] + "@plt") if name else "own"
+    return "own" if found == "lib" else found
+
+
 def paths(db):
     """By index of context: (activity or None, place)."""
     found = []
+    metric = metric_of(db)
+    named = leaves(db) if metric and metric["name"] == "time (sec)" else set()
     for context in db.contexts:
         above, place = found[context.parent.index] if context.parent else (None, 0)
         if context.begins_function() and context.lexical not in ("entry", "global"):
             module, name = module_and_name(db, context)
             activity = kinds.activity(module, name)
+            if activity == "own" and context.function in named:
+                activity = activity_by_name(name)
             if activity == "own":
                 above, place = "own", max(place, 1)
                 if name and REGION.search(name):
@@ -63,6 +84,8 @@ def paths(db):
                 above = activity
             if above == "own" and (name or "").startswith("linux:schedule"):
                 above = "off-cpu"
+            if activity != "own" and above == "lock" and name and "join" in name:
+                place = 3
         found.append((above, place))
     return found
 
@@ -83,13 +106,15 @@ class Thread:
         self.profile, self.ids, self.time = profile, ids, time  # time: by (activity, place)
         self.total = math.fsum(time.values())
 
-    def sum(self, activities=None, places=(0, 1, 2)):
+    def sum(self, activities=None, places=(0, 1, 2, 3)):
         return math.fsum(t for (a, p), t in self.time.items() if p in places and (activities is None or a in activities))
 
-    def useful(self, places=(0, 1, 2)):
+    def useful(self, places=(0, 1, 2, 3)):
         return math.fsum(t for (a, p), t in self.time.items() if p in places and a not in NOT_USEFUL)
 
     def is_helper(self):
+        if self.sum(places=(3,)) > 0.9 * self.total:
+            return True
         return not self.sum(places=(1, 2)) and not self.sum(OPENMP)
 
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import db_write  # noqa: E402
 import diagnose_reference as reference  # noqa: E402
 from db_model import Database  # noqa: E402
-from diagnose_made import APP, CUDA, GOMP, KERNEL, LIBC, MAIN, MPI, REGION, WAIT, WORKER, Stream, Thread, database  # noqa: E402
+from diagnose_made import APP, CUDA, GOMP, KERNEL, LIBC, MAIN, MPI, REGION, STARTED, WAIT, WORKER, Stream, Thread, database  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SOLVE = MAIN + ((APP, "solve"),)
@@ -31,6 +31,8 @@ WRITE = MAIN + ((APP, "save"), (LIBC, "write"))
 INIT = MAIN + ((MPI, "PMPI_Init"),)
 BLOCKED, READY = ((None, "linux:schedule"),), ((None, "linux:schedule (pre-empted)"),)
 JOIN, LOCK = MAIN + ((APP, "pthread_join"),) + BLOCKED, SOLVE + ((APP, "pthread_mutex_lock"),) + BLOCKED
+RUN = STARTED + ((APP, "run"),)
+GOMP_REGION, BODY = MAIN + ((APP, "GOMP_parallel"), (APP, "solve._omp_fn.0")), STARTED + ((APP, "solve._omp_fn.0"),)
 HELPER = ((LIBC, "start_thread"), (MPI, "progress_engine"))
 
 
@@ -138,7 +140,25 @@ CASES = [
     ("calls of 15 ms", calls({SOLVE: 0.012}, length=0.015), {"hot-spot"}, set()),
     ("calls, threads that are blocked", calls({SOLVE: 6.0, SOLVE + BLOCKED: 4.0}, {SOLVE: 4.0, SOLVE + BLOCKED: 6.0}), {"efficiency", "hot-spot"}, set()),
     ("calls, threads that are pre-empted", calls({SOLVE: 6.0, SOLVE + READY: 4.0}, {SOLVE: 4.0, SOLVE + READY: 6.0}), {"hot-spot"}, {"pre-empted"}),
-    ("calls, a thread that waits for the ends of others", calls({JOIN: 10.0}, {SOLVE: 10.0}, {SOLVE: 10.0}), {"hot-spot"}, set()),
+    ("calls, a thread that waits for the ends of others", calls({JOIN: 9.5, SOLVE: 0.5}, {RUN: 10.0}, {RUN: 10.0}), {"hot-spot"}, {"helpers"}),
+    ("calls, a thread that also works", calls({JOIN: 8.0, SOLVE: 2.0}, {RUN: 10.0}, {RUN: 10.0}), {"hot-spot"}, set()),
+    ("calls, one thread with four times the work", calls({JOIN: 10.0}, {RUN: 2.4, RUN + BLOCKED: 7.6}, {RUN: 9.6, RUN + BLOCKED: 0.4},
+                                                         {RUN: 2.4, RUN + BLOCKED: 7.6}), {"imbalance", "hot-spot"}, {"helpers"}),
+    ("calls, threads that do not do the same", calls({JOIN: 10.0}, {RUN: 9.9, RUN + BLOCKED: 0.1}, {STARTED + ((APP, "log"),): 2.0}),
+     {"efficiency", "hot-spot"}, {"helpers"}),
+    ("calls, threads that live one after another", database(
+        [Thread({RUN: 5.0}, thread=t, line=(5 * (t // 2), 5 * (t // 2) + 5), others={1: {RUN: 1}}) for t in range(4)], ["time (sec)", "calls"]),
+     {"hot-spot"}, set()),
+    ("calls that read a file", calls({SOLVE: 6.0, SOLVE + ((APP, "pread [solver]"),): 1.0, SOLVE + ((APP, "pread [solver]"),) + BLOCKED: 3.0}),
+     {"file-io", "hot-spot"}, set()),
+    ("calls of an own function that is named like one of a library", calls({SOLVE: 6.0, SOLVE + ((APP, "read"), (APP, "parse")): 4.0}), {"hot-spot"}, set()),
+    ("calls, workers that wait between regions", calls({SOLVE: 5.0, GOMP_REGION: 5.0}, {BODY: 5.0}, {BODY: 5.0}), {"omp-serial", "hot-spot"}, set()),
+    ("calls, short waits between regions", calls({SOLVE: 0.8, GOMP_REGION: 9.2}, {BODY: 9.2}, {BODY: 9.2}), {"hot-spot"}, set()),
+    ("calls, workers that are pre-empted", calls({SOLVE: 5.0, GOMP_REGION: 3.5, GOMP_REGION + READY: 1.5}, {BODY: 3.5, BODY + READY: 1.5},
+                                                 {BODY: 3.5, BODY + READY: 1.5}), {"hot-spot"}, {"pre-empted"}),
+    ("calls of MPI while another rank is pre-empted", database(
+        [Thread({SOLVE: 6.0, SOLVE + ((APP, "MPI_Allreduce"),): 4.0}, rank=0, line=(0, 10), others={1: {SOLVE: 1}}),
+         Thread({SOLVE: 6.0, SOLVE + READY: 4.0}, rank=1, line=(0, 10), others={1: {SOLVE: 1}})], ["time (sec)", "calls"]), {"hot-spot"}, {"pre-empted"}),
     ("calls without their numbers", database([Thread({SOLVE: 10.0}, line=(0, 10))], ["time (sec)"]), set(), {"no-cpu-metric"}),
     ("no metric of the processor", database([Thread({SOLVE: 10.0}, line=(0, 10))], ["GINS"]), set(), {"no-cpu-metric"}),
 ]
@@ -242,8 +262,15 @@ def figures_are_those_that_were_planted(tap, lode, folder):
     tap.check(mpi and close(mpi["gain_percent"], 30) and "mostly in MPI_Allreduce below solve" in mpi["text"] and "at most 0%" in mpi["evidence"][1]["text"],
               "MPI with equal work: 30 %, MPI_Allreduce below solve, not explained by unequal work", [mpi])
     unequal = statement("one rank with three times the work", "imbalance")
-    tap.check(unequal and close(unequal["gain_percent"], 45) and "0.50" in unequal["text"] and "rank 3" in unequal["evidence"][0]["text"],
+    tap.check(unequal and close(unequal["gain_percent"], 45) and "0.50" in unequal["text"] and "rank 3" in unequal["evidence"][0]["text"] and
+              unequal["rank"] == 3 and unequal["function"] == "solve",
               "one rank with three times the work: rank 3, load balance 0.50", [unequal])
+    slow = statement("calls, one thread with four times the work", "imbalance")
+    tap.check(slow and slow["thread"] == 2 and slow["function"] == "run" and "in run: load balance 0.50" in slow["text"] and close(slow["gain_percent"], 48),
+              "one thread with four times the work: thread 2, in run", [slow])
+    between = statement("calls, workers that wait between regions", "omp-serial")
+    tap.check(between and between["function"] == "solve" and "33.3%" in between["evidence"][0]["text"] and close(between["gain_percent"], 50),
+              "workers that wait between regions: a third of the time, for solve", [between])
     idle = statement("a GPU that waits", "gpu-idle")
     tap.check(idle and close(idle["gain_percent"], 54) and "57%" in idle["text"] and "in solve for 100% of it" in idle["evidence"][1]["text"],
               "a GPU that waits: 5.4 of 9.4 s, meanwhile the CPU is in solve", [idle])

@@ -90,10 +90,16 @@ static bool is_std(const lode_context *context)
     return false;
 }
 
-/* Time off the processor that no library function explains. */
+bool lode_has_function(const lode_context *context)
+{
+    return begins_function(context) && context->lexical != LODE_LEXICAL_ENTRY &&
+           context->lexical != LODE_LEXICAL_GLOBAL && context->function;
+}
+
+/* Off-CPU time that no library function explains. */
 static bool is_off_cpu(const lode_context *context)
 {
-    const char *name = begins_function(context) && context->function ? context->function->name : NULL;
+    const char *name = lode_has_function(context) ? context->function->name : NULL;
     return name && strncmp(name, "linux:schedule", strlen("linux:schedule")) == 0;
 }
 
@@ -110,6 +116,12 @@ static void enter_application(struct lode_diagnosis *d, const lode_context *cont
     d->profiles->entries[i] = i;
 }
 
+static bool is_join(const struct lode_diagnosis *d, const lode_context *context)
+{
+    const char *name = lode_has_function(context) ? context->function->name : NULL;
+    return name && d->profiles->activities_of[context->index] == LODE_ACTIVITY_LOCK && strstr(name, "join");
+}
+
 static void find_place(struct lode_diagnosis *d, const lode_context *context, bool is_own)
 {
     uint32_t i = context->index, above = context->parent;
@@ -121,8 +133,33 @@ static void find_place(struct lode_diagnosis *d, const lode_context *context, bo
         d->profiles->activities_of[i] = LODE_ACTIVITY_OFF_CPU;
     if (is_own)
         enter_application(d, context);
-    else if (d->profiles->activities_of[i] != d->profiles->activities_of[above])
+    else if (is_join(d, context))
+        d->profiles->places[i] = PLACE_JOIN;
+    if (!is_own && d->profiles->activities_of[i] != d->profiles->activities_of[above])
         d->profiles->entries[i] = i;
+}
+
+/*
+ * By index of function: it calls no other. In recordings, calls of library functions have the
+ * module of the program. NULL: there is no memory.
+ */
+static unsigned char *find_leaves(const lode_database *db)
+{
+    const struct lode_context_tree *tree = &db->tree;
+    uint32_t functions = 0;
+    for (uint32_t i = 1; i < tree->count; i++)
+        if (lode_has_function(&tree->nodes[i]) && tree->nodes[i].function->index >= functions)
+            functions = tree->nodes[i].function->index + 1;
+    unsigned char *leaves = malloc((size_t)functions + 1);
+    if (leaves == NULL)
+        return NULL;
+    memset(leaves, 1, (size_t)functions + 1);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const lode_context *caller = &tree->nodes[tree->nodes[i].parent];
+        if (lode_has_function(&tree->nodes[i]) && !is_off_cpu(&tree->nodes[i]) && lode_has_function(caller))
+            leaves[caller->function->index] = 0;
+    }
+    return leaves;
 }
 
 lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error)
@@ -138,9 +175,12 @@ lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error)
                        d->profiles->entries && d->profiles->functions,
                    error);
     unsigned char *is_own = calloc(count, 1);
-    LODE_TRY_ALLOC(is_own, error);
+    unsigned char *leaves = d->profiles->is_counted ? find_leaves(d->profiles->db) : NULL;
     lode_status status =
-        lode_activity_paths(d->profiles->activities_of, is_own, tree, d->options.kinds, error);
+        is_own == NULL || (d->profiles->is_counted && leaves == NULL)
+            ? lode_fail_memory(error)
+            : lode_activity_paths(d->profiles->activities_of, is_own, tree, d->options.kinds, leaves, error);
+    free(leaves);
     for (uint32_t i = 1; i < tree->count && status == LODE_OK; i++)
         find_place(d, &tree->nodes[i], is_own[i]);
     free(is_own);

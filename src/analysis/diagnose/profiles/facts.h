@@ -14,6 +14,7 @@ enum place {
     PLACE_RUNTIME,     /* no application function is above */
     PLACE_APPLICATION, /* below one */
     PLACE_REGION,      /* below the body of an OpenMP region */
+    PLACE_JOIN,        /* below a function that waits for the end of a thread */
     PLACE_COUNT
 };
 
@@ -29,7 +30,8 @@ enum {
 #define USEFUL (~NOT_USEFUL)
 #define ALL    (~0u)
 /* A set of places. */
-#define OUTSIDE    (1u << PLACE_RUNTIME | 1u << PLACE_APPLICATION)
+#define OUTSIDE    (1u << PLACE_RUNTIME | 1u << PLACE_APPLICATION | 1u << PLACE_JOIN)
+#define JOINS      (1u << PLACE_JOIN)
 #define INSIDE     (1u << PLACE_REGION)
 #define EVERYWHERE (OUTSIDE | INSIDE)
 
@@ -71,6 +73,8 @@ enum need {
     NEED_STREAMS,       /* trace lines of GPU streams */
     NEED_UNSAMPLED_GPU, /* GPU instructions were not sampled */
     NEED_STALLS,        /* they were */
+    NEED_RUNNING,       /* threads that got processors */
+    NEED_ALIVE,         /* threads that last as long as the run */
     NEED_SECONDS,       /* the run time in seconds */
     NEED_VALUES,        /* the time of each thread by activity */
     NEED_MASTERS,       /* the same of masters */
@@ -114,9 +118,10 @@ struct profile_facts {
     size_t thread_count;
     struct rank *ranks;
     size_t rank_count;
-    double longest; /* time of a thread */
-    double span;    /* of trace lines: first to last sample */
-    double covered; /* mean share of it that a line has */
+    uint32_t joiners; /* of those left out: they wait for the ends of others */
+    double longest;   /* time of a thread */
+    double span;      /* of trace lines: first to last sample */
+    double covered;   /* mean share of it that a line has */
     struct blame blame;
     struct gpu gpu;
     bool is_counted;  /* the time of all calls: there are no samples */
@@ -134,6 +139,8 @@ void lode_profile_facts_free(struct profile_facts *facts);
 
 /* Chooses the metric, or notes that there is none. */
 void lode_diagnose_choose_metric(struct lode_diagnosis *d);
+/* Whether a context begins a function that is known: entry points have none. */
+bool lode_has_function(const lode_context *context);
 /* Activities and places of contexts. */
 lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error);
 /* The time of each thread. */
@@ -174,8 +181,6 @@ uint64_t lode_blame_interval(const struct lode_diagnosis *d, uint64_t *by_contex
 lode_status lode_diagnose_blame(struct lode_diagnosis *d, lode_error *error);
 /* The share of the waiting that falls into some activities of masters. */
 double lode_blamed(const struct lode_diagnosis *d, unsigned activities);
-/* Cost of functions that decide the activity of their time and whose names contain `part`. */
-double lode_diagnose_entries(const struct lode_diagnosis *d, lode_activity activity, const char *part);
 /* Half of the 95 % interval of a share of some samples, or of all. */
 double lode_error_of_share(double share, double samples);
 double lode_share_error(const struct lode_diagnosis *d, double share);
@@ -240,6 +245,13 @@ struct path {
 
 lode_status lode_diagnose_path(const struct lode_diagnosis *d, const lode_cost *cost, unsigned activities,
                                struct path *path, lode_error *error);
+
+/*
+ * The function of the application in which some threads, neighbours, work longer than 1 / parts of
+ * all; NULL: none.
+ */
+lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, size_t count, size_t parts,
+                                 const lode_context **holder, lode_error *error);
 
 /* "mostly", if the path has most of the cost. */
 const char *lode_mostly(const struct path *path);

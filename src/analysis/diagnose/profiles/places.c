@@ -189,18 +189,58 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
     return LODE_OK;
 }
 
-double lode_diagnose_entries(const struct lode_diagnosis *d, lode_activity activity, const char *part)
+/* Selects the threads of a rank, or one of them. */
+static lode_status select_threads(const struct lode_diagnosis *d, size_t first, size_t count,
+                                  lode_selection **selection, lode_error *error)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < d->profiles->db->tree.count; i++) {
-        if (d->profiles->activities_of[i] != activity || !(d->profiles->cost->own[i] > 0))
-            continue;
-        const lode_context *entry = &d->profiles->db->tree.nodes[d->profiles->entries[i]];
-        const char *name = entry->function ? entry->function->name : NULL;
-        if (name && strstr(name, part))
-            sum += d->profiles->cost->own[i];
+    enum {
+        ITEM = 16
+    };
+    size_t size = count * ITEM + ITEM, length = 0;
+    char *text = malloc(size);
+    LODE_TRY_ALLOC(text, error);
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%u",
+                                   i ? "+" : "profile=", d->profiles->threads[first + i].profile);
+    lode_status status = lode_selection_parse(selection, d->profiles->db, text, error);
+    free(text);
+    return status;
+}
+
+static lode_status find_excess(const struct lode_diagnosis *d, const lode_cost *cost, double all,
+                               const lode_context **holder, lode_error *error)
+{
+    struct sums sums;
+    lode_status status = LODE_OK;
+    init_sums(&sums);
+    for (uint32_t i = 0; i < d->profiles->db->tree.count && status == LODE_OK; i++) {
+        double excess = cost->own[i] - d->profiles->cost->own[i] / all;
+        if (excess != 0 && d->profiles->holders[i] && USEFUL >> d->profiles->activities_of[i] & 1)
+            status = add_sum(&sums, &d->profiles->db->tree.nodes[d->profiles->holders[i]], excess, error);
     }
-    return sum;
+    const struct sum *best = largest(&sums);
+    *holder = status == LODE_OK && best && best->cost > 0 ? best->sample : NULL;
+    free_sums(&sums);
+    return status;
+}
+
+lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, size_t count, size_t parts,
+                                 const lode_context **holder, lode_error *error)
+{
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    lode_selection *selection;
+    lode_cost *cost;
+    LODE_TRY(select_threads(d, first, count, &selection, error));
+    options.metric = d->run.metric;
+    options.selection = selection;
+    options.threads = d->options.threads;
+    options.pool = d->options.pool;
+    lode_status status = lode_cost_compute(&cost, d->profiles->db, &options, error);
+    lode_selection_free(selection);
+    LODE_TRY(status);
+    status = find_excess(d, cost, (double)parts, holder, error);
+    lode_cost_free(cost);
+    return status;
 }
 
 /* ---- the hottest function ---- */

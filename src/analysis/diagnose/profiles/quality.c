@@ -19,6 +19,7 @@ enum {
 #define MOST_BUSY        1.10
 #define SECONDS_MIN      0.010
 #define PREEMPTED_MAX    0.05
+#define PREEMPTED_MOST   0.10
 
 static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
@@ -159,24 +160,35 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         error);
 }
 
-/* Threads that were ready to run own code, and did not. */
-static lode_status look_at_preemption(struct lode_diagnosis *d, lode_error *error)
+/* Threads that were ready to run, and did not: all of it, and in own code. */
+static double add_up_preemption(struct lode_diagnosis *d)
 {
     const struct profile_facts *facts = d->profiles;
-    const lode_context *nodes = facts->db->tree.nodes;
-    for (uint32_t i = 0; facts->is_counted && i < facts->db->tree.count; i++)
-        if (facts->activities_of[i] == LODE_ACTIVITY_OFF_CPU && nodes[i].function &&
-            nodes[i].function->name && strstr(nodes[i].function->name, "pre-empted"))
-            d->profiles->preempted += fmax(0, facts->cost->own[i]);
-    double share = d->run.total > 0 ? facts->preempted / d->run.total : 0;
+    double sum = 0;
+    for (uint32_t i = 0; facts->is_counted && i < facts->db->tree.count; i++) {
+        const lode_context *context = &facts->db->tree.nodes[i];
+        const char *name = lode_has_function(context) ? context->function->name : NULL;
+        if (name == NULL || strstr(name, "pre-empted") == NULL)
+            continue;
+        double time = fmax(0, facts->cost->own[i]);
+        sum += time;
+        d->profiles->preempted += facts->activities_of[i] == LODE_ACTIVITY_OFF_CPU ? time : 0;
+    }
+    return sum;
+}
+
+static lode_status look_at_preemption(struct lode_diagnosis *d, lode_error *error)
+{
+    double time = add_up_preemption(d), share = d->run.total > 0 ? time / d->run.total : 0;
+    d->lacks[NEED_RUNNING] = share > PREEMPTED_MOST;
     if (!(share > PREEMPTED_MAX))
         return LODE_OK;
-    return lode_add_note(d, "pre-empted", LODE_NOTE_BIASED, share,
-                         lode_say(d,
-                                  "Threads were pre-empted in %.0f%% of their time: processors were shared. "
-                                  "Work is judged by running time.",
-                                  100 * share),
-                         error);
+    return lode_add_note(
+        d, "pre-empted", LODE_NOTE_BIASED, share,
+        lode_say(d, "Threads were pre-empted in %.0f%% of their time: processors were shared.%s", 100 * share,
+                 d->lacks[NEED_RUNNING] ? " Only running time is judged, not waiting for other threads."
+                                        : ""),
+        error);
 }
 
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
@@ -186,12 +198,18 @@ static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
                                lode_say(d, "Left out: %u thread%s without %s.", d->run.empty,
                                         d->run.empty == 1 ? "" : "s", lode_metric_name(d->run.metric)),
                                error));
+    uint32_t helpers = d->run.helpers - d->profiles->joiners, joiners = d->profiles->joiners;
+    const char *of_libraries =
+        helpers ? lode_say(d, "Left out: %u thread%s of libraries that never ran code of the program.",
+                           helpers, helpers == 1 ? "" : "s")
+                : "";
+    const char *of_others = joiners ? lode_say(d, "Left out: %u thread%s that only wait%s for others to end.",
+                                               joiners, joiners == 1 ? "" : "s", joiners == 1 ? "s" : "")
+                                    : "";
     if (d->run.helpers)
-        return lode_add_note(
-            d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
-            lode_say(d, "Left out: %u thread%s of libraries that never ran code of the program.",
-                     d->run.helpers, d->run.helpers == 1 ? "" : "s"),
-            error);
+        return lode_add_note(d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
+                             lode_say(d, "%s%s%s", of_libraries, helpers && joiners ? " " : "", of_others),
+                             error);
     return LODE_OK;
 }
 

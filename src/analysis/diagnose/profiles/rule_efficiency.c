@@ -12,7 +12,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     /* Not lost: threads that did not get a processor, or that wait for the ends of others. */
     double whole = (double)d->profiles->thread_count * d->run.run_time;
-    double kept = (d->profiles->preempted + lode_diagnose_entries(d, LODE_ACTIVITY_LOCK, "join")) / whole;
+    double kept = (d->profiles->preempted + lode_time_of_threads(d, ALL, JOINS)) / whole;
     if (e->useful_high + kept >= ACCEPTABLE)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY}};
@@ -28,8 +28,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     return lode_add_statement(d, &draft, error);
 }
 
-const struct rule lode_rule_efficiency = {"efficiency",
-                                          "threads do useful work in less than 80% of the run time",
-                                          1u << NEED_METRIC | 1u << NEED_VALUES | 1u << NEED_SAMPLES |
-                                              1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
-                                          run};
+const struct rule lode_rule_efficiency = {
+    "efficiency", "threads do useful work in less than 80% of the run time",
+    1u << NEED_METRIC | 1u << NEED_RUNNING | 1u << NEED_ALIVE | 1u << NEED_VALUES | 1u << NEED_SAMPLES |
+        1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT,
+    run};

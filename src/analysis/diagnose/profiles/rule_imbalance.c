@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* imbalance: one rank, or one thread of OpenMP regions, has more useful work than others. */
+/* imbalance: one rank, or one of threads that do the same, has more useful work than others. */
 #include "analysis/diagnose/profiles/facts.h"
 
 #include <lode/name.h>
@@ -8,6 +8,7 @@
 #define RANKS_MIN    0.10
 #define THREADS_MIN  0.15
 #define EXPLAINS_MIN 0.80 /* of the time in MPI */
+#define SAME_ENTRY   0.95 /* of the time of threads that the program starts */
 #define ERRORS_MIN   4    /* standard errors: the largest of many noisy values is never the mean */
 
 struct balance {
@@ -44,6 +45,50 @@ static void balance_threads(const struct lode_diagnosis *d, struct balance *b)
         note(b, lode_time_of_thread(&d->profiles->threads[i], USEFUL, INSIDE), i);
 }
 
+/* Threads that the program starts itself: all of them begin with the same function. */
+static bool have_one_entry(const struct lode_diagnosis *d)
+{
+    const struct lode_context_tree *tree = &d->profiles->db->tree;
+    const double *costs = d->profiles->cost->inclusive;
+    double most = 0, sum = 0;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const lode_context *entry = &tree->nodes[tree->nodes[i].parent];
+        if (entry->lexical != LODE_LEXICAL_ENTRY || entry->entry != LODE_ENTRY_APPLICATION_THREAD ||
+            !(costs[i] > 0))
+            continue;
+        sum += costs[i];
+        most = fmax(most, costs[i]);
+    }
+    return sum > 0 && most > SAME_ENTRY * sum;
+}
+
+/* What such threads do, but the first one. */
+static void balance_workers(const struct lode_diagnosis *d, struct balance *b)
+{
+    for (size_t i = 0; i < d->profiles->thread_count; i++)
+        if (d->profiles->threads[i].number > 0)
+            note(b, lode_time_of_thread(&d->profiles->threads[i], USEFUL, EVERYWHERE), i);
+}
+
+/* Which rank or thread it is, and in which function. */
+static lode_status set_subject(struct lode_diagnosis *d, const struct balance *b, bool is_rank,
+                               struct draft *draft, lode_error *error)
+{
+    const struct thread *thread = &d->profiles->threads[b->longest];
+    size_t count = 1;
+    for (size_t i = 0; is_rank && i < d->profiles->rank_count; i++)
+        if (d->profiles->ranks[i].first == b->longest)
+            count = d->profiles->ranks[i].count;
+    draft->statement.has_rank = thread->rank != UINT32_MAX;
+    draft->statement.rank = thread->rank;
+    draft->statement.has_thread = !is_rank;
+    draft->statement.thread = (int32_t)thread->number;
+    LODE_TRY(lode_diagnose_excess(d, b->longest, count, b->count, &draft->statement.context, error));
+    if (draft->statement.context)
+        draft->statement.function = lode_name_of(d, draft->statement.context);
+    return LODE_OK;
+}
+
 static lode_status judge(struct lode_diagnosis *d, const struct balance *b, const char *noun, double limit,
                          lode_error *error)
 {
@@ -54,9 +99,12 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
     if (loss <= limit || b->most - b->mean <= ERRORS_MIN * deviation)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "imbalance", .confidence = LODE_LIKELY}};
+    LODE_TRY(set_subject(d, b, d->profiles->rank_count > 1, &draft, error));
     lode_profile_label(d->profiles->db, d->profiles->threads[b->longest].profile, name, sizeof name);
     lode_set_gain(d, &draft, (b->most - b->mean) / d->run.run_time);
-    draft.statement.text = lode_say(d, "%s have unequal work: load balance %.2f.", noun, 1 - loss);
+    draft.statement.text = lode_say(d, "%s have unequal work%s%s: load balance %.2f.", noun,
+                                    draft.statement.function ? ", mostly in " : "",
+                                    draft.statement.function ? draft.statement.function : "", 1 - loss);
     lode_set_command(lode_add_evidence(&draft,
                                        lode_say(d, "%s works %s, the mean is %s", name,
                                                 lode_amount(d, b->most), lode_amount(d, b->mean)),
@@ -76,10 +124,14 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         balance_ranks(d, &b);
         return judge(d, &b, "Ranks", RANKS_MIN, error);
     }
-    if (d->lacks[NEED_REGIONS])
+    if (!d->lacks[NEED_REGIONS]) {
+        balance_threads(d, &b);
+        return judge(d, &b, "OpenMP threads", THREADS_MIN, error);
+    }
+    if (!have_one_entry(d))
         return LODE_OK;
-    balance_threads(d, &b);
-    return judge(d, &b, "OpenMP threads", THREADS_MIN, error);
+    balance_workers(d, &b);
+    return b.count > 1 ? judge(d, &b, "Threads", THREADS_MIN, error) : LODE_OK;
 }
 
 const struct rule lode_rule_imbalance = {"imbalance",

@@ -79,7 +79,8 @@ enum {
             1u << NEED_CONSISTENT | 1u << NEED_MPI
 };
 
-const struct rule lode_rule_mpi = {"mpi", "ranks spend more than 15% of the run time in MPI",
-                                   NEEDS | 1u << NEED_PROCESSORS | 1u << NEED_RANKS | 1u << NEED_VALUES, run};
+const struct rule lode_rule_mpi = {
+    "mpi", "ranks spend more than 15% of the run time in MPI",
+    NEEDS | 1u << NEED_PROCESSORS | 1u << NEED_RUNNING | 1u << NEED_RANKS | 1u << NEED_VALUES, run};
 const struct rule lode_rule_mpi_startup = {
     "mpi-startup", "start and end of MPI take more than 10% of the run time", NEEDS, run_startup};

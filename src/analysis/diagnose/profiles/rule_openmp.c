@@ -28,12 +28,27 @@ static double explained_at_most(const struct lode_diagnosis *d, double wait)
     return wait > 0 ? fmin(1, idle / wait) : 0;
 }
 
+/*
+ * Calls do not tell what workers do between regions: nothing is recorded while they wait. It is the
+ * rest of the run time.
+ */
+static double time_between_regions(const struct lode_diagnosis *d)
+{
+    double sum = 0;
+    for (size_t i = 0; d->profiles->is_counted && i < d->profiles->thread_count; i++) {
+        const struct thread *thread = &d->profiles->threads[i];
+        if (!thread->is_master && lode_time_of_thread(thread, ALL, INSIDE) > 0)
+            sum += fmax(0, d->run.run_time - thread->total);
+    }
+    return sum;
+}
+
 /* `is_much`: threads wait more than the limit. Only then are trace lines read. */
 static lode_status measure(struct lode_diagnosis *d, struct waiting *w, bool *is_much, lode_error *error)
 {
-    double wait = lode_time_of_threads(d, OPENMP, EVERYWHERE);
+    double between = time_between_regions(d), wait = lode_time_of_threads(d, OPENMP, EVERYWHERE) + between;
     const struct blame *blame = &d->profiles->blame;
-    *w = (struct waiting){.share = wait / d->run.total};
+    *w = (struct waiting){.share = wait / (d->run.total + between)};
     w->serial = lode_time_of_masters(d, USEFUL, OUTSIDE);
     w->explained = explained_at_most(d, wait);
     *is_much = w->share - lode_share_error(d, w->share) > WAIT_MIN;
@@ -68,7 +83,7 @@ static lode_status add_place(struct lode_diagnosis *d, struct draft *draft, lode
 {
     struct path path;
     LODE_TRY(lode_diagnose_path(d, d->profiles->blame.cost, ALL, &path, error));
-    if (path.holder == NULL)
+    if (path.entry == NULL)
         return LODE_OK;
     const char *holder = lode_name_of(d, path.holder), *entry = lode_name_of(d, path.entry);
     const char *words[] = {"tree", "--callers", entry, NULL};
@@ -80,6 +95,34 @@ static lode_status add_place(struct lode_diagnosis *d, struct draft *draft, lode
                                        lode_say(d, "%.0f%% of the waiting falls into %s%s%s", 100 * share,
                                                 holder, is_short ? "" : " > ", is_short ? "" : entry),
                                        share, "share"),
+                     words);
+    return LODE_OK;
+}
+
+/* The same without trace lines: where masters are outside of regions. */
+static lode_status add_serial_place(struct lode_diagnosis *d, struct draft *draft, lode_error *error)
+{
+    const struct profile_facts *facts = d->profiles;
+    const lode_cost *masters;
+    lode_cost *outside;
+    struct path path;
+    LODE_TRY(lode_diagnose_master_cost(d, &masters, error));
+    LODE_TRY(lode_cost_make(&outside, facts->db, error));
+    for (uint32_t i = 0; i < facts->db->tree.count; i++)
+        outside->own[i] = facts->places[i] == PLACE_REGION ? 0 : masters->own[i];
+    lode_status status = lode_diagnose_path(d, outside, ~OPENMP, &path, error);
+    lode_cost_free(outside);
+    LODE_TRY(status);
+    if (path.holder == NULL)
+        return LODE_OK;
+    const char *holder = lode_name_of(d, path.holder);
+    const char *words[] = {"tree", "--callers", holder, NULL};
+    draft->statement.function = holder;
+    draft->statement.context = path.holder;
+    lode_set_command(lode_add_evidence(draft,
+                                       lode_say(d, "%.0f%% of what first threads do alone is in %s",
+                                                100 * path.share, holder),
+                                       path.share, "share"),
                      words);
     return LODE_OK;
 }
@@ -96,8 +139,7 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     draft.statement.text =
         "OpenMP threads wait while the first thread of their process works outside of regions.";
     add_wait(d, &draft, &w);
-    if (w.is_traced)
-        LODE_TRY(add_place(d, &draft, error));
+    LODE_TRY(w.is_traced ? add_place(d, &draft, error) : add_serial_place(d, &draft, error));
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
 }
@@ -126,8 +168,9 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 }
 
 enum {
-    NEEDS = 1u << NEED_METRIC | 1u << NEED_VALUES | 1u << NEED_SAMPLES | 1u << NEED_THREADS |
-            1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT | 1u << NEED_REGIONS | 1u << NEED_PROCESSORS
+    NEEDS = 1u << NEED_METRIC | 1u << NEED_RUNNING | 1u << NEED_VALUES | 1u << NEED_SAMPLES |
+            1u << NEED_THREADS | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT | 1u << NEED_REGIONS |
+            1u << NEED_PROCESSORS
 };
 
 const struct rule lode_rule_omp_serial = {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define ALIVE_MIN 0.90
+
 /* Causes after symptoms: they look at what these said. */
 static const struct rule *const items[] = {
     &lode_rule_efficiency,
@@ -42,6 +44,8 @@ const char *const lode_profile_reasons[NEED_COUNT] = {
     [NEED_STREAMS] = "no trace lines of GPU streams, or too large ones (--deep)",
     [NEED_UNSAMPLED_GPU] = "GPU instructions were sampled, which lets kernels run one after another",
     [NEED_STALLS] = "GPU instructions were not sampled",
+    [NEED_RUNNING] = "threads were pre-empted for more than 10% of their time",
+    [NEED_ALIVE] = "threads were there for less than 90% of the run time",
     [NEED_SECONDS] = "the run time in seconds is not known",
 };
 
@@ -63,6 +67,8 @@ static void find_lacks(struct lode_diagnosis *d)
     d->lacks[NEED_STREAMS] = !(d->profiles->gpu.span > 0);
     d->lacks[NEED_STALLS] = !lode_diagnose_metric(d, "GINS", NULL);
     d->lacks[NEED_UNSAMPLED_GPU] = !d->lacks[NEED_STALLS] || lode_diagnose_metric(d, "GSAMP:TOT", NULL);
+    /* Calls do not tell what a thread does before its first and after its last. */
+    d->lacks[NEED_ALIVE] = d->profiles->is_counted && d->profiles->covered < ALIVE_MIN;
     d->lacks[NEED_SECONDS] = !(d->run.seconds > 0);
     d->run.can_judge = !d->lacks[NEED_SAMPLES] && !d->lacks[NEED_ONE_RUN];
 }

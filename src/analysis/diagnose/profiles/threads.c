@@ -13,6 +13,8 @@ enum {
     PROFILES_MAX = 2000000 /* of 1 KiB each at most */
 };
 
+#define JOINS_MIN 0.90
+
 /* ---- sums ---- */
 
 static double sum_rows(const struct time_rows *rows, const double *time, unsigned activities, unsigned places)
@@ -89,6 +91,12 @@ static lode_status read_ids(const struct lode_diagnosis *d, struct thread *threa
     return LODE_OK;
 }
 
+/* Waits for the ends of others, and does not work. */
+static bool only_joins(const struct thread *thread)
+{
+    return thread->time && lode_time_of_thread(thread, ALL, JOINS) > JOINS_MIN * thread->total;
+}
+
 /* Threads of libraries alone, such as progress engines of MPI, are not of the program. */
 static bool is_helper(const struct thread *thread)
 {
@@ -114,9 +122,10 @@ static lode_status take_profile(struct lode_diagnosis *d, uint32_t profile, cons
     }
     if (!(thread->total > 0))
         d->run.empty++;
-    else if (is_helper(thread))
+    else if (is_helper(thread) || only_joins(thread)) {
         d->run.helpers++;
-    else
+        facts->joiners += only_joins(thread);
+    } else
         facts->thread_count++;
     return LODE_OK;
 }
