@@ -8,7 +8,9 @@ use). --update adds new ones with the verdict "?", which fails, and so does "wro
 
 import argparse
 import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,6 +89,28 @@ def compare_all(tap, lode, corpus, names):
         tap.check(not (wrong := [said["failed"]] if "failed" in said else differences(said, expected.from_file(path))), f"figures of {name}", wrong[:10])
 
 
+def ids_of(said):
+    return sorted(s["id"] for s in said["statements"])
+
+
+def halves_say_the_same(tap, lode, corpus):
+    """Half of the ranks, and half of the time, of the large databases."""
+    for name, ranks, has_samples in (("viewer-issue-233", 27, True), ("viewer-lmp-openmp-v0", 4, False)):
+        whole = ask(lode, corpus / "final" / name)
+        middle = whole["run"]["seconds"] / 2
+        parts = {"even": ["--profiles", "rank=" + "+".join(map(str, range(0, ranks, 2)))], "odd": ["--profiles", "rank=" + "+".join(map(str, range(1, ranks, 2)))],
+                 "lower": ["--profiles", f"rank=0-{ranks // 2 - 1}"], "upper": ["--profiles", f"rank={ranks // 2}-{ranks - 1}"],
+                 "first": ["--to", f"{middle}s"], "second": ["--from", f"{middle}s"]}
+        if not has_samples:
+            del parts["first"], parts["second"]
+        with tempfile.TemporaryDirectory() as folder:
+            for part, words in parts.items():
+                path = Path(folder) / part
+                subprocess.run([lode, "slice", *words, "-o", path, corpus / "final" / name], check=True, capture_output=True, timeout=300)
+                said = ask(lode, path)
+                tap.check(ids_of(said) == ids_of(whole), f"{name}: the {part} half says the same", [ids_of(said), ids_of(whole)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True, help="the program to test")
@@ -101,6 +125,7 @@ def main():
         return tap.finish()
     judge_all(tap, options.lode, corpus, options.update)
     if not options.update:
+        halves_say_the_same(tap, options.lode, corpus)
         compare_all(tap, options.lode, corpus, options.names)
     return tap.finish()
 

@@ -11,13 +11,13 @@ activity    Of a function: kinds.py. Of the costs at a context: walk down the pa
             In a database that was built from calls, a function that calls no other (but the scheduler) has the activity of a library function
             of its name.
 place       0: no application function above; 1: below one; 2: below one whose name marks the body of an OpenMP region; 3: below a function of
-            the activity "lock" whose name contains "join".
+            the activity "lock" whose name contains "join"; 4: what the scheduler has of threads that are ready to run.
 time        Of a profile: own costs (inclusive value less that of listed children) by activity and place. Only profiles without GPU ids.
 threads     Profiles with time that have some below an application function or in the OpenMP runtime, and not more than 90 % at place 3; the
             others are helpers.
 rank        Threads with one (NODE, RANK); without RANK, with one NODE. Its master is that with the lowest THREAD.
 useful      All time but that in MPI, the OpenMP runtime, locks, network and polling, sleep, off-CPU, GPU runtime.
-metric      The first of REALTIME, CPUTIME, cycles, perf::cpu-clock and perf::task-clock that has a total; else "time (sec)" of a database that
+metric      The first of REALTIME, CPUTIME, trace time, cycles, perf::cpu-clock and perf::task-clock that has a total; else "time (sec)" of a database that
             was built from calls and counts them: these are not samples.
 run time    The largest of: time of a thread; if the metric is in seconds, first to last sample of all lines of threads.
 holder      Of the costs at a context: the innermost application function above it that is not of the C++ standard library; if all are, the
@@ -86,6 +86,8 @@ def paths(db):
                 above = "off-cpu"
             if activity != "own" and above == "lock" and name and "join" in name:
                 place = 3
+            elif activity == "off-cpu" and "pre-empted" in name:
+                place = 4
         found.append((above, place))
     return found
 
@@ -93,7 +95,7 @@ def paths(db):
 def metric_of(db):
     """The metric of CPU time, and whether it is in seconds."""
     with_total = [m for m in db.metrics if db.sum_id(m, "execution") and db.values(0, db.sum_id(m, "execution")).get(GLOBAL)]
-    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "cycles", "perf::cpu-clock", "perf::task-clock"):
+    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "trace time (sec)", "cycles", "perf::cpu-clock", "perf::task-clock"):
         for metric in with_total:
             if metric["name"] == wanted:
                 return metric
@@ -106,10 +108,10 @@ class Thread:
         self.profile, self.ids, self.time = profile, ids, time  # time: by (activity, place)
         self.total = math.fsum(time.values())
 
-    def sum(self, activities=None, places=(0, 1, 2, 3)):
+    def sum(self, activities=None, places=(0, 1, 2, 3, 4)):
         return math.fsum(t for (a, p), t in self.time.items() if p in places and (activities is None or a in activities))
 
-    def useful(self, places=(0, 1, 2, 3)):
+    def useful(self, places=(0, 1, 2, 3, 4)):
         return math.fsum(t for (a, p), t in self.time.items() if p in places and a not in NOT_USEFUL)
 
     def is_helper(self):

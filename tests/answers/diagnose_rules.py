@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import db_write  # noqa: E402
 import diagnose_reference as reference  # noqa: E402
 from db_model import Database  # noqa: E402
-from diagnose_made import APP, CUDA, GOMP, KERNEL, LIBC, MAIN, MPI, REGION, STARTED, WAIT, WORKER, Stream, Thread, database  # noqa: E402
+from diagnose_made import APP, CUDA, GOMP, KERNEL, LIBC, MAIN, MPI, PERIOD, REGION, STARTED, WAIT, WORKER, Stream, Thread, database  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SOLVE = MAIN + ((APP, "solve"),)
@@ -144,6 +145,8 @@ CASES = [
     ("calls, a thread that also works", calls({JOIN: 8.0, SOLVE: 2.0}, {RUN: 10.0}, {RUN: 10.0}), {"hot-spot"}, set()),
     ("calls, one thread with four times the work", calls({JOIN: 10.0}, {RUN: 2.4, RUN + BLOCKED: 7.6}, {RUN: 9.6, RUN + BLOCKED: 0.4},
                                                          {RUN: 2.4, RUN + BLOCKED: 7.6}), {"imbalance", "hot-spot"}, {"helpers"}),
+    ("calls, threads that share work and processors", calls({JOIN: 10.0}, {RUN: 8.0, RUN + READY: 2.0}, {RUN: 4.0, RUN + READY: 6.0},
+                                                            {RUN: 4.0, RUN + READY: 6.0}), {"hot-spot"}, {"helpers", "pre-empted"}),
     ("calls, threads that do not do the same", calls({JOIN: 10.0}, {RUN: 9.9, RUN + BLOCKED: 0.1}, {STARTED + ((APP, "log"),): 2.0}),
      {"efficiency", "hot-spot"}, {"helpers"}),
     ("calls, threads that live one after another", database(
@@ -306,20 +309,60 @@ def rules_of_the_user_count(tap, lode, folder):
     tap.check("line 1" in ask(lode, folder / "0", "--kinds", str(kinds)).get("failed", ""), "--kinds with a wrong line is refused", [])
 
 
+def drawn(random, shares, count):
+    """Seconds by call path, from samples that fall at random on a program with known shares."""
+    found = dict.fromkeys(shares, 0)
+    for path in random.choices(list(shares), list(shares.values()), k=count):
+        found[path] += 1
+    return {path: number * PERIOD for path, number in found.items()}
+
+
+def simulate_mpi(random, count):
+    """One thread in a rank."""
+    return ([Thread(drawn(random, {SOLVE: 0.7, ALLREDUCE: 0.3}, count), rank=r, line=(0, count * PERIOD)) for r in range(2)],
+            {"mpi": 0.3, "efficiency": 0.7, "hot-spot": 0.7})
+
+
+def simulate_hybrid(random, count):
+    """Masters have a quarter of the samples."""
+    made = []
+    for rank in range(2):
+        made.append(Thread(drawn(random, {SOLVE: 0.4, REGION: 0.6}, count), rank=rank, line=(0, count * PERIOD)))
+        made += [Thread(drawn(random, {WAIT: 0.4, WORKER: 0.6}, count), rank=rank, thread=t, line=(0, count * PERIOD)) for t in range(1, 4)]
+    return made, {"omp-serial": 0.4, "efficiency": 0.7, "hot-spot": 0.6}
+
+
+def simulate_unequal(random, count):
+    """One of four ranks has three times the work."""
+    return ([Thread(drawn(random, {SOLVE: 0.9 if r == 3 else 0.3, ALLREDUCE: 0.1 if r == 3 else 0.7}, count), rank=r, line=(0, count * PERIOD))
+             for r in range(4)], {"imbalance": 0.45, "efficiency": 0.45})
+
+
+def says_truth(said, id, truth):
+    """Whether the interval of a statement, or of the efficiency, contains it."""
+    if id == "efficiency":
+        return said["efficiency"]["low"] <= truth <= said["efficiency"]["high"]
+    statement = next((s for s in said["statements"] if s["id"] == id), None)
+    if statement and id == "hot-spot":
+        share, error = map(float, re.search(r"([0-9.]+)% \+- ([0-9.]+)%", statement["text"]).groups())
+        return abs(share - 100 * truth) <= error + 0.05
+    return statement is not None and statement["low_percent"] <= 100 * truth <= statement["high_percent"]
+
+
 def intervals_contain_the_truth(tap, lode, folder, count):
-    """Profiles whose samples fall at random on a program with known shares."""
-    random, inside = Random(20), 0
-    share, samples = 0.3, 1000
-    for i in range(count):
-        mpi = sum(random.random() < share for _ in range(2 * samples))
-        line = (0, samples * 0.005)
-        half = mpi / 2 * 0.005
-        path = folder / f"simulated-{i}"
-        db_write.write(path, database([Thread({SOLVE: line[1] - half, ALLREDUCE: half}, rank=r, line=line) for r in range(2)]))
-        said = next((s for s in ask(lode, path)["statements"] if s["id"] == "mpi"), None)
-        inside += said is not None and said["low_percent"] <= 100 * share <= said["high_percent"]
-    least = 0.95 * count - 3 * math.sqrt(count * 0.05 * 0.95)
-    tap.check(inside >= least, f"intervals contain the truth in {inside} of {count} simulated profiles", [])
+    random = Random(20)
+    for simulate in (simulate_mpi, simulate_hybrid, simulate_unequal):
+        inside = {}
+        for _ in range(count):
+            threads, truths = simulate(random, 1000)
+            db_write.write(folder / "simulated", database(threads))
+            said = ask(lode, folder / "simulated")
+            shutil.rmtree(folder / "simulated")
+            for id, truth in truths.items():
+                inside[id] = inside.get(id, 0) + says_truth(said, id, truth)
+        least = 0.95 * count - 3 * math.sqrt(count * 0.05 * 0.95)
+        for id, number in inside.items():
+            tap.check(number >= least, f"{simulate.__name__}: intervals of {id} contain the truth in {number} of {count} simulated runs", [])
 
 
 def main():

@@ -51,10 +51,9 @@ void lode_diagnose_choose_metric(struct lode_diagnosis *d)
     static const struct {
         const char *name;
         bool is_seconds;
-    } known[] = {{"REALTIME (sec)", true},
-                 {"CPUTIME (sec)", true},
-                 {"cycles", false},
-                 {"perf::cpu-clock", false},
+    } known[] = {{"REALTIME (sec)", true},   {"CPUTIME (sec)", true},
+                 {"trace time (sec)", true}, /* of a slice by time */
+                 {"cycles", false},          {"perf::cpu-clock", false},
                  {"perf::task-clock", false}};
     for (size_t i = 0; i < sizeof known / sizeof *known && d->run.metric == NULL; i++) {
         d->run.metric = lode_diagnose_metric(d, known[i].name, NULL);
@@ -135,6 +134,8 @@ static void find_place(struct lode_diagnosis *d, const lode_context *context, bo
         enter_application(d, context);
     else if (is_join(d, context))
         d->profiles->places[i] = PLACE_JOIN;
+    else if (is_off_cpu(context) && strstr(context->function->name, "pre-empted"))
+        d->profiles->places[i] = PLACE_READY;
     if (!is_own && d->profiles->activities_of[i] != d->profiles->activities_of[above])
         d->profiles->entries[i] = i;
 }

@@ -14,6 +14,7 @@ enum place {
     PLACE_RUNTIME,     /* no application function is above */
     PLACE_APPLICATION, /* below one */
     PLACE_REGION,      /* below the body of an OpenMP region */
+    PLACE_READY,       /* pre-empted */
     PLACE_JOIN,        /* below a function that waits for the end of a thread */
     PLACE_COUNT
 };
@@ -33,7 +34,8 @@ enum {
 #define OUTSIDE    (1u << PLACE_RUNTIME | 1u << PLACE_APPLICATION | 1u << PLACE_JOIN)
 #define JOINS      (1u << PLACE_JOIN)
 #define INSIDE     (1u << PLACE_REGION)
-#define EVERYWHERE (OUTSIDE | INSIDE)
+#define READY      (1u << PLACE_READY)
+#define EVERYWHERE (OUTSIDE | INSIDE | READY)
 
 /* The pairs of place and activity that occur. */
 struct time_rows {
@@ -124,8 +126,7 @@ struct profile_facts {
     double covered;   /* mean share of it that a line has */
     struct blame blame;
     struct gpu gpu;
-    bool is_counted;  /* the time of all calls: there are no samples */
-    double preempted; /* time in which threads were ready and did not run, in own code */
+    bool is_counted; /* the time of all calls: there are no samples */
 };
 
 /* Looks for what limits the run that a database is of. */
@@ -184,6 +185,8 @@ double lode_blamed(const struct lode_diagnosis *d, unsigned activities);
 /* Half of the 95 % interval of a share of some samples, or of all. */
 double lode_error_of_share(double share, double samples);
 double lode_share_error(const struct lode_diagnosis *d, double share);
+/* The same of a share of the time of masters: others have samples of their own. */
+double lode_masters_error(const struct lode_diagnosis *d, double share);
 /* The number of samples, as far as errors are concerned: infinite if nothing was sampled. */
 double lode_sample_count(const struct lode_diagnosis *d);
 /* The time that a sample stands for; 0 if nothing was sampled. */
@@ -272,7 +275,8 @@ double lode_diagnose_unnamed(const struct lode_diagnosis *d);
 const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context);
 /* An amount in the unit of the metric. */
 const char *lode_amount(struct lode_diagnosis *d, double value);
-/* A gain, and its interval by sampling. */
+/* A gain, and its interval by sampling: of all threads, or of masters. */
+void lode_set_gain_of_masters(const struct lode_diagnosis *d, struct draft *draft, double gain);
 void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain);
 
 /* Commands show the metric that the diagnosis is about, also where another one is the default. */

@@ -160,26 +160,10 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         error);
 }
 
-/* Threads that were ready to run, and did not: all of it, and in own code. */
-static double add_up_preemption(struct lode_diagnosis *d)
-{
-    const struct profile_facts *facts = d->profiles;
-    double sum = 0;
-    for (uint32_t i = 0; facts->is_counted && i < facts->db->tree.count; i++) {
-        const lode_context *context = &facts->db->tree.nodes[i];
-        const char *name = lode_has_function(context) ? context->function->name : NULL;
-        if (name == NULL || strstr(name, "pre-empted") == NULL)
-            continue;
-        double time = fmax(0, facts->cost->own[i]);
-        sum += time;
-        d->profiles->preempted += facts->activities_of[i] == LODE_ACTIVITY_OFF_CPU ? time : 0;
-    }
-    return sum;
-}
-
+/* Threads that were ready to run, and did not. */
 static lode_status look_at_preemption(struct lode_diagnosis *d, lode_error *error)
 {
-    double time = add_up_preemption(d), share = d->run.total > 0 ? time / d->run.total : 0;
+    double share = d->run.total > 0 ? lode_time_of_threads(d, ALL, READY) / d->run.total : 0;
     d->lacks[NEED_RUNNING] = share > PREEMPTED_MOST;
     if (!(share > PREEMPTED_MAX))
         return LODE_OK;

@@ -20,8 +20,8 @@ static const char *advice_for(struct lode_diagnosis *d, const struct path *path)
     return NULL;
 }
 
-static lode_status state(struct lode_diagnosis *d, double share, bool is_serial, const struct path *path,
-                         lode_error *error)
+static lode_status state(struct lode_diagnosis *d, double share, bool is_of_masters, bool is_serial,
+                         const struct path *path, lode_error *error)
 {
     struct draft draft = {
         .statement = {.id = "allocation", .confidence = LODE_LIKELY, .context = path->holder}};
@@ -29,7 +29,10 @@ static lode_status state(struct lode_diagnosis *d, double share, bool is_serial,
                *leaf = lode_name_of(d, path->leaf);
     const char *words[] = {"tree", "--callers", leaf, NULL};
     bool is_short = strcmp(entry, leaf) == 0;
-    lode_set_gain(d, &draft, share);
+    if (is_of_masters)
+        lode_set_gain_of_masters(d, &draft, share);
+    else
+        lode_set_gain(d, &draft, share);
     draft.statement.function = holder;
     draft.statement.advice = advice_for(d, path);
     draft.statement.text =
@@ -73,12 +76,13 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     bool is_serial = is_of_masters && lode_find_statement(d, "omp-serial") && serial > OF_SERIAL * alone;
     double share = is_of_masters ? master / ((double)d->profiles->rank_count * d->run.run_time)
                                  : all / ((double)d->profiles->thread_count * d->run.run_time);
-    if (share - lode_share_error(d, share) <= ALLOCATION_MIN)
+    double half = is_of_masters ? lode_masters_error(d, share) : lode_share_error(d, share);
+    if (share - half <= ALLOCATION_MIN)
         return LODE_OK;
     if (is_of_masters)
         LODE_TRY(lode_diagnose_master_cost(d, &cost, error));
     LODE_TRY(lode_diagnose_path(d, cost, ALLOCATION, &path, error));
-    return state(d, share, is_serial, &path, error);
+    return state(d, share, is_of_masters, is_serial, &path, error);
 }
 
 const struct rule lode_rule_allocation = {

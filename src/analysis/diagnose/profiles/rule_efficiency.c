@@ -12,7 +12,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     /* Not lost: threads that did not get a processor, or that wait for the ends of others. */
     double whole = (double)d->profiles->thread_count * d->run.run_time;
-    double kept = (d->profiles->preempted + lode_time_of_threads(d, ALL, JOINS)) / whole;
+    double kept = lode_time_of_threads(d, ALL, JOINS | READY) / whole;
     if (e->useful_high + kept >= ACCEPTABLE)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY}};

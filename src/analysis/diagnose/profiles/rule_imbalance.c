@@ -5,6 +5,7 @@
 #include <lode/name.h>
 #include <math.h>
 
+#define GAIN_MIN     0.02
 #define RANKS_MIN    0.10
 #define THREADS_MIN  0.15
 #define EXPLAINS_MIN 0.80 /* of the time in MPI */
@@ -25,6 +26,27 @@ static void note(struct balance *b, double work, size_t thread)
     }
     b->mean = (b->mean * (double)b->count + work) / (double)(b->count + 1);
     b->count++;
+}
+
+/* The time that a thread neither works nor waits for a processor. */
+static double idle_of(const struct lode_diagnosis *d, const struct thread *thread)
+{
+    return fmax(0, d->run.run_time - lode_time_of_thread(thread, USEFUL, EVERYWHERE) -
+                       lode_time_of_thread(thread, ALL, READY));
+}
+
+/*
+ * What could be saved. Threads that take work from a common store have unequal work if some do not
+ * get a processor, and nothing is lost then: only what others are idle counts.
+ */
+static double gain_of(const struct lode_diagnosis *d, const struct balance *b)
+{
+    double gain = (b->most - b->mean) / d->run.run_time, idle = 0;
+    if (!d->profiles->is_counted)
+        return gain;
+    for (size_t i = 0; i < d->profiles->thread_count; i++)
+        idle += idle_of(d, &d->profiles->threads[i]);
+    return fmin(gain, idle / ((double)d->profiles->thread_count * d->run.run_time));
 }
 
 static void balance_ranks(const struct lode_diagnosis *d, struct balance *b)
@@ -94,14 +116,16 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
 {
     static const char *const words[] = {"profiles", NULL};
     double deviation = sqrt(b->most * lode_sampling_period(d));
-    double loss = b->most > 0 ? 1 - b->mean / b->most : 0;
+    double loss = b->most > 0 ? 1 - b->mean / b->most : 0, gain = gain_of(d, b);
+    /* The error of one thread's work, and of the mean of all. */
+    double half = 1.96 * deviation * sqrt(1 + 1 / (double)b->count) / d->run.run_time;
     char name[200];
-    if (loss <= limit || b->most - b->mean <= ERRORS_MIN * deviation)
+    if (loss <= limit || gain <= GAIN_MIN || b->most - b->mean <= ERRORS_MIN * deviation)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "imbalance", .confidence = LODE_LIKELY}};
     LODE_TRY(set_subject(d, b, d->profiles->rank_count > 1, &draft, error));
     lode_profile_label(d->profiles->db, d->profiles->threads[b->longest].profile, name, sizeof name);
-    lode_set_gain(d, &draft, (b->most - b->mean) / d->run.run_time);
+    lode_set_gain_within(&draft, gain, gain - half, gain + half);
     draft.statement.text = lode_say(d, "%s have unequal work%s%s: load balance %.2f.", noun,
                                     draft.statement.function ? ", mostly in " : "",
                                     draft.statement.function ? draft.statement.function : "", 1 - loss);

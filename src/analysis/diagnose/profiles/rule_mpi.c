@@ -31,7 +31,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct path path;
     const lode_cost *cost;
     double share = of_masters(d, SET(MPI));
-    if (share - lode_share_error(d, share) <= MPI_MIN)
+    if (share - lode_masters_error(d, share) <= MPI_MIN)
         return LODE_OK;
     LODE_TRY(lode_diagnose_master_cost(d, &cost, error));
     LODE_TRY(lode_diagnose_path(d, cost, SET(MPI), &path, error));
@@ -39,7 +39,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const char *entry = lode_name_of(d, path.entry), *holder = lode_name_of(d, path.holder);
     const char *words[] = {"tree", "--callers", entry, NULL};
     double unequal = lode_diagnose_unequal_work(d);
-    lode_set_gain(d, &draft, share);
+    lode_set_gain_of_masters(d, &draft, share);
     draft.statement.function = entry;
     draft.statement.text = lode_say(d, "MPI takes %.0f%% of the run time, %s in %s below %s.", 100 * share,
                                     lode_mostly(&path), entry, holder);
@@ -59,10 +59,10 @@ static lode_status run_startup(struct lode_diagnosis *d, lode_error *error)
 {
     static const char *const words[] = {"tree", "--callers", "MPI_Init*", NULL};
     double share = of_masters(d, SET(MPI_STARTUP));
-    if (share - lode_share_error(d, share) <= STARTUP_MIN)
+    if (share - lode_masters_error(d, share) <= STARTUP_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "mpi-startup", .confidence = LODE_LIKELY}};
-    lode_set_gain(d, &draft, share);
+    lode_set_gain_of_masters(d, &draft, share);
     draft.statement.text =
         lode_say(d, "MPI_Init and MPI_Finalize take %.0f%% of the run time.%s", 100 * share,
                  share > TOO_SHORT ? " The run is too short to judge the rest." : "");

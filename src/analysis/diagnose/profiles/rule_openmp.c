@@ -135,7 +135,7 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     if (!is_much || w.explained <= EXPLAINED)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
-    lode_set_gain(d, &draft, w.serial / ((double)d->profiles->rank_count * d->run.run_time));
+    lode_set_gain_of_masters(d, &draft, w.serial / ((double)d->profiles->rank_count * d->run.run_time));
     draft.statement.text =
         "OpenMP threads wait while the first thread of their process works outside of regions.";
     add_wait(d, &draft, &w);

@@ -36,6 +36,12 @@ const char *lode_amount(struct lode_diagnosis *d, double value)
                              : lode_say(d, "%.3g %s", value, lode_metric_name(d->run.metric));
 }
 
+void lode_set_gain_of_masters(const struct lode_diagnosis *d, struct draft *draft, double gain)
+{
+    double half = lode_masters_error(d, gain);
+    lode_set_gain_within(draft, gain, gain - half, gain + half);
+}
+
 void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain)
 {
     double half = lode_share_error(d, gain);

@@ -123,6 +123,12 @@ double lode_share_error(const struct lode_diagnosis *d, double share)
     return lode_error_of_share(share, lode_sample_count(d));
 }
 
+double lode_masters_error(const struct lode_diagnosis *d, double share)
+{
+    double part = d->run.total > 0 ? lode_time_of_masters(d, ALL, EVERYWHERE) / d->run.total : 1;
+    return lode_error_of_share(share, lode_sample_count(d) * fmin(1, part));
+}
+
 double lode_sampling_period(const struct lode_diagnosis *d)
 {
     return d->run.total / fmax(1, lode_sample_count(d));
