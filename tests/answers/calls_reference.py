@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What `lode diagnose` says of the time of threads in a recording, obvious and slow: a forest of calls (rec_uftrace.py), and for each call a loop
+over those that it lies in.
+"""
+
+import functools
+import re
+
+import kinds
+import rec_uftrace as uftrace
+
+PREEMPTED = "linux:schedule (pre-empted)"
+WAITING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "lock", "net", "sleep", "gpu"}
+WEAK = {"tool", "thread", "kernel", "unknown"}
+BODY = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
+JOINS = re.compile(r"pthread_.*join.*|thrd_join|wait|waitpid|wait3|wait4|waitid")
+
+
+def stubs(folder):
+    """(module, name) of all PLT slots."""
+    found = set()
+    for path in folder.glob("*.sym"):
+        module = ""
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith("# path name: "):
+                module = line.removeprefix("# path name: ")
+            match = re.fullmatch(r"[0-9a-f]+ (?:[0-9a-f]+ )?P (.*)", line)
+            if match:
+                found.add((module, match[1]))
+    return frozenset(found)
+
+
+@functools.lru_cache(None)
+def activity_of(function, slots):
+    name = function.symbol
+    found = kinds.activity(function.module or None, name)
+    is_stub = (function.module, name) in slots
+    if found == "own" and is_stub:
+        found = kinds.activity(None, name + "@plt")
+        found = "lib" if found == "own" else found
+    if name and found != "own" and JOINS.fullmatch(name):
+        found = "lock"
+    return "own" if name and BODY.search(name) else found
+
+
+def path_of(path, slots):
+    """The activity that the time of the last call of a path belongs to."""
+    above = "unknown"
+    for call in path:
+        found = activity_of(call.function, slots)
+        if found == "own" or (found == "omp-wait" and above == "omp"):
+            above = found
+        elif found not in ("lib", "off-cpu") and (above == "own" or above in WEAK):
+            above = found
+    return above
+
+
+def track_times(track, slots):
+    """({activity: time}, useful running time, pre-empted while useful, joining) of a track."""
+    times, useful, stolen, joining = {}, 0, 0, 0
+
+    def add(activity, time):
+        times[activity] = times.get(activity, 0) + time
+
+    for call, above in uftrace.reference.walk(track.calls):
+        if not call.is_off:
+            activity = path_of((*above, call), slots)
+            add(activity, call.own)
+            useful += 0 if activity in WAITING or activity == "off-cpu" else call.own
+            if call.function.symbol and JOINS.fullmatch(call.function.symbol):
+                joining += call.time - sum(inner.time for inner in call.inside if inner.is_off and inner.function.symbol == PREEMPTED)
+            continue
+        activity = path_of(above, slots) if above else "unknown"
+        is_preempted = call.function.symbol == PREEMPTED
+        if above and (activity in WAITING or (activity == "file" and not is_preempted)):
+            add(activity, call.time)
+        else:
+            add("unknown" if not above and not is_preempted else "off-cpu", call.time)
+        stolen += call.time if is_preempted and above and activity not in WAITING else 0
+    outside = track.facts["duration_ns"] - sum(times.values())
+    is_worker = track.calls and track.calls[0].function.symbol and BODY.search(track.calls[0].function.symbol)
+    add("omp-idle" if is_worker else "unknown", outside + (times.pop("unknown", 0) if is_worker else 0))
+    return times, useful, stolen, joining
+
+
+def run(folder):
+    """Figures of a recording: run time, time by activity, efficiency. For recordings without MPI launchers."""
+    slots = stubs(folder)
+    tracks = [track for track in uftrace.tracks(folder) if any(not call.is_off for call in track.calls)]
+    found = [(track, *track_times(track, slots)) for track in tracks]
+    parents = [joining > 0.5 * track.facts["duration_ns"] for track, _, _, _, joining in found]
+    if all(parents):
+        parents = [False] * len(found)
+    kept = [one for one, is_parent in zip(found, parents) if not is_parent or one[2] >= 0.01 * one[0].facts["duration_ns"]]
+    activities = {}
+    for _, times, *_ in kept:
+        for name, time in times.items():
+            activities[name] = activities.get(name, 0) + time
+    begin, end = min(t.facts["begin_ns"] for t in tracks), max(t.facts["end_ns"] for t in tracks)
+    workers = [(t.facts["begin_ns"], t.facts["end_ns"], useful) for (t, _, useful, *_), is_parent in zip(found, parents) if not is_parent]
+    workers.sort(key=lambda worker: worker[0])
+    slots_of = []  # [end, useful]
+    for first, last, useful in workers:
+        slot = next((slot for slot in slots_of if slot[0] <= first), None)
+        if slot is None:
+            slots_of.append(slot := [0, 0])
+        slot[0], slot[1] = last, slot[1] + useful
+    slots_of[0][1] += sum(useful for (_, _, useful, *_), is_parent in zip(found, parents) if is_parent)
+    length = end - begin
+    most = min(max(slot[1] for slot in slots_of), length)
+    parallel = min(1, sum(slot[1] for slot in slots_of) / (len(slots_of) * length)) if length else 0
+    return {"run_time": length / 1e9, "activities": {name: time / 1e9 for name, time in activities.items() if time},
+            "threads": len(kept), "parallel": parallel if len(slots_of) > 1 else None,
+            "load_balance": min(1, parallel / (most / length)) if len(slots_of) > 1 and most else None,
+            "stolen": sum(one[3] for one in kept) / 1e9}

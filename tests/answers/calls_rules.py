@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Rules of `lode diagnose` on recordings with planted problems (calls_made.py): where a rule has to speak, where it must not, just below its limit, and
+behind each guard. Run time, activities and efficiencies are compared with the reference (calls_reference.py); evidence commands have to work.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import calls_reference as reference
+from calls_made import Thread, write
+
+from tap import Tap
+
+MS = 1000
+CALM = {"processors": 8}
+
+
+def main_with(fill):
+    """A program with one thread."""
+    thread = Thread()
+    with thread.call("main"):
+        fill(thread)
+    return [thread]
+
+
+def workers(count, fill, entry="serve", joined=True):
+    """Threads that do what `fill(thread, number)` says; the first thread waits for their end."""
+    threads = []
+    for i in range(count):
+        thread = Thread(101 + i, begin=10)
+        with thread.call(entry):
+            fill(thread, i)
+        threads.append(thread)
+    parent = Thread()
+    with parent.call("main"):
+        parent.run(10)
+        for thread in threads if joined else ():
+            with parent.call("pthread_join"):
+                parent.off(max(1, (thread.time - parent.time) / 1000))
+    return [parent, *threads]
+
+
+# ---- locks ----
+
+def lock(wait, hold, free, rounds=50, stolen=0, held_by="out", take="pthread_mutex_lock", drop="pthread_mutex_unlock", is_taken=True):
+    """Two threads that wait for a lock, hold it and do something else, in microseconds; the lock is held while off the processor for `stolen`."""
+    def fill(thread, _):
+        for _ in range(rounds):
+            thread.work("check", free)
+            with thread.call("transfer"):
+                if is_taken:
+                    thread.wait(take, wait)
+                elif wait:
+                    thread.off(wait)
+                thread.work("update", hold)
+                if stolen:
+                    thread.off(stolen, held_by)
+                thread.work(drop, 1)
+    return workers(2, fill)
+
+
+def condition():
+    """A queue: waiting for a condition is no waiting for a lock."""
+    def fill(thread, _):
+        for _ in range(50):
+            with thread.call("take"):
+                thread.work("pthread_mutex_lock", 1).wait("pthread_cond_wait", 500).work("pthread_mutex_unlock", 1)
+            thread.work("use", 500)
+    return workers(2, fill)
+
+
+# ---- unequal work ----
+
+def shares(times, entry="serve"):
+    return workers(len(times), lambda thread, i: thread.work("solve", times[i]), entry)
+
+
+def queue():
+    """Threads that take work from a queue: some have less because they are pre-empted, and none waits."""
+    return workers(4, lambda thread, i: thread.work("use", 40 * MS if i else 80 * MS) if not i else
+                   [thread.work("use", 10 * MS).preempt(10 * MS) for _ in range(4)])
+
+
+def barriers(times):
+    def fill(thread, i):
+        for _ in range(10):
+            thread.work("solve", times[i] / 10)
+            if max(times) > times[i]:
+                thread.wait("pthread_barrier_wait", (max(times) - times[i]) / 10)
+    return workers(len(times), fill)
+
+
+def waves():
+    """Threads that follow each other are not compared."""
+    threads = []
+    for i in range(4):
+        thread = Thread(101 + i, begin=10 + 30 * MS * i)
+        with thread.call("serve"):
+            thread.work("solve", (10 + 5 * i) * MS)
+        threads.append(thread)
+    parent = Thread()
+    with parent.call("main"):
+        parent.wait("pthread_join", 140 * MS)
+    return [parent, *threads]
+
+
+def openmp(serial, inside, rounds=10, stolen=0):
+    """One process: work outside of regions, and that of each thread inside, in milliseconds."""
+    threads = [Thread(100 + i) for i in range(len(inside))]
+    master, longest = threads[0], max(inside)
+    time = 0
+    master.records.append(("entry", master.time, 0, "main"))
+    master.stack.append("main")
+    for _ in range(rounds):
+        master.work("assemble", serial * MS / rounds)
+        time += serial * MS / rounds
+        with master.call("GOMP_parallel"):
+            master.work("sweep._omp_fn.0", inside[0] * MS / rounds)
+            master.until(time + longest * MS / rounds)
+        for thread, work in zip(threads[1:], inside[1:]):
+            thread.until(time)
+            thread.work("sweep._omp_fn.0", work * MS / rounds)
+            if stolen:
+                thread.preempt(stolen)
+        time += longest * MS / rounds
+    master.stack.pop()
+    master.records.append(("exit", master.time, 0, "main"))
+    return threads
+
+
+def ranks(times, mpi=None, steps=10, launcher=False, yields=0):
+    """Processes that work, in milliseconds, and meet in MPI_Allreduce after each step, or are in MPI_Send for `mpi`."""
+    threads = []
+    for i, work in enumerate(times):
+        thread = Thread(200 + i, 200 + i)
+        with thread.call("main"):
+            thread.work("MPI_Init", 100)
+            for k in range(steps):
+                thread.work("solve", work * MS / steps)
+                if mpi:
+                    with thread.call("MPI_Send"):
+                        thread.run(mpi * MS / steps - yields)
+                        if yields:
+                            thread.preempt(yields)
+                else:
+                    with thread.call("MPI_Allreduce"):
+                        thread.until(100 + (k + 1) * max(times) * MS / steps + 10 * (k + 1))
+        threads.append(thread)
+    if launcher:
+        thread = Thread(150, 150)
+        with thread.call("main"):
+            thread.wait("poll", 200 * MS)
+        threads.insert(0, thread)
+    return threads
+
+
+# ---- calls ----
+
+def io(count, time, work, name="write", is_blocked=False):
+    def fill(thread):
+        thread.work("compute", work)
+        for _ in range(count):
+            with thread.call("save"):
+                (thread.wait if is_blocked else thread.work)(name, time)
+    return main_with(fill)
+
+
+def allocations(count, each):
+    def fill(thread):
+        for _ in range(count // each):
+            with thread.call("parse"):
+                for _ in range(each):
+                    thread.work("malloc", 0.1)
+        thread.work("compute", 5 * MS)
+    return main_with(fill)
+
+
+def tail(slow, times, median=50, calls=400, stolen=0, mark=20):
+    """`slow` of the calls take `times` medians."""
+    def fill(thread):
+        for i in range(calls):
+            with thread.call("handle"):
+                thread.run(median * times if i % (calls // slow) == mark % (calls // slow) else median)
+                if stolen:
+                    thread.preempt(stolen)
+    return main_with(fill)
+
+
+def single_wait(wait, work, name="usleep", count=1):
+    def fill(thread):
+        with thread.call("connect"):
+            for _ in range(count):
+                thread.wait(name, wait / count)
+        thread.work("compute", work)
+    return main_with(fill)
+
+
+def wait_beside():
+    """Another thread works meanwhile."""
+    other = Thread(101, begin=10)
+    other.work("serve", 100 * MS)
+    thread = Thread()
+    with thread.call("main"):
+        with thread.call("connect"):
+            thread.wait("usleep", 60 * MS)
+        thread.work("compute", 40 * MS)
+    return [thread, other]
+
+
+def recursion(calls, outer, other=0):
+    def fill(thread):
+        for _ in range(outer):
+            with thread.call("count"):
+                for _ in range(calls // outer // 20):
+                    stack = [thread.call("count") for _ in range(20)]
+                    for one in stack:
+                        one.__enter__()
+                        thread.run(1)
+                    for one in reversed(stack):
+                        one.__exit__(None, None, None)
+        thread.work("compute", other)
+    return main_with(fill)
+
+
+def producer(work, use, count=3):
+    """The first thread makes items, others use them; in milliseconds."""
+    threads = [Thread()]
+    threads[0].work("main", work * MS)
+    for i in range(count):
+        thread = Thread(101 + i)
+        with thread.call("consume"):
+            for _ in range(10):
+                thread.work("use", use * MS / 10).wait("pthread_cond_wait", (work - use) * MS / 10)
+        threads.append(thread)
+    return threads
+
+
+# (name, threads, ids of statements but hot spots and notes that have to be there, more)
+CASES = [
+    ("a thread that computes", main_with(lambda t: t.work("solve", 20 * MS)), set(), {"hot-spot"}),
+    ("too short a run", main_with(lambda t: t.work("solve", 9 * MS)), set(), {"short-run"}),
+    ("lock", lock(800, 800, 100), {"lock"}, {"-lock-not-judged"}, {"function": "transfer", "gain": 100 * 800 / 1701}),
+    ("lock: rwlock", lock(800, 800, 100, take="pthread_rwlock_wrlock", drop="pthread_rwlock_unlock"), {"lock"}, set()),
+    ("lock: threads sleep with the lock", lock(800, 10, 100, stolen=800), {"lock"}, {"-lock-not-judged"}),
+    ("lock: calls that take it were not recorded", lock(800, 800, 100, is_taken=False), {"lock"}, set(), {"function": "transfer"}),
+    ("lock: just below 5 %", lock(49, 500, 452), set(), {"-lock-not-judged"}),
+    ("lock: just above 5 %", lock(60, 500, 452), {"lock"}, set()),
+    ("lock: short calls are not judged", lock(0, 1, 9), set(), {"-lock-not-judged"}),
+    ("lock: pre-empted threads had it", lock(800, 10, 800, stolen=800, held_by="preempted"), set(), {"lock-not-judged", "pre-empted"}),
+    ("lock: a condition is none", condition(), {"efficiency"}, set()),
+    ("slow thread", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"helpers"},
+     {"thread": 103, "function": "solve", "gain": 100 * (80 - 35) / 80.02, "explains": "efficiency"}),
+    ("slow thread: two slow ones are imbalance", shares([20 * MS, 80 * MS, 80 * MS, 20 * MS]), {"imbalance"}, set()),
+    ("imbalance: load balance just below 0.85", shares([100 * MS, 75 * MS, 75 * MS, 85 * MS]), {"imbalance"}, set(), {"thread": 101}),
+    ("imbalance: load balance just above 0.85", shares([100 * MS, 80 * MS, 80 * MS, 85 * MS]), set(), set()),
+    ("imbalance: barriers", barriers([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, set()),
+    ("imbalance: a common queue", queue(), set(), {"pre-empted"}),
+    ("imbalance: threads that follow each other", waves(), set(), set()),
+    ("OpenMP imbalance", openmp(0.1, [60, 40, 20, 20]), {"imbalance"}, set(), {"explains": "omp-imbalance"}),
+    ("OpenMP serial part", openmp(30, [30, 30]), {"omp-serial"}, set(), {"function": "assemble", "gain": 50}),
+    ("OpenMP serial part just below 10 %", openmp(10, [45, 45]), set(), set()),
+    ("OpenMP: equal work", openmp(0.1, [40, 40, 40]), set(), set()),
+    ("OpenMP on too few processors", openmp(30, [30, 30, 30]), set(), {"oversubscribed"}, {"processors": 2}),
+    ("MPI imbalance", ranks([20, 60, 20, 20]), {"slow-thread"}, set(), {"rank": 1, "explains": "mpi"}),
+    ("MPI imbalance just above 0.90", ranks([60, 56, 52, 52]), set(), set()),
+    ("MPI imbalance just below 0.90", ranks([60, 52, 51, 50]), {"imbalance"}, set(), {"rank": 0}),
+    ("MPI", ranks([40, 40], mpi=20), {"mpi"}, set(), {"function": "MPI_Send"}),
+    ("MPI just below 15 %", ranks([40, 40], mpi=6.9), set(), set()),
+    ("MPI: a launcher is left out", ranks([40, 40], launcher=True), set(), {"helpers"}),
+    ("MPI: ranks yield", ranks([40, 40], mpi=20, yields=1000), set(), {"oversubscribed"}),
+    ("MPI on too few processors", ranks([40, 40], mpi=20), set(), {"oversubscribed"}, {"processors": 1}),
+    ("file I/O", io(20, 1 * MS, 40 * MS, is_blocked=True), {"file-io"}, set(), {"function": "save", "gain": 100 * 20 / 60}),
+    ("file I/O just below 10 %", io(20, 0.2 * MS, 37 * MS), set(), set()),
+    ("small I/O", io(12_000, 3, 40 * MS), {"small-io"}, set(), {"function": "save"}),
+    ("small I/O: one call too few", io(9_999, 4, 40 * MS), {"file-io"}, set()),
+    ("small I/O: what recording costs is no I/O", io(60_000, 0.1, 20 * MS), set(), {"recorder-overhead"}),
+    ("churn", allocations(100_000, 20), {"churn"}, {"recorder-overhead"}, {"function": "parse"}),
+    ("churn: too few", allocations(99_980, 20), set(), set()),
+    ("churn: seldom in each call", allocations(100_008, 9), set(), set()),
+    ("allocation", main_with(lambda t: [t.work("malloc", 100) for _ in range(20)] and t.work("compute", 20 * MS)), {"allocation"}, set()),
+    ("allocation just below 5 %", main_with(lambda t: [t.work("malloc", 100) for _ in range(10)] and t.work("compute", 20 * MS)), set(), set()),
+    ("long tail", tail(4, 100), {"long-tail"}, set(), {"function": "handle", "gain": 100 * 4 * 99 / (396 + 400)}),
+    ("long tail just below 10 %", tail(4, 11.5), set(), set()),
+    ("long tail: two kinds of calls", tail(40, 20), set(), set()),
+    ("long tail: pre-empted often", tail(4, 40, stolen=10), set(), {"pre-empted"}),
+    ("a single wait", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, set(), {"function": "connect", "gain": 100 / 3}),
+    ("a single wait just below 10 %", single_wait(6 * MS, 60 * MS), set(), set()),
+    ("a single wait: several", single_wait(30 * MS, 60 * MS, count=2), set(), set()),
+    ("a single wait: for a process", single_wait(30 * MS, 80 * MS, name="waitpid"), set(), set()),
+    ("a single wait beside work is possible", wait_beside(), {"one-off-wait"}, set(), {"confidence": "possible"}),
+    ("a single wait without scheduling events", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, {"no-sched"}, {"has_sched": False}),
+    ("recursion", recursion(12_000, 4), {"recursion"}, set(), {"function": "count"}),
+    ("recursion: few for each call", recursion(12_000, 20), set(), set()),
+    ("recursion: below 5 %", recursion(12_000, 4, other=250 * MS), set(), set()),
+    ("a producer", producer(60, 6), {"serial"}, set(), {"function": "main", "confidence": "possible"}),
+    ("a producer: others work as well", producer(60, 20), {"efficiency"}, set()),
+]
+
+
+def ask(lode, path, *options):
+    done = subprocess.run([lode, "diagnose", "--json", *options, path], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr}
+
+
+def differences(said, wanted):
+    """Where figures differ from those of the reference."""
+    found = {row["activity"]: row["time"] for row in said["activities"]}
+    efficiency = said["efficiency"] or {"parallel": None, "load_balance": None}
+    pairs = [("run time", said["run"]["run_time"], wanted["run_time"]), ("threads", said["run"]["threads"], wanted["threads"])]
+    pairs += [(f"activity {name}", found.get(name, 0), wanted["activities"].get(name, 0)) for name in found.keys() | wanted["activities"].keys()]
+    pairs += [(name, efficiency[name], wanted[name]) for name in ("parallel", "load_balance") if said["efficiency"]]
+    return [f"{name}: {value}, not {right}" for name, value, right in pairs if right is None or abs(value - right) > 1e-9 + 1e-9 * abs(right)]
+
+
+def wrong_with(said, ids, notes, more):
+    statements = {s["id"]: s for s in said["statements"]}
+    known = statements.keys() | {note["id"] for note in said["quality"]}
+    if statements.keys() - {"hot-spot"} != ids:
+        yield f"said {[s['id'] + ': ' + s['text'] for s in said['statements']]}, not {sorted(ids)}"
+        return
+    for name in notes:
+        if (name.removeprefix("-") in known) == name.startswith("-"):
+            yield f"{name}: said {sorted(known)}"
+    for s in said["statements"]:
+        if s["id"] in ids:
+            for key in ("function", "thread", "rank", "confidence"):
+                if key in more and s[key] != more[key]:
+                    yield f"{key} is {s[key]}, not {more[key]}"
+            if "gain" in more and abs(s["gain_percent"] - more["gain"]) > 0.5:
+                yield f"gain is {s['gain_percent']}, not {more['gain']}"
+            if "explains" in more and more["explains"] not in s["explains"]:
+                yield f"explains {s['explains']}"
+
+
+def commands_fail(said):
+    for s in said["statements"]:
+        for evidence in s["evidence"]:
+            if evidence["command"]:
+                yield evidence["command"]
+
+
+def look_at(tap, lode, folder, case):
+    name, threads, ids, notes, more = (*case, {})[:5]
+    path = write(folder / name.replace(" ", "-").replace(":", "").replace("/", ""), threads, more.get("processors", 8), more.get("has_sched", True))
+    said = ask(lode, path, "--threads", "1")
+    if "failed" in said:
+        tap.check(False, name, [said["failed"]])
+        return
+    tap.check(not (wrong := list(wrong_with(said, ids, notes, more))), name, wrong)
+    if "launcher" not in name:
+        tap.check(not (wrong := differences(said, reference.run(path))), f"{name}: figures", wrong)
+    tap.check(all(ask(lode, path, "--threads", count) == said for count in ("2", "7")), f"{name}: the same with 2 and 7 threads", [])
+    for command in commands_fail(said):
+        done = subprocess.run([lode, *command[1:]], capture_output=True, text=True, check=False)
+        tap.check(done.returncode == 0, f"{name}: {' '.join(command[:3])} works", [done.stderr])
+
+
+def damaged_recordings_do_not_end_it(tap, lode, folder):
+    """Truncated files and flipped bits: an answer or an error, no crash."""
+    wrong = []
+    for seed in range(24):
+        path = write(folder / f"damaged-{seed}", lock(800, 800, 100, rounds=5))
+        victim = sorted(path.glob("*.dat"))[seed % 4]
+        data = bytearray(victim.read_bytes())
+        if seed % 2:
+            del data[(seed * 37) % max(1, len(data)):]
+        else:
+            for k in range(seed, len(data), 97):
+                data[k] ^= 1 << seed % 8
+        victim.write_bytes(data)
+        done = subprocess.run([lode, "diagnose", "--all", path], capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 2):
+            wrong.append(f"seed {seed}: {done.returncode} {done.stderr[-300:]}")
+    tap.check(not wrong, "damaged recordings do not end it", wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True, help="the program to test")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    options = parser.parse_args()
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="lode-answers-") as name:
+        for case in CASES:
+            if options.only in case[0]:
+                look_at(tap, options.lode, Path(name), case)
+        damaged_recordings_do_not_end_it(tap, options.lode, Path(name))
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
