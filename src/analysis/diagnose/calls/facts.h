@@ -84,6 +84,7 @@ struct call_track {
     uint64_t calls;
     uint64_t running, useful;
     uint64_t blocked, preempted; /* off-CPU time */
+    uint64_t mutual;             /* blocked, waiting for other threads or ranks, or for work */
     uint64_t stolen;             /* pre-empted while it did something useful */
     uint64_t yielded;            /* pre-empted in MPI */
     uint64_t time[ACTIVITIES];   /* with off-CPU time */

@@ -15,6 +15,7 @@
 #define PREEMPTED_MAX 0.05
 #define YIELDED_MAX   0.20
 #define RUNNABLE_MIN  0.10
+#define IDLE_MAX      0.10
 
 static const char *plural(uint64_t count)
 {
@@ -173,6 +174,33 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         error);
 }
 
+/*
+ * A thread that was woken, and waits for a processor, looks blocked. If threads only wait for each
+ * other, one of them can always run: time in which none did belongs to the machine.
+ */
+static lode_status look_at_idle(struct lode_diagnosis *d, lode_error *error)
+{
+    struct call_facts *facts = d->calls;
+    double run = (double)(facts->end - facts->begin), covered = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        if (!track->is_left_out)
+            covered += (double)(track->end - track->begin) - (double)track->mutual;
+    }
+    double idle = run > 0 ? 1 - covered / run : 0;
+    if (!facts->has_sched || facts->slot_count < 2 || idle <= IDLE_MAX)
+        return LODE_OK;
+    facts->is_calm = false;
+    d->lacks[CALL_NEED_CALM] = true;
+    return lode_add_note(d, "nobody-ran", LODE_NOTE_BIASED, idle,
+                         lode_say(d,
+                                  "For at least %.0f%% of the run time no thread ran, although they waited "
+                                  "for each other: other programs may have used the processors. Such "
+                                  "waiting is not judged.",
+                                  100 * idle),
+                         error);
+}
+
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
@@ -198,5 +226,6 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(look_at_overhead(d, error));
     LODE_TRY(look_at_sched(d, error));
     LODE_TRY(look_at_processors(d, error));
+    LODE_TRY(look_at_idle(d, error));
     return look_at_left_out(d, error);
 }

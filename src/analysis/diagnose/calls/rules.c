@@ -22,7 +22,7 @@ static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_REGIONS] = "no function is the body of an OpenMP region",
     [CALL_NEED_PROCESSORS] = "fewer processors than threads",
     [CALL_NEED_NAMES] = "functions without names",
-    [CALL_NEED_CALM] = "threads were pre-empted for more than 10% of their time",
+    [CALL_NEED_CALM] = "threads were pre-empted for more than 10% of their time, or no thread ran",
     [CALL_NEED_RUNNING] = "fewer processors than threads, and off-CPU time was not recorded",
 };
 
@@ -37,7 +37,7 @@ static void find_lacks(struct lode_diagnosis *d)
     d->lacks[CALL_NEED_THREADS] = facts->slot_count < 2;
     d->lacks[CALL_NEED_RANKS] = facts->mpi_processes < 2;
     d->lacks[CALL_NEED_REGIONS] = !has_regions;
-    d->lacks[CALL_NEED_CALM] = facts->stolen > 0.10;
+    d->lacks[CALL_NEED_CALM] |= facts->stolen > 0.10;
     d->run.can_judge = !d->lacks[CALL_NEED_TIME] && !d->lacks[CALL_NEED_SOUND];
 }
 

@@ -15,6 +15,9 @@ enum {
     LONG_CALL = 2000 /* nanoseconds; shorter ones mostly measure the recorder */
 };
 
+/* Waiting for other threads or ranks. */
+#define MUTUAL (CALL_SET(MPI) | CALL_SET(MPI_STARTUP) | CALL_OPENMP | CALL_SET(LOCK))
+
 /* ---- space ---- */
 
 static bool grow_functions(struct call_worker *w, uint32_t index)
@@ -341,6 +344,7 @@ static bool end_off(struct call_worker *w, const lode_event *event)
         return true;
     }
     w->track.blocked += took;
+    w->track.mutual += w->depth == 0 || MUTUAL >> frame->path & 1 ? took : 0;
     w->woken = (struct call_hold){event->time, w->track.preempted};
     w->track.time[w->depth == 0 ? LODE_ACTIVITY_COUNT
                   : is_waiting  ? frame->path
