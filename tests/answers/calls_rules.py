@@ -75,6 +75,19 @@ def condition():
     return workers(2, fill)
 
 
+def turns(gap=0):
+    """Two threads that run by turns, with a gap in which none does, in percent of the time."""
+    def fill(thread, i):
+        for k in range(20):
+            if k % 2 == i:
+                thread.work("use", 1 * MS * (1 - gap / 100))
+                if gap:
+                    thread.wait("pthread_cond_wait", 1 * MS * gap / 100)
+            else:
+                thread.wait("pthread_cond_wait", 1 * MS)
+    return workers(2, fill)
+
+
 # ---- unequal work ----
 
 def shares(times, entry="serve"):
@@ -254,6 +267,9 @@ CASES = [
     ("lock: short calls are not judged", lock(0, 1, 9), set(), {"-lock-not-judged"}),
     ("lock: pre-empted threads had it", lock(800, 10, 800, stolen=800, held_by="preempted"), set(), {"lock-not-judged", "pre-empted"}),
     ("lock: a condition is none", condition(), {"efficiency"}, set()),
+    ("efficiency: threads wait by turns", turns(), {"efficiency"}, {"-nobody-ran"}, {"gain": 50}),
+    ("efficiency: woken threads wait for a processor", turns(gap=20), set(), {"nobody-ran"}),
+    ("efficiency: just below 10 % in which no thread ran", turns(gap=9), {"efficiency"}, {"-nobody-ran"}),
     ("slow thread", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"helpers"},
      {"thread": 103, "function": "solve", "gain": 100 * (80 - 35) / 80.02, "explains": "efficiency"}),
     ("slow thread: two slow ones are imbalance", shares([20 * MS, 80 * MS, 80 * MS, 20 * MS]), {"imbalance"}, set()),
