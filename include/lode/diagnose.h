@@ -165,5 +165,25 @@ LODE_API const lode_statement *lode_diagnosis_statement(const lode_diagnosis *di
 /* All rules, in a fixed order. NULL past the last. */
 LODE_API const lode_rule_state *lode_diagnosis_rule(const lode_diagnosis *diagnosis, size_t index);
 
+/* How a statement differs from those of another run. */
+typedef enum lode_statement_change {
+    LODE_STATEMENT_SAME, /* the gain differs by no more than sampling errors */
+    LODE_STATEMENT_NEW,
+    LODE_STATEMENT_MORE,
+    LODE_STATEMENT_LESS,
+    LODE_STATEMENT_UNKNOWN /* the rule could not look at the other run */
+} lode_statement_change;
+/* "same", "new", "more", "less", "unknown"; NULL: none. MT: any thread. */
+LODE_API const char *lode_statement_change_name(int change);
+/*
+ * Compares a statement with those of a base: the one of the same rule and function, whose name is
+ * normalised as comparisons do it. What another statement of the base explains is not new. `match`
+ * (may be NULL) gets the statement of the base, or NULL. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_diagnosis_change(const lode_diagnosis *base,
+                                                        const lode_statement *statement,
+                                                        lode_statement_change *change,
+                                                        const lode_statement **match, lode_error *error);
+
 LODE_END_DECLS
 #endif

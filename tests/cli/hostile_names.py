@@ -60,7 +60,7 @@ class Stores:
         shared = [["info"], ["info", "--verbose"], ["check", "--verbose"], ["check", "--level", "full"], ["top"], ["tree"],
                   ["tree", "--bottom-up"], ["profiles"], ["compare", "--all", name], ["compare", "--tree", name],
                   ["compare", "--explain-match", "--limit", "0", name]]
-        own = {"database": [["diagnose"], ["diagnose", "--all"], ["efficiency", "--by", "node,rank"]] + [["top", "--by", by] for by in ("line", "loop", "module", "file")]
+        own = {"database": [["diagnose"], ["diagnose", "--all"], ["efficiency"]] + [["top", "--by", by] for by in ("line", "loop", "module", "file")]
                + [["tree", "--lines"], ["context"], ["trace"]],
                "recording": [["replay"], ["replay", "--names", "raw"], ["search"], ["top", "--names", "full"],
                              ["top", "--callers", "main"], ["top", "--callees", "main"]],

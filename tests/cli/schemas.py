@@ -306,6 +306,9 @@ def outputs_of_gates_validate(program, judge):
         program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode scaling {' '.join(words)} --json follows its schema")
     done = subprocess.run([program.lode, "efficiency", "--json", *LOOPS], cwd=program.databases(), capture_output=True, timeout=cli.SECONDS)
     program.equal((done.returncode, judge.text(done.stdout)), (0, []), "lode efficiency --json of several stores follows its schema")
+    words = ["diagnose", "--json", "viewer-issue-233", "--base", "viewer-lmp-openmp-v0"]
+    done = subprocess.run([program.lode, *words], cwd=program.databases(), capture_output=True, timeout=cli.SECONDS)
+    program.equal((done.returncode, judge.text(done.stdout)), (0, []), "lode diagnose --base --json follows its schema")
 
 
 # Recordings of requests know no source files.

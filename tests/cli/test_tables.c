@@ -35,6 +35,7 @@ static const struct {
     {"export", "table", "it selects what is exported, not a part of an answer"},
     {"export", "samples", "it has samples or has not; synth takes their number"},
     {"flame", "function", "it draws functions and what is around them; others take their costs"},
+    {"diagnose", "base", "one store; compare and gate take several runs"},
     {"search", "by", "it groups, too, but by one attribute of requests instead of a list of ids"},
 };
 #define EXCEPTION_COUNT (sizeof exceptions / sizeof *exceptions)

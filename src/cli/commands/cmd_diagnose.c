@@ -16,6 +16,7 @@ typedef struct diagnose_options {
     shared_options shared;
     const char *kinds;
     const char *fail_on;
+    const char *base;
     int all, deep;
 } diagnose_options;
 
@@ -69,28 +70,38 @@ int diagnose_open_kinds(lode_kind_rules **kinds, const char *path)
     return status;
 }
 
-static int judge(const lode_diagnosis *diagnosis, const threshold *t, const char *path)
+/* With a base, only what is new counts. */
+static int counts(const diagnose_page *page, const threshold *t, const lode_statement *statement)
+{
+    const lode_statement *before;
+    if (!statement->has_gain || (int)statement->confidence < t->confidence || statement->gain < t->gain)
+        return 0;
+    return page->base == NULL || diagnose_change(page->base, statement, &before) == LODE_STATEMENT_NEW;
+}
+
+static int judge(const diagnose_page *page, const threshold *t)
 {
     const lode_statement *statement;
-    for (size_t i = 0; (statement = lode_diagnosis_statement(diagnosis, i)) != NULL; i++)
-        if (statement->has_gain && (int)statement->confidence >= t->confidence && statement->gain >= t->gain)
+    for (size_t i = 0; (statement = lode_diagnosis_statement(page->diagnosis, i)) != NULL; i++)
+        if (counts(page, t, statement))
             return EXIT_FINDINGS;
-    if (!lode_diagnosis_run(diagnosis)->can_judge)
-        return report("%s: the data do not allow a statement", path);
+    if (!lode_diagnosis_run(page->diagnosis)->can_judge)
+        return report("%s: the data do not allow a statement", page->path);
+    if (page->base && !lode_diagnosis_run(page->base)->can_judge)
+        return report("%s: the data do not allow a statement", page->base_path);
     return EXIT_DONE;
 }
 
 /* Prints a diagnosis, and says whether it fails. */
-static int conclude(const invocation *call, const lode_diagnosis *diagnosis, const char *title)
+static int conclude(const invocation *call, const diagnose_page *page)
 {
     const diagnose_options *options = call->options;
-    const diagnose_page page = {call->operands[0], title, diagnosis, options->all};
     threshold t = {0};
-    diagnose_print(call->out, &page);
+    diagnose_print(call->out, page);
     if (options->fail_on == NULL)
         return EXIT_DONE;
     int status = read_threshold(&t, options->fail_on);
-    return status == EXIT_DONE ? judge(diagnosis, &t, page.path) : status;
+    return status == EXIT_DONE ? judge(page, &t) : status;
 }
 
 static lode_diagnose_options options_of(const invocation *call, const lode_kind_rules *kinds, progress *shown)
@@ -104,22 +115,29 @@ static lode_diagnose_options options_of(const invocation *call, const lode_kind_
     return options;
 }
 
-static int diagnose_database(const invocation *call, const lode_kind_rules *kinds)
+/* An open store and its diagnosis. */
+typedef struct diagnosed {
+    lode_store_kind kind;
+    int is_open;
+    session database;
+    rec_session recording;
+    lode_diagnosis *diagnosis;
+    const char *title;
+} diagnosed;
+
+static int diagnose_database(diagnosed *d, const invocation *call, const char *path,
+                             const lode_kind_rules *kinds)
 {
-    lode_diagnosis *diagnosis = NULL;
+    session *s = &d->database;
     lode_error error = {0};
-    session s;
-    int status = session_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE) {
-        lode_diagnose_options options = options_of(call, kinds, &s.progress);
-        if (lode_diagnose(&diagnosis, s.db, &options, &error) != LODE_OK)
-            status = session_error(&s, &error);
-        progress_clear(&s.progress);
-    }
-    if (status == EXIT_DONE)
-        status = conclude(call, diagnosis, lode_database_title(s.db));
-    lode_diagnosis_free(diagnosis);
-    session_close(&s);
+    int status = session_open(s, path, call->shared);
+    if (status != EXIT_DONE)
+        return status;
+    lode_diagnose_options options = options_of(call, kinds, &s->progress);
+    if (lode_diagnose(&d->diagnosis, s->db, &options, &error) != LODE_OK)
+        status = session_error(s, &error);
+    progress_clear(&s->progress);
+    d->title = lode_database_title(s->db);
     return status;
 }
 
@@ -131,33 +149,67 @@ static const char *program_of(const lode_recording *recording)
     return slash ? slash + 1 : track ? track->program : "";
 }
 
-static int diagnose_recording(const invocation *call, const lode_kind_rules *kinds)
+static int diagnose_recording(diagnosed *d, const invocation *call, const char *path,
+                              const lode_kind_rules *kinds)
 {
-    lode_diagnosis *diagnosis = NULL;
+    rec_session *s = &d->recording;
     lode_error error = {0};
-    rec_session s;
-    int status = rec_open(&s, call->operands[0], call->shared);
-    if (status == EXIT_DONE) {
-        lode_diagnose_options options = options_of(call, kinds, &s.progress);
-        if (lode_diagnose_recording(&diagnosis, s.recording, &options, &error) != LODE_OK)
-            status = rec_error(&s, &error);
-        progress_clear(&s.progress);
-    }
-    if (status == EXIT_DONE)
-        status = conclude(call, diagnosis, program_of(s.recording));
-    lode_diagnosis_free(diagnosis);
-    rec_close(&s);
+    int status = rec_open(s, path, call->shared);
+    if (status != EXIT_DONE)
+        return status;
+    lode_diagnose_options options = options_of(call, kinds, &s->progress);
+    if (lode_diagnose_recording(&d->diagnosis, s->recording, &options, &error) != LODE_OK)
+        status = rec_error(s, &error);
+    progress_clear(&s->progress);
+    d->title = program_of(s->recording);
     return status;
+}
+
+static int diagnose(diagnosed *d, const invocation *call, const char *path, const lode_kind_rules *kinds)
+{
+    d->is_open = 1;
+    return d->kind == LODE_STORE_DATABASE ? diagnose_database(d, call, path, kinds)
+                                          : diagnose_recording(d, call, path, kinds);
+}
+
+static int diagnose_base(diagnosed *d, const invocation *call, const char *path, const lode_kind_rules *kinds)
+{
+    lode_error error = {0};
+    if (path == NULL)
+        return EXIT_DONE;
+    if (lode_store_probe(path, &d->kind, &error) != LODE_OK)
+        return report_error(path, &error);
+    if (d->kind != call->kind)
+        return report("%s and %s are stores of different kinds", path, call->operands[0]);
+    return diagnose(d, call, path, kinds);
+}
+
+static void close_diagnosed(diagnosed *d)
+{
+    lode_diagnosis_free(d->diagnosis);
+    if (d->is_open && d->kind == LODE_STORE_DATABASE)
+        session_close(&d->database);
+    else if (d->is_open)
+        rec_close(&d->recording);
 }
 
 static int run_diagnose(const invocation *call)
 {
     const diagnose_options *options = call->options;
     lode_kind_rules *kinds = NULL;
+    diagnosed now = {.kind = call->kind}, before = {0};
     int status = diagnose_open_kinds(&kinds, options->kinds);
     if (status == EXIT_DONE)
-        status = call->kind == LODE_STORE_DATABASE ? diagnose_database(call, kinds)
-                                                   : diagnose_recording(call, kinds);
+        status = diagnose_base(&before, call, options->base, kinds);
+    if (status == EXIT_DONE)
+        status = diagnose(&now, call, call->operands[0], kinds);
+    if (status == EXIT_DONE) {
+        const diagnose_page page = {call->operands[0], now.title,     now.diagnosis,
+                                    before.diagnosis,  options->base, options->all};
+        status = conclude(call, &page);
+    }
+    close_diagnosed(&now);
+    close_diagnosed(&before);
     lode_kind_rules_free(kinds);
     return status;
 }
@@ -173,6 +225,7 @@ static const option_spec diagnose_own[] = {
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, all)},
     {"deep", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, deep)},
     {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(diagnose_options, kinds)},
+    {"base", 0, OPTION_TEXT, "STORE", NULL, offsetof(diagnose_options, base)},
     {"fail-on", 0, OPTION_TEXT, "CONFIDENCE[:GAIN]", NULL, offsetof(diagnose_options, fail_on)},
     {0},
 };

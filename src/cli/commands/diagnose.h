@@ -11,12 +11,17 @@
 typedef struct diagnose_page {
     const char *path, *title; /* the title may be "" */
     const lode_diagnosis *diagnosis;
+    const lode_diagnosis *base; /* of --base; NULL: none */
+    const char *base_path;
     int all; /* also what is small or weak, and rules that did not run */
 } diagnose_page;
 
 /* Reads --kinds FILE; NULL: none. EXIT_TROUBLE after a message. */
 int diagnose_open_kinds(lode_kind_rules **kinds, const char *path);
 
+/* How a statement differs from those of `base`; `before` gets its counterpart, or NULL. */
+lode_statement_change diagnose_change(const lode_diagnosis *base, const lode_statement *statement,
+                                      const lode_statement **before);
 /* An item of "quality" in JSON. */
 void diagnose_json_note(out *o, const lode_quality_note *note);
 /* The page, or the JSON of it. */

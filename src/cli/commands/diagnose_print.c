@@ -54,7 +54,32 @@ static void json_subject(out *o, const lode_statement *statement)
     }
 }
 
-static void json_statement(out *o, const lode_statement *statement, const char *path)
+lode_statement_change diagnose_change(const lode_diagnosis *base, const lode_statement *statement,
+                                      const lode_statement **before)
+{
+    lode_statement_change change = LODE_STATEMENT_UNKNOWN;
+    *before = NULL;
+    if (lode_diagnosis_change(base, statement, &change, before, NULL) != LODE_OK)
+        return LODE_STATEMENT_UNKNOWN;
+    return change;
+}
+
+/* What --base adds to a statement. */
+static void json_change(out *o, const diagnose_page *page, const lode_statement *statement)
+{
+    const lode_statement *before = NULL;
+    if (page->base)
+        json_text(o, "change",
+                  lode_statement_change_name((int)diagnose_change(page->base, statement, &before)));
+    else
+        json_null(o, "change");
+    if (before && before->has_gain)
+        json_real(o, "base_gain_percent", 100 * before->gain);
+    else
+        json_null(o, "base_gain_percent");
+}
+
+static void json_statement(out *o, const lode_statement *statement, const diagnose_page *page)
 {
     json_object(o, NULL);
     json_text(o, "id", statement->id);
@@ -87,11 +112,35 @@ static void json_statement(out *o, const lode_statement *statement, const char *
         json_text(o, "text", evidence->text);
         json_real(o, "value", evidence->value);
         json_text(o, "unit", evidence->unit);
-        json_command(o, evidence, path);
+        json_command(o, evidence, page->path);
         json_object_end(o);
     }
     json_array_end(o);
+    json_change(o, page, statement);
     json_object_end(o);
+}
+
+/* Whether a statement of the base is gone. */
+static int is_gone(const diagnose_page *page, const lode_statement *before)
+{
+    const lode_statement *now;
+    return diagnose_change(page->diagnosis, before, &now) == LODE_STATEMENT_NEW;
+}
+
+static void json_gone(out *o, const diagnose_page *page)
+{
+    const lode_statement *before;
+    json_text(o, "base", page->base_path);
+    json_array(o, "gone");
+    for (size_t i = 0; page->base && (before = lode_diagnosis_statement(page->base, i)) != NULL; i++)
+        if (is_gone(page, before)) {
+            json_object(o, NULL);
+            json_text(o, "id", before->id);
+            json_text(o, "text", before->text);
+            json_text(o, "function", before->function);
+            json_object_end(o);
+        }
+    json_array_end(o);
 }
 
 static void json_run(out *o, const lode_run *run)
@@ -180,8 +229,9 @@ static void json_rest(out *o, const diagnose_page *page)
     json_notes(o, d);
     json_array(o, "statements");
     for (size_t i = 0; (statement = lode_diagnosis_statement(d, i)) != NULL; i++)
-        json_statement(o, statement, page->path);
+        json_statement(o, statement, page);
     json_array_end(o);
+    json_gone(o, page);
     json_array(o, "rules");
     for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++) {
         json_object(o, NULL);
@@ -377,21 +427,50 @@ static void say_note(out *o, const lode_quality_note *note)
         say_wrapped(o, "", note->text, 0);
 }
 
+/* ", new", ", was 12%"; "" without --base. */
+static void describe_change(char text[64], const diagnose_page *page, const lode_statement *statement)
+{
+    static const char *const words[] = {"as before", "new", "more", "less", "base not judged"};
+    const lode_statement *before;
+    text[0] = '\0';
+    if (page->base == NULL)
+        return;
+    lode_statement_change change = diagnose_change(page->base, statement, &before);
+    if (change != LODE_STATEMENT_SAME && before && before->has_gain)
+        (void)snprintf(text, 64, "; %s: was %.0f%%", words[change], 100 * before->gain);
+    else
+        (void)snprintf(text, 64, "; %s", words[change]);
+}
+
+/* Statements of the base that are not made of this run. */
+static void say_gone(out *o, const diagnose_page *page)
+{
+    const lode_statement *before;
+    for (size_t i = 0; page->base && (before = lode_diagnosis_statement(page->base, i)) != NULL; i++)
+        if (is_gone(page, before) && out_format_of(o) == OUT_MARKDOWN) {
+            out_say(o, "Gone: %s", before->text);
+        } else if (is_gone(page, before)) {
+            out_gap(o);
+            say_wrapped(o, "Gone: ", before->text, 6);
+        }
+}
+
 static void say_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
     const char *path = page->path;
     int of_requests = lode_diagnosis_run(page->diagnosis)->source == LODE_RUN_REQUESTS;
-    char lead[16], gain[96];
+    char lead[16], gain[160], change[64];
+    describe_change(change, page, statement);
     (void)snprintf(lead, sizeof lead, "%u. ", number);
     say_wrapped(o, lead, statement->text, 3);
     if (statement->has_gain) {
-        (void)snprintf(gain, sizeof gain, "at most %.0f%% of the %s, %s", 100 * statement->gain,
+        (void)snprintf(gain, sizeof gain, "at most %.0f%% of the %s, %s%s", 100 * statement->gain,
                        of_requests ? "time of all requests" : "run",
-                       lode_confidence_name((int)statement->confidence));
-        say_wrapped(o, "   ", gain, 3);
+                       lode_confidence_name((int)statement->confidence), change);
     } else {
-        say_wrapped(o, "   ", lode_confidence_name((int)statement->confidence), 3);
+        (void)snprintf(gain, sizeof gain, "%s%s", lode_confidence_name((int)statement->confidence), change);
     }
+    say_wrapped(o, "   ", gain, 3);
     for (size_t i = 0; i < statement->evidence_count; i++)
         say_wrapped(o, "   - ", statement->evidence[i].text, 5);
     if (statement->advice)
@@ -409,8 +488,13 @@ static const out_column statement_columns[] = {
     {"command", "Shows more", OUT_STRING, OUT_TEXT_ONLY},
 };
 
-static void put_statement(out *o, unsigned number, const lode_statement *statement, const char *path)
+static void put_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
+    const char *path = page->path;
+    char change[64], confidence[96];
+    describe_change(change, page, statement);
+    (void)snprintf(confidence, sizeof confidence, "%s%s", lode_confidence_name((int)statement->confidence),
+                   change);
     out_row(o, STYLE_PLAIN);
     out_cell_u64(o, number);
     if (statement->has_gain)
@@ -418,7 +502,7 @@ static void put_statement(out *o, unsigned number, const lode_statement *stateme
     else
         out_cell_none(o);
     out_cell_text(o, statement->text);
-    out_cell_text(o, lode_confidence_name((int)statement->confidence));
+    out_cell_text(o, confidence);
     out_row_end(o);
     for (size_t i = 0; i < statement->evidence_count; i++) {
         char *line = command_of(&statement->evidence[i], path);
@@ -468,7 +552,7 @@ static void say_statements(out *o, const diagnose_page *page)
         } else if (is_markdown) {
             if (shown == 0)
                 out_table(o, OUT_SIDE, "statements", statement_columns, 4, UNIT_COUNT);
-            put_statement(o, ++shown, statement, page->path);
+            put_statement(o, ++shown, statement, page);
         } else {
             out_gap(o);
             say_statement(o, ++shown, statement, page);
@@ -486,6 +570,7 @@ static void say_statements(out *o, const diagnose_page *page)
         out_say(o, "%u smaller one%s (--all)", hidden, plural(hidden));
     if (hot)
         say_hot_spot(o, page->path, hot);
+    say_gone(o, page);
 }
 
 static void say_rules(out *o, const lode_diagnosis *d)
