@@ -127,10 +127,11 @@ typedef struct lode_diagnose_options {
      * run, and a note says so. 0: 512 MiB. UINT64_MAX: all are read.
      */
     uint64_t read_limit;
+    uint64_t findings; /* of opening the recording, without notes: they are told as damage */
 } lode_diagnose_options;
 #define LODE_DIAGNOSE_OPTIONS_INIT                                                                           \
     {                                                                                                        \
-        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL, 0                                          \
+        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL, 0, 0                                       \
     }
 
 /*

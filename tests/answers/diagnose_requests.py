@@ -8,6 +8,7 @@ same for any number of threads.
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -205,6 +206,10 @@ CASES = [
     ("a value with a lift below 2", lambda: service(slow_by(FEW, never), zone=lambda i: "a" if i % 30 == 0 or i % 5 < 3 else "b"), {"slow-method"}, set()),
     ("a value of fewer than half of the slow", lambda: service(slow_by(lambda i: i % 60 == 0, lambda i: i % 45 == 7), tenant=lambda i: f"t{i % 60}"),
      {"slow-method"}, set()),
+    ("a value that one of many tests meets by chance", lambda: service(slow_by(every(50), never, 40), zone=lambda i: "b" if i % 50 == 0 and i < 400 or i % 4 == 1 else "a",
+     host=lambda i: f"h{(i * 2654435761 >> 7) % 30}", shard=lambda i: f"s{(i * 40503 >> 5) % 25}"), {"slow-method"}, set()),
+    ("the same value in few tests", lambda: service(slow_by(every(50), never, 40), zone=lambda i: "b" if i % 50 == 0 and i < 400 or i % 4 == 1 else "a"),
+     {"attribute"}, set()),
     ("a slow tenant below 3 %", lambda: service(slow_by(every(100), never, factor=4), tenant=lambda i: f"t{i % 100}"), set(), set()),
     ("an attribute that is the entry point", lambda: service(slow_by(every(40), never), entry=lambda i: GET if i % 4 == 0 else PUT,
      url=lambda i: "/get" if i % 4 == 0 else "/put"), {"slow-method"}, set()),
@@ -297,7 +302,7 @@ def differences(said, facts):
             wrong.append(f"{name} has a gain")
         if "function" in more and s["function"] != more["function"]:
             wrong.append(f"{name}: {s['function']}, not {more['function']}")
-        if "value" in more and not close(s["evidence"][0]["value"], more["value"]):
+        if "value" in more and not math.isclose(s["evidence"][0]["value"], more["value"], rel_tol=1e-6):
             wrong.append(f"{name}: {s['evidence'][0]['value']}, not {more['value']}")
         if "pair" in more and more["pair"] not in s["text"]:
             wrong.append(f"{name}: {more['pair']} is not in {s['text']}")

@@ -23,7 +23,7 @@ STEPS = {
 }
 SHARES = [0.3, 0.3, 0.2, 0.12, 0.08]
 SIGMA = 0.5
-CAUSES = ("none", "tenant", "n-plus-one", "burst", "queueing", "retries", "slow-method", "gap", "error-rate", "identical")
+CAUSES = ("none", "outliers", "tenant", "n-plus-one", "burst", "queueing", "retries", "slow-method", "gap", "error-rate", "identical")
 
 
 class Lines:
@@ -68,9 +68,9 @@ class Lines:
         subprocess.run([program, str(path)], input=text.encode(), check=True, timeout=300)
 
 
-def lognormal(random, mean):
+def lognormal(random, mean, sigma=SIGMA):
     """Microseconds; the mean is in ms, the median is below it."""
-    return 1000 * mean * math.exp(random.gauss(0, SIGMA) - SIGMA * SIGMA / 2)
+    return 1000 * mean * math.exp(random.gauss(0, sigma) - sigma * sigma / 2)
 
 
 def attributes_of(random, number):
@@ -90,6 +90,7 @@ class Service:
         self.span = count / rate
         self.burst = self.random.uniform(0.1, 0.9) * self.span
         self.free = 0.0  # queueing: when the one resource is free
+        self.sigma = 0.25 if cause == "outliers" else SIGMA
         self.tenant = f"t{self.random.randrange(1, 4)}"
 
     def statement(self, text):
@@ -97,7 +98,7 @@ class Service:
 
     def step(self, step, slow):
         method, mean, text = step
-        spent = lognormal(self.random, mean) * slow
+        spent = lognormal(self.random, mean, self.sigma) * slow
         if text is None:
             self.lines.call(method, spent)
         else:
@@ -121,6 +122,14 @@ class Service:
             if not failed:
                 return
             self.lines.spend(5000)
+
+    def view(self):
+        """How much longer a page takes: some are slow, or a few are very slow, whatever the attributes."""
+        if self.cause == "slow-method":
+            return 25 if self.random.random() < 0.03 else 1
+        if self.cause == "outliers":
+            return 400 if self.random.random() < 0.004 else 1
+        return 1
 
     def fails(self, begin):
         rate = 0.005
@@ -151,8 +160,8 @@ class Service:
         if self.cause == "queueing":
             self.wait(begin)
         for step in STEPS[entry]:
-            db_slow = 25 if self.cause == "slow-method" and step[0] == RENDER and random.random() < 0.03 else 1
-            self.step(step, slow if step[0] == QUERY else db_slow)
+            slow_view = self.view() if step[0] == RENDER else 1
+            self.step(step, slow if step[0] == QUERY else slow_view)
         if self.cause in ("n-plus-one", "identical") and entry == 2:
             self.repeat(entry)
         if self.cause == "retries" and entry in (3, 4):

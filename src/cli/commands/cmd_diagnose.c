@@ -158,6 +158,8 @@ static int diagnose_recording(diagnosed *d, const invocation *call, const char *
     if (status != EXIT_DONE)
         return status;
     lode_diagnose_options options = options_of(call, kinds, &s->progress);
+    for (size_t i = 0; i < s->opening.count; i++)
+        options.findings += s->opening.items[i].severity == LODE_NOTE ? 0 : s->opening.items[i].count;
     if (lode_diagnose_recording(&d->diagnosis, s->recording, &options, &error) != LODE_OK)
         status = rec_error(s, &error);
     progress_clear(&s->progress);

@@ -213,6 +213,7 @@ static lode_status read_slow(struct lode_diagnosis *d, lode_error *error)
 lode_status lode_request_facts_read(struct lode_diagnosis *d, lode_error *error)
 {
     struct request_facts *facts = d->requests;
+    facts->findings = d->options.findings;
     LODE_TRY(read_requests(d, NULL, 0, &facts->requests, &facts->all, error));
     arrange(facts, lode_recording_track_count(facts->recording));
     LODE_TRY(count_in_flight(facts, error));

@@ -73,7 +73,7 @@ struct request_facts {
     uint64_t origin;             /* the begin of the first request, judged or not */
     uint64_t first, last;        /* begins */
     uint64_t calls, hidden;      /* calls that are recorded, and others that were counted */
-    uint64_t findings;           /* while reading; notes do not count */
+    uint64_t findings;           /* while opening and reading; notes do not count */
     /* The window of a burst of errors, if there is one. */
     bool has_burst;
     uint64_t burst_from, burst_to;
