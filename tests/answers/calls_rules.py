@@ -123,9 +123,9 @@ def waves():
     return [parent, *threads]
 
 
-def openmp(serial, inside, rounds=10, stolen=0):
+def openmp(serial, inside, rounds=10, stolen=0, pid=100):
     """One process: work outside of regions, and that of each thread inside, in milliseconds."""
-    threads = [Thread(100 + i) for i in range(len(inside))]
+    threads = [Thread(pid + i, pid) for i in range(len(inside))]
     master, longest = threads[0], max(inside)
     time = 0
     master.records.append(("entry", master.time, 0, "main"))
@@ -355,6 +355,17 @@ def wrong_with(said, ids, notes, more):
                 yield f"explains {s['explains']}"
 
 
+def parts_of_openmp_runs_add_up(tap, lode, folder):
+    """Two processes of 4 and 2 threads; the second one ends after a third of the run."""
+    said = ask(lode, write(folder / "two-processes", [*openmp(30, [60, 40, 20, 20]), *openmp(10, [20, 10], pid=500)]))
+    whole = 6 * 90
+    wanted = {"parallel": (30 + 140 + 10 + 30) / whole, "process": (4 * 90 + 2 * 30) / whole, "serial": 1 - (30 * 3 + 10) / whole,
+              "openmp": 1 - (4 * 60 - 140 + 2 * 20 - 30) / whole, "rank_balance": (90 + 30) / 2 / 90, "rank_communication": 1}
+    wrong = [f"{key}: {said['efficiency'][key]}, not {value}" for key, value in wanted.items() if abs(said["efficiency"][key] - value) > 2e-3]
+    wrong += [] if abs(sum(wanted[key] for key in ("process", "serial", "openmp")) - 2 - wanted["parallel"]) < 1e-9 else ["they do not add up"]
+    tap.check(not wrong, "OpenMP: process + serial + regions - 2 is the parallel efficiency", wrong)
+
+
 def commands_fail(said):
     for s in said["statements"]:
         for evidence in s["evidence"]:
@@ -407,6 +418,7 @@ def main():
         for case in CASES:
             if options.only in case[0]:
                 look_at(tap, options.lode, Path(name), case)
+        parts_of_openmp_runs_add_up(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))
     return tap.finish()
 

@@ -211,9 +211,9 @@ lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error
 
 /* ---- efficiencies ---- */
 
-/* Threads of one process that run OpenMP regions. The master began them. */
-static void add_process(const struct call_facts *facts, size_t first, size_t *count, double whole,
-                        lode_efficiency *e)
+/* Threads of one process that run OpenMP regions. The master began them. Its time of work. */
+static double add_process(const struct call_facts *facts, size_t first, size_t *count, double whole,
+                          lode_efficiency *e)
 {
     double parallel = 0, outside = 0, inside = 0;
     size_t n = 0, i = first;
@@ -229,6 +229,7 @@ static void add_process(const struct call_facts *facts, size_t first, size_t *co
     e->serial -= outside * (threads - 1) / whole;
     e->openmp -= (threads * parallel - inside) / whole;
     *count = n;
+    return parallel + outside;
 }
 
 static void make_hybrid(struct lode_diagnosis *d, double whole)
@@ -237,10 +238,15 @@ static void make_hybrid(struct lode_diagnosis *d, double whole)
     lode_efficiency *e = &d->efficiency;
     e->is_hybrid = 1;
     e->serial = e->openmp = 1;
-    for (size_t i = 0, count; i < facts->track_count; i += count)
-        add_process(facts, i, &count, whole, e);
-    e->rank_communication = e->process;
-    e->rank_balance = 1;
+    double sum = 0, most = 0, processes = 0;
+    for (size_t i = 0, count; i < facts->track_count; i += count) {
+        double work = add_process(facts, i, &count, whole, e);
+        sum += work;
+        most = fmax(most, work);
+        processes++;
+    }
+    e->rank_balance = most > 0 ? sum / processes / most : 1;
+    e->rank_communication = most / (double)(facts->end - facts->begin);
 }
 
 void lode_call_efficiency(struct lode_diagnosis *d)
