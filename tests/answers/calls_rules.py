@@ -267,6 +267,8 @@ CASES = [
     ("lock: short calls are not judged", lock(0, 1, 9), set(), {"-lock-not-judged"}),
     ("lock: pre-empted threads had it", lock(800, 10, 800, stolen=800, held_by="preempted"), set(), {"lock-not-judged", "pre-empted"}),
     ("lock: it is seldom held", lock(100, 50, 850), set(), {"lock-not-judged", "-pre-empted"}),
+    ("lock: held often, but pre-empted threads had it", lock(500, 200, 900, stolen=100, held_by="preempted"), set(),
+     {"lock-not-judged", "pre-empted"}),
     ("lock: a condition is none", condition(), {"efficiency"}, set()),
     ("efficiency: threads wait by turns", turns(), {"efficiency"}, {"-nobody-ran"}, {"gain": 50}),
     ("efficiency: woken threads wait for a processor", turns(gap=20), set(), {"nobody-ran"}),

@@ -130,6 +130,7 @@ struct call_facts {
     bool is_calm;  /* threads were seldom pre-empted */
     double stolen; /* share of the time of threads that they were pre-empted */
     double stolen_time;
+    double lock_excused; /* waiting for locks that is not judged */
     uint32_t processes, mpi_processes;
     struct lode_arena arena; /* of sketches */
 };

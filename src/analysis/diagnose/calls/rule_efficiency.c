@@ -2,7 +2,8 @@
 /*
  * efficiency: threads do useful work in less than 80 % of the run time.
  * Needs: several threads, enough processors, threads that were seldom pre-empted. Guard: pre-empted
- * time, the start of MPI, sleeping and waiting for the network do not count.
+ * time, the start of MPI, sleeping, waiting for the network, and waiting for locks that the rule
+ * lock does not judge, do not count.
  * Gain: what is left of the time of threads. Likely; a cause explains it.
  */
 #include "analysis/diagnose/calls/facts.h"
@@ -14,7 +15,7 @@
 static double find_excused(const struct lode_diagnosis *d)
 {
     double time = lode_call_time(d, CALL_SET(MPI_STARTUP) | CALL_SET(SLEEP) | CALL_SET(NET));
-    return lode_call_share(d, time);
+    return lode_call_share(d, time + d->calls->lock_excused);
 }
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)

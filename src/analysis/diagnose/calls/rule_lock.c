@@ -137,6 +137,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     if ((rho >= USE_MIN && (!is_disturbed || demand >= DEMAND_MIN)) || demand >= SATURATED)
         return state(d, &use, share, rho, error);
+    d->calls->lock_excused = use.waiting;
     return lode_add_note(
         d, "lock-not-judged", LODE_NOTE_BIASED, share,
         lode_say(d,

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* Causes after symptoms: they look at what these said. */
+/* Causes after symptoms, whose statements they look at; lock first: it says what it excuses. */
 static const struct rule *const items[] = {
-    &lode_call_rule_efficiency,   &lode_call_rule_lock,          &lode_call_rule_mpi,
+    &lode_call_rule_lock,         &lode_call_rule_efficiency,    &lode_call_rule_mpi,
     &lode_call_rule_omp_serial,   &lode_call_rule_omp_imbalance, &lode_call_rule_imbalance,
     &lode_call_rule_slow_thread,  &lode_call_rule_file_io,       &lode_call_rule_small_io,
     &lode_call_rule_allocation,   &lode_call_rule_churn,         &lode_call_rule_long_tail,
