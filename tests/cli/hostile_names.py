@@ -58,7 +58,7 @@ class Stores:
     def calls(self, name):
         """Every command that has something to say of a store, and options that show more."""
         shared = [["info"], ["info", "--verbose"], ["check", "--verbose"], ["check", "--level", "full"], ["top"], ["tree"],
-                  ["tree", "--bottom-up"], ["profiles"], ["compare", "--all", name], ["compare", "--tree", name],
+                  ["tree", "--bottom-up"], ["profiles"], ["compare", "--all", name], ["compare", "--diagnose", name], ["compare", "--tree", name],
                   ["compare", "--explain-match", "--limit", "0", name]]
         own = {"database": [["diagnose"], ["diagnose", "--all"], ["efficiency"]] + [["top", "--by", by] for by in ("line", "loop", "module", "file")]
                + [["tree", "--lines"], ["context"], ["trace"]],

@@ -276,7 +276,8 @@ LOOPS = [f"toolkit-loops-cputime-t-v{number}" for number in (0, 3, 4, 5)]
 COMPARE_CALLS = ([LOOPS[0], LOOPS[3]], [LOOPS[0], LOOPS[0]], ["--by", "line", "--all", "--limit", 3, LOOPS[0], LOOPS[3]],
                  ["--by", "thread", LOOPS[0], LOOPS[3]], ["--by", "profile", "--function", "func1", LOOPS[0], LOOPS[3]],
                  ["--tree", LOOPS[0], LOOPS[3]], ["--scaling", "weak", LOOPS[3], LOOPS[0]], ["--explain-match", LOOPS[0], LOOPS[3]], ["--metric", "0,0", "--normalize", "--inclusive", LOOPS[0], LOOPS[3]],
-                 ["--base", *LOOPS[:2], "--new", *LOOPS[2:]], ["made-small", "viewer-issue-233"])
+                 ["--base", *LOOPS[:2], "--new", *LOOPS[2:]], ["made-small", "viewer-issue-233"],
+                 ["--diagnose", "made-small", "viewer-issue-233"], ["--diagnose", "db2pprof-sort-database", "viewer-issue-233"])
 
 
 def outputs_of_comparisons_validate(program, judge):

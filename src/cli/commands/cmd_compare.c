@@ -37,6 +37,24 @@ static int has_sides(const invocation *call)
     return options->base.count > 0 || options->new_stores.count > 0;
 }
 
+/* Diagnoses are of whole runs, and stand above rows by function and the like. */
+static int diagnose_usage(const invocation *call, int is_by_contexts)
+{
+    const compare_options *options = call->options;
+    const shared_options *shared = call->shared;
+    if (!options->diagnose)
+        return EXIT_DONE;
+    if (!is_by_contexts || options->tree || options->scaling >= 0 || options->explain)
+        return report(
+            "--diagnose is for --by function, line, loop, module or file (see 'lode help compare')");
+    if (options->base.count > 1 || options->new_stores.count > 1)
+        return report("--diagnose is for one run of each (see 'lode help compare')");
+    if (shared->profiles || shared->from.is_given || shared->to.is_given || shared->tasks || shared->ids ||
+        shared->depth || shared->min_time || shared->no_sched)
+        return report("--diagnose is for whole runs, not for a part of them (see 'lode help compare')");
+    return EXIT_DONE;
+}
+
 static int compare_usage(const invocation *call)
 {
     const compare_options *options = call->options;
@@ -67,7 +85,7 @@ static int compare_usage(const invocation *call)
         return report("--function is for --by rank, thread or another kind of id (see 'lode help compare')");
     if ((shared->include.count || shared->exclude.count) && !(is_by_contexts && by == LODE_BY_FUNCTION))
         return report("--include and --exclude are for --by function (see 'lode help compare')");
-    return EXIT_DONE;
+    return diagnose_usage(call, is_by_contexts);
 }
 
 /* ---- the comparison ---- */
@@ -119,6 +137,8 @@ static int compare_and_print(compare_job *job, int is_by_contexts)
     if (!is_by_contexts)
         return compare_print_profiles(job);
     int status = compare_costs(job);
+    if (status == EXIT_DONE)
+        status = compare_diagnose(job);
     return status == EXIT_DONE ? compare_print_rows(job) : status;
 }
 
@@ -134,6 +154,8 @@ static int run_compare(const invocation *call)
     if (status == EXIT_DONE)
         status = job.options->explain ? compare_print_rules(&job) : compare_and_print(&job, is_by_contexts);
     lode_comparison_free(job.comparison);
+    lode_diagnosis_free(job.base_diagnosis);
+    lode_diagnosis_free(job.new_diagnosis);
     lode_filter_close(job.filter);
     lode_name_rules_close(job.rules);
     free(job.costs);
@@ -161,6 +183,7 @@ static const option_spec compare_own[] = {
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, all)},
     {"name-rules", 0, OPTION_TEXT, "FILE", NULL, offsetof(compare_options, rules)},
     {"explain-match", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, explain)},
+    {"diagnose", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, diagnose)},
     {"confidence", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(compare_options, confidence)},
     {0},
 };

@@ -21,7 +21,7 @@ typedef struct compare_options {
     shared_options shared;
     text_list base, new_stores;
     const char *by, *function, *rules;
-    int inclusive, normalize, all, tree, explain;
+    int inclusive, normalize, all, tree, explain, diagnose;
     int statistic, scaling;       /* scaling: -1 is none */
     double confidence, min_share; /* as fractions */
     uint64_t ranks_base, ranks_new;
@@ -40,7 +40,8 @@ typedef struct compare_job {
     const lode_cost **costs; /* by run and metric, those of base first */
     double *scales;          /* the same */
     lode_comparison *comparison;
-    int names; /* form of names to show */
+    int names;                                      /* form of names to show */
+    lode_diagnosis *base_diagnosis, *new_diagnosis; /* of --diagnose; NULL: without */
 } compare_job;
 
 /* Numbers of a row, or of everything, in one metric. */
@@ -92,6 +93,11 @@ void compare_heading(out *o, const compare_job *job);
 void compare_say_metric(out *o, const compare_job *job, const compare_table *table);
 /* What the marks mean, and what is not known. */
 void compare_footing(out *o, const compare_job *job, const compare_table *tables);
+
+/* Diagnoses both runs, if --diagnose is given. EXIT_TROUBLE after a message. */
+int compare_diagnose(compare_job *job);
+/* What changed in kind: time of threads by activity, and statements that are new or gone. */
+void compare_print_kinds(out *o, const compare_job *job);
 
 /* By function, line, loop, module or file. */
 int compare_print_rows(compare_job *job);

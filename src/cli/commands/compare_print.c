@@ -474,8 +474,12 @@ int compare_print_rows(compare_job *job)
         out *o = job->call->out;
         out_begin(o, SCHEMA_COMPARE, NULL);
         compare_heading(o, job);
+        if (out_is_prose(o))
+            compare_print_kinds(o, job);
         write_rows(o, job, tables);
         compare_footing(o, job, tables);
+        if (!out_is_prose(o))
+            compare_print_kinds(o, job);
         out_end(o);
     }
     for (size_t i = 0; i < count; i++)
