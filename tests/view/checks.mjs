@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the views Time, Profiles and Requests show, against the command that each offers to copy. Each check looks at the view
+// What Time, Profiles, Requests and the diagnosis show, against the command that each offers to copy. Each check looks at the view
 // that is open, and returns how many numbers it compared.
 import assert from 'node:assert/strict';
-import { answerOf, copied } from './browser.mjs';
+import { execFileSync } from 'node:child_process';
+import { answerOf, copied, LODE } from './browser.mjs';
 
 export const HUES = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
 export const OTHERS = 0x8c8c8c;
@@ -136,4 +137,43 @@ export async function checkRequest(page) {
     .map((row) => Number(row.getAttribute('aria-rowindex')) - 2).sort((a, b) => a - b));
   assert.deepEqual(marked, criticalPath(answer.rows).filter((index) => index < rows.length));
   return rows.length;
+}
+
+const squeeze = (text) => text.replaceAll(/\s+/g, '');
+
+/**
+ * The diagnosis on the Overview: notes, statements, efficiency. Texts are those of --json; which statements are shown, their gains and
+ * the parts of the efficiency are what the program prints. Returns how many texts were compared.
+ */
+export async function checkDiagnosis(page, store) {
+  const run = (...options) => execFileSync(LODE, ['diagnose', store, ...options], { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const [answer, text, markdown] = [JSON.parse(run('--json')), run(), run('--markdown')];
+  const shown = await page.$eval('.diagnosis', (box) => {
+    const texts = (part, selector) => [...part.querySelectorAll(selector)].map((found) => found.textContent);
+    return {
+      notes: texts(box, '.note'), verdict: texts(box, '.verdict'), smaller: texts(box, '.smaller'), hot: texts(box, '.hotspot'),
+      parts: [...box.querySelectorAll('.parts tr')].map((row) => texts(row, 'th, td')),
+      statements: [...box.querySelectorAll('ol > li')].map((item) => ({ id: item.dataset.id, text: texts(item, '.text'), gain: texts(item, '.gain'), evidence: texts(item, '.evidence'), commands: texts(item, '.command'), advice: texts(item, '.advice') })),
+    };
+  });
+  const printed = squeeze(text);
+  assert.deepEqual(shown.notes, answer.quality.map((note) => note.text));
+  const places = shown.statements.map((statement, index) => {
+    const wanted = answer.statements.find(({ id, text: its }) => id === statement.id && its === statement.text[0]);
+    assert.ok(wanted, `${statement.id} is no statement`);
+    assert.deepEqual(statement.evidence, wanted.evidence.map((evidence) => evidence.text));
+    assert.deepEqual(statement.advice, wanted.advice === null ? [] : [wanted.advice]);
+    assert.deepEqual(statement.commands.map((line) => line.replaceAll("'", '')), wanted.evidence.filter((evidence) => evidence.command).map((evidence) => evidence.command.join(' ').replaceAll("'", '')));
+    const lines = [`${index + 1}. ${statement.text[0]}`, ...statement.gain, ...statement.evidence.map((line) => `- ${line}`), ...statement.advice];
+    return printed.indexOf(squeeze(lines.join('')));
+  });
+  assert.ok(places.every((place, index) => place >= 0 && place > (places[index - 1] ?? -1)), `statements are not as printed: ${places.join()}`);
+  assert.equal(shown.statements.length, (text.match(/^\d+\. /gm) ?? []).length);
+  assert.deepEqual(shown.verdict, ['Nothing stands out.', 'The data do not allow a statement.'].filter((line) => text.includes(line)));
+  assert.deepEqual(shown.smaller.map((line) => line.replace('lode diagnose ', '')), text.match(/^\d+ smaller ones? \(--all\)$/gm) ?? []);
+  assert.equal(shown.hot.length, (text.match(/^Most work: /gm) ?? []).length);
+  for (const line of shown.hot) assert.ok(printed.includes(squeeze(line)), line);
+  const rows = markdown.split('| Efficiency | % |')[1]?.split('\n\n')[0].split('\n').slice(2) ?? [];
+  assert.deepEqual(shown.parts.map((cells) => cells.join('|')), rows.filter((row) => row !== '').map((row) => row.split('|').slice(1, 4).map((cell) => cell.trim().replaceAll('`', '')).join('|')));
+  return shown.notes.length + shown.parts.length + shown.hot.length + shown.statements.reduce((sum, { evidence }) => sum + 2 + evidence.length, 0);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A basic walk in Firefox, over WebDriver BiDi: every tab, and the table of functions.
+// A basic walk in Firefox, over WebDriver BiDi: every tab, the table of functions and the diagnosis.
 //   firefox.mjs [--part I/N] [--only PATTERN]: also on these stores of the corpus (by hand).
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { answerOf, chosenStores, examples, finish, serve, test } from './browser.mjs';
+import { checkDiagnosis } from './checks.mjs';
 
 const demo = examples();
 const stores = [demo.solver, demo.thumbs, demo.shop, ...chosenStores([])];
@@ -34,7 +35,7 @@ async function checkFunctions(server, store) {
 }
 
 for (const store of stores) {
-  await test(`Firefox, ${basename(store)}: every tab without a message, functions are those of lode top`, async () => {
+  await test(`Firefox, ${basename(store)}: every tab without a message, functions and diagnosis are those of the commands`, async () => {
     messages.length = 0;
     const server = await serve(store, demo.solver);
     try {
@@ -50,6 +51,8 @@ for (const store of stores) {
         if (view !== 'compare') assert.equal(await page.$('.problem'), null, view);
       }
       await checkFunctions(server, store);
+      await goTo(server, '?1');
+      compared += await checkDiagnosis(page, store);
       assert.deepEqual(messages, []);
     } finally {
       await server.stop();
@@ -72,5 +75,5 @@ await test('Firefox: keys open a tree and its rows', async () => {
 });
 
 await browser.close();
-console.log(`# ${compared} rows of ${stores.length} stores compared`);
+console.log(`# ${compared} rows and texts of ${stores.length} stores compared`);
 finish();

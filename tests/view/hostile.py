@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from serving import Server, Tap, has_plugin, make_example
 
-COMMANDS = ["info", "check", "top", "tree", "profiles", "context", "source", "trace", "replay", "search", "compare", "scaling", "flame", "session", "stop", "build",
+COMMANDS = ["info", "check", "top", "tree", "profiles", "context", "source", "trace", "replay", "search", "compare", "scaling", "flame", "diagnose", "session", "stop", "build",
             "dump", "..", "%2e%2e", "", "top%00", "TOP", "a" * 300]
 OPTIONS = ["metric", "profiles", "from", "to", "task", "id", "depth", "min-time", "include", "exclude", "names", "verbose", "sort", "limit", "by", "callers", "callees", "bottom-up",
            "focus", "lines", "min-percent", "scope", "all", "around", "level", "function", "tree", "rows", "columns", "context", "location", "text", "attribute", "method", "errors", "bins",

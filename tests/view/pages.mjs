@@ -101,6 +101,32 @@ await test('at 1,024 pixels nothing is cut off sideways', async () => {
   await page.setViewportSize({ width: 1400, height: 900 });
 });
 
+await test('the diagnosis is asked for after the tables, given up when the view is left, and its errors are text', async () => {
+  messages.length = 0;
+  const asked = [];
+  const given = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  page.on('requestfailed', (request) => given.push(new URL(request.url()).pathname));
+  const route = '**/api/1/diagnose/*';
+  await page.route(route, () => {});
+  await page.goto(`${server.base}?1`);
+  await page.waitForSelector('.diagnosis .pending');
+  while (!asked.includes('/api/1/diagnose/0')) await page.waitForTimeout(20);
+  assert.match(await page.textContent('.diagnosis'), /looking …/);
+  assert.ok((await page.$$('.bars li')).length > 5 && (await page.$$('.hotpath li')).length > 2);
+  for (const table of ['top', 'tree', 'profiles']) assert.ok(asked.includes(`/api/1/${table}/0`) && asked.lastIndexOf(`/api/1/${table}/0`) < asked.indexOf('/api/1/diagnose/0'), table);
+  await page.keyboard.press('2');
+  await page.waitForSelector('[role=grid]');
+  while (!given.includes('/api/1/diagnose/0')) await page.waitForTimeout(20);
+  await page.unroute(route);
+  await page.route(route, (call) => call.fulfill({ status: 400, contentType: 'application/json', body: '{"message": "cannot <b>look</b>"}' }));
+  await show(page, server, '?1');
+  assert.equal(await page.textContent('.diagnosis .problem'), 'cannot <b>look</b>');
+  assert.ok((await page.$$('.bars li')).length > 5);
+  await page.unroute(route);
+  assert.deepEqual(messages.filter((message) => !/Failed to load resource: .* 400/.test(message)), []);
+});
+
 await test('the token leaves the address and a reload keeps it', async () => {
   await page.goto(`${server.base}?v=top&1#token=${server.token}`);
   await settle(page);

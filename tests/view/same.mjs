@@ -3,9 +3,10 @@
 //   same.mjs [--part I/N] [--only PATTERN]: which of the stores of the corpus; examples are always looked at.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { answerOf, chosenStores, copied, corpusStores, examples, finish, LODE, move, open, serve, settle, show, skipped, test } from './browser.mjs';
-import { checkProfiles, checkRequest, checkRequests, checkTime } from './checks.mjs';
+import { answerOf, chosenStores, copied, CORPUS, corpusStores, examples, finish, LODE, move, open, serve, settle, show, skipped, test } from './browser.mjs';
+import { checkDiagnosis, checkProfiles, checkRequest, checkRequests, checkTime } from './checks.mjs';
 
 const demo = examples();
 const stores = [demo.solver, demo.thumbs, demo.shop, ...chosenStores(corpusStores())];
@@ -214,6 +215,7 @@ for (const store of stores) {
     }
     const earlier = compared;
     await checkOverview(page);
+    compared += await checkDiagnosis(page, store);
     const isRecording = (await page.$('input[aria-label=Tasks]')) !== null;
     const queries = ['v=top', 'v=top&o=inclusive', 'v=tree', 'v=tree&w=up', ...(isRecording ? [] : ['v=top&g=line', 'v=top&g=module', 'v=tree&h=0.1'])];
     for (const query of queries) {
@@ -269,6 +271,57 @@ await test('several metrics, a selection of profiles and a time window', async (
   compared += 2 * boxes.length;
   assert.deepEqual(messages, []);
 });
+
+/** Opens the Overview of one store alone. */
+async function overviewOf(store) {
+  await server.stop();
+  await browserOf.context.close();
+  server = await serve(store);
+  browserOf = await open(server, { viewport: { width: 1400, height: 1000 } }, browserOf.browser);
+  await show(browserOf.page, server, '?1');
+  return browserOf;
+}
+
+// A store with a statement, one without, requests; the examples have the others.
+for (const [place, verdict, statements] of [['hpctoolkit/final/viewer-issue-233', [], 1], ['hpctoolkit/final/viewer-lmp-openmp-v0', ['Nothing stands out.'], 0], ['zorka/stores/first', null, null], ['uftrace/recorded/mt', null, null]]) {
+  const store = join(CORPUS, place);
+  if (CORPUS === '' || !existsSync(store)) {
+    skipped(`${place}: the diagnosis is that of lode diagnose`, 'no corpus');
+    continue;
+  }
+  await test(`${place}: the diagnosis is that of lode diagnose`, async () => {
+    const { page, messages } = await overviewOf(store);
+    assert.ok((await checkDiagnosis(page, store)) > 0 || verdict === null);
+    if (verdict !== null) assert.deepEqual(await page.$$eval('.diagnosis .verdict', (list) => list.map((item) => item.textContent)), verdict);
+    if (statements !== null) assert.equal((await page.$$('.diagnosis ol > li')).length, statements);
+    assert.deepEqual(messages, []);
+  });
+}
+
+/** Where the first statement of an example leads. */
+const PLACES = { solver: { v: 'tree', w: 'callers:spmv._omp_fn.0' }, thumbs: { v: 'tree', w: 'callers:Cache::get' }, shop: { v: 'requests', f: 'attribute:http.method=POST' } };
+for (const [name, store] of Object.entries(demo)) {
+  await test(`${name}: a statement leads to the view that shows more, by keyboard; commands can be copied`, async () => {
+    const { page, messages } = await overviewOf(store);
+    await page.focus('.diagnosis .command');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('Copied'));
+    const line = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(line, await page.textContent('.diagnosis .command'));
+    assert.ok((await answerOf(line)).rows.length > 0);
+    await page.focus('.diagnosis ol > li > .link');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('main .grid .row');
+    await settle(page);
+    const address = new URL(page.url()).searchParams;
+    assert.deepEqual(Object.fromEntries(Object.keys(PLACES[name]).map((key) => [key, address.get(key)])), PLACES[name]);
+    assert.equal(await page.$('.problem'), null);
+    await page.keyboard.press('Backspace');
+    await settle(page);
+    await checkDiagnosis(page, store);
+    assert.deepEqual(messages, []);
+  });
+}
 
 if (stores.length === 3) skipped('stores of the corpus', 'no corpus');
 await browserOf.browser.close();

@@ -27,11 +27,11 @@ DATABASE = [("info", {}), ("info", {"verbose": ""}), ("check", {}), ("top", {}),
             ("tree", {"depth": "2", "min-percent": "0"}), ("tree", {"lines": "1"}), ("tree", {"callers": "main"}), ("profiles", {}), ("profiles", {"limit": "2", "sort": "name"}), ("profiles", {"bins": "8"}),
             ("context", {"context": "0"}), ("context", {"context": "main", "all": ""}), ("source", {}), ("source", {"location": "main", "around": "2"}), ("trace", {}),
             ("trace", {"columns": "200", "rows": "9"}), ("search", {"text": "main"}), ("top", {"sort": "inclusive"}), ("top", {"sort": "name"}), ("top", {"by": "line", "sort": "name", "limit": "0"}), ("top", {"include": "*a*", "sort": "name"}),
-            ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"})]
+            ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"}), ("diagnose", {})]
 RECORDING = [("info", {}), ("check", {}), ("top", {}), ("top", {"limit": "3", "sort": "calls"}), ("top", {"callers": "main"}), ("top", {"from": "1us", "to": "10ms"}), ("tree", {}), ("tree", {"bottom-up": ""}),
              ("tree", {"depth": "2"}), ("profiles", {}), ("source", {}), ("trace", {}), ("trace", {"rows": "3", "columns": "50"}), ("replay", {"limit": "20"}), ("search", {}), ("search", {"limit": "2", "by": "component"}),
              ("search", {"text": "a"}), ("top", {"sort": "name", "limit": "0"}), ("top", {"include": "*a*"}), ("top", {"exclude": "*a*", "sort": "max"}), ("top", {"by": "kind"}),
-             ("top", {"by": "symbol", "sort": "p99"}), ("top", {"include": "*", "names": "full"}), ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"}), ("info", {"limit": "1"})]
+             ("top", {"by": "symbol", "sort": "p99"}), ("top", {"include": "*", "names": "full"}), ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"}), ("info", {"limit": "1"}), ("diagnose", {})]
 OPERANDS = {"context": "context", "source": "location", "search": "text"}
 
 

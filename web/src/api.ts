@@ -115,6 +115,11 @@ const KEPT = 64;
 const LONGEST = 12000;
 const answers = new Map<string, unknown>();
 
+/** Whether the answer is one of the last ones. */
+export function isKept(query: Query): boolean {
+  return answers.has(path(query));
+}
+
 /** The answer, from the last ones if it is there. */
 export async function ask(query: Query, abort: AbortSignal | null = null): Promise<unknown> {
   const address = path(query);

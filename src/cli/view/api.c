@@ -19,9 +19,10 @@ static const struct allowed_command {
     const char *name;
     const char *operand; /* NULL: there is none */
 } allowed_commands[] = {
-    {"check", NULL},    {"compare", NULL}, {"context", "context"}, {"flame", NULL},    {"info", NULL},
-    {"profiles", NULL}, {"replay", NULL},  {"scaling", NULL},      {"search", "text"}, {"source", "location"},
-    {"top", NULL},      {"trace", NULL},   {"tree", NULL},
+    {"check", NULL},   {"compare", NULL},  {"context", "context"}, {"diagnose", NULL},
+    {"flame", NULL},   {"info", NULL},     {"profiles", NULL},     {"replay", NULL},
+    {"scaling", NULL}, {"search", "text"}, {"source", "location"}, {"top", NULL},
+    {"trace", NULL},   {"tree", NULL},
 };
 
 /* Options that may be used; allowed.def lists them. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Overview, the first screen: where the time went, without a click.
+// Overview, the first screen: where the time went and what limits the run, without a click.
 import type { JSX } from 'preact';
 import { useAnswer, type Query } from '../api';
 import { amount, baseName, clean, count, percent, unitOf } from '../format';
@@ -9,6 +9,7 @@ import { readTop, readTree } from '../rows';
 import { DistributionFacts } from '../side';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
+import { Diagnosis } from './diagnosis';
 import { Canvas, cellsOf, huesOf, running, useGround, type Picture } from './time';
 
 function topQuery(state: State, info: Info): Query {
@@ -245,6 +246,7 @@ function Overview(props: ViewProps): JSX.Element {
       <Headline {...props} />
       <Kinds {...props} />
       <Strip {...props} />
+      <Diagnosis key={props.state.store} {...props} />
       <div class="wide"><Largest {...props} /><Second {...props} /></div>
       <div class="narrow"><HotPath {...props} /></div>
       <div class="narrow"><Spread {...props} /><Modules {...props} /><Metrics info={props.info} /></div>
