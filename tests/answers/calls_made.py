@@ -11,7 +11,7 @@ import made
 US = 1000
 PROGRAM, SIZE = "/opt/x/prog", 0x10000
 LIBRARY = ("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock", "pthread_cond_wait", "pthread_join",
-           "pthread_barrier_wait", "malloc", "free", "write", "read", "usleep", "poll", "qsort", "GOMP_parallel", "MPI_Init", "MPI_Allreduce",
+           "pthread_barrier_wait", "malloc", "free", "write", "read", "usleep", "poll", "qsort", "GOMP_parallel", "GOMP_barrier", "MPI_Init", "MPI_Allreduce",
            "MPI_Send", "waitpid")
 
 
@@ -60,14 +60,15 @@ class Thread:
         return self
 
 
-def write(folder, threads, processors=8, has_sched=True):
+def write(folder, threads, processors=8, has_sched=True, has_perf=False):
     folder.mkdir(parents=True)
     names = sorted({name for thread in threads for _, _, _, name in thread.records})
     place = {name: 0x1000 + 0x40 * i for i, name in enumerate(names)}
     tids = ",".join(str(thread.tid) for thread in threads)
-    text = f"cpuinfo:lines=2\ncpuinfo:nr_cpus={processors} / {processors} (online/possible)\ncpuinfo:desc=none\n"
+    text = "cmdline:uftrace record --no-sched prog\n" if has_perf else ""
+    text += f"cpuinfo:lines=2\ncpuinfo:nr_cpus={processors} / {processors} (online/possible)\ncpuinfo:desc=none\n"
     text += f"taskinfo:lines=2\ntaskinfo:nr_tid={len(threads)}\ntaskinfo:tids={tids}\n"
-    header = struct.pack("<8sIHBBQQHHI", b"Ftrace!", 4, 40, 1, 2, 0x163, 1 << 7 | 1 << 4, 1024, 0, 0)
+    header = struct.pack("<8sIHBBQQHHI", b"Ftrace!", 4, 40, 1, 2, 0x163, 1 << 7 | 1 << 4 | has_perf << 3, 1024, 0, 0)
     (folder / "info").write_bytes(header + text.encode())
     lines = [f'SESS timestamp=0.900000000 pid={pid} sid={made.SESSION} exename="{PROGRAM}"\n' for pid in sorted({t.pid for t in threads})]
     lines += [f"TASK timestamp=0.900000001 tid={thread.tid} pid={thread.pid}\n" for thread in threads]
@@ -79,8 +80,8 @@ def write(folder, threads, processors=8, has_sched=True):
     for thread in threads:
         data = (made.record(kind, time, depth, made.BASE + place[name]) for kind, time, depth, name in thread.records)
         (folder / f"{thread.tid}.dat").write_bytes(b"".join(data))
-    if has_sched:
-        events = sorted((event for thread in threads for event in thread.perf), key=lambda event: event[1])
+    if has_sched or has_perf:
+        events = sorted((event for thread in threads for event in thread.perf if has_sched), key=lambda event: event[1])
         perf = b"".join(made.perf_record(*event) for event in events)
         # A thread that never left its processor has its end only.
         (folder / "perf-cpu0.dat").write_bytes(perf or made.perf_record(threads[0].tid, threads[0].time, "exit"))

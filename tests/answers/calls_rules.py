@@ -109,6 +109,21 @@ def barriers(times):
     return workers(len(times), fill)
 
 
+def sharing(counts):
+    """Four threads on two processors, one of them slower: the later ones begin when the first end. They make so many calls."""
+    threads = []
+    for i, (begin, time) in enumerate(((0, 239), (0, 208), (230, 200), (238, 140))):
+        thread = Thread(101 + i, begin=10 + begin * MS)
+        with thread.call("serve"):
+            for _ in range(counts[i]):
+                thread.work("simulate", time * MS / counts[i])
+        threads.append(thread)
+    parent = Thread()
+    with parent.call("main"):
+        parent.wait("pthread_join", 431 * MS)
+    return [parent, *threads]
+
+
 def waves():
     """Threads that follow each other are not compared."""
     threads = []
@@ -144,6 +159,21 @@ def openmp(serial, inside, rounds=10, stolen=0, pid=100):
         time += longest * MS / rounds
     master.stack.pop()
     master.records.append(("exit", master.time, 0, "main"))
+    return threads
+
+
+def openmp_spins(stolen, rounds=10):
+    """Two threads with equal work that wait as long; they are pre-empted while they spin, in milliseconds of each round of 20."""
+    threads = [Thread(100), Thread(101)]
+    master, other = threads
+    with master.call("main"):
+        for k in range(rounds):
+            with master.call("GOMP_parallel"):
+                master.work("sweep._omp_fn.0", 10 * MS).preempt(stolen * MS).until(20 * MS * (k + 1))
+            with other.call("sweep._omp_fn.0"):
+                other.work("relax", 10 * MS)
+                with other.call("GOMP_barrier"):
+                    other.preempt(stolen * MS).until(20 * MS * (k + 1))
     return threads
 
 
@@ -203,6 +233,11 @@ def tail(slow, times, median=50, calls=400, stolen=0, mark=20):
                 if stolen:
                     thread.preempt(stolen)
     return main_with(fill)
+
+
+def crowd():
+    """Three threads on two processors: a few calls are long because others run."""
+    return workers(3, lambda thread, _: [thread.work("handle", 5000 if i == 20 else 50) for i in range(400)])
 
 
 def single_wait(wait, work, name="usleep", count=1):
@@ -280,11 +315,19 @@ CASES = [
     ("imbalance: load balance just above 0.85", shares([100 * MS, 80 * MS, 80 * MS, 85 * MS]), set(), set()),
     ("imbalance: barriers", barriers([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, set()),
     ("imbalance: a common queue", queue(), set(), {"pre-empted"}),
+    ("imbalance: processors are shared", sharing([1200] * 4), set(), {"same-calls"}, {"processors": 2}),
+    ("imbalance: processors are shared, unequal calls", sharing([1200, 1100, 1000, 700]), {"imbalance"}, {"-same-calls"}, {"processors": 2}),
+    ("imbalance: a processor for each thread", sharing([1200] * 4), {"imbalance"}, {"-same-calls"}, {"processors": 4}),
+    ("imbalance: all processors are busy", shares([100 * MS, 75 * MS, 75 * MS, 75 * MS]), set(), {"oversubscribed"}, {"processors": 3}),
+    ("slow thread on few processors", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"oversubscribed"},
+     {"processors": 2, "gain": 100 * (1 - 140 / 160)}),
     ("imbalance: threads that follow each other", waves(), set(), set()),
     ("OpenMP imbalance", openmp(0.1, [60, 40, 20, 20]), {"imbalance"}, set(), {"explains": "omp-imbalance"}),
     ("OpenMP serial part", openmp(30, [30, 30]), {"omp-serial"}, set(), {"function": "assemble", "gain": 50}),
     ("OpenMP serial part just below 10 %", openmp(10, [45, 45]), set(), set()),
     ("OpenMP: equal work", openmp(0.1, [40, 40, 40]), set(), set()),
+    ("OpenMP: pre-empted while they spin", openmp_spins(stolen=8), set(), {"openmp-not-judged"}),
+    ("OpenMP: pre-empted seldom while they spin", openmp_spins(stolen=1), {"omp-imbalance"}, {"-openmp-not-judged"}),
     ("OpenMP on too few processors", openmp(30, [30, 30, 30]), set(), {"oversubscribed"}, {"processors": 2}),
     ("MPI imbalance", ranks([20, 60, 20, 20]), {"slow-thread"}, set(), {"rank": 1, "explains": "mpi"}),
     ("MPI imbalance just above 0.90", ranks([60, 56, 52, 52]), set(), set()),
@@ -314,6 +357,10 @@ CASES = [
     ("a single wait: for a process", single_wait(30 * MS, 80 * MS, name="waitpid"), set(), set()),
     ("a single wait beside work is possible", wait_beside(), {"one-off-wait"}, set(), {"confidence": "possible"}),
     ("a single wait without scheduling events", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, {"no-sched"}, {"has_sched": False}),
+    ("a single wait with begins and ends of threads only", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, {"no-sched"},
+     {"has_sched": False, "has_perf": True}),
+    ("long tail: too few processors without scheduling events", crowd(), set(), {"no-sched", "oversubscribed"},
+     {"has_sched": False, "has_perf": True, "processors": 2}),
     ("recursion", recursion(12_000, 4), {"recursion"}, set(), {"function": "count"}),
     ("recursion: few for each call", recursion(12_000, 20), set(), set()),
     ("recursion: below 5 %", recursion(12_000, 4, other=250 * MS), set(), set()),
@@ -377,7 +424,7 @@ def commands_fail(said):
 
 def look_at(tap, lode, folder, case):
     name, threads, ids, notes, more = (*case, {})[:5]
-    path = write(folder / name.replace(" ", "-").replace(":", "").replace("/", ""), threads, more.get("processors", 8), more.get("has_sched", True))
+    path = write(folder / name.replace(" ", "-").replace(":", "").replace("/", ""), threads, more.get("processors", 8), more.get("has_sched", True), more.get("has_perf", False))
     said = ask(lode, path, "--threads", "1")
     if "failed" in said:
         tap.check(False, name, [said["failed"]])

@@ -16,6 +16,7 @@
 #define YIELDED_MAX   0.20
 #define RUNNABLE_MIN  0.10
 #define IDLE_MAX      0.10
+#define SPUN_MAX      0.10
 
 static const char *plural(uint64_t count)
 {
@@ -201,6 +202,28 @@ static lode_status look_at_idle(struct lode_diagnosis *d, lode_error *error)
                          error);
 }
 
+/* OpenMP threads that spin are pre-empted there: others then wait for the machine. */
+static lode_status look_at_openmp(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    double preempted = 0;
+    bool has_regions = false;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        preempted += facts->tracks[i].is_left_out ? 0 : (double)facts->tracks[i].preempted;
+        has_regions |= facts->tracks[i].region > 0;
+    }
+    double share = d->run.total > 0 ? preempted / (d->run.total * 1e9) : 0;
+    if (!has_regions || share <= SPUN_MAX)
+        return LODE_OK;
+    d->lacks[CALL_NEED_CALM] = true;
+    return lode_add_note(d, "openmp-not-judged", LODE_NOTE_BIASED, share,
+                         lode_say(d,
+                                  "OpenMP threads were pre-empted for %.0f%% of their time, with what they "
+                                  "wait: others then wait for them. Such waiting is not judged.",
+                                  100 * share),
+                         error);
+}
+
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
@@ -227,5 +250,6 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(look_at_sched(d, error));
     LODE_TRY(look_at_processors(d, error));
     LODE_TRY(look_at_idle(d, error));
+    LODE_TRY(look_at_openmp(d, error));
     return look_at_left_out(d, error);
 }

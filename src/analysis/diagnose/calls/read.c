@@ -5,6 +5,7 @@
 #include "base/compare.h"
 #include "model/recording.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     COLLECTIVES_MAX = 1 << 16, /* of a track */
@@ -95,6 +96,20 @@ static void add_function(struct call_function *sum, const struct call_function *
     sum->is_known = true;
 }
 
+/* Without scheduling events, the files of processors have the begins and ends of threads only. */
+static bool is_without_sched(const lode_recording *recording)
+{
+    static const char option[] = " --no-sched";
+    for (size_t i = 0; i < recording->fact_count; i++) {
+        const char *found = strcmp(recording->facts[i].key, "command line") == 0
+                                ? strstr(recording->facts[i].value, option)
+                                : NULL;
+        if (found && (found[sizeof option - 1] == ' ' || found[sizeof option - 1] == 0))
+            return true;
+    }
+    return false;
+}
+
 static lode_status add_functions(struct reading *r, lode_error *error)
 {
     struct call_facts *facts = r->d->calls;
@@ -106,7 +121,7 @@ static lode_status add_functions(struct reading *r, lode_error *error)
         if (sets)
             sets[i] = &r->workers[i].sketches;
     }
-    facts->has_sched |= facts->recording->has_sched;
+    facts->has_sched |= facts->recording->has_sched && !is_without_sched(facts->recording);
     facts->functions = calloc((size_t)facts->function_count + 1, sizeof *facts->functions);
     facts->sketches = calloc((size_t)facts->function_count + 1, sizeof *facts->sketches);
     bool has_memory = sets && facts->functions && facts->sketches;

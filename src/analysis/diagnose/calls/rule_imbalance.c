@@ -5,7 +5,9 @@
  * by less than 1.3. imbalance: load balance below 0.90 for ranks, 0.85 for threads.
  * Needs: several threads, and running time. Guard: like with like (groups.c); the others really
  * waited for a third of what they work less: with a common queue, one that is pre-empted has less
- * work and does not wait; 5 % of the run time.
+ * work and does not wait; 5 % of the run time. With more threads than processors, the gain is at most
+ * the share of the processors that was idle, and threads that made the same calls in less than twice
+ * the time are not judged: they share processors, or have slower ones.
  * Gain: (largest - mean work) / run time. Likely.
  */
 #include "analysis/diagnose/calls/groups.h"
@@ -19,6 +21,12 @@
 #define SLOW_MIN    1.5
 #define ALIKE_MAX   1.3
 #define WAITED_MIN  (1.0 / 3)
+#define SHARING_MAX 2.0
+#define CALLS_ALIKE 0.01
+
+enum {
+    CALLS_MIN = 1000
+};
 
 /* By how much the slowest exceeds the others; 0: it is not one alone. */
 static double find_slow(const struct call_group *group)
@@ -74,15 +82,59 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
     return lode_add_statement(d, &draft, error);
 }
 
+static bool has_few_processors(const struct lode_diagnosis *d, const struct call_group *group)
+{
+    return d->run.processors && group->count > d->run.processors;
+}
+
+/* The share of the processors that no thread used; with a processor for each thread, all. */
+static double find_unused(const struct lode_diagnosis *d, const struct call_group *group)
+{
+    double running = 0, whole = (double)d->run.processors * d->run.run_time * 1e9;
+    for (size_t i = 0; i < d->calls->track_count; i++)
+        running += (double)d->calls->tracks[i].running;
+    return has_few_processors(d, group) && whole > 0 ? fmax(0, 1 - running / whole) : 1;
+}
+
+/* Threads that share processors need unequal time for the same calls. */
+static bool are_same_calls(const struct lode_diagnosis *d, const struct call_group *group, double *least)
+{
+    double few = HUGE_VAL, many = 0;
+    *least = HUGE_VAL;
+    for (size_t i = 0; i < group->count; i++) {
+        few = fmin(few, (double)group->members[i].track->calls);
+        many = fmax(many, (double)group->members[i].track->calls);
+        *least = fmin(*least, group->members[i].work);
+    }
+    return has_few_processors(d, group) && few >= CALLS_MIN && many - few <= CALLS_ALIKE * few &&
+           group->most < SHARING_MAX * *least;
+}
+
+static lode_status note_same_calls(struct lode_diagnosis *d, const struct call_group *group, double least,
+                                   lode_error *error)
+{
+    return lode_add_note(
+        d, "same-calls", LODE_NOTE_BIASED, group->most / least,
+        lode_say(d,
+                 "%zu threads on %u processors made the same number of calls in %s to %s: "
+                 "they may share processors, or have slower ones. Unequal work is not judged.",
+                 group->count, d->run.processors, lode_call_amount(d, least),
+                 lode_call_amount(d, group->most)),
+        error);
+}
+
 static lode_status judge(struct lode_diagnosis *d, const struct call_group *group, bool is_for_slow,
                          lode_error *error)
 {
     static const char *const nouns[] = {"Ranks", "OpenMP threads", "Threads"};
-    double excess = group->most - group->mean, gain = excess / lode_call_run(d);
+    double excess = group->most - group->mean, least;
+    double gain = fmin(excess / lode_call_run(d), find_unused(d, group));
     double lost = group->most > 0 ? excess / group->most : 0, slow = find_slow(group);
     if (gain < GAIN_MIN || group->loss < WAITED_MIN * excess ||
         lost <= (group->kind == GROUP_RANKS ? RANKS_MIN : THREADS_MIN) || (slow > 0) != is_for_slow)
         return LODE_OK;
+    if (are_same_calls(d, group, &least))
+        return note_same_calls(d, group, least, error);
     const struct call_member *longest = &group->members[group->longest];
     const char *name = describe(d, group, longest), *function = lode_call_name(d, longest->track->busiest);
     const char *text =

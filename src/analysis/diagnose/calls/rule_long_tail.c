@@ -78,4 +78,4 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 
 const struct rule lode_call_rule_long_tail = {
     "long-tail", "a few slow calls of a function take more than 10% of the run time",
-    CALL_NEEDS | 1u << CALL_NEED_NAMES, run};
+    CALL_NEEDS | 1u << CALL_NEED_NAMES | 1u << CALL_NEED_RUNNING, run};
