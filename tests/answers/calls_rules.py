@@ -249,6 +249,16 @@ def single_wait(wait, work, name="usleep", count=1):
     return main_with(fill)
 
 
+def copies(each, count, work):
+    """Calls of memcpy by one function, and other work, in microseconds."""
+    def fill(thread):
+        with thread.call("grow"):
+            for _ in range(count):
+                thread.work("memcpy", each)
+        thread.work("compute", work)
+    return main_with(fill)
+
+
 def wait_beside():
     """Another thread works meanwhile."""
     other = Thread(101, begin=10)
@@ -352,6 +362,12 @@ CASES = [
     ("long tail: two kinds of calls", tail(40, 20), set(), set()),
     ("long tail: pre-empted often", tail(4, 40, stolen=10), set(), {"pre-empted"}),
     ("a single wait", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, set(), {"function": "connect", "gain": 100 / 3}),
+    ("sleep", single_wait(30 * MS, 60 * MS, count=30), {"sleep"}, set(), {"function": "connect", "confidence": "possible"}),
+    ("sleep just below 10 %", single_wait(6 * MS, 60 * MS, count=30), set(), set()),
+    ("sleep: a few times only", single_wait(30 * MS, 60 * MS, count=4), set(), set()),
+    ("copies", copies(50, 1000, 50 * MS), {"copy"}, set(), {"function": "grow", "gain": 50}),
+    ("copies just below 20 %", copies(50, 500, 102 * MS), set(), set()),
+    ("copies: what recording costs does not count", copies(0.1, 100000, 10 * MS), set(), set()),
     ("a single wait just below 10 %", single_wait(6 * MS, 60 * MS), set(), set()),
     ("a single wait: several", single_wait(30 * MS, 60 * MS, count=2), set(), set()),
     ("a single wait: for a process", single_wait(30 * MS, 80 * MS, name="waitpid"), set(), set()),

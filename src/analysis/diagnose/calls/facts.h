@@ -198,6 +198,6 @@ extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_ca
     lode_call_rule_omp_serial, lode_call_rule_omp_imbalance, lode_call_rule_imbalance,
     lode_call_rule_slow_thread, lode_call_rule_file_io, lode_call_rule_small_io, lode_call_rule_allocation,
     lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_one_off_wait, lode_call_rule_recursion,
-    lode_call_rule_serial, lode_call_rule_hot_spot;
+    lode_call_rule_serial, lode_call_rule_sleep, lode_call_rule_copy, lode_call_rule_hot_spot;
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * copy: copying memory takes more than 20 % of the time of threads, without what recording the
+ * calls cost. Guard: that cost. Gain: the corrected share. Likely.
+ */
+#include "analysis/diagnose/calls/facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define COPY_MIN 0.20
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    struct call_place place = lode_call_place(d, CALL_SET(COPY));
+    double cost = (double)place.calls * (double)d->calls->cost;
+    double share = lode_call_share(d, fmax(0, place.time - cost));
+    if (place.best == NULL || share <= COPY_MIN)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "copy", .confidence = LODE_LIKELY}};
+    const char *pair = lode_call_pair_name(d, place.best);
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, place.best->holder);
+    draft.statement.text =
+        lode_say(d, "Copying memory takes %.0f%% of the run time, most in %s.", 100 * share, pair);
+    lode_call_show_callers(d,
+                           lode_add_evidence(&draft,
+                                             lode_say(d, "%s: %s in %" PRIu64 " calls", pair,
+                                                      lode_call_amount(d, place.part), place.best->calls),
+                                             place.part / 1e9, "seconds"),
+                           place.best->entry);
+    return lode_add_statement(d, &draft, error);
+}
+
+const struct rule lode_call_rule_copy = {"copy", "copying memory takes more than 20% of the run time",
+                                         CALL_NEEDS, run};
