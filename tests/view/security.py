@@ -123,7 +123,8 @@ def paths(tap, server):
         tap.check(answer.status == 400, f"option '{option}' is refused", [answer.status, answer.body[:100]])
     for option in ("kinds=/etc/passwd", "base=/etc", "base=0", "fail-on=likely", "deep", "threads=9"):
         answer = server.ask(f"/api/1/diagnose/1?{option}")
-        tap.check(answer.status == 400 and b"root:" not in answer.body, f"diagnose: option '{option}' is refused", [answer.status, answer.body[:100]])
+        # The command would answer 400, too, after it has read the file.
+        tap.check(answer.status == 400 and b"cannot be used here" in answer.body, f"diagnose: option '{option}' is refused", [answer.status, answer.body[:200]])
     tap.check(server.ask("/api/1/diagnose/1").status == 200, "diagnose is for the page")
     for path in ("/api/1/compare/0?base=0&new=1", "/api/1/trace/1?columns=9000", "/api/1/trace/1?rows=5000", "/api/1/top/1?limit=-1", "/api/1/top/1?limit=99999999999999999999",
                  "/api/1/top/1/1", "/api/1/top", "/api/1/compare/1", "/api/1/context/1", "/api/1/top/1?" + "&".join(["metric=x"] * 65)):

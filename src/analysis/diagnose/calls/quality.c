@@ -193,6 +193,8 @@ static lode_status look_at_idle(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     facts->is_calm = false;
     d->lacks[CALL_NEED_CALM] = true;
+    if (d->lacks[CALL_NEED_TIME])
+        return LODE_OK;
     return lode_add_note(d, "nobody-ran", LODE_NOTE_BIASED, idle,
                          lode_say(d,
                                   "For at least %.0f%% of the run time no thread ran, although they waited "

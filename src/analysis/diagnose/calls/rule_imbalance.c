@@ -5,9 +5,9 @@
  * by less than 1.3. imbalance: load balance below 0.90 for ranks, 0.85 for threads.
  * Needs: several threads, and running time. Guard: like with like (groups.c); the others really
  * waited for a third of what they work less: with a common queue, one that is pre-empted has less
- * work and does not wait; 5 % of the run time. With more threads than processors, the gain is at most
- * the share of the processors that was idle, and threads that made the same calls in less than twice
- * the time are not judged: they share processors, or have slower ones.
+ * work and does not wait; 5 % of the run time. With more threads than processors, the gain is at
+ * most the share of the processors that was idle, and threads that made the same calls in less than
+ * twice the time are not judged: they share processors, or have slower ones.
  * Gain: (largest - mean work) / run time. Likely.
  */
 #include "analysis/diagnose/calls/groups.h"
