@@ -311,6 +311,21 @@ await test('search, palette, help, metric and copies work by key', async () => {
   assert.match(await copied(page), /^lode tree \S+solver --metric /);
 });
 
+await test('a key right after the palette was closed is a command', async () => {
+  await show(page, server, '?v=top&1');
+  await page.keyboard.press('Control+k');
+  await page.waitForSelector('dialog[open]');
+  await page.evaluate(() => {
+    const field = document.activeElement;
+    field.closest('dialog').close();
+    // Until the next frame, the browser sends keys to the field that is not shown any more.
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true, cancelable: true }));
+  });
+  await page.waitForSelector('dialog[open][aria-label=Help]', { timeout: 5000 });
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('dialog[open]', { state: 'detached' });
+});
+
 await test('back and forward undo and redo', async () => {
   await show(page, server, '?v=overview&1');
   await page.keyboard.press('2');

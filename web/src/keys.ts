@@ -23,8 +23,10 @@ export function bindings(): readonly Binding[] {
   return [...layers].reverse().flatMap((layer) => layer.bindings);
 }
 
+/** A field of a dialog that has just been closed keeps the focus until the next frame: keys are not for it. */
 function isText(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  const isField = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  return isField && target.closest('dialog:not([open])') === null;
 }
 
 function fits(binding: Binding, event: KeyboardEvent): boolean {
