@@ -148,8 +148,8 @@ export async function test(title, body) {
     console.log(`ok ${number} - ${title}`);
   } catch (error) {
     failed++;
-    console.log(String(error.stack ?? error).replace(/^/gm, '# '));
     console.log(`not ok ${number} - ${title}`);
+    console.log(String(error.stack ?? error).replace(/^/gm, '# '));
   }
 }
 
