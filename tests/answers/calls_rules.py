@@ -94,6 +94,11 @@ def shares(times, entry="serve"):
     return workers(len(times), lambda thread, i: thread.work("solve", times[i]), entry)
 
 
+def common_and_more(times):
+    """All threads load for the same time, which is the most of it; what they solve differs."""
+    return workers(len(times), lambda thread, i: thread.work("load", 80 * MS).work("solve", times[i]))
+
+
 def queue():
     """Threads that take work from a queue: some have less because they are pre-empted, and none waits."""
     return workers(4, lambda thread, i: thread.work("use", 40 * MS if i else 80 * MS) if not i else
@@ -321,6 +326,8 @@ CASES = [
     ("slow thread", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"helpers"},
      {"thread": 103, "function": "solve", "gain": 100 * (80 - 35) / 80.02, "explains": "efficiency"}),
     ("slow thread: two slow ones are imbalance", shares([20 * MS, 80 * MS, 80 * MS, 20 * MS]), {"imbalance"}, set()),
+    ("slow thread: the function that differs", common_and_more([10 * MS, 10 * MS, 70 * MS, 10 * MS]), {"slow-thread"}, {"helpers"},
+     {"thread": 103, "function": "solve"}),
     ("imbalance: load balance just below 0.85", shares([100 * MS, 75 * MS, 75 * MS, 85 * MS]), {"imbalance"}, set(), {"thread": 101}),
     ("imbalance: load balance just above 0.85", shares([100 * MS, 80 * MS, 80 * MS, 85 * MS]), set(), set()),
     ("imbalance: barriers", barriers([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, set()),

@@ -3,7 +3,8 @@
 """
 `lode diagnose` against `lode top` and a pass over all trace lines: diagnose.py BUILD [--profiles N] [--contexts N] [--density X] [--samples N], or
 diagnose.py BUILD --store DATABASE. Processor time, best of several runs, and anonymous memory. The database is one of `lode synth` whose functions get
-names of MPI, OpenMP, allocation and files. Exits with 1 if 100,000 profiles or fewer take 2 s without --deep, or more than 3 KiB of memory for each.
+names of MPI, OpenMP, allocation and files. Then a recording and a trace store of --records records. Exits with 1 if 100,000 profiles or fewer take 2 s
+without --deep, or more than 3 KiB of memory for each, or if calls take more than 3 times `lode top`.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import measure
 RUNS = 5
 MOST = 2.0  # seconds
 MEMORY = 3 / 1024  # MiB for each profile
+RATIO = 3.0  # to `lode top`, for calls
 NAMES = {0: b"MPI_Wait", 1: b"MPI_Send", 2: b"a._omp_fn.", 3: b"malloc", 4: b"write", 5: b"GOMP_barr"}
 
 
@@ -46,6 +48,19 @@ def run(*words):
     return best, most
 
 
+def calls(lode, folder, records):
+    """The largest ratio to `lode top`, of a recording and of requests."""
+    worst = 0
+    for name, count in (("uftrace", records), ("zorka", records // 10)):
+        store = Path(folder) / name
+        subprocess.run([lode, "synth", "recording", "--format", name, "--records", str(count), "-o", store], check=True)
+        top = run(lode, "top", store)[0]
+        time, memory = run(lode, "diagnose", store)
+        print(f"{name}, {count} records: lode top {1e3 * top:.1f} ms, lode diagnose {1e3 * time:.1f} ms, {time / top:.1f} times top; {memory:.0f} MiB")
+        worst = max(worst, time / top)
+    return worst
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
@@ -53,6 +68,7 @@ def main():
     parser.add_argument("--contexts", type=int, default=2_000)
     parser.add_argument("--density", default="0.02", help="share of the source lines with values in a profile")
     parser.add_argument("--samples", type=int, default=50, help="in each trace line")
+    parser.add_argument("--records", type=int, default=50_000_000, help="of the recording; the trace store has a tenth of them")
     parser.add_argument("--store", type=Path, help="a database that is there")
     options = parser.parse_args()
     lode = options.build / "src" / "cli" / "lode"
@@ -70,9 +86,10 @@ def main():
                   f"over trace lines; {memory:.0f} MiB")
             if not words:
                 first = time, memory
-    if options.store:
-        return 0
-    return 1 if first[0] > MOST or first[1] > 20 + MEMORY * options.profiles else 0
+        if options.store:
+            return 0
+        ratio = calls(lode, folder, options.records)
+    return 1 if first[0] > MOST or first[1] > 20 + MEMORY * options.profiles or ratio > RATIO else 0
 
 
 if __name__ == "__main__":

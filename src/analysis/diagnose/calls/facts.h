@@ -76,6 +76,16 @@ struct call_collective {
     uint32_t function;
 };
 
+/* The running time of a function itself in one thread. */
+struct call_busy {
+    uint32_t function; /* + 1; 0: none */
+    uint64_t time;
+};
+
+enum {
+    CALL_BUSY = 6
+};
+
 /* A thread. */
 struct call_track {
     uint32_t track;
@@ -93,10 +103,9 @@ struct call_track {
     uint64_t parallel;           /* in OpenMP regions that it began */
     uint64_t region;             /* useful, inside of bodies of regions */
     uint32_t entry;              /* its first outermost function + 1; 0: none */
-    uint32_t busiest;            /* the function with the most running time of itself + 1 */
-    uint64_t busiest_time;
-    uint32_t alone; /* the same outside of OpenMP regions */
-    uint64_t alone_time;
+    /* Functions of the application with the most running time of themselves, in descending order. */
+    struct call_busy busy[CALL_BUSY];
+    struct call_busy alone; /* the first one outside of OpenMP regions */
     struct call_collective *collectives;
     size_t collective_count, collective_capacity;
     bool are_all;     /* all collectives are listed */

@@ -51,13 +51,39 @@ static const char *describe(struct lode_diagnosis *d, const struct call_group *g
     return lode_say(d, "rank %u (process %d)", member->rank, member->track->pid);
 }
 
-static lode_status state(struct lode_diagnosis *d, const struct call_group *group, const char *id,
-                         const char *text, double gain, lode_error *error)
+/* The function in which a thread does more than others. */
+struct excess {
+    uint32_t function; /* + 1 */
+    double time, mean;
+};
+
+static struct excess find_excess(const struct call_facts *facts, const struct call_group *group)
+{
+    struct excess best = {0};
+    const struct call_busy *busy = group->members[group->longest].track->busy;
+    double threads = (double)group->count;
+    if (group->kind == GROUP_RANKS) {
+        threads = 0;
+        for (size_t i = 0; i < facts->track_count; i++)
+            threads += !facts->tracks[i].is_left_out;
+    }
+    for (size_t i = 0; i < CALL_BUSY && busy[i].function; i++) {
+        double time = (double)busy[i].time,
+               mean = (double)facts->functions[busy[i].function - 1].own / threads;
+        if (best.function == 0 || time - mean > best.time - best.mean)
+            best = (struct excess){busy[i].function, time, mean};
+    }
+    return best;
+}
+
+static lode_status state(struct lode_diagnosis *d, const struct call_group *group,
+                         const struct excess *excess, const char *id, const char *text, double gain,
+                         lode_error *error)
 {
     static const char *const words[] = {"profiles", NULL};
     const struct call_member *longest = &group->members[group->longest];
     struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .text = text}};
-    const char *function = lode_call_name(d, longest->track->busiest);
+    const char *function = lode_call_name(d, excess->function);
     lode_call_gain(&draft, gain);
     draft.statement.function = function;
     draft.statement.has_thread = 1;
@@ -73,10 +99,10 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,
-                          lode_say(d, "there, %s has most of the running time: %s", function,
-                                   lode_call_amount(d, (double)longest->track->busiest_time)),
-                          (double)longest->track->busiest_time / 1e9, "seconds"),
-        longest->track->busiest);
+                          lode_say(d, "there, %s itself takes %s, the mean is %s", function,
+                                   lode_call_amount(d, excess->time), lode_call_amount(d, excess->mean)),
+                          excess->time / 1e9, "seconds"),
+        excess->function);
     lode_add_explains(&draft, group->kind == GROUP_RANKS ? "mpi" : "omp-imbalance");
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
@@ -136,7 +162,8 @@ static lode_status judge(struct lode_diagnosis *d, const struct call_group *grou
     if (are_same_calls(d, group, &least))
         return note_same_calls(d, group, least, error);
     const struct call_member *longest = &group->members[group->longest];
-    const char *name = describe(d, group, longest), *function = lode_call_name(d, longest->track->busiest);
+    struct excess place = find_excess(d->calls, group);
+    const char *name = describe(d, group, longest), *function = lode_call_name(d, place.function);
     const char *text =
         is_for_slow
             ? lode_say(d, "One of %zu %s, %s, has %.1f times the work of the others, in %s.", group->count,
@@ -147,7 +174,7 @@ static lode_status judge(struct lode_diagnosis *d, const struct call_group *grou
                        : name[0] == 'r' ? "R"
                                         : "P",
                        name + 1, function);
-    return state(d, group, is_for_slow ? "slow-thread" : "imbalance", text, gain, error);
+    return state(d, group, &place, is_for_slow ? "slow-thread" : "imbalance", text, gain, error);
 }
 
 static lode_status run_either(struct lode_diagnosis *d, bool is_for_slow, lode_error *error)

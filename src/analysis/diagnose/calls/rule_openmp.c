@@ -56,7 +56,7 @@ static double find_alone(const struct call_facts *facts, const struct call_track
         if (track->parallel == 0)
             continue;
         sum += (double)(track->useful - track->region);
-        if (*most == NULL || track->alone_time > (*most)->alone_time)
+        if (*most == NULL || track->alone.time > (*most)->alone.time)
             *most = track;
     }
     return sum;
@@ -71,7 +71,7 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     if (!d->efficiency.is_hybrid || w.serial <= WAIT_MIN || w.serial < w.inside || most == NULL)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
-    const char *function = lode_call_name(d, most->alone);
+    const char *function = lode_call_name(d, most->alone.function);
     lode_call_gain(&draft, alone / ((double)d->calls->processes * fmax(1, w.run)));
     draft.statement.function = function;
     draft.statement.text = lode_say(
@@ -89,9 +89,9 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     lode_call_show_callers(d,
                            lode_add_evidence(&draft,
                                              lode_say(d, "%s takes %s itself", function,
-                                                      lode_call_amount(d, (double)most->alone_time)),
-                                             (double)most->alone_time / 1e9, "seconds"),
-                           most->alone);
+                                                      lode_call_amount(d, (double)most->alone.time)),
+                                             (double)most->alone.time / 1e9, "seconds"),
+                           most->alone.function);
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
 }

@@ -40,7 +40,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         gain < GAIN_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "serial", .confidence = LODE_POSSIBLE}};
-    const char *function = lode_call_name(d, one->busiest), *name = lode_call_thread(d, one);
+    const char *function = lode_call_name(d, one->busy[0].function), *name = lode_call_thread(d, one);
     lode_call_gain(&draft, gain);
     draft.statement.function = function;
     draft.statement.has_thread = 1;

@@ -413,6 +413,17 @@ void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
     w->is_off = w->has_begun = false;
 }
 
+/* Of equal times, the function that was called first goes first. */
+static void note_busy(struct call_busy *busy, size_t count, uint32_t function, uint64_t time)
+{
+    if (time <= busy[count - 1].time)
+        return;
+    size_t at = count - 1;
+    for (; at > 0 && busy[at - 1].time < time; at--)
+        busy[at] = busy[at - 1];
+    busy[at] = (struct call_busy){function + 1, time};
+}
+
 void lode_call_worker_end(struct call_worker *w, struct call_track *track)
 {
     w->track.time[LODE_ACTIVITY_COUNT] += w->frames[0].self;
@@ -421,14 +432,10 @@ void lode_call_worker_end(struct call_worker *w, struct call_track *track)
     for (size_t i = 0; i < w->touched_count; i++) {
         struct call_memo *memo = &w->memos[w->touched[i]];
         bool is_own = w->functions[w->touched[i]].activity == LODE_ACTIVITY_OWN;
-        if (is_own && memo->own > w->track.busiest_time) {
-            w->track.busiest_time = memo->own;
-            w->track.busiest = w->touched[i] + 1;
-        }
-        if (is_own && memo->alone > w->track.alone_time) {
-            w->track.alone_time = memo->alone;
-            w->track.alone = w->touched[i] + 1;
-        }
+        if (is_own)
+            note_busy(w->track.busy, CALL_BUSY, w->touched[i], memo->own);
+        if (is_own)
+            note_busy(&w->track.alone, 1, w->touched[i], memo->alone);
         memo->own = memo->alone = 0;
     }
     w->touched_count = 0;
