@@ -117,6 +117,9 @@ class Campaign:
         if self.judge:
             problems = self.judge.problems(said)
             self.tap.check(not problems, f"{title}: the JSON follows the schema", problems)
+        if case.mpi and not case.is_database:
+            page = subprocess.run([self.lode, "diagnose", recorded.store], capture_output=True, text=True, timeout=SECONDS, check=True).stdout
+            self.tap.check(page.startswith(case.source), f"{title}: the page has the name of the program, not of the launcher", [page[:80]])
         broken = broken_commands(self.lode, said)
         self.tap.check(not broken, f"{title}: all commands of the evidence run", broken)
         self.count(case, variant, said, recorded)

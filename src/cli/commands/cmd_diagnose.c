@@ -141,12 +141,29 @@ static int diagnose_database(diagnosed *d, const invocation *call, const char *p
     return status;
 }
 
-/* The name of the program that a recording is of; "" if it is not known. */
+/*
+ * The name of the program that a recording is of; "" if it is not known. The first one, unless it
+ * is a launcher: another process has many times its records. That one was forked and may have
+ * replaced its program, which its name tells (Linux cuts names to 15 characters).
+ */
 static const char *program_of(const lode_recording *recording)
 {
-    const lode_track *track = lode_recording_track(recording, 0);
-    const char *slash = track ? strrchr(track->program, '/') : NULL;
-    return slash ? slash + 1 : track ? track->program : "";
+    enum {
+        LAUNCHER_RATIO = 8
+    };
+    const lode_track *first = lode_recording_track(recording, 0), *most = first;
+    for (uint32_t i = 1; i < lode_recording_track_count(recording); i++) {
+        const lode_track *track = lode_recording_track(recording, i);
+        if (track->pid == track->tid && track->bytes > most->bytes)
+            most = track;
+    }
+    if (first == NULL)
+        return "";
+    if (most->pid == first->pid || most->bytes / LAUNCHER_RATIO < first->bytes)
+        most = first;
+    const char *slash = strrchr(most->program, '/'), *program = slash ? slash + 1 : most->program;
+    int is_replaced = most != first && strncmp(program, most->name, strlen(most->name)) != 0;
+    return is_replaced ? most->name : program;
 }
 
 static int diagnose_recording(diagnosed *d, const invocation *call, const char *path,
