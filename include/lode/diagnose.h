@@ -111,6 +111,7 @@ typedef struct lode_run {
     uint32_t processors;      /* of the machine; 0: not known */
     uint64_t calls, requests; /* 0 for databases */
     uint64_t entry_points;    /* different outermost methods of requests */
+    const char *program;      /* its name, or the title of the database; "": not known */
 } lode_run;
 
 typedef struct lode_diagnosis lode_diagnosis;

@@ -13,6 +13,7 @@ struct lode_diagnosis *lode_diagnosis_start(const lode_diagnose_options *options
     if (d == NULL)
         return NULL;
     d->options = *options;
+    d->run.program = "";
     lode_arena_init(&d->arena, SIZE_MAX);
     lode_array_init(&d->notes, sizeof(lode_quality_note), 1000);
     lode_array_init(&d->statements, sizeof(struct draft), 1000);

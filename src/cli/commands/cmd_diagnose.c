@@ -122,7 +122,6 @@ typedef struct diagnosed {
     session database;
     rec_session recording;
     lode_diagnosis *diagnosis;
-    const char *title;
 } diagnosed;
 
 static int diagnose_database(diagnosed *d, const invocation *call, const char *path,
@@ -137,33 +136,7 @@ static int diagnose_database(diagnosed *d, const invocation *call, const char *p
     if (lode_diagnose(&d->diagnosis, s->db, &options, &error) != LODE_OK)
         status = session_error(s, &error);
     progress_clear(&s->progress);
-    d->title = lode_database_title(s->db);
     return status;
-}
-
-/*
- * The name of the program that a recording is of; "" if it is not known. The first one, unless it
- * is a launcher: another process has many times its records. That one was forked and may have
- * replaced its program, which its name tells (Linux cuts names to 15 characters).
- */
-static const char *program_of(const lode_recording *recording)
-{
-    enum {
-        LAUNCHER_RATIO = 8
-    };
-    const lode_track *first = lode_recording_track(recording, 0), *most = first;
-    for (uint32_t i = 1; i < lode_recording_track_count(recording); i++) {
-        const lode_track *track = lode_recording_track(recording, i);
-        if (track->pid == track->tid && track->bytes > most->bytes)
-            most = track;
-    }
-    if (first == NULL)
-        return "";
-    if (most->pid == first->pid || most->bytes / LAUNCHER_RATIO < first->bytes)
-        most = first;
-    const char *slash = strrchr(most->program, '/'), *program = slash ? slash + 1 : most->program;
-    int is_replaced = most != first && strncmp(program, most->name, strlen(most->name)) != 0;
-    return is_replaced ? most->name : program;
 }
 
 static int diagnose_recording(diagnosed *d, const invocation *call, const char *path,
@@ -180,7 +153,6 @@ static int diagnose_recording(diagnosed *d, const invocation *call, const char *
     if (lode_diagnose_recording(&d->diagnosis, s->recording, &options, &error) != LODE_OK)
         status = rec_error(s, &error);
     progress_clear(&s->progress);
-    d->title = program_of(s->recording);
     return status;
 }
 
@@ -223,8 +195,8 @@ static int run_diagnose(const invocation *call)
     if (status == EXIT_DONE)
         status = diagnose(&now, call, call->operands[0], kinds);
     if (status == EXIT_DONE) {
-        const diagnose_page page = {call->operands[0], now.title,     now.diagnosis,
-                                    before.diagnosis,  options->base, options->all};
+        const diagnose_page page = {call->operands[0], now.diagnosis, before.diagnosis, options->base,
+                                    options->all};
         status = conclude(call, &page);
     }
     close_diagnosed(&now);

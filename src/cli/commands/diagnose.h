@@ -9,7 +9,7 @@
 
 /* What a page is about, and how much of it is shown. */
 typedef struct diagnose_page {
-    const char *path, *title; /* the title may be "" */
+    const char *path;
     const lode_diagnosis *diagnosis;
     const lode_diagnosis *base; /* of --base; NULL: none */
     const char *base_path;

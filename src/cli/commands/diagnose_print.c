@@ -146,6 +146,7 @@ static void json_gone(out *o, const diagnose_page *page)
 static void json_run(out *o, const lode_run *run)
 {
     json_object(o, "run");
+    json_text(o, "program", run->program[0] ? run->program : NULL);
     json_text(o, "metric", run->metric ? lode_metric_name(run->metric) : NULL);
     json_u64(o, "ranks", run->ranks);
     json_u64(o, "threads", run->threads);
@@ -265,7 +266,7 @@ static void say_calls(out *o, const diagnose_page *page, const lode_run *run)
                        plural(run->processors));
     format_amount(time, run->run_time, UNIT_SECONDS);
     format_count(calls, run->calls);
-    out_say(o, "%s: %s%s, run time %s, %s calls", page->title[0] ? page->title : page->path, size, machine,
+    out_say(o, "%s: %s%s, run time %s, %s calls", run->program[0] ? run->program : page->path, size, machine,
             time, calls);
 }
 
@@ -309,7 +310,7 @@ static void say_run(out *o, const diagnose_page *page)
         (int)(strstr(metric, " (sec)") ? strstr(metric, " (sec)") - metric : (ptrdiff_t)strlen(metric));
     format_amount(time, run->run_time, unit_of_metric(metric));
     format_count(samples, run->samples);
-    out_say(o, "%s: %s, run time %s%s%s, %s%s%.*s", page->title[0] ? page->title : page->path, size, time,
+    out_say(o, "%s: %s, run time %s%s%s, %s%s%.*s", run->program[0] ? run->program : page->path, size, time,
             run->is_seconds ? "" : " ", run->is_seconds ? "" : metric, run->samples ? samples : "",
             run->samples ? " samples of " : "", length, metric);
 }

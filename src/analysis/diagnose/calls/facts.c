@@ -3,8 +3,10 @@
 #include "analysis/diagnose/calls/facts.h"
 
 #include "base/compare.h"
+#include <lode/name.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     SLOTS_LOOKED_AT = 4096 /* with more threads, each has a slot */
@@ -162,6 +164,28 @@ static lode_status make_slots(struct call_facts *facts, lode_error *error)
 
 /* ---- the run ---- */
 
+/*
+ * The name of the program of a thread. A process that was forked may have replaced the program that
+ * it began in: its name tells, which Linux cuts to 15 characters.
+ */
+static const char *program_of(const lode_track *track)
+{
+    const char *program = lode_path_tail(track->program);
+    bool is_same = track->parent == 0 || strncmp(program, track->name, strlen(track->name)) == 0;
+    return is_same ? program : track->name;
+}
+
+/* That of the first thread that is judged: launchers of an MPI job are not. */
+static void name_program(struct lode_diagnosis *d)
+{
+    const struct call_facts *facts = d->calls;
+    const struct call_track *first = facts->tracks, *end = facts->tracks + facts->track_count;
+    while (first < end && first->is_launcher)
+        first++;
+    const lode_track *track = lode_recording_track(facts->recording, first < end ? first->track : 0);
+    d->run.program = track ? program_of(track) : "";
+}
+
 static void add_up(struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
@@ -205,6 +229,7 @@ lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error
     find_interval(d->calls);
     LODE_TRY(make_slots(d->calls, error));
     add_up(d);
+    name_program(d);
     d->calls->cost = find_cost(d->calls);
     return LODE_OK;
 }

@@ -103,7 +103,7 @@ struct call_track {
     uint64_t parallel;           /* in OpenMP regions that it began */
     uint64_t region;             /* useful, inside of bodies of regions */
     uint32_t entry;              /* its first outermost function + 1; 0: none */
-    /* Functions of the application with the most running time of themselves, in descending order. */
+    /* Functions of the application with the most running time of themselves, the largest first. */
     struct call_busy busy[CALL_BUSY];
     struct call_busy alone; /* the first one outside of OpenMP regions */
     struct call_collective *collectives;

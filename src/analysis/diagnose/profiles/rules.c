@@ -80,6 +80,7 @@ lode_status lode_profile_facts_make(struct lode_diagnosis *d, const lode_databas
     d->profiles = calloc(1, sizeof *d->profiles);
     LODE_TRY_ALLOC(d->profiles, error);
     d->profiles->db = db;
+    d->run.program = lode_database_title(db);
     lode_diagnose_choose_metric(d);
     if (!d->lacks[NEED_METRIC]) {
         LODE_TRY(lode_diagnose_contexts(d, error));
