@@ -22,6 +22,10 @@ int diagnose_open_kinds(lode_kind_rules **kinds, const char *path);
 /* How a statement differs from those of `base`; `before` gets its counterpart, or NULL. */
 lode_statement_change diagnose_change(const lode_diagnosis *base, const lode_statement *statement,
                                       const lode_statement **before);
+/* Whether a statement of the base is not made any more. */
+int diagnose_is_gone(const diagnose_page *page, const lode_statement *before);
+/* The members of the JSON document. */
+void diagnose_json(out *o, const diagnose_page *page);
 /* An item of "quality" in JSON. */
 void diagnose_json_note(out *o, const lode_quality_note *note);
 /* The page, or the JSON of it. */
