@@ -130,6 +130,18 @@ def queue(need=9000, every=10000, count=600, waits=True, sigma=0.5):
     return lines
 
 
+def batches(size, count=600):
+    """So many requests come within a short time, and one after the other is served."""
+    lines, random = Lines(METHODS), Random(6)
+    for i in range(count):
+        place = i % size
+        lines.request(1_000_000 * (i // size) + 2_000 * place)
+        lines.enter(GET)
+        lines.call(LOAD, 10_000 * (place + 1) * random.uniform(0.95, 1.05))
+        lines.leave()
+    return lines
+
+
 def slow_by(value, others, factor=10):
     """Requests of one value are slow; of others, those that `others` names."""
     def change(lines, i, random):
@@ -217,6 +229,8 @@ CASES = [
     ("requests that do not wait", lambda: queue(waits=False, need=60000), set(), set()),
     ("long requests that are in flight for long", lambda: queue(waits=False, need=60000, sigma=1.2), None, set()),
     ("waiting with few in flight", lambda: queue(need=3000), set(), set()),
+    ("waiting for two others at most", lambda: batches(3), set(), set()),
+    ("waiting for seven others at most", lambda: batches(8), {"queueing"}, set()),
     ("waiting of 99 requests", lambda: queue(count=99), None, set()),
     ("requests of a millisecond", lambda: queue(need=900, every=1000, waits=False, sigma=0.1), set(), {"clock"}),
     ("calls that are not recorded", lambda: service(hidden), set(), {"short-calls"}),
