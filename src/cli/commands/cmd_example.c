@@ -24,6 +24,7 @@ static const struct {
 static const struct {
     const char *command, *store;
 } next[] = {
+    {"diagnose", "solver"},
     {"top", "solver"},
     {"replay --min-time 10ms", "thumbs"},
     {"search --min-duration 1s", "shop"},
