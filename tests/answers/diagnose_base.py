@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 `lode diagnose NEW --base OLD` on made databases (diagnose_made.py): statements that are new, gone, larger, smaller or the same, by rule and normalised
-function; what --fail-on makes of them.
+function; what --fail-on makes of them. Stores of different kinds are refused.
 """
 
 import argparse
 import subprocess
 import sys
 import tempfile
+from itertools import permutations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,9 +47,19 @@ CASES = [
     ("mpi", "mpi, more", "mpi", "less", 50, set(), 0),
     ("waiting", "serial", "efficiency", "same", None, set(), 0),
     ("mpi", "short", "mpi", "unknown", None, set(), 2),
+    ("mpi", "plain", "mpi", "unknown", None, set(), 2),
     ("clone", "plain", "hot-spot", "same", None, set(), 0),
     ("other", "plain", "hot-spot", "new", None, {"hot-spot"}, 0),
 ]
+
+
+def different_kinds(tap, lode, database, folder):
+    """Databases, calls and requests are never compared with each other."""
+    subprocess.run([lode, "example", folder / "demo"], check=True, capture_output=True, timeout=300)
+    stores = {"a database": database, "calls": folder / "demo" / "thumbs", "requests": folder / "demo" / "shop"}
+    for new, base in permutations(stores, 2):
+        done = subprocess.run([lode, "diagnose", "--base", stores[base], stores[new]], capture_output=True, text=True, timeout=300)
+        tap.check(done.returncode == 2 and not done.stdout and "stores of different kinds" in done.stderr, f"{new} after {base} is refused", [done])
 
 
 def main():
@@ -74,6 +85,7 @@ def main():
             if change not in (None, "same") and change.encode() not in done.stdout and change != "unknown" and id != "hot-spot":
                 wrong.append("the text does not say so")
             tap.check(not wrong, f"{new} after {base}: {id or 'nothing'} {change or ''}", wrong)
+        different_kinds(tap, options.lode, paths["mpi"], Path(name))
         alone = ask(options.lode, paths["mpi"])
         tap.check(alone["base"] is None and alone["gone"] == [] and all(s["change"] is None for s in alone["statements"]), "without --base nothing is compared",
                   [alone])

@@ -20,6 +20,8 @@ VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LAR
          ["compare", OTHER, LARGE], ["compare", "--by", "line", "--sort", "new", OTHER, LARGE], ["compare", "--tree", OTHER, LARGE],
          ["compare", "--by", "rank", OTHER, LARGE], ["compare", "--explain-match", OTHER, LARGE],
          ["compare", "--base", OTHER, OTHER, "--new", LARGE],
+         ["diagnose", LARGE], ["diagnose", "--all", "made-small"], ["efficiency", LARGE], ["efficiency", "--phases", "4", LARGE],
+         ["efficiency", LARGE, LARGE],
          ["check", "made-small"], ["check", "--rules"], ["help"], ["help", "top"])
 # The same of recordings; a replay is a program text, whose lines are as long as they are.
 RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftrace.data"], ["top", "exc/uftrace.data"],
@@ -28,7 +30,8 @@ RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftra
                    ["tree", "--min-percent", "0", "--limit", "0", "deep4k/uftrace.data"],
                    ["tree", "--bottom-up", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
                    ["compare", "mt/uftrace.data", "exc/uftrace.data"], ["compare", "--tree", "mt/uftrace.data", "exc/uftrace.data"],
-                   ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"], ["search", "mt/uftrace.data"])
+                   ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"], ["search", "mt/uftrace.data"],
+                   ["diagnose", "--all", "mt/uftrace.data"])
 
 
 def width(line):
@@ -53,6 +56,16 @@ def lines_about_recordings_fit(program):
             blanks = [line for line in cli.ESCAPE.sub("", result.out).splitlines() if line != line.rstrip()]
             program.check(result.status == 0 and result.out and not too_long and not blanks,
                           f"lode {' '.join(view)} fits {columns} columns", too_long + blanks)
+
+
+def pages_fit_80_columns_in_a_pipe(program):
+    """A diagnosis is mailed, and pasted into issues. Command lines are as long as they are."""
+    with tempfile.TemporaryDirectory() as folder:
+        program.run("example", "a-folder-with-a-rather-long-name", cwd=folder)
+        for store in ("solver", "thumbs", "shop"):
+            result = program.run("diagnose", "--all", f"a-folder-with-a-rather-long-name/{store}", cwd=folder, env={"COLUMNS": None})
+            wrong = [line for line in result.out.splitlines() if (width(line) > 80 and not line.strip().startswith("lode ")) or line != line.rstrip()]
+            program.check(result.status == 0 and result.out and not wrong, f"lode diagnose --all {store} fits 80 columns in a pipe", wrong)
 
 
 def colours_of_a_replay(program):
@@ -139,6 +152,6 @@ def names_without_utf8(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, lines_fit, lines_about_recordings_fit, colours_of_a_replay, lines_end_without_blanks, colours_on_a_terminal,
-                      colours_only_where_they_are_wanted, width_without_a_terminal, machines_get_the_same_everywhere,
+    sys.exit(cli.main(__doc__, lines_fit, lines_about_recordings_fit, pages_fit_80_columns_in_a_pipe, colours_of_a_replay, lines_end_without_blanks,
+                      colours_on_a_terminal, colours_only_where_they_are_wanted, width_without_a_terminal, machines_get_the_same_everywhere,
                       progress_is_for_terminals, a_locale_that_is_not_installed, names_without_utf8))

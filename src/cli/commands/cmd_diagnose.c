@@ -70,26 +70,42 @@ int diagnose_open_kinds(lode_kind_rules **kinds, const char *path)
     return status;
 }
 
-/* With a base, only what is new counts. */
-static int counts(const diagnose_page *page, const threshold *t, const lode_statement *statement)
+static int counts(const threshold *t, const lode_statement *statement)
 {
-    const lode_statement *before;
-    if (!statement->has_gain || (int)statement->confidence < t->confidence || statement->gain < t->gain)
-        return 0;
-    return page->base == NULL || diagnose_change(page->base, statement, &before) == LODE_STATEMENT_NEW;
+    return statement->has_gain && (int)statement->confidence >= t->confidence && statement->gain >= t->gain;
 }
 
+/* A rule could not look at the base. */
+static int refuse_base(const diagnose_page *page, const char *id)
+{
+    const lode_rule_state *rule;
+    size_t i = 0;
+    while ((rule = lode_diagnosis_rule(page->base, i)) != NULL && strcmp(rule->id, id) != 0)
+        i++;
+    return report("%s: cannot tell what is new: rule '%s' could not look at it%s%s", page->base_path, id,
+                  rule && rule->reason ? ": " : "", rule && rule->reason ? rule->reason : "");
+}
+
+/* With a base, only what is new counts; what may be new is trouble. */
 static int judge(const diagnose_page *page, const threshold *t)
 {
-    const lode_statement *statement;
-    for (size_t i = 0; (statement = lode_diagnosis_statement(page->diagnosis, i)) != NULL; i++)
-        if (counts(page, t, statement))
+    const lode_statement *statement, *before;
+    const char *not_judged = NULL; /* a rule that could not look at the base */
+    for (size_t i = 0; (statement = lode_diagnosis_statement(page->diagnosis, i)) != NULL; i++) {
+        if (!counts(t, statement))
+            continue;
+        lode_statement_change change =
+            page->base ? diagnose_change(page->base, statement, &before) : LODE_STATEMENT_NEW;
+        if (change == LODE_STATEMENT_NEW)
             return EXIT_FINDINGS;
+        if (change == LODE_STATEMENT_UNKNOWN)
+            not_judged = statement->id;
+    }
     if (!lode_diagnosis_run(page->diagnosis)->can_judge)
         return report("%s: the data do not allow a statement", page->path);
     if (page->base && !lode_diagnosis_run(page->base)->can_judge)
         return report("%s: the data do not allow a statement", page->base_path);
-    return EXIT_DONE;
+    return not_judged ? refuse_base(page, not_judged) : EXIT_DONE;
 }
 
 /* Prints a diagnosis, and says whether it fails. */
@@ -124,14 +140,18 @@ typedef struct diagnosed {
     lode_diagnosis *diagnosis;
 } diagnosed;
 
-static int diagnose_database(diagnosed *d, const invocation *call, const char *path,
-                             const lode_kind_rules *kinds)
+static int open_store(diagnosed *d, const invocation *call, const char *path)
+{
+    d->is_open = 1;
+    return d->kind == LODE_STORE_DATABASE ? session_open(&d->database, path, call->shared)
+                                          : rec_open(&d->recording, path, call->shared);
+}
+
+static int diagnose_database(diagnosed *d, const invocation *call, const lode_kind_rules *kinds)
 {
     session *s = &d->database;
     lode_error error = {0};
-    int status = session_open(s, path, call->shared);
-    if (status != EXIT_DONE)
-        return status;
+    int status = EXIT_DONE;
     lode_diagnose_options options = options_of(call, kinds, &s->progress);
     if (lode_diagnose(&d->diagnosis, s->db, &options, &error) != LODE_OK)
         status = session_error(s, &error);
@@ -139,14 +159,11 @@ static int diagnose_database(diagnosed *d, const invocation *call, const char *p
     return status;
 }
 
-static int diagnose_recording(diagnosed *d, const invocation *call, const char *path,
-                              const lode_kind_rules *kinds)
+static int diagnose_recording(diagnosed *d, const invocation *call, const lode_kind_rules *kinds)
 {
     rec_session *s = &d->recording;
     lode_error error = {0};
-    int status = rec_open(s, path, call->shared);
-    if (status != EXIT_DONE)
-        return status;
+    int status = EXIT_DONE;
     lode_diagnose_options options = options_of(call, kinds, &s->progress);
     for (size_t i = 0; i < s->opening.count; i++)
         options.findings += s->opening.items[i].severity == LODE_NOTE ? 0 : s->opening.items[i].count;
@@ -156,23 +173,37 @@ static int diagnose_recording(diagnosed *d, const invocation *call, const char *
     return status;
 }
 
-static int diagnose(diagnosed *d, const invocation *call, const char *path, const lode_kind_rules *kinds)
+/* Nothing, if it is not open. */
+static int diagnose(diagnosed *d, const invocation *call, const lode_kind_rules *kinds)
 {
-    d->is_open = 1;
-    return d->kind == LODE_STORE_DATABASE ? diagnose_database(d, call, path, kinds)
-                                          : diagnose_recording(d, call, path, kinds);
+    if (!d->is_open)
+        return EXIT_DONE;
+    return d->kind == LODE_STORE_DATABASE ? diagnose_database(d, call, kinds)
+                                          : diagnose_recording(d, call, kinds);
 }
 
-static int diagnose_base(diagnosed *d, const invocation *call, const char *path, const lode_kind_rules *kinds)
+static int refuse_kinds(const invocation *call, const char *base)
+{
+    return report("%s and %s are stores of different kinds", base, call->operands[0]);
+}
+
+/* Opens both stores, if they can be compared. */
+static int open_stores(diagnosed *now, diagnosed *before, const invocation *call, const char *base)
 {
     lode_error error = {0};
-    if (path == NULL)
-        return EXIT_DONE;
-    if (lode_store_probe(path, &d->kind, &error) != LODE_OK)
-        return report_error(path, &error);
-    if (d->kind != call->kind)
-        return report("%s and %s are stores of different kinds", path, call->operands[0]);
-    return diagnose(d, call, path, kinds);
+    if (base && lode_store_probe(base, &before->kind, &error) != LODE_OK)
+        return report_error(base, &error);
+    if (base && before->kind != now->kind)
+        return refuse_kinds(call, base);
+    int status = base ? open_store(before, call, base) : EXIT_DONE;
+    if (status == EXIT_DONE)
+        status = open_store(now, call, call->operands[0]);
+    if (status != EXIT_DONE || base == NULL || now->kind == LODE_STORE_DATABASE)
+        return status;
+    int has_requests = lode_recording_has_requests(now->recording.recording);
+    return has_requests == lode_recording_has_requests(before->recording.recording)
+               ? EXIT_DONE
+               : refuse_kinds(call, base);
 }
 
 static void close_diagnosed(diagnosed *d)
@@ -191,9 +222,11 @@ static int run_diagnose(const invocation *call)
     diagnosed now = {.kind = call->kind}, before = {0};
     int status = diagnose_open_kinds(&kinds, options->kinds);
     if (status == EXIT_DONE)
-        status = diagnose_base(&before, call, options->base, kinds);
+        status = open_stores(&now, &before, call, options->base);
     if (status == EXIT_DONE)
-        status = diagnose(&now, call, call->operands[0], kinds);
+        status = diagnose(&before, call, kinds);
+    if (status == EXIT_DONE)
+        status = diagnose(&now, call, kinds);
     if (status == EXIT_DONE) {
         const diagnose_page page = {call->operands[0], now.diagnosis, before.diagnosis, options->base,
                                     options->all};

@@ -213,7 +213,7 @@ static void print_store(out *o, const efficiency_store *store)
         out_say(o, "Parallel = Balance x Comm.: useful work / (threads x run time)");
     }
     if (is_hybrid(e))
-        out_say(o, "Parallel = Process + Serial + OpenMP - 200%%: each is 100%% less what is lost there");
+        out_say(o, "Parallel = Process + Serial + OpenMP - 200%%: each is 100%% less its losses");
     out_end(o);
 }
 

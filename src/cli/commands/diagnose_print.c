@@ -4,12 +4,14 @@
 
 #include "shell_words.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    STATEMENTS_SHOWN = 5
+    STATEMENTS_SHOWN = 5,
+    RULE_WIDTH = 19 /* ids of rules, and two blanks */
 };
 
 #define GAIN_SHOWN  0.05
@@ -40,6 +42,35 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
+static void say_wrapped(out *o, const char *lead, const char *text, size_t indent)
+{
+    out_print(o, "%s", lead);
+    out_wrap(o, text, indent, indent, out_width(o, 80));
+}
+
+/* A paragraph of its own. */
+static void say_sentence(out *o, const char *text)
+{
+    if (out_format_of(o) == OUT_MARKDOWN)
+        out_say(o, "%s", text);
+    else
+        say_wrapped(o, "", text, 0);
+}
+
+static void say_formatted(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_formatted(out *o, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length >= 0) {
+        say_sentence(o, text);
+        free(text);
+    }
+}
+
 /* A recording of function calls. */
 static void say_calls(out *o, const diagnose_page *page, const lode_run *run)
 {
@@ -54,8 +85,8 @@ static void say_calls(out *o, const diagnose_page *page, const lode_run *run)
                        plural(run->processors));
     format_amount(time, run->run_time, UNIT_SECONDS);
     format_count(calls, run->calls);
-    out_say(o, "%s: %s%s, run time %s, %s calls", run->program[0] ? run->program : page->path, size, machine,
-            time, calls);
+    say_formatted(o, "%s: %s%s, run time %s, %s calls", run->program[0] ? run->program : page->path, size,
+                  machine, time, calls);
 }
 
 static void say_requests(out *o, const diagnose_page *page)
@@ -66,8 +97,8 @@ static void say_requests(out *o, const diagnose_page *page)
     format_count(entries, run->entry_points);
     format_amount(time, run->seconds, UNIT_SECONDS);
     format_amount(mean, run->requests ? run->total / (double)run->requests : 0, UNIT_SECONDS);
-    out_say(o, "%s: %s request%s in %s, %s entry point%s, %s on average", page->path, requests,
-            run->requests == 1 ? "" : "s", time, entries, run->entry_points == 1 ? "" : "s", mean);
+    say_formatted(o, "%s: %s request%s in %s, %s entry point%s, %s on average", page->path, requests,
+                  run->requests == 1 ? "" : "s", time, entries, run->entry_points == 1 ? "" : "s", mean);
 }
 
 static void say_run(out *o, const diagnose_page *page)
@@ -83,7 +114,7 @@ static void say_run(out *o, const diagnose_page *page)
         return;
     }
     if (run->metric == NULL) {
-        out_say(o, "%s", page->path);
+        say_sentence(o, page->path);
         return;
     }
     if (run->ranks > 1 && run->threads % run->ranks == 0)
@@ -98,9 +129,9 @@ static void say_run(out *o, const diagnose_page *page)
         (int)(strstr(metric, " (sec)") ? strstr(metric, " (sec)") - metric : (ptrdiff_t)strlen(metric));
     format_amount(time, run->run_time, unit_of_metric(metric));
     format_count(samples, run->samples);
-    out_say(o, "%s: %s, run time %s%s%s, %s%s%.*s", run->program[0] ? run->program : page->path, size, time,
-            run->is_seconds ? "" : " ", run->is_seconds ? "" : metric, run->samples ? samples : "",
-            run->samples ? " samples of " : "", length, metric);
+    say_formatted(o, "%s: %s, run time %s%s%s, %s%s%.*s", run->program[0] ? run->program : page->path, size,
+                  time, run->is_seconds ? "" : " ", run->is_seconds ? "" : metric,
+                  run->samples ? samples : "", run->samples ? " samples of " : "", length, metric);
 }
 
 static const out_column activity_columns[] = {
@@ -200,20 +231,6 @@ static void say_command(out *o, const lode_evidence *evidence, const char *path)
         out_print(o, "\n");
     }
     free(line);
-}
-
-static void say_wrapped(out *o, const char *lead, const char *text, size_t indent)
-{
-    out_print(o, "%s", lead);
-    out_wrap(o, text, indent, indent, out_width(o, 80));
-}
-
-static void say_note(out *o, const lode_quality_note *note)
-{
-    if (out_format_of(o) == OUT_MARKDOWN)
-        out_say(o, "%s", note->text);
-    else
-        say_wrapped(o, "", note->text, 0);
 }
 
 /* ", new", ", was 12%"; "" without --base. */
@@ -362,15 +379,25 @@ static void say_statements(out *o, const diagnose_page *page)
     say_gone(o, page);
 }
 
+static void say_rule(out *o, const lode_rule_state *rule)
+{
+    char text[512], label[RULE_WIDTH + 1];
+    (void)snprintf(text, sizeof text, "%s%s%s", rule->summary,
+                   rule->ran ? "" : "; not looked at: ", rule->ran ? "" : rule->reason);
+    (void)snprintf(label, sizeof label, "%-*s", RULE_WIDTH, rule->id);
+    if (out_format_of(o) == OUT_MARKDOWN)
+        out_entry(o, rule->id, "%s", text);
+    else
+        say_wrapped(o, label, text, RULE_WIDTH);
+}
+
 static void say_rules(out *o, const lode_diagnosis *d)
 {
     const lode_rule_state *rule;
     out_gap(o);
     out_heading(o, "Rules");
-    out_labels(o, 19);
     for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++)
-        out_entry(o, rule->id, "%s%s%s", rule->summary,
-                  rule->ran ? "" : "; not looked at: ", rule->ran ? "" : rule->reason);
+        say_rule(o, rule);
 }
 
 static out_schema schema_of(const lode_diagnosis *d)
@@ -389,7 +416,7 @@ void diagnose_print(out *o, const diagnose_page *page)
     else if (out_is_prose(o))
         say_run(o, page);
     for (size_t i = 0; out_is_prose(o) && (note = lode_diagnosis_note(d, i)) != NULL; i++)
-        say_note(o, note);
+        say_sentence(o, note->text);
     if (!out_is_prose(o) || (run->total > 0 && run->source != LODE_RUN_REQUESTS)) {
         out_gap(o);
         print_activities(o, d);

@@ -384,7 +384,7 @@ static void put_after(out *o, size_t *blanks, const char *text, size_t fixed, si
 static void put_prose(out *o, size_t blanks, const char *text, size_t width)
 {
     size_t indent = width < o->width ? o->width - width : 0;
-    put_spaces(o, blanks);
+    put_spaces(o, text[0] ? blanks : 0);
     wrap_paragraph(o, STYLE_PLAIN, text, strlen(text), indent, indent, o->width);
 }
 
