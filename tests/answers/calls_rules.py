@@ -240,6 +240,18 @@ def tail(slow, times, median=50, calls=400, stolen=0, mark=20):
     return main_with(fill)
 
 
+def cut(fill, dropped=2):
+    """The last records are missing, so that calls are open; scheduling events of the thread go on."""
+    thread = Thread()
+    with thread.call("main"):
+        for _ in range(400):
+            thread.work("handle", 50)
+        with thread.call("handle"):
+            fill(thread)
+    del thread.records[-dropped:]
+    return [thread]
+
+
 def crowd():
     """Three threads on two processors: a few calls are long because others run."""
     return workers(3, lambda thread, _: [thread.work("handle", 5000 if i == 20 else 50) for i in range(400)])
@@ -368,6 +380,8 @@ CASES = [
     ("long tail just below 10 %", tail(4, 11.5), set(), set()),
     ("long tail: two kinds of calls", tail(40, 20), set(), set()),
     ("long tail: pre-empted often", tail(4, 40, stolen=10), set(), {"pre-empted"}),
+    ("long tail: the call at which records end", cut(lambda t: t.run(10 * MS).off(1).run(MS)), set(), {"cut-off"}),
+    ("long tail: a call that is open at the end", cut(lambda t: t.run(10 * MS).off(1).run(MS).work("log", 1)), set(), {"-cut-off"}),
     ("a single wait", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, set(), {"function": "connect", "gain": 100 / 3}),
     ("sleep", single_wait(30 * MS, 60 * MS, count=30), {"sleep"}, set(), {"function": "connect", "confidence": "possible"}),
     ("sleep just below 10 %", single_wait(6 * MS, 60 * MS, count=30), set(), set()),
@@ -378,6 +392,7 @@ CASES = [
     ("a single wait just below 10 %", single_wait(6 * MS, 60 * MS), set(), set()),
     ("a single wait: several", single_wait(30 * MS, 60 * MS, count=2), set(), set()),
     ("a single wait: for a process", single_wait(30 * MS, 80 * MS, name="waitpid"), set(), set()),
+    ("a single wait: the call at which records end", cut(lambda t: t.wait("usleep", 30 * MS), dropped=3), set(), set()),
     ("a single wait beside work is possible", wait_beside(), {"one-off-wait"}, set(), {"confidence": "possible"}),
     ("a single wait without scheduling events", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, {"no-sched"}, {"has_sched": False}),
     ("a single wait with begins and ends of threads only", single_wait(30 * MS, 60 * MS), {"one-off-wait"}, {"no-sched"},
@@ -438,6 +453,22 @@ def parts_of_openmp_runs_add_up(tap, lode, folder):
     tap.check(not wrong, "OpenMP: process + serial + regions - 2 is the parallel efficiency", wrong)
 
 
+def damaged_files_are_said(tap, lode, folder):
+    """A thread whose file is missing cannot be compared with the others; a thread that sleeps still does."""
+    path = write(folder / "a-file-is-missing", shares([80 * MS, 20 * MS, 80 * MS]))
+    (path / "101.dat").unlink()
+    said = ask(lode, path)
+    tap.check([note["id"] for note in said["quality"]][0] == "damaged" and said["efficiency"] is None
+              and not [s for s in said["statements"] if s["id"] != "hot-spot"], "a file is missing: a note, and threads are not compared",
+              [said["quality"], said["statements"]])
+    path = write(folder / "a-line-is-malformed", single_wait(30 * MS, 60 * MS, count=30))
+    with (path / "task.txt").open("a") as file:
+        file.write("TASK timestamp=x\n")
+    said = ask(lode, path)
+    tap.check([note["id"] for note in said["quality"]][0] == "damaged" and {s["id"] for s in said["statements"]} == {"sleep", "hot-spot"},
+              "a malformed line of task.txt: a note, and what does not compare threads is judged", [said["quality"], said["statements"]])
+
+
 def commands_fail(said):
     for s in said["statements"]:
         for evidence in s["evidence"]:
@@ -491,6 +522,7 @@ def main():
             if options.only in case[0]:
                 look_at(tap, options.lode, Path(name), case)
         parts_of_openmp_runs_add_up(tap, options.lode, Path(name))
+        damaged_files_are_said(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))
     return tap.finish()
 

@@ -287,7 +287,7 @@ void lode_call_efficiency(struct lode_diagnosis *d)
     for (size_t i = 0; i < facts->track_count; i++)
         has_regions |= facts->tracks[i].parallel && facts->tracks[i].region;
     if (facts->slot_count < 2 || !(run > 0) || !(sum > 0) || d->lacks[CALL_NEED_SOUND] ||
-        d->lacks[CALL_NEED_TIME])
+        d->lacks[CALL_NEED_COMPLETE] || d->lacks[CALL_NEED_TIME])
         return;
     most = fmin(most, run);
     e->parallel = fmin(1, sum / (n * run));

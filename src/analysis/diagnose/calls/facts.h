@@ -20,6 +20,7 @@
 enum call_need {
     CALL_NEED_TIME,       /* a run that is long enough */
     CALL_NEED_SOUND,      /* no damage */
+    CALL_NEED_COMPLETE,   /* nothing is wrong with files, so that all threads are known */
     CALL_NEED_SCHED,      /* off-CPU events */
     CALL_NEED_THREADS,    /* more than one */
     CALL_NEED_RANKS,      /* more than one process that uses MPI */
@@ -48,7 +49,7 @@ enum call_role {
 /* Times are in nanoseconds. Running time excludes off-CPU time, if that was recorded. */
 struct call_function {
     uint64_t calls;
-    uint64_t outer; /* that are not inside a call of the same function */
+    uint64_t outer; /* that ended, and are not inside a call of the same function */
     uint64_t own;   /* running time of the function itself */
     uint64_t total; /* useful running time of outer calls; of library functions, all running time */
     uint64_t most;  /* the largest of one call */
@@ -102,6 +103,7 @@ struct call_track {
     uint64_t holding;            /* locks, without pre-emption */
     uint64_t parallel;           /* in OpenMP regions that it began */
     uint64_t region;             /* useful, inside of bodies of regions */
+    uint64_t unended;            /* running time after the last record, in calls that did not end */
     uint32_t entry;              /* its first outermost function + 1; 0: none */
     /* Functions of the application with the most running time of themselves, the largest first. */
     struct call_busy busy[CALL_BUSY];
@@ -133,7 +135,7 @@ struct call_facts {
     struct call_slot *slots;
     size_t slot_count;
     uint64_t begin, end;
-    uint64_t findings; /* that are no notes */
+    uint64_t findings; /* of reading that are no notes */
     uint64_t cost;     /* of recording one call */
     bool has_sched;
     bool is_calm;  /* threads were seldom pre-empted */
@@ -202,6 +204,8 @@ void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, u
 
 /* What every rule needs. */
 #define CALL_NEEDS (1u << CALL_NEED_TIME | 1u << CALL_NEED_SOUND)
+/* What rules need that compare threads. */
+#define CALL_NEEDS_ALL (CALL_NEEDS | 1u << CALL_NEED_COMPLETE)
 
 extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_call_rule_mpi,
     lode_call_rule_omp_serial, lode_call_rule_omp_imbalance, lode_call_rule_imbalance,

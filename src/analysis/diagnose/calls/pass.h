@@ -27,6 +27,12 @@ struct call_hold {
     uint64_t since, paused;
 };
 
+/* Off-CPU time since the last record: it counts once another record follows. */
+struct call_pending {
+    uint32_t pair; /* + 1; 0: none */
+    uint64_t blocked, from, to;
+};
+
 /* What a worker remembers of a function. */
 struct call_memo {
     uint32_t active;       /* open calls */
@@ -49,7 +55,9 @@ struct call_worker {
     struct lode_array pairs; /* of struct call_pair */
     struct call_hold holds[CALL_HOLDS_MAX];
     size_t hold_count;
-    struct call_hold woken;  /* the last end of being blocked */
+    struct call_hold woken; /* the last end of being blocked */
+    struct call_pending pending;
+    uint64_t recorded;       /* running time at the last record */
     struct call_track track; /* the current one */
     uint64_t last;           /* time of the last event */
     uint64_t off_since;

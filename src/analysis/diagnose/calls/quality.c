@@ -17,6 +17,8 @@
 #define RUNNABLE_MIN  0.10
 #define IDLE_MAX      0.10
 #define SPUN_MAX      0.10
+#define UNENDED_MAX   0.05
+#define UNENDED_MIN   1000000 /* nanoseconds: a program takes time to end */
 
 static const char *plural(uint64_t count)
 {
@@ -35,18 +37,45 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
     const char *end = find_fact(facts->recording, "exit status");
+    uint64_t findings = facts->findings + d->options.findings;
     d->lacks[CALL_NEED_SOUND] = (double)facts->findings > DAMAGE_MAX * (double)d->run.calls;
-    if (facts->findings)
+    d->lacks[CALL_NEED_COMPLETE] = d->options.findings > 0;
+    if (findings)
         LODE_TRY(lode_add_note(
-            d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
-            lode_say(d, "The store is damaged: %" PRIu64 " finding%s ('lode check' lists them).%s",
-                     facts->findings, plural(facts->findings),
-                     d->lacks[CALL_NEED_SOUND] ? " Nothing is judged." : ""),
+            d, "damaged", LODE_NOTE_DAMAGED, (double)findings,
+            lode_say(d, "The store is damaged: %" PRIu64 " finding%s ('lode check' lists them).%s", findings,
+                     plural(findings),
+                     d->lacks[CALL_NEED_SOUND]      ? " Nothing is judged."
+                     : d->lacks[CALL_NEED_COMPLETE] ? " Threads are not compared."
+                                                    : ""),
             error));
     if (end && strstr(end, "signal"))
         return lode_add_note(d, "killed", LODE_NOTE_BIASED, 1,
                              lode_say(d, "The program did not end by itself: %s.", end), error);
     return LODE_OK;
+}
+
+/* A file that was cut at the end of a record looks as if calls were open when the thread ended. */
+static lode_status look_at_ends(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    uint32_t count = 0;
+    double most = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        double share =
+            track->unended > UNENDED_MIN ? (double)track->unended / (double)(track->end - track->begin) : 0;
+        count += share > UNENDED_MAX && !track->is_left_out;
+        most = share > most && !track->is_left_out ? share : most;
+    }
+    if (count == 0)
+        return LODE_OK;
+    return lode_add_note(d, "cut-off", LODE_NOTE_BIASED, most,
+                         lode_say(d,
+                                  "The records of %u thread%s end early, in calls that did not end: up to "
+                                  "%.0f%% of %s time is after them. Such calls are not judged.",
+                                  count, plural(count), 100 * most, count == 1 ? "its" : "their"),
+                         error);
 }
 
 static lode_status look_at_time(struct lode_diagnosis *d, lode_error *error)
@@ -247,6 +276,7 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(look_at_time(d, error));
     if (d->run.calls == 0)
         return look_at_left_out(d, error);
+    LODE_TRY(look_at_ends(d, error));
     LODE_TRY(look_at_names(d, error));
     LODE_TRY(look_at_overhead(d, error));
     LODE_TRY(look_at_sched(d, error));

@@ -42,4 +42,4 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 
 const struct rule lode_call_rule_efficiency = {
     "efficiency", "threads do useful work in less than 80% of the run time",
-    CALL_NEEDS | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_PROCESSORS | 1u << CALL_NEED_CALM, run};
+    CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_PROCESSORS | 1u << CALL_NEED_CALM, run};

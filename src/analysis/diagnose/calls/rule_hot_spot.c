@@ -11,6 +11,14 @@ enum {
     JUDGED_MIN = 2000 /* nanoseconds */
 };
 
+/* Of calls that did not end, the median is not known. */
+static bool is_short(const struct call_facts *facts, uint32_t f)
+{
+    const struct call_function *function = &facts->functions[f];
+    return function->outer ? lode_call_quantile(facts, f, 0.5) < JUDGED_MIN
+                           : function->own < JUDGED_MIN * function->calls;
+}
+
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
@@ -19,8 +27,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     for (uint32_t f = 0; f < facts->function_count; f++) {
         const struct call_function *function = &facts->functions[f];
         all += (double)function->own;
-        if (!function->is_known || function->activity != LODE_ACTIVITY_OWN ||
-            lode_call_quantile(facts, f, 0.5) < JUDGED_MIN)
+        if (!function->is_known || function->activity != LODE_ACTIVITY_OWN || is_short(facts, f))
             continue;
         const struct call_function *best = hot ? &facts->functions[hot - 1] : NULL;
         if (best == NULL || function->own > best->own ||

@@ -197,7 +197,7 @@ static lode_status run_slow(struct lode_diagnosis *d, lode_error *error)
 }
 
 enum {
-    NEEDS = CALL_NEEDS | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_RUNNING
+    NEEDS = CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_RUNNING
 };
 
 const struct rule lode_call_rule_imbalance = {

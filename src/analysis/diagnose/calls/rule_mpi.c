@@ -104,4 +104,4 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 
 const struct rule lode_call_rule_mpi = {
     "mpi", "ranks spend more than 15% of the run time in MPI",
-    CALL_NEEDS | 1u << CALL_NEED_RANKS | 1u << CALL_NEED_PROCESSORS | 1u << CALL_NEED_CALM, run};
+    CALL_NEEDS_ALL | 1u << CALL_NEED_RANKS | 1u << CALL_NEED_PROCESSORS | 1u << CALL_NEED_CALM, run};

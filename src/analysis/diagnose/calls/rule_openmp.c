@@ -134,7 +134,7 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 }
 
 enum {
-    NEEDS = CALL_NEEDS | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_REGIONS | 1u << CALL_NEED_PROCESSORS
+    NEEDS = CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_REGIONS | 1u << CALL_NEED_PROCESSORS
 };
 
 const struct rule lode_call_rule_omp_serial = {

@@ -59,4 +59,4 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 
 const struct rule lode_call_rule_serial = {
     "serial", "one of three or more threads does more than 70% of the work",
-    CALL_NEEDS | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_RUNNING, run};
+    CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_RUNNING, run};

@@ -16,6 +16,7 @@ static const struct rule *const items[] = {
 static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_TIME] = "the recording is too short",
     [CALL_NEED_SOUND] = "the recording is damaged",
+    [CALL_NEED_COMPLETE] = "files of the recording are damaged, or missing",
     [CALL_NEED_SCHED] = "off-CPU time was not recorded",
     [CALL_NEED_THREADS] = "one thread",
     [CALL_NEED_RANKS] = "not several processes that use MPI",

@@ -285,8 +285,21 @@ static void leave_pair(struct call_worker *w, const struct call_frame *frame, co
         count_bytes(w, event, pair);
 }
 
+/* How long an outermost call of a function took. */
+static bool add_outer(struct call_worker *w, struct call_function *known, const struct call_frame *frame)
+{
+    uint64_t took = known->activity == LODE_ACTIVITY_OWN ? w->track.useful - frame->useful
+                                                         : w->track.running - frame->running;
+    known->outer++;
+    known->total += took;
+    known->most = took > known->most ? took : known->most;
+    return add_to_sketch(w, frame->function - 1, took);
+}
+
+/* A call ends. If a repair says so, how long it took is not known. */
 static bool leave(struct call_worker *w, const lode_event *event)
 {
+    bool has_ended = !(event->flags & LODE_EVENT_MADE);
     if (w->depth == 0)
         return true; /* nothing is open */
     const struct call_frame *frame = &w->frames[w->depth--];
@@ -302,16 +315,9 @@ static bool leave(struct call_worker *w, const lode_event *event)
     w->track.time[frame->path] += frame->self;
     w->track.calls++;
     memo->active -= memo->active > 0;
-    if (memo->active == 0) {
-        uint64_t took = known->activity == LODE_ACTIVITY_OWN ? w->track.useful - frame->useful
-                                                             : w->track.running - frame->running;
-        known->outer++;
-        known->total += took;
-        known->most = took > known->most ? took : known->most;
-        if (!add_to_sketch(w, index, took))
-            return false;
-    }
-    if (frame->pair && w->frames[w->depth].pair == 0 && known->activity != LODE_ACTIVITY_LIB)
+    if (has_ended && memo->active == 0 && !add_outer(w, known, frame))
+        return false;
+    if (has_ended && frame->pair && w->frames[w->depth].pair == 0 && known->activity != LODE_ACTIVITY_LIB)
         leave_pair(w, frame, event);
     return known->role == ROLE_NONE || leave_role(w, (enum call_role)known->role, frame, event->time);
 }
@@ -354,10 +360,30 @@ static bool end_off(struct call_worker *w, const lode_event *event)
     uint32_t number = frame->pair ? frame->pair : find_pair(w, frame->holder, 0);
     if (number == 0)
         return false;
-    struct call_pair *pair = pair_at(w, number);
-    pair->blocked += took;
-    lode_call_pair_note(pair, w->off_since, event->time, w->track.track);
+    struct call_pending *pending = &w->pending;
+    if (pending->pair == 0)
+        *pending = (struct call_pending){number, 0, w->off_since, w->off_since};
+    pending->blocked += took;
+    if (took > pending->to - pending->from) {
+        pending->from = w->off_since;
+        pending->to = event->time;
+    }
     return true;
+}
+
+/* Between two records, all off-CPU time is that of one pair. */
+static void take_record(struct call_worker *w, const lode_event *event)
+{
+    const struct call_pending *pending = &w->pending;
+    bool is_made = event->flags & LODE_EVENT_MADE;
+    if (pending->pair && !is_made) {
+        struct call_pair *pair = pair_at(w, pending->pair);
+        pair->blocked += pending->blocked;
+        lode_call_pair_note(pair, pending->from, pending->to, w->track.track);
+    }
+    w->pending.pair = 0;
+    w->track.unended = is_made ? w->track.running - w->recorded : 0;
+    w->recorded = is_made ? w->recorded : w->track.running;
 }
 
 static bool take_other(struct call_worker *w, const lode_event *event)
@@ -392,6 +418,8 @@ lode_status lode_call_worker_take(struct call_worker *w, const lode_event *event
             w->track.region += frame->in_body ? useful : 0;
         }
         w->last = event->time;
+        if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_LEAVE)
+            take_record(w, event);
         bool is_done = event->kind == LODE_EVENT_ENTER   ? enter(w, event)
                        : event->kind == LODE_EVENT_LEAVE ? leave(w, event)
                                                          : take_other(w, event);
@@ -410,6 +438,8 @@ void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
     w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT};
     w->hold_count = 0;
     w->woken = (struct call_hold){0};
+    w->pending.pair = 0;
+    w->recorded = 0;
     w->is_off = w->has_begun = false;
 }
 
