@@ -115,11 +115,13 @@ def barriers(times):
 
 
 def sharing(counts):
-    """Four threads on two processors, one of them slower: the later ones begin when the first end. They make so many calls."""
+    """Four threads on two processors, one of them slower: the later ones begin late, and wait for a processor. They make so many calls."""
     threads = []
-    for i, (begin, time) in enumerate(((0, 239), (0, 208), (230, 200), (238, 140))):
+    for i, (begin, wait, time) in enumerate(((0, 0, 200), (0, 0, 208), (92, 100, 239), (138, 100, 140))):
         thread = Thread(101 + i, begin=10 + begin * MS)
         with thread.call("serve"):
+            if wait:
+                thread.off(wait * MS)
             for _ in range(counts[i]):
                 thread.work("simulate", time * MS / counts[i])
         threads.append(thread)
@@ -140,6 +142,20 @@ def waves():
     parent = Thread()
     with parent.call("main"):
         parent.wait("pthread_join", 140 * MS)
+    return [parent, *threads]
+
+
+def connections(gap, times):
+    """A thread for each connection: they begin `gap` milliseconds apart, and nobody waits for one of them."""
+    threads = []
+    for i, time in enumerate(times):
+        thread = Thread(101 + i, begin=round(10 + gap * i * MS))
+        with thread.call("serve"):
+            thread.work("solve", time * MS)
+        threads.append(thread)
+    parent = Thread()
+    with parent.call("main"):
+        parent.run(10).wait("pthread_join", (max(thread.time for thread in threads) - parent.time) / 1000)
     return [parent, *threads]
 
 
@@ -351,6 +367,11 @@ CASES = [
     ("slow thread on few processors", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"oversubscribed"},
      {"processors": 2, "gain": 100 * (1 - 140 / 160)}),
     ("imbalance: threads that follow each other", waves(), set(), set()),
+    ("imbalance: threads that overlap, but start one after the other", connections(10, [60 if i == 5 else 11 for i in range(20)]), {"efficiency"}, set()),
+    ("imbalance: threads that start in the first two thirds", connections(18, [19, 19, 19, 40]), {"slow-thread"}, set(), {"thread": 104}),
+    ("imbalance: threads that start in more than the first two thirds", connections(18, [19, 19, 19, 19, 19, 40]), {"efficiency"}, set()),
+    ("imbalance: others go on for less than 10 %", connections(10, [60, 20, 20, 36]), {"imbalance"}, set(), {"thread": 101}),
+    ("imbalance: others go on for more than 10 %", connections(10, [60, 20, 20, 38]), {"efficiency"}, set()),
     ("OpenMP imbalance", openmp(0.1, [60, 40, 20, 20]), {"imbalance"}, set(), {"explains": "omp-imbalance"}),
     ("OpenMP serial part", openmp(30, [30, 30]), {"omp-serial"}, set(), {"function": "assemble", "gain": 50}),
     ("OpenMP serial part just below 10 %", openmp(10, [45, 45]), set(), set()),

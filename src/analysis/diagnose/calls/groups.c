@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Like is compared with like: ranks of an MPI job, threads in OpenMP regions, threads of a process
- * that began with the same function and exist at the same time. A thread that has less work than
+ * that began with the same function at about the same time. A thread that has less work than
  * another loses time only if it waits: threads that take work from a common queue have less if they
- * are pre-empted.
+ * are pre-empted. Threads that start one after the other, such as one for each connection, may
+ * overlap, but none waits for another.
  */
 #include "analysis/diagnose/calls/groups.h"
 
 #include "base/compare.h"
 #include <math.h>
 #include <stdlib.h>
+
+/* Of the time from the first begin to the last end. With few processors, threads begin late. */
+#define BEGINS_MAX (2.0 / 3)
+#define AFTER_MAX  0.1 /* what others do after the end of the longest */
 
 /* ---- members ---- */
 
@@ -52,6 +57,18 @@ static void add_regions(const struct call_facts *facts, struct call_group *group
     }
 }
 
+/* Not if they begin all along, or go on after the end of the one with the most work. */
+static bool are_together(const struct call_track *const *order, size_t count, uint64_t end)
+{
+    const struct call_track *longest = order[0];
+    uint64_t begin = order[0]->begin, last = order[count - 1]->begin;
+    for (size_t i = 1; i < count; i++)
+        longest = order[i]->useful > longest->useful ? order[i] : longest;
+    double window = (double)(end - begin);
+    return (double)(last - begin) <= BEGINS_MAX * window &&
+           (double)(end - longest->end) <= AFTER_MAX * window;
+}
+
 /* Threads after each other in `order`, which is by begin, that overlap; the number looked at. */
 static size_t add_threads(const struct call_track *const *order, size_t count, struct call_group *group)
 {
@@ -63,6 +80,8 @@ static size_t add_threads(const struct call_track *const *order, size_t count, s
         end = order[used]->end > end ? order[used]->end : end;
         group->members[group->count++] = (struct call_member){order[used], (double)order[used]->useful, 0, 0};
     }
+    if (!are_together(order, used, end))
+        group->count = 0;
     /* Waiting for work in a queue does not count: only barriers, and having ended. */
     for (size_t i = 0; i < group->count; i++) {
         struct call_member *member = &group->members[i];
