@@ -86,6 +86,38 @@ def tries(which, outcome, microseconds=2000, pause=1000, text=None):
     return change
 
 
+def two_callers(change):
+    """Two methods of a request make the same calls."""
+    def change_both(lines, i, random):
+        for caller in (FIND, PUT):
+            lines.enter(caller)
+            change(lines, i, random)
+            lines.leave()
+    return change_both
+
+
+def recursion(methods, depth, times=5):
+    """A tree of calls: methods call each other in turn, the first one several times."""
+    def descend(lines, level):
+        lines.enter(methods[level % len(methods)])
+        for _ in range(times if level % len(methods) == 0 and level < depth else int(level < depth)):
+            descend(lines, level + 1)
+        if level == depth:
+            lines.spend(100)
+        lines.leave()
+    return lambda lines, i, random: descend(lines, 0)
+
+
+def nested_tries(lines, i, random):
+    """A call that fails is made again, and so is one inside it."""
+    for outer in "FFS":
+        lines.enter(REMOTE)
+        tries(every(1), "FFS")(lines, i, random)
+        if outer == "F":
+            lines.fail()
+        lines.leave()
+
+
 def failing(which, **more):
     """Requests whose outermost call fails."""
     lines = service(**more)
@@ -194,6 +226,15 @@ CASES = [
      {"n-plus-one"}, set()),
     ("a method that is repeated", lambda: service(calls(every(1), PRICE, 1000, 12)), {"n-plus-one"}, set()),
     ("a repeated method below 10 %", lambda: service(calls(every(6), PRICE, 1000, 8)), set(), set()),
+    ("a method that two others repeat", lambda: service(two_callers(calls(every(1), PRICE, 1000, 5))), {"n-plus-one"}, set()),
+    ("a method that two others repeat, in some requests both", lambda: service(lambda l, i, r: (two_callers(calls(every(1), PRICE, 1000, 6)) if i % 3
+     else calls(every(1), PRICE, 3000, 6))(l, i, r)), {"n-plus-one"}, set()),
+    ("a method that calls itself", lambda: service(recursion([PRICE], 3), count=60), set(), set()),
+    ("two methods that call each other", lambda: service(recursion([PRICE, FIND], 6), count=60), {"n-plus-one"}, set()),
+    ("a method that is repeated, and calls itself inside", lambda: service(lambda l, i, r: [recursion([PRICE], 2)(l, i, r) for _ in range(6)], count=60),
+     {"n-plus-one"}, set()),
+    ("retries by two methods", lambda: service(two_callers(tries(every(1), "FFS"))), {"retries"}, set()),
+    ("retries inside retries", lambda: service(nested_tries, own=10, load=100, render=100), {"retries"}, set()),
     ("retries", lambda: service(tries(every(3), "FFS")), {"retries"}, set()),
     ("retries that never succeed", lambda: service(tries(every(3), "FFF")), {"retries"}, set()),
     ("retries of a statement", lambda: service(tries(every(3), "FFFFFFS", text="SELECT 1")), {"retries"}, set()),
@@ -212,6 +253,10 @@ CASES = [
     ("time in outermost methods", lambda: service(own=12000), {"gap"}, set()),
     ("half of the time in outermost methods", lambda: service(own=9000), set(), set()),
     ("a slow tenant", lambda: service(slow_by(every(20), never), tenant=lambda i: f"t{i % 20}", user=lambda i: f"u{i}", kind="web"), {"attribute"}, set()),
+    ("a slow tenant of a region with others", lambda: service(slow_by(every(10), never), tenant=lambda i: "z" if i % 10 == 0 else f"t{i % 7}",
+     region=lambda i: "asia" if i % 10 in (0, 3, 6) else "eu"), {"attribute"}, set()),
+    ("a slow region of which some requests have a tenant", lambda: service(slow_by(every(10), never), tenant=lambda i: "a" if i % 20 == 0 else f"t{i % 7}",
+     region=lambda i: "asia" if i % 10 in (0, 3) else "eu"), {"attribute"}, set()),
     ("slow requests of all tenants", lambda: service(slow_by(lambda i: i * i % 31 == 1, never), tenant=lambda i: f"t{i % 3}"), {"slow-method"}, set()),
     ("an id of slow requests", lambda: service(slow_by(FEW, never), user=lambda i: f"u{i}"), {"slow-method"}, set()),
     ("a value of slow requests and 95 % of all", lambda: service(slow_by(FEW, never), zone=lambda i: "b" if i % 20 == 1 else "a"), {"slow-method"}, set()),
@@ -264,6 +309,15 @@ def close(a, b, relative=1e-6):
     return abs(a - b) <= relative * max(abs(a), abs(b)) + 1e-9
 
 
+def number(value):
+    return f"{value:.3g}"
+
+
+def repeated(said):
+    """What is said of a call that requests repeat."""
+    return {"function": said[0][0], "counts": said[2]} if said else {}
+
+
 def answers(facts):
     """{id: (share, low, high) in percent, or None; what else it says}."""
     found = {}
@@ -275,15 +329,15 @@ def answers(facts):
     said = facts.slow_method()
     add("slow-method", said, said and said[1], function=said and said[0])
     said = facts.repeats("statement") or facts.repeats("method")
-    add("n-plus-one", said, said and said[1], function=said and said[0][0])
+    add("n-plus-one", said, said and said[1], **repeated(said))
     if not facts.repeats("statement") and facts.repeats("identical"):
         found.pop("n-plus-one", None)  # all of it is said by identical-calls
-    if not facts.repeats("statement") and "n-plus-one" in found and "slow-method" in found and found["n-plus-one"][1] == found["slow-method"][1]:
+    if not facts.repeats("statement") and "n-plus-one" in found and "slow-method" in found and found["n-plus-one"][1]["function"] == found["slow-method"][1]["function"]:
         found.pop("n-plus-one")  # slow requests have it already
     said = facts.repeats("identical")
-    add("identical-calls", said, said and said[1], function=said and said[0][0])
+    add("identical-calls", said, said and said[1], **repeated(said))
     said = facts.repeats("retry")
-    add("retries", said, said and said[1], function=said and said[0][0])
+    add("retries", said, said and said[1], **repeated(said))
     add("gap", facts.gap())
     burst = facts.burst()
     add("error-burst", burst, value=burst and burst[1] / burst[2])
@@ -318,6 +372,13 @@ def differences(said, facts):
             wrong.append(f"{name}: {s['function']}, not {more['function']}")
         if "value" in more and not math.isclose(s["evidence"][0]["value"], more["value"], rel_tol=1e-6):
             wrong.append(f"{name}: {s['evidence'][0]['value']}, not {more['value']}")
+        if "counts" in more:
+            calls, requests, time = more["counts"]
+            first, second = s["evidence"][:2]
+            if first["value"] != calls or not first["text"].startswith(f"{calls} calls in {requests} of {len(facts.requests)} ") or not close(second["value"], time / 1e9):
+                wrong.append(f"{name}: {first['text']}, {second['text']}, not {more['counts']}")
+            if name != "retries" and f" {number(calls / requests)} times a request" not in s["text"]:
+                wrong.append(f"{name}: {calls / requests} times a request, not {s['text']}")
         if "pair" in more and more["pair"] not in s["text"]:
             wrong.append(f"{name}: {more['pair']} is not in {s['text']}")
     run = said["run"]

@@ -177,17 +177,23 @@ class Facts:
         return None if best is None else (best, shares[best])
 
     def repeats(self, kind):
-        """kind: statement, identical, method, retry."""
-        sites, counts = {}, {}
+        """kind: statement, identical, method, retry. The call, the share that is saved, and its calls, requests and nanoseconds."""
+        sites = {}
         for request in self.requests:
-            for key, saved in self._repeated(request, kind):
-                sites.setdefault(key, {}).setdefault(request, 0)
-                sites[key][request] += saved
-        sites = {key: {r: min(s, r.duration) for r, s in parts.items()} for key, parts in sites.items() if len(parts) >= 5}
-        del counts
-        return self._best(sites, 0.10 if kind == "method" else 0.03)
+            for key, calls, time, saved in self._repeated(request, kind):
+                sites.setdefault(key, {}).setdefault(request, []).append((calls, time, saved))
+        sites = {key: parts for key, parts in sites.items() if len(parts) >= 5}
+        # A request counts once, however many calls repeat it, and at most with its duration.
+        totals = {key: {r: [sum(column) for column in zip(*rows)] for r, rows in parts.items()} for key, parts in sites.items()}
+        best = self._best({key: {r: min(saved, r.duration) for r, (_, _, saved) in parts.items()} for key, parts in totals.items()},
+                          0.10 if kind == "method" else 0.03)
+        if best is None:
+            return None
+        parts = totals[best[0]]
+        return *best, (sum(calls for calls, _, _ in parts.values()), len(parts), sum(min(time, r.duration) for r, (_, time, _) in parts.items()))
 
     def _repeated(self, request, kind):
+        """What is repeated, the number of calls, their time, and what is saved."""
         def enough(calls):
             time = sum(c.time for c in calls)
             return len(calls) >= 5 and (time > 50_000_000 or time > request.duration // 10)
@@ -201,20 +207,22 @@ class Facts:
                 inner = [c for c in calls if not any(o is not c and any(o is i for i, _ in c.all()) for o in calls)]
                 identical = len({c.raw for c in inner}) == 1 and not any(normalised(c.raw)[1] for c in inner)
                 if enough(inner) and identical == (kind == "identical"):
-                    yield (inner[0].method, text), _all_but_one(inner)
+                    yield (inner[0].method, text), len(inner), sum(c.time for c in inner), _all_but_one(inner)
             return
-        for parent, _ in request.call.all():
+        for parent, path in request.call.all():
             groups = {}
             for call in parent.inside:
                 groups.setdefault((call.method, normalised(call.raw)[0] if call.raw is not None else None), []).append(call)
             for (method, text), calls in groups.items():
                 failed = [c.failed for c in calls]
                 is_retry = len(calls) > 1 and any(failed) and all(failed[:-1])
+                is_recursive = method in {c.method for c in (*path, parent)}
                 good = [c for c in calls if not c.failed]
                 if kind == "retry" and is_retry:
-                    yield (method, text or ""), calls[-1].begin - calls[0].begin
-                elif kind == "method" and not is_retry and text is None and enough(good):
-                    yield (method, ""), _all_but_one(good)
+                    saved = calls[-1].begin - calls[0].begin
+                    yield (method, text or ""), len(calls), saved, saved
+                elif kind == "method" and not is_retry and text is None and not is_recursive and enough(good):
+                    yield (method, ""), len(good), sum(c.time for c in good), _all_but_one(good)
 
     def gap(self):
         share = self.share({r: r.call.own for r in self.requests})
@@ -259,16 +267,29 @@ class Facts:
                     hits = [r for r in slow if str(r.call.attributes.get(pair[0])) == pair[1]]
                     tests.append((pair, name, hits, len(having)))
         p = holm([tail(len(hits), len(self.slow[name]), count, len(self.entries[name])) for _, name, hits, count in tests])
-        causes, smallest = {}, {}
+        causes, smallest, lifts = {}, {}, {}
         for (pair, name, hits, count), value in zip(tests, p):
             share = len(hits) / len(self.slow[name])
             if value < 0.01 and share >= 0.5 and share >= 2 * count / len(self.entries[name]):
                 causes.setdefault(pair, {}).update({r: r.duration - self.usual[name] for r in hits})
                 smallest[pair] = min(value, smallest.get(pair, 1))
+                lifts.setdefault(pair, []).append((len(hits), len(self.slow[name]), count, len(self.entries[name])))
         best = self._best(causes, 0.03)
-        return None if best is None else (best[0], best[1], smallest[best[0]])
+        if best is None:
+            return None
+        # Of those that explain about as much, the one that is least likely by chance.
+        shares = {pair: self.share(causes[pair]) for pair in causes}
+        alike = [pair for pair in causes if shares[pair][1] > 0.03 and shares[pair][0] >= 0.9 * best[1][0]]
+        pair = min(alike, key=lambda pair: (smallest[pair], -_lift(lifts[pair]), pair))
+        return pair, shares[pair], smallest[pair]
 
 
 def _all_but_one(calls):
     time = sum(c.time for c in calls)
     return time - time // len(calls)
+
+
+def _lift(counts):
+    """The share of the slow requests over the share of all, in all entry points together."""
+    hits, slow, having, requests = (sum(column) for column in zip(*counts))
+    return Fraction(hits * requests, slow * having)

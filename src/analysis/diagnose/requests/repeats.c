@@ -18,8 +18,8 @@ static bool is_enough(const struct scan *scan, uint64_t calls, uint64_t time)
 }
 
 /* A repeated call of this request; it counts when the request ends. */
-static bool note_site(struct scan *scan, const struct site_key *key, uint64_t calls, uint64_t time,
-                      uint64_t saved)
+static bool note_calls(struct scan *scan, const struct site_key *key, uint64_t calls, uint64_t time,
+                       uint64_t saved)
 {
     struct site_sum *sum;
     uint32_t number;
@@ -37,6 +37,15 @@ static bool note_site(struct scan *scan, const struct site_key *key, uint64_t ca
     sum->pending_time += time;
     sum->pending_saved += saved;
     return true;
+}
+
+/* The same, for its caller and for all callers. */
+static bool note_site(struct scan *scan, const struct site_key *key, uint64_t calls, uint64_t time,
+                      uint64_t saved)
+{
+    struct site_key all = *key;
+    all.caller = ALL_CALLERS;
+    return note_calls(scan, &all, calls, time, saved) && note_calls(scan, key, calls, time, saved);
 }
 
 /* ---- calls of one call ---- */
@@ -70,6 +79,12 @@ bool lode_request_scan_add_child(struct scan *scan, struct frame *parent, const 
     return call->statement == 0 || has_failed || lode_request_scan_add_statement(scan, call, end);
 }
 
+/* A call of the method is open: these calls are a part of it. */
+static bool is_recursive(const struct scan *scan, const struct child *child)
+{
+    return *LODE_ARRAY_AT(&scan->open, uint32_t, child->function) > 0;
+}
+
 bool lode_request_scan_end_children(struct scan *scan, const struct frame *call)
 {
     for (unsigned i = 0; i < call->child_count; i++) {
@@ -81,7 +96,8 @@ bool lode_request_scan_end_children(struct scan *scan, const struct frame *call)
             key.kind = REPEAT_RETRY;
             if (!note_site(scan, &key, child->calls, saved, saved))
                 return false;
-        } else if (child->statement == 0 && is_enough(scan, good, child->time)) {
+        } else if (child->statement == 0 && !is_recursive(scan, child) &&
+                   is_enough(scan, good, child->time)) {
             if (!note_site(scan, &key, good, child->time, child->time - child->time / good))
                 return false;
         }
@@ -163,11 +179,13 @@ bool lode_request_scan_end_repeats(struct scan *scan)
     for (size_t i = 0; i < scan->touched_sites.count; i++) {
         uint32_t number = *LODE_ARRAY_AT(&scan->touched_sites, uint32_t, i);
         struct site_sum *sum = LODE_ARRAY_AT(&scan->tables.site_sums, struct site_sum, number);
+        /* Retries may be inside each other. */
         uint64_t saved = sum->pending_saved < scan->duration ? sum->pending_saved : scan->duration;
+        uint64_t time = sum->pending_time < scan->duration ? sum->pending_time : scan->duration;
         if (counts) {
             sum->requests++;
             sum->calls += sum->pending_calls;
-            sum->time += sum->pending_time;
+            sum->time += time;
             sum->saved += saved;
             sum->squares += (lode_square)saved * saved;
             sum->products += (lode_square)saved * scan->duration;

@@ -6,7 +6,9 @@
  *     each value of the attributes of the outermost call; Holm's correction over all tests,
  *     p < 0.01; lift (share of the slow / share of all) of at least 2; at least half of the slow.
  * Guard: values in 5 requests or more and in 90 % or less: no ids, no constants. Tests are within
- *     an entry point, since attributes often say which one a request is of.
+ *     an entry point, since attributes often say which one a request is of. Of values with about
+ *     the same gain, the one that is least likely by chance is named: a region has all the slow
+ *     requests of its slow tenant, and many others.
  * Gain: what these slow requests take beyond the mean of others, in all entry points where it
  *     holds; more than 3 % of all time. Confidence: likely.
  * Explains: slow-method, if it has at least half of its gain.
@@ -25,6 +27,7 @@
 #define SLOW_HALF 0.5
 #define GAIN_MIN  0.03
 #define EXPLAINED 0.5
+#define ALIKE     0.9 /* of the largest gain */
 
 enum {
     VALUE_MIN = 5, /* requests */
@@ -117,16 +120,47 @@ static void add_test(struct cause *cause, const struct test *test, double p)
     cause->part.products += (double)test->sum->squares - usual * time;
 }
 
-static int compare_causes(const void *left, const void *right)
+static int compare_names(const struct cause *a, const struct cause *b)
 {
-    const struct cause *a = left, *b = right;
-    if (a->gain.value != b->gain.value)
-        return a->gain.value > b->gain.value ? -1 : 1;
     int order = strcmp(a->key, b->key);
     return order ? order : strcmp(a->value, b->value);
 }
 
-/* Joins tests of one value; those that take enough, the largest first. */
+static int compare_gains(const void *left, const void *right)
+{
+    const struct cause *a = left, *b = right;
+    if (a->gain.value != b->gain.value)
+        return a->gain.value > b->gain.value ? -1 : 1;
+    return compare_names(a, b);
+}
+
+static double lift_of(const struct cause *cause)
+{
+    return (double)cause->slow_with / (double)cause->slow / ((double)cause->all_with / (double)cause->all);
+}
+
+/* The least likely first; many have a probability of 0. */
+static int compare_chances(const void *left, const void *right)
+{
+    const struct cause *a = left, *b = right;
+    double lift = lift_of(a), other = lift_of(b);
+    if (a->p != b->p)
+        return a->p < b->p ? -1 : 1;
+    if (lift != other)
+        return lift > other ? -1 : 1;
+    return compare_names(a, b);
+}
+
+static void arrange(struct cause *causes, size_t count)
+{
+    size_t alike = 1;
+    qsort(causes, count, sizeof *causes, compare_gains);
+    while (alike < count && causes[alike].gain.value >= ALIKE * causes[0].gain.value)
+        alike++;
+    qsort(causes, alike, sizeof *causes, compare_chances);
+}
+
+/* Joins tests of one value; those that take enough, the one to name first. */
 static size_t list_causes(const struct request_facts *facts, const struct test *tests, const double *p,
                           size_t count, struct cause *causes)
 {
@@ -145,7 +179,7 @@ static size_t list_causes(const struct request_facts *facts, const struct test *
             causes[kept++] = causes[i];
     }
     if (kept)
-        qsort(causes, kept, sizeof *causes, compare_causes);
+        arrange(causes, kept);
     return kept;
 }
 

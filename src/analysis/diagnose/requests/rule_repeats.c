@@ -6,9 +6,11 @@
  *     values, or values that were not recorded; or 5 or more calls of one method by one call.
  *     identical-calls: the same with equal values. retries: the same call again after a call that
  *     failed, by one call.
- * Guard: the calls of a request take more than 50 ms or a tenth of it. Failed calls count as
- *     retries only, and retries end with the first success: otherwise it is a loop over items. A
- *     method without a statement may do something else each time: 10 % instead of 3 %, possible.
+ * Guard: a request counts once, with what all its methods repeat. Calls of a method inside of
+ *     itself are a part of its call. The calls of a request take more than 50 ms or a tenth of it.
+ *     Failed calls count as retries only, and retries end with the first success: otherwise it is a
+ *     loop over items. A method without a statement may do something else each time: 10 % instead
+ *     of 3 %, possible.
  * Gain: all but one of the calls, or up to the last try with all pauses; more than 3 % of all time.
  * Confidence: likely; retries: sure.
  */
@@ -72,29 +74,34 @@ static int compare_calls(const struct place *a, const struct place *b)
     return k->statement == l->statement ? 0 : strcmp(text_of(a->facts, k), text_of(a->facts, l));
 }
 
-/* Sites of one call are contiguous, the largest first. */
+/* Sites of one call are contiguous: that of all callers, then the largest first. */
 static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
     int order = compare_calls(a, b);
     if (order)
         return order;
+    uint32_t k = key_at(a->facts, a->index)->caller, l = key_at(b->facts, b->index)->caller;
+    if (k == ALL_CALLERS || l == ALL_CALLERS)
+        return k == ALL_CALLERS ? -1 : 1;
     lode_square m = sum_at(a->facts, a->index)->saved, n = sum_at(b->facts, b->index)->saved;
     if (m != n)
         return m > n ? -1 : 1;
-    uint32_t *ranks = a->facts->ranks;
-    return LODE_COMPARE(ranks[key_at(a->facts, a->index)->caller], ranks[key_at(b->facts, b->index)->caller]);
+    return LODE_COMPARE(a->facts->ranks[k], a->facts->ranks[l]);
 }
 
-static void add_site(struct found *found, const struct site_sum *sum)
+/* Sites of one call: that of all callers, and at least one of a caller. */
+static struct found describe(const struct request_facts *facts, const struct place *places, size_t count)
 {
-    found->callers++;
-    found->requests += sum->requests;
-    found->calls += sum->calls;
-    found->time += (double)sum->time;
-    found->part.sum += (double)sum->saved;
-    found->part.squares += (double)sum->squares;
-    found->part.products += (double)sum->products;
+    const struct site_sum *sum = sum_at(facts, places[0].index);
+    struct found found = {.key = key_at(facts, places[1].index),
+                          .callers = (uint32_t)count - 1,
+                          .requests = sum->requests,
+                          .calls = sum->calls,
+                          .time = (double)sum->time,
+                          .part = {(double)sum->saved, (double)sum->squares, (double)sum->products}};
+    found.gain = lode_request_share(facts, &found.part);
+    return found;
 }
 
 /* The repeated call of a kind that takes most; its key is NULL if there is none. */
@@ -111,10 +118,9 @@ static lode_status find(const struct request_facts *facts, enum repeat_kind kind
         qsort(places, count, sizeof *places, compare_places);
     *best = (struct found){0};
     for (size_t i = 0, end; i < count; i = end) {
-        struct found one = {.key = key_at(facts, places[i].index)};
-        for (end = i; end < count && compare_calls(&places[i], &places[end]) == 0; end++)
-            add_site(&one, sum_at(facts, places[end].index));
-        one.gain = lode_request_share(facts, &one.part);
+        for (end = i + 1; end < count && compare_calls(&places[i], &places[end]) == 0;)
+            end++;
+        struct found one = describe(facts, &places[i], end - i);
         if (one.requests >= REQUESTS_WITH_MIN && one.gain.low > limit_of(one.key) &&
             one.part.sum > best->part.sum)
             *best = one;

@@ -16,6 +16,7 @@ void lode_request_scan_open(struct scan *scan, const lode_recording *recording, 
     scan->sums_repeats = sums_repeats;
     lode_request_tables_init(&scan->tables);
     lode_array_init(&scan->frames, sizeof(struct frame), SIZE_MAX);
+    lode_array_init(&scan->open, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->groups, sizeof(struct statement_group), SIZE_MAX);
     lode_array_init(&scan->touched_methods, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->touched_groups, sizeof(uint32_t), SIZE_MAX);
@@ -26,14 +27,33 @@ void lode_request_scan_close(struct scan *scan)
 {
     lode_request_tables_free(&scan->tables);
     lode_array_free(&scan->frames);
+    lode_array_free(&scan->open);
     lode_array_free(&scan->groups);
     lode_array_free(&scan->touched_methods);
     lode_array_free(&scan->touched_groups);
     lode_array_free(&scan->touched_sites);
 }
 
+/* A call begins. */
+static bool open_call(struct scan *scan, uint32_t function)
+{
+    while (scan->open.count <= function)
+        if (lode_array_push(&scan->open) == NULL)
+            return false;
+    ++*LODE_ARRAY_AT(&scan->open, uint32_t, function);
+    return true;
+}
+
+static void close_call(struct scan *scan, uint32_t function)
+{
+    --*LODE_ARRAY_AT(&scan->open, uint32_t, function);
+}
+
 void lode_request_scan_start(struct scan *scan, struct request *request, uint32_t track, uint64_t duration)
 {
+    /* Calls of the request before that did not end. */
+    for (size_t i = 0; i < scan->frames.count; i++)
+        close_call(scan, LODE_ARRAY_AT(&scan->frames, struct frame, i)->function);
     scan->request = request;
     scan->track = track;
     scan->duration = duration;
@@ -60,7 +80,7 @@ static bool enter(struct scan *scan, const lode_event *event)
     scan->request_calls++;
     if (scan->entry == NULL)
         scan->entry = event->function;
-    return true;
+    return open_call(scan, frame->function);
 }
 
 /* Calls that the tracer counted in the outermost call and that are not recorded. */
@@ -122,6 +142,7 @@ static bool leave(struct scan *scan, const lode_event *event)
     bool done = note_method(scan, call->function, own);
     if (scan->sums_repeats && done)
         done = lode_request_scan_end_children(scan, call);
+    close_call(scan, call->function);
     if (scan->frames.count > 0) {
         struct frame *parent = call - 1;
         parent->inside += time;

@@ -50,6 +50,7 @@ struct scan {
     uint64_t duration;        /* of the request */
     uint64_t calls, hidden;   /* of all requests */
     struct lode_array frames; /* of struct frame */
+    struct lode_array open;   /* of uint32_t, by function: its calls among the frames */
     struct lode_array groups; /* of struct statement_group, by statement */
     struct lode_array touched_methods, touched_groups, touched_sites; /* of uint32_t: numbers */
     const lode_function *entry;
@@ -73,7 +74,7 @@ lode_status lode_request_scan_finish(struct scan *scan, lode_error *error);
 /* Repeated calls (repeats.c). All return false if out of memory. */
 bool lode_request_scan_add_child(struct scan *scan, struct frame *parent, const struct frame *call,
                                  uint64_t end, bool has_failed);
-/* A call ended: looks at the calls that it made. */
+/* A call ended, but still counts as open: looks at the calls that it made. */
 bool lode_request_scan_end_children(struct scan *scan, const struct frame *call);
 /* A call with a statement succeeded; it is no longer among the frames. */
 bool lode_request_scan_add_statement(struct scan *scan, const struct frame *call, uint64_t end);

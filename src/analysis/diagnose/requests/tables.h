@@ -21,8 +21,9 @@ enum {
     KEYS_MAX = 64,         /* different keys */
     VALUES_MAX = 8192,     /* pairs of entry point and value of a key */
     STATEMENTS_MAX = 16384,
-    SITES_MAX = 65536
+    SITES_MAX = 131072
 };
+#define ALL_CALLERS UINT32_MAX
 
 /* Calls of a method in requests of an entry point. */
 struct method_sum {
@@ -49,7 +50,11 @@ enum repeat_kind {
     REPEAT_RETRY      /* after an error */
 };
 
-/* A repeated call: its method, its statement plus 1 (0: none), and the method that repeats it. */
+/*
+ * A repeated call: its method, its statement plus 1 (0: none), and the method that repeats it. Sums
+ * are of ALL_CALLERS, since several may repeat it in one request; those of a caller tell which one
+ * to name.
+ */
 struct site_key {
     uint32_t kind, function, statement, caller;
 };
