@@ -107,16 +107,34 @@ static void print_options(out *o, const command_spec *command)
     }
 }
 
+size_t help_item(const char *text)
+{
+    if (text[0] != ' ')
+        return 0;
+    const char *gap = strstr(text + 2, "  ");
+    return gap ? (size_t)(gap - text) + strspn(gap, " ") : 2;
+}
+
+/* Paragraphs are separated by an empty line, items are not. */
+static void print_description(out *o, const char *const *texts)
+{
+    for (size_t i = 0; texts[i]; i++) {
+        size_t indent = help_item(texts[i]);
+        if (i > 0 && !indent)
+            out_print(o, "\n");
+        out_print(o, "%.*s", (int)indent, texts[i]);
+        out_wrap(o, texts[i] + indent, indent, indent, HELP_WIDTH);
+    }
+}
+
 int help_command(out *o, const command_spec *command)
 {
     const help_page *page = help_find(command->name);
     out_print(o, "lode %s: %s\n\n", command->name, page->summary);
     out_print(o, "Usage: lode %s [OPTION]...%s%s\n", command->name, command->operands[0] ? " " : "",
               command->operands);
-    for (size_t i = 0; page->description[i]; i++) {
-        out_print(o, "\n");
-        out_wrap(o, page->description[i], 0, 0, HELP_WIDTH);
-    }
+    out_print(o, "\n");
+    print_description(o, page->description);
     print_options(o, command);
     if (page->examples->term) {
         out_print(o, "\n");
@@ -134,10 +152,8 @@ int help_overview(out *o)
     const command_spec *command;
     const help_page *page = help_find("lode");
     out_print(o, "Usage: lode COMMAND [OPTION]... [STORE]\n\n");
-    for (size_t i = 0; page->description[i]; i++) {
-        out_wrap(o, page->description[i], 0, 0, HELP_WIDTH);
-        out_print(o, "\n");
-    }
+    print_description(o, page->description);
+    out_print(o, "\n");
     out_heading(o, "Commands");
     for (size_t i = 0; (command = command_at(i)); i++) {
         char term[64];

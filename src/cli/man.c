@@ -56,12 +56,28 @@ static void man_title(out *o, const char *name)
     out_print(o, " 1 \"\" \"Lode %s\" \"Lode\"\n", lode_version());
 }
 
+/* The term of an item, without the blanks around it. */
+static void man_item(out *o, const char *text, size_t meaning)
+{
+    char term[64];
+    while (meaning > 0 && text[meaning - 1] == ' ')
+        meaning--;
+    (void)snprintf(term, sizeof term, "%.*s", (int)(meaning - 2), text + 2);
+    out_print(o, ".TP\n.B ");
+    man_line(o, term);
+}
+
 static void man_paragraphs(out *o, const char *const *paragraphs)
 {
     for (size_t i = 0; paragraphs[i]; i++) {
-        if (i > 0)
+        size_t item = help_item(paragraphs[i]);
+        if (item > 2)
+            man_item(o, paragraphs[i], item);
+        else if (item)
+            out_print(o, ".IP\n");
+        else if (i > 0)
             out_print(o, ".PP\n");
-        man_line(o, paragraphs[i]);
+        man_line(o, paragraphs[i] + item);
     }
 }
 

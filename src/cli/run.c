@@ -6,6 +6,7 @@
 #include "host.h"
 #include "operands.h"
 #include "output/report.h"
+#include "shell_words.h"
 #include "stores.h"
 
 #include <stdlib.h>
@@ -45,6 +46,16 @@ static int check_measurements(const invocation *call)
     return EXIT_DONE;
 }
 
+static int refuse_recording(const invocation *call)
+{
+    char *quoted = shell_quote(call->operands[0], 0);
+    report(
+        "%s is a recording; 'lode %s' is for databases: run 'lode build %s -o DATABASE' and open the result",
+        call->operands[0], call->command->name, quoted);
+    free(quoted);
+    return EXIT_TROUBLE;
+}
+
 /* A command that is for one kind of store, or an option that is, is refused for another. */
 static int check_kind(const invocation *call)
 {
@@ -57,7 +68,9 @@ static int check_kind(const invocation *call)
     const char *wanted = is_recording ? "databases" : "recordings";
     const option_spec *misplaced = option_misplaced(&command->options, call->given, store);
     if (!(command->stores & store))
-        return report("%s is %s; 'lode %s' is for %s (see 'lode help')", path, is, command->name, wanted);
+        return is_recording ? refuse_recording(call)
+                            : report("%s is a database; 'lode %s' is for recordings (see 'lode help')", path,
+                                     command->name);
     if (misplaced)
         return report("%s is %s; --%s is for %s (see 'lode help %s')", path, is, misplaced->name, wanted,
                       command->name);

@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "option.h"
 #include "output/report.h"
+#include "shell_words.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -270,7 +271,8 @@ static void report_default(const look *l, unsigned kinds, const char *argument, 
 {
     char list[2048];
     const char *word = word_of_kinds(kinds);
-    const char *measurements = count_measurements(".") > 0 ? "." : l->measurements;
+    const char *found = count_measurements(".") > 0 ? "." : l->measurements;
+    char *measurements = found ? shell_quote(found, 0) : NULL;
     list_stores(list, sizeof list, l);
     if (l->is_cut)
         report("missing argument: %s; the current directory has too many entries to look for it (see 'lode "
@@ -286,6 +288,7 @@ static void report_default(const look *l, unsigned kinds, const char *argument, 
     else
         report("missing argument: %s; there is no %s in the current directory (see 'lode help %s')", argument,
                word, command);
+    free(measurements);
 }
 
 char *store_default(unsigned kinds, const char *argument, const char *command)
@@ -334,13 +337,16 @@ int store_unanalysed(const char *path)
             "%s: a measurement of HPCToolkit, not a database; run 'lode build' on its directory and "
             "open the result %s",
             path, may);
-    return report("%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'lode build %s -o "
-                  "DATABASE' and open the result %s",
-                  path, count, count == 1 ? "" : "s", path, may);
+    char *quoted = shell_quote(path, 0);
+    report("%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'lode build %s -o "
+           "DATABASE' and open the result %s",
+           path, count, count == 1 ? "" : "s", quoted, may);
+    free(quoted);
+    return EXIT_TROUBLE;
 }
 
 /* A directory that is no store; often the one that is meant is near. */
-static int report_no_store(const char *path)
+static int report_no_store(const char *path, const lode_error *error)
 {
     char list[2048];
     if (!is_missing(path, "experiment.xml"))
@@ -353,9 +359,7 @@ static int report_no_store(const char *path)
         return report("%s: not a database or recording; try %s", path, list);
     if (count > 1)
         return report("%s: not a database or recording, but a directory with %zu: %s", path, count, list);
-    return report(
-        "%s: not an HPCToolkit database (no meta.db), uftrace recording (no info, no task.txt) or Zorka store (no traces.dat)",
-        path);
+    return report_error(path, error);
 }
 
 int store_unopened(const char *path, const lode_error *error)
@@ -372,6 +376,6 @@ int store_unopened(const char *path, const lode_error *error)
             "task.txt, or traces.dat",
             path);
     if (error->status == LODE_ERR_UNSUPPORTED && is_missing(path, "meta.db") && is_missing(path, "info"))
-        return report_no_store(path);
+        return report_no_store(path, error);
     return report_error(path, error);
 }

@@ -32,6 +32,9 @@ def nothing_there(program):
         program.says(program.run(*cli.arguments_of(command, "nowhere"), cwd=os.sep), 2, "nowhere: no such file or directory",
                      f"lode {command} nowhere")
 
+EMPTY = (r"empty: unknown store: no meta.db \(HPCToolkit database\), info or task.txt \(uftrace recording\), traces.dat \(Zorka store\), "
+         r"pprof profile \(.pb.gz\), folded stacks or measurements \(.hpcrun\)")
+
 
 def something_else(program):
     with tempfile.TemporaryDirectory() as folder:
@@ -49,8 +52,24 @@ def something_else(program):
                              r"old: an HPCToolkit database older than 4.0 \(experiment.xml\); not supported",
                              f"lode {command} on an old database")
             program.says(program.run(*cli.arguments_of(command, "empty"), cwd=folder), 2,
-                         r"empty: not an HPCToolkit database \(no meta.db\), uftrace recording \(no info, no task.txt\) "
-                         r"or Zorka store \(no traces.dat\)", f"lode {command} on an empty directory")
+                         EMPTY, f"lode {command} on an empty directory")
+        program.says(program.run("build", "empty", "-o", "db", cwd=folder), 2, EMPTY, "lode build on an empty directory")
+
+
+def files_that_must_not_be_read(program):
+    """They are there: the message names one, and why it cannot be read. Root may read everything, unless it gives that up."""
+    limited = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if limited and shutil.which("setpriv") is None:
+        program.skip("files that must not be read", "no setpriv")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program.run("example", "demo", cwd=folder)
+        for path in Path(folder, "demo").rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0)
+        for store, file in (("solver", "meta.db"), ("thumbs", "info"), ("shop", "000000/config.props")):
+            for command in ("info", "check", "diagnose"):
+                program.says(program.run_any(*limited, program.lode, command, f"demo/{store}", cwd=folder), 2,
+                             f"demo/{store}: {file}: cannot open: Permission denied", f"lode {command} on {store}, which must not be read")
 
 
 def a_sample_nowhere(program):
@@ -156,6 +175,6 @@ def limit_of_findings(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, nothing_there, something_else, a_sample_nowhere, cut_short,
+    sys.exit(cli.main(__doc__, nothing_there, something_else, files_that_must_not_be_read, a_sample_nowhere, cut_short,
                       every_reader_names_the_damage, missing_files, context_without_cct, statuses_of_a_check,
                       findings_as_text, findings_as_json, limit_of_findings))

@@ -69,6 +69,21 @@ def every_option_is_in_its_manual_page(program):
         program.check(not missing and ".SH EXIT STATUS" in page, f"lode help --man {name}", missing)
 
 
+def items_stand_on_lines_of_their_own(program):
+    """A term and the first word of its meaning begin a line, and a paragraph of the manual page."""
+    count = 0
+    for path in sorted(FOLDER.glob("*.txt")):
+        for item in pages.Page(path).description:
+            match = re.match(r"  (\S.*?)  +(\S+)", item)
+            if not match:
+                continue
+            count += 1
+            text, page = (program.run("help", *option, path.stem, cwd=".").out for option in ((), ("--man",)))
+            program.check(re.search(rf"^  {re.escape(match[1])}  +{re.escape(match[2])}", text, re.MULTILINE)
+                          and f".TP\n.B {match[1]}\n{match[2]}" in page, f"lode help {path.stem}: item '{match[1]}'", [text])
+    program.check(count >= 7, "there are items", [count])
+
+
 def the_test_itself(program):
     good = {"-n, --limit N": True, "--json": True}
     program.equal(differences(good, ["-n, --limit N"], ["--json"]), [], "nothing is wrong")
@@ -80,4 +95,4 @@ def the_test_itself(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, the_test_itself, every_option_has_help, every_option_is_in_its_manual_page))
+    sys.exit(cli.main(__doc__, the_test_itself, every_option_has_help, every_option_is_in_its_manual_page, items_stand_on_lines_of_their_own))

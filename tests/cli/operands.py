@@ -155,6 +155,11 @@ def measurements_say_what_to_do(program):
         says = "missing argument: STORE; there is no store in the current directory, but measurements of HPCToolkit: "
         program.says(program.run("top", cwd=folder), 2, says + advice.format("m"), "lode top: measurements in the current directory")
         program.says(program.run("top", cwd=path), 2, says + advice.format(r"\."), "lode top: inside measurements")
+        path.rename(path.with_name("it's m"))
+        for said, arguments in ((r"it's m: .*", ("it's m",)), ("missing argument: .*", ())):
+            program.says(program.run("top", *arguments, cwd=folder), 2, rf"{said}run 'lode build it\\'s\\ m -o DATABASE' and open the result.*",
+                         f"a name with a blank and a quote is quoted {'if' if arguments else 'unless'} it is given")
+        path.with_name("it's m").rename(path)
         program.says(program.run("top", "m/app-000000-000-a-1-0.hpcrun", cwd=folder), 2, ".*: a measurement of HPCToolkit, not a database; .*", "one measurement")
 
 

@@ -105,8 +105,9 @@ WRONG_QUESTIONS = {
 # The same about a recording.
 RECORDING = "mt/uftrace.data"
 WRONG_QUESTIONS_ABOUT_RECORDINGS = {
-    "context {0} main": r"{0} is a recording; 'lode context' is for databases \(see 'lode help'\)",
-    "dump {0}": r"{0} is a recording; 'lode dump' is for databases \(see 'lode help'\)",
+    "context {0} main": r"{0} is a recording; 'lode context' is for databases: run 'lode build {0} -o DATABASE' and open the result",
+    "dump {0}": r"{0} is a recording; 'lode dump' is for databases: run 'lode build {0} -o DATABASE' and open the result",
+    "efficiency {0}": r"{0} is a recording; 'lode efficiency' is for databases: run 'lode build {0} -o DATABASE' and open the result",
     "top --metric CPUTIME {0}": r"{0} is a recording; --metric is for databases \(see 'lode help top'\)",
     "top -b line {0}": r"{0} is a recording; --by line is for databases \(see 'lode help top'\)",
     "tree --lines {0}": r"{0} is a recording; --lines is for databases \(see 'lode help tree'\)",

@@ -3,7 +3,8 @@
 """
 Turns the help texts of this folder into a C source: pages.py OUTPUT PAGE.txt...
 
-A page is plain text. Its first line is "NAME: summary". Paragraphs of description follow, separated by blank lines.
+A page is plain text. Its first line is "NAME: summary". Paragraphs of description follow, separated by blank lines. A
+line that is indented by two blanks is an item, "  term   meaning"; lines that are indented by more continue it.
 A line of capital letters begins a section: OPTIONS, EXAMPLES, EXIT STATUS or ENVIRONMENT. In a section, a line that is
 not indented is a term (an option as 'lode help' shows it, a command line), and the indented lines below it are its
 meaning. Line breaks do not matter: the program wraps the text. shared.txt holds options that several commands have;
@@ -43,10 +44,17 @@ class Page:
                 raise ValueError(f"{path}: no meaning: {missing}")
 
     def add_description(self, line):
+        last = self.description[-1] if self.description else ""
         if not line.strip():
             self.description.append("")
+        elif re.match(r"  \S", line):
+            self.description.append(line.rstrip())
+        elif last.startswith("  ") and not line.startswith("   "):
+            self.description.append(line.strip())
+        elif last:
+            self.description[-1] = f"{last} {line.strip()}"
         else:
-            self.description[-1] = f"{self.description[-1]} {line.strip()}".strip()
+            self.description[-1] = line.strip()
 
 
 def add_term(section, line, where):

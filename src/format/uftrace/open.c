@@ -276,19 +276,19 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
     return status;
 }
 
+/* Files that cannot be read count too: opening says why. */
 static int probe(const struct lode_folder *folder)
 {
-    static const char *const names[] = {"task.txt", "default.opts", "info"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct lode_source source;
-        if (lode_source_open(&source, folder, names[i], NULL) != LODE_OK)
-            continue;
-        bool is_ours = i < 2 || (source.bytes.size >= 8 && memcmp(source.bytes.data, "Ftrace!", 8) == 0);
-        lode_source_close(&source);
-        if (is_ours)
-            return LODE_PROBE_NAMES;
-    }
-    return LODE_PROBE_NO;
+    struct lode_source source;
+    uint64_t size;
+    if (lode_folder_size(folder, "task.txt", &size, NULL) == LODE_OK ||
+        lode_folder_size(folder, "default.opts", &size, NULL) == LODE_OK)
+        return LODE_PROBE_NAMES;
+    if (lode_source_open(&source, folder, "info", NULL) != LODE_OK)
+        return LODE_PROBE_NO;
+    bool is_ours = source.bytes.size >= 8 && memcmp(source.bytes.data, "Ftrace!", 8) == 0;
+    lode_source_close(&source);
+    return is_ours ? LODE_PROBE_NAMES : LODE_PROBE_NO;
 }
 
 static const struct lode_target_example example = {"thumbs", lode_uft_example, &lode_replace_recording};
