@@ -280,9 +280,18 @@ CASES = [
     ("requests of a millisecond", lambda: queue(need=900, every=1000, waits=False, sigma=0.1), set(), {"clock"}),
     ("calls that are not recorded", lambda: service(hidden), set(), {"short-calls"}),
     ("65 kinds of attributes", lambda: many_keys(), {"slow-method"}, {"many-keys"}),
+    ("64 attributes of a request, the slow value last", lambda: service(slow_by(every(20), never), count=120, **innocent(63), tenant=lambda i: f"t{i % 20}"),
+     {"attribute"}, set()),
+    ("65 attributes of a request", lambda: service(slow_by(every(20), never), count=120, **innocent(64), tenant=lambda i: f"t{i % 20}"), {"slow-method"},
+     {"many-keys"}),
 ]
 # Rules that must not speak where the rest is open.
 NOT = {"long requests that are in flight for long": "queueing", "waiting of 99 requests": "queueing"}
+
+
+def innocent(count):
+    """Attributes that have nothing to do with durations."""
+    return {f"k{j:02d}": lambda i, j=j: f"v{Random(100 * i + j).randrange(5)}" for j in range(count)}
 
 
 def many_keys():

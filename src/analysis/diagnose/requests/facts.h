@@ -50,6 +50,7 @@ struct entry {
     double q1, median, q3; /* nanoseconds */
     double limit;          /* slower requests are slow */
     double usual;          /* mean duration of those that are not */
+    bool has_slow_method;  /* the rule slow-method speaks of its slow requests */
 };
 
 /* A share with its 95 % interval. */

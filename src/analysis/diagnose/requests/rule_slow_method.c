@@ -37,51 +37,75 @@ struct cause {
     struct share gain;
 };
 
-static struct part excess_of(const struct request_facts *facts, uint32_t index)
+/* The slow requests of an entry point. */
+struct slowness {
+    struct part excess;        /* beyond the mean of the others */
+    lode_square own;           /* of all methods */
+    struct contrast contrast; /* of the method with most of the difference; it may be NULL */
+};
+
+static void add_excess(const struct request_facts *facts, struct slowness *slowness)
 {
-    const struct entry *entry = &facts->entries[index];
-    struct part part = {0};
     for (uint32_t i = 0; i < facts->count; i++) {
         const struct request *request = &facts->requests[i];
-        if (request->entry != index || !(request->flags & REQUEST_SLOW))
+        if (!(request->flags & REQUEST_SLOW))
             continue;
-        double excess = (double)request->duration - entry->usual;
-        part.sum += excess;
-        part.squares += excess * excess;
-        part.products += excess * (double)request->duration;
+        struct part *part = &slowness[request->entry].excess;
+        double excess = (double)request->duration - facts->entries[request->entry].usual;
+        part->sum += excess;
+        part->squares += excess * excess;
+        part->products += excess * (double)request->duration;
     }
-    return part;
 }
 
-/* The method with most of the difference. */
-static struct contrast find_method(const struct lode_diagnosis *d, const struct entry *entry)
+/* At most one has more than half, unless others have less than before: then, by name. */
+static bool is_better(const struct request_facts *facts, const struct contrast *one,
+                      const struct contrast *best)
+{
+    if (one->part <= METHOD_MIN)
+        return false;
+    if (best->method == NULL || one->part != best->part)
+        return best->method == NULL || one->part > best->part;
+    return facts->ranks[one->method->index] < facts->ranks[best->method->index];
+}
+
+static void add_method(const struct lode_diagnosis *d, const struct method_sum *sum,
+                       const struct entry *entry, struct slowness *slowness)
 {
     const struct request_facts *facts = d->requests;
-    struct contrast best = {0};
-    double slow = entry->slow, others = entry->count - entry->slow, difference = -entry->usual;
-    for (size_t i = 0; i < facts->slow->methods.count; i++) {
-        const struct method_sum *sum = LODE_ARRAY_AT(&facts->slow->methods, struct method_sum, i);
-        if (sum->entry == entry->function->index)
-            difference += (double)sum->own / slow;
+    const struct method_sum *all = lode_tables_find_method(facts->all, sum->entry, sum->function);
+    double slow = entry->slow, others = entry->count - entry->slow;
+    double difference = (double)slowness->own / slow - entry->usual;
+    if (all == NULL)
+        return;
+    struct contrast one = {.method = lode_request_function(d, sum->function),
+                           .slow_own = (double)sum->own / slow,
+                           .other_own = (double)(all->own - sum->own) / others,
+                           .slow_calls = (double)sum->calls / slow,
+                           .other_calls = (double)(all->calls - sum->calls) / others};
+    one.part = difference > 0 ? (one.slow_own - one.other_own) / difference : 0;
+    if (is_better(facts, &one, &slowness->contrast))
+        slowness->contrast = one;
+}
+
+/* By entry point: what its slow requests take, and the method with most of the difference. */
+static void find_methods(const struct lode_diagnosis *d, struct slowness *slowness)
+{
+    const struct request_facts *facts = d->requests;
+    const struct lode_array *methods = &facts->slow->methods;
+    add_excess(facts, slowness);
+    for (size_t i = 0; i < methods->count; i++) {
+        const struct method_sum *sum = LODE_ARRAY_AT(methods, struct method_sum, i);
+        uint32_t number = facts->entry_of[sum->entry];
+        if (number)
+            slowness[number - 1].own += sum->own;
     }
-    for (size_t i = 0; i < facts->slow->methods.count; i++) {
-        const struct method_sum *sum = LODE_ARRAY_AT(&facts->slow->methods, struct method_sum, i);
-        const struct method_sum *all = lode_tables_find_method(facts->all, sum->entry, sum->function);
-        if (sum->entry != entry->function->index || all == NULL)
-            continue;
-        struct contrast one = {.method = lode_request_function(d, sum->function),
-                               .slow_own = (double)sum->own / slow,
-                               .other_own = (double)(all->own - sum->own) / others,
-                               .slow_calls = (double)sum->calls / slow,
-                               .other_calls = (double)(all->calls - sum->calls) / others};
-        one.part = difference > 0 ? (one.slow_own - one.other_own) / difference : 0;
-        /* At most one has more than half, unless others have less than before: then, by name. */
-        if (one.part > METHOD_MIN &&
-            (best.method == NULL || one.part > best.part ||
-             (one.part == best.part && facts->ranks[sum->function] < facts->ranks[best.method->index])))
-            best = one;
+    for (size_t i = 0; i < methods->count; i++) {
+        const struct method_sum *sum = LODE_ARRAY_AT(methods, struct method_sum, i);
+        uint32_t number = facts->entry_of[sum->entry];
+        if (number && facts->entries[number - 1].slow >= SLOW_MIN)
+            add_method(d, sum, &facts->entries[number - 1], &slowness[number - 1]);
     }
-    return best;
 }
 
 static const char *describe(struct lode_diagnosis *d, const struct contrast *method, bool is_entry)
@@ -157,39 +181,50 @@ static lode_status say(struct lode_diagnosis *d, const struct cause *cause, lode
 }
 
 /* By method; `of` is by function: its cause plus 1. */
-static size_t list_causes(const struct lode_diagnosis *d, struct cause *causes, uint32_t *of)
+static size_t list_causes(const struct request_facts *facts, const struct slowness *slowness,
+                          struct cause *causes, uint32_t *of)
 {
-    const struct request_facts *facts = d->requests;
     size_t count = 0;
     for (uint32_t i = 0; i < facts->entry_count; i++) {
-        if (facts->entries[i].slow < SLOW_MIN)
+        const struct contrast *contrast = &slowness[i].contrast;
+        if (contrast->method == NULL)
             continue;
-        struct contrast contrast = find_method(d, &facts->entries[i]);
-        if (contrast.method == NULL)
-            continue;
-        uint32_t *number = &of[contrast.method->index];
+        uint32_t *number = &of[contrast->method->index];
         if (*number == 0)
             *number = (uint32_t)++count;
-        add_entry(&causes[*number - 1], &facts->entries[i], &contrast, excess_of(facts, i));
+        add_entry(&causes[*number - 1], &facts->entries[i], contrast, slowness[i].excess);
     }
     return count;
 }
 
-static lode_status run(struct lode_diagnosis *d, lode_error *error)
+static lode_status judge(struct lode_diagnosis *d, struct slowness *slowness, struct cause *causes,
+                         uint32_t *of, lode_error *error)
 {
-    const struct request_facts *facts = d->requests;
-    struct cause *causes = calloc((size_t)facts->entry_count + 1, sizeof *causes);
-    uint32_t *of = calloc((size_t)recording_functions(facts->recording)->count + 1, sizeof *of);
+    struct request_facts *facts = d->requests;
     const struct cause *best = NULL;
-    lode_status status = causes && of ? LODE_OK : lode_fail_memory(error);
-    size_t count = status == LODE_OK ? list_causes(d, causes, of) : 0;
+    find_methods(d, slowness);
+    size_t count = list_causes(facts, slowness, causes, of);
     for (size_t i = 0; i < count; i++) {
         causes[i].gain = lode_request_share(facts, &causes[i].part);
         if (causes[i].gain.low > EXCESS_MIN && (best == NULL || causes[i].gain.value > best->gain.value))
             best = &causes[i];
     }
-    if (best)
-        status = say(d, best, error);
+    for (uint32_t i = 0; best && i < facts->entry_count; i++)
+        facts->entries[i].has_slow_method = slowness[i].contrast.method == best->contrast.method;
+    return best ? say(d, best, error) : LODE_OK;
+}
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct request_facts *facts = d->requests;
+    if (facts->slow == NULL)
+        return LODE_OK;
+    struct slowness *slowness = calloc((size_t)facts->entry_count + 1, sizeof *slowness);
+    struct cause *causes = calloc((size_t)facts->entry_count + 1, sizeof *causes);
+    uint32_t *of = calloc((size_t)recording_functions(facts->recording)->count + 1, sizeof *of);
+    lode_status status =
+        slowness && causes && of ? judge(d, slowness, causes, of, error) : lode_fail_memory(error);
+    free(slowness);
     free(causes);
     free(of);
     return status;

@@ -63,6 +63,7 @@ void lode_request_scan_start(struct scan *scan, struct request *request, uint32_
     scan->has_ended = scan->is_broken = false;
     scan->request_calls = 0;
     scan->attribute_count = 0;
+    scan->has_many_attributes = false;
 }
 
 /* ---- calls ---- */
@@ -177,8 +178,12 @@ static void keep_attribute(struct scan *scan, const lode_event *event, const cha
     unsigned i = 0;
     while (i < scan->attribute_count && strcmp(scan->attributes[i].key, key) != 0)
         i++;
-    if (i == ATTRIBUTES || strlen(key) >= KEY_SIZE)
+    if (strlen(key) >= KEY_SIZE)
         return;
+    if (i == ATTRIBUTES) {
+        scan->has_many_attributes = true;
+        return;
+    }
     memcpy(scan->attributes[i].key, key, strlen(key) + 1);
     scan->attributes[i].is_long = !read_value(scan, event, scan->attributes[i].value, VALUE_SIZE);
     if (i == scan->attribute_count)
@@ -246,6 +251,7 @@ static bool add_attributes(struct scan *scan)
 {
     struct value_sum sum = {1, scan->duration, (lode_square)scan->duration * scan->duration};
     bool done = true;
+    scan->tables.has_many_keys = scan->tables.has_many_keys || scan->has_many_attributes;
     for (unsigned i = 0; scan->entry && i < scan->attribute_count && done; i++)
         if (!scan->attributes[i].is_long)
             done = lode_tables_add_value(&scan->tables, scan->entry->index, scan->attributes[i].key,

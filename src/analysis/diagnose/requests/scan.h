@@ -6,8 +6,8 @@
 #include "analysis/diagnose/requests/facts.h"
 
 enum {
-    CHILDREN = 6,   /* different methods that a call is followed for */
-    ATTRIBUTES = 16 /* of the outermost call */
+    CHILDREN = 6,         /* different methods that a call is followed for */
+    ATTRIBUTES = KEYS_MAX /* of the outermost call */
 };
 
 /* Calls of one method, with one statement, by the same call. */
@@ -57,6 +57,7 @@ struct scan {
     bool has_ended, is_broken;
     uint64_t request_calls;
     unsigned attribute_count;
+    bool has_many_attributes;
     struct {
         char key[KEY_SIZE];
         char value[VALUE_SIZE];
