@@ -162,7 +162,7 @@ def queue(need=9000, every=10000, count=600, waits=True, sigma=0.5):
     return lines
 
 
-def batches(size, count=600):
+def batches(size, count=600, change=None):
     """So many requests come within a short time, and one after the other is served."""
     lines, random = Lines(METHODS), Random(6)
     for i in range(count):
@@ -170,7 +170,60 @@ def batches(size, count=600):
         lines.request(1_000_000 * (i // size) + 2_000 * place)
         lines.enter(GET)
         lines.call(LOAD, 10_000 * (place + 1) * random.uniform(0.95, 1.05))
+        if change:
+            change(lines, i, random)
         lines.leave()
+    return lines
+
+
+def rush():
+    """Batches of three, and some of fourteen, in which requests wait longer."""
+    lines, random = Lines(METHODS), Random(6)
+    for batch in range(168):
+        is_rush = batch % 21 == 20
+        for place in range(14 if is_rush else 3):
+            lines.request(1_000_000 * batch + 2_000 * place)
+            lines.enter(GET)
+            lines.call(LOAD, (40_000 if is_rush else 10_000) * (place + 1) * random.uniform(0.95, 1.05))
+            lines.leave()
+    return lines
+
+
+def load_steps():
+    """Requests one after the other, then a steady load: more than half of the requests meet as many others, and none meets more."""
+    lines, random, now = Lines(METHODS), Random(1), 0
+    for i in range(220):
+        lines.request(now)
+        lines.enter(GET)
+        lines.call(LOAD, 8_000 * random.uniform(0.9, 1.1) if i < 90 else 84_000 + random.uniform(0, 900))
+        lines.leave()
+        now += 20_000 if i < 90 else 10_000
+    return lines
+
+
+def at_once(which, failed=True):
+    """Some requests begin in the same millisecond as others."""
+    lines, random = Lines(METHODS), Random(1)
+    for i in range(600):
+        lines.request(20_000 * (300 if which(i) else i))
+        lines.enter(GET)
+        lines.call(LOAD, 8000 * random.uniform(0.9, 1.1))
+        if which(i) and failed:
+            lines.fail()
+        lines.leave()
+    return lines
+
+
+def instants():
+    """Batches in which some requests begin together with one that has no duration."""
+    lines, random = Lines(METHODS), Random(6)
+    for i in range(600):
+        for has_duration in (True, False) if i % 8 == 5 else (True,):
+            lines.request(1_000_000 * (i // 8) + 2_000 * (i % 8))
+            lines.enter(GET)
+            if has_duration:
+                lines.call(LOAD, 10_000 * (i % 8 + 1) * random.uniform(0.95, 1.05))
+            lines.leave()
     return lines
 
 
@@ -202,6 +255,7 @@ CASES = [
     ("29 requests", lambda: service(calls(every(2), LOAD, 90000), count=29), set(), {"few-requests"}),
     ("30 requests", lambda: service(statements(every(1), by_id, 10), count=30), {"n-plus-one"}, set()),
     ("slow calls of a method", lambda: service(calls(FEW, LOAD, 90000)), {"slow-method"}, set()),
+    ("slow calls of a method that others do not call", lambda: service(calls(FEW, PRICE, 90000)), {"slow-method"}, set()),
     ("slow requests below the limit", lambda: service(calls(every(100), LOAD, 35000)), set(), set()),
     ("4 slow requests", lambda: service(calls(every(150), LOAD, 400000)), set(), set()),
     ("slow requests without a common method", lambda: service(lambda l, i, r: [l.call(m, 40000) for m in (LOAD, RENDER, FIND)] if FEW(i) else None),
@@ -243,6 +297,7 @@ CASES = [
     ("a loop over items of which some fail", lambda: service(tries(every(3), "SFSF", 2000)), set(), set()),
     ("a call that fails once", lambda: service(tries(every(1), "F", 3000)), set(), set()),
     ("a burst of errors", lambda: failing(lambda i: 300 <= i < 306 or i % 100 == 0), {"error-burst"}, set()),
+    ("a burst of errors in a millisecond", lambda: at_once(lambda i: 300 <= i < 310), {"error-burst"}, set()),
     ("errors at any time", lambda: failing(lambda i: i % 37 == 5), set(), set()),
     ("4 errors at a time", lambda: failing(lambda i: 300 <= i < 304), set(), set()),
     ("errors of a crowd", crowd, set(), set()),
@@ -251,6 +306,7 @@ CASES = [
     ("a burst, and 8 % errors", lambda: failing(lambda i: i % 12 == 5 or 300 <= i < 320, count=1200), {"error-burst", "error-rate"}, set()),
     ("errors of inner calls", lambda: service(tries(lambda i: 300 <= i < 330, "F")), set(), set()),
     ("time in outermost methods", lambda: service(own=12000), {"gap"}, set()),
+    ("time in three outermost methods", lambda: service(own=14000, entry=lambda i: (GET, PUT, FIND)[i % 3]), {"gap"}, set()),
     ("half of the time in outermost methods", lambda: service(own=9000), set(), set()),
     ("a slow tenant", lambda: service(slow_by(every(20), never), tenant=lambda i: f"t{i % 20}", user=lambda i: f"u{i}", kind="web"), {"attribute"}, set()),
     ("a slow tenant of a region with others", lambda: service(slow_by(every(10), never), tenant=lambda i: "z" if i % 10 == 0 else f"t{i % 7}",
@@ -276,6 +332,10 @@ CASES = [
     ("waiting with few in flight", lambda: queue(need=3000), set(), set()),
     ("waiting for two others at most", lambda: batches(3), set(), set()),
     ("waiting for seven others at most", lambda: batches(8), {"queueing"}, set()),
+    ("waiting, and a method that is slow whoever waits", lambda: batches(8, change=calls(every(20, 7), RENDER, 700_000)), {"queueing", "slow-method"}, set()),
+    ("waiting that makes requests slow", rush, {"queueing"}, set()),
+    ("a steady load that nothing exceeds", load_steps, {"queueing"}, set()),
+    ("requests without a duration that begin with others", instants, {"queueing"}, set()),
     ("waiting of 99 requests", lambda: queue(count=99), None, set()),
     ("requests of a millisecond", lambda: queue(need=900, every=1000, waits=False, sigma=0.1), set(), {"clock"}),
     ("calls that are not recorded", lambda: service(hidden), set(), {"short-calls"}),
@@ -336,7 +396,9 @@ def answers(facts):
             found[name] = (None if share is None else [100 * s for s in share], more)
 
     said = facts.slow_method()
-    add("slow-method", said, said and said[1], function=said and said[0])
+    slow = {r for requests in facts.slow.values() for r in requests}
+    add("slow-method", said, said and said[1], function=said and said[0],
+        others=said and any(call.method == said[0] for r in facts.requests if r not in slow for call, _ in r.call.all()))
     said = facts.repeats("statement") or facts.repeats("method")
     add("n-plus-one", said, said and said[1], **repeated(said))
     if not facts.repeats("statement") and facts.repeats("identical"):
@@ -347,17 +409,20 @@ def answers(facts):
     add("identical-calls", said, said and said[1], **repeated(said))
     said = facts.repeats("retry")
     add("retries", said, said and said[1], **repeated(said))
-    add("gap", facts.gap())
+    said = facts.gap()
+    add("gap", said, function=said and said[1], text=said and f", {'mostly' if said[2] else 'the largest part in'} {said[1]}: ")
     burst = facts.burst()
-    add("error-burst", burst, value=burst and burst[1] / burst[2])
+    # Requests begin at full milliseconds.
+    add("error-burst", burst, value=burst and burst[1] / burst[2], text="fall into 1 ms of" if burst and burst[3] == burst[4] else "")
     rest = [r for r in facts.requests if burst is None or not burst[3] <= r.begin <= burst[4]]
     rate = reference.wilson(sum(r.failed for r in rest), len(rest))
     add("error-rate", rate if rate[1] > 0.05 else None, value=rate[0])
     if len(facts.requests) >= 100 and facts.total >= 2_000_000 * len(facts.requests):
         said = facts.queueing()
-        add("queueing", said, value=said and said[0])
+        add("queueing", said, value=said and said[0], waits=said and said[4],
+            text=said and f": {number(said[3])} times as long if {said[2]} or more are, as they begin.")
     said = facts.attribute()
-    add("attribute", said, said and said[1], value=said and said[2], pair=said and "=".join(said[0]))
+    add("attribute", said, said and said[1], value=said and said[2], text=said and f" have {'='.join(said[0])};")
     return found
 
 
@@ -388,8 +453,12 @@ def differences(said, facts):
                 wrong.append(f"{name}: {first['text']}, {second['text']}, not {more['counts']}")
             if name != "retries" and f" {number(calls / requests)} times a request" not in s["text"]:
                 wrong.append(f"{name}: {calls / requests} times a request, not {s['text']}")
-        if "pair" in more and more["pair"] not in s["text"]:
-            wrong.append(f"{name}: {more['pair']} is not in {s['text']}")
+        if "others" in more and more["others"] == ("the others do not call it" in s["evidence"][0]["text"]):
+            wrong.append(f"{name}: {s['evidence'][0]['text']}")
+        if "waits" in more and ("slow-method" in s["explains"]) != more["waits"]:
+            wrong.append(f"{name} explains {s['explains']}")
+        if more.get("text", "") not in s["text"]:
+            wrong.append(f"{name}: {more['text']} is not in {s['text']}")
     run = said["run"]
     if not close(run["total"], facts.total / 1e9) or run["requests"] != len(facts.requests) or run["entry_points"] != len(facts.entries):
         wrong.append(f"run: {run}")

@@ -168,7 +168,8 @@ class Facts:
             best = max(parts, key=lambda m: parts[m])
             if parts[best] > 0.5 * mean:
                 causes.setdefault(best, []).append(name)
-        return self._best({method: {r: r.duration - self.usual[e] for e in entries for r in self.slow[e]} for method, entries in causes.items()}, 0.05)
+        self.causes = {method: {r: r.duration - self.usual[e] for e in entries for r in self.slow[e]} for method, entries in causes.items()}
+        return self._best(self.causes, 0.05)
 
     def _best(self, causes, limit):
         shares = {name: self.share(parts) for name, parts in causes.items()}
@@ -225,8 +226,14 @@ class Facts:
                     yield (method, ""), len(good), sum(c.time for c in good), _all_but_one(good)
 
     def gap(self):
-        share = self.share({r: r.call.own for r in self.requests})
-        return share if share[1] > 0.5 else None
+        """The share, the method with the most of it, and whether that has more than half."""
+        share, own = self.share({r: r.call.own for r in self.requests}), {}
+        for request in self.requests:
+            for call, _ in request.call.all():
+                if call.method == request.entry:
+                    own[call.method] = own.get(call.method, 0) + call.own
+        most = max(sorted(own), key=lambda method: own[method])
+        return (share, most, own[most] > sum(r.call.own for r in self.requests) / 2) if share[1] > 0.5 else None
 
     def burst(self):
         """Each window by itself; the smallest adjusted p, and failures and requests in it."""
@@ -243,7 +250,7 @@ class Facts:
         return best if best[1] else None
 
     def in_flight(self, request):
-        return max(0, sum(r.begin < request.begin for r in self.requests) - sum(r.begin + r.duration <= request.begin for r in self.requests))
+        return sum(r.begin < request.begin < r.begin + r.duration for r in self.requests)
 
     def queueing(self):
         flight = [self.in_flight(r) for r in self.requests]
@@ -252,7 +259,21 @@ class Facts:
             return None
         r = correlation(times, flight)
         low = math.tanh(math.atanh(r) - Z * math.sqrt(1.06 / (len(flight) - 3)))
-        return (r, low) if low > 0.5 else None
+        if low <= 0.5:
+            return None
+        crowd = math.floor(quantile(flight, 0.5)) + 1
+        crowd -= all(n < crowd for n in flight)
+        times = [quantile([t for t, n in zip(times, flight) if (n >= crowd) == many], 0.5) for many in (True, False)]
+        return r, low, crowd, times[0] / times[1], self._waits([r for r, n in zip(self.requests, flight) if n >= crowd])
+
+    def _waits(self, crowded):
+        """Whether slow requests of which slow-method speaks are slow since they are crowded."""
+        said = self.slow_method()
+        if said is None:
+            return False
+        excess = self.causes[said[0]]
+        both, share = set(excess) & set(crowded), len(crowded) / len(self.requests)
+        return sum(excess[r] for r in both) > (1 + share) / 2 * sum(excess.values()) and tail(len(both), len(excess), len(crowded), len(self.requests)) < 0.01
 
     def attribute(self):
         """(key, value), the share of its slow requests beyond the usual, and the smallest adjusted p."""

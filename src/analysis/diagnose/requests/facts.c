@@ -155,8 +155,11 @@ static lode_status count_in_flight(struct request_facts *facts, lode_error *erro
 {
     uint64_t *ends = malloc(((size_t)facts->count + 1) * sizeof *ends);
     LODE_TRY_ALLOC(ends, error);
-    for (uint32_t i = 0; i < facts->count; i++)
-        ends[i] = facts->requests[i].begin + facts->requests[i].duration;
+    /* A request without a duration is not in flight: it ends after those that begin with it. */
+    for (uint32_t i = 0; i < facts->count; i++) {
+        uint64_t duration = facts->requests[i].duration;
+        ends[i] = facts->requests[i].begin + (duration ? duration : 1);
+    }
     if (facts->count)
         qsort(ends, facts->count, sizeof *ends, compare_numbers);
     for (uint32_t i = 0, begun = 0, ended = 0; i < facts->count; i++) {

@@ -24,8 +24,9 @@ enum request_need {
 };
 
 enum {
-    REQUESTS_MIN = 30, /* of a recording, and of an entry point */
-    SLOW_MIN = 5       /* slow requests of an entry point */
+    REQUESTS_MIN = 30,  /* of a recording, and of an entry point */
+    SLOW_MIN = 5,       /* slow requests of an entry point */
+    STAMP = 1000 * 1000 /* nanoseconds: the resolution of the begin of requests */
 };
 
 enum {

@@ -7,8 +7,7 @@
 
 enum {
     KEYS_SHOWN = 3,
-    CORRELATION_MIN = 100, /* requests */
-    STAMP = 1000 * 1000    /* nanoseconds: the resolution of the begin of requests */
+    CORRELATION_MIN = 100 /* requests */
 };
 
 #define HIDDEN_MAX 0.05 /* share of calls that are not recorded */

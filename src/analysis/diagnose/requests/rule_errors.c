@@ -83,7 +83,7 @@ static lode_status run_burst(struct lode_diagnosis *d, lode_error *error)
                            lode_request_option(d, "to", lode_request_moment(d, best.to + 1000)), NULL};
     draft.statement.text =
         lode_say(d, "%" PRIu32 " of %" PRIu32 " failed requests fall into %s of %s, %s after the begin.",
-                 best.failures, failures, lode_request_time(d, (double)(best.to - best.from)),
+                 best.failures, failures, lode_request_time(d, fmax(STAMP, (double)(best.to - best.from))),
                  lode_request_time(d, (double)(facts->last - facts->first)),
                  lode_request_time(d, (double)(best.from - facts->origin)));
     lode_set_command(

@@ -7,9 +7,10 @@
 #include "analysis/diagnose/requests/facts.h"
 
 #define GAP_MIN 0.50
+#define MOSTLY  0.50
 
-/* The entry point with the most of it. */
-static const struct entry *find_entry(const struct request_facts *facts)
+/* The entry point with the most of it, and how much. */
+static const struct entry *find_entry(const struct request_facts *facts, double *own)
 {
     const struct entry *best = NULL;
     double most = -1;
@@ -21,6 +22,7 @@ static const struct entry *find_entry(const struct request_facts *facts)
             best = &facts->entries[k];
         }
     }
+    *own = most;
     return best;
 }
 
@@ -35,18 +37,23 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         part.products += own * (double)facts->requests[i].duration;
     }
     struct share share = lode_request_share(facts, &part);
-    const struct entry *entry = share.low > GAP_MIN ? find_entry(facts) : NULL;
+    double own = 0;
+    const struct entry *entry = share.low > GAP_MIN ? find_entry(facts, &own) : NULL;
     if (entry == NULL)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "gap", .confidence = LODE_SURE}};
     const char *name = lode_request_method(d, entry->function);
     const char *words[] = {"tree", lode_request_option(d, "focus", name), "--depth=2", NULL};
     draft.statement.function = name;
-    draft.statement.text = lode_say(d,
-                                    "%.0f%% of the time of all requests is in the outermost methods "
-                                    "themselves, mostly %s: it waits, or calls what is not recorded.",
-                                    100 * share.value, name);
-    draft.statement.advice = "Try to record more methods below it.";
+    bool is_most = own > MOSTLY * part.sum;
+    draft.statement.text =
+        lode_say(d,
+                 "%.0f%% of the time of all requests is in the outermost methods themselves, %s %s: %s what "
+                 "is not recorded.",
+                 100 * share.value, is_most ? "mostly" : "the largest part in", name,
+                 is_most ? "it waits, or calls" : "they wait, or call");
+    draft.statement.advice =
+        is_most ? "Try to record more methods below it." : "Try to record more methods below them.";
     lode_set_command(lode_add_evidence(&draft,
                                        lode_say(d, "%.1f%% (95%% interval: %.1f to %.1f%%)",
                                                 100 * share.value, 100 * share.low, 100 * share.high),

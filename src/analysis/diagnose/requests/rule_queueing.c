@@ -6,10 +6,14 @@
  *     number of requests in flight when the request begins; lower end of the interval above 0.5.
  * Guard: long requests are in flight longer, so that only what began earlier counts; a tenth of the
  *     requests meets 4 or more in flight.
- * Gain: none. Confidence: likely. Explains: gap, slow-method.
+ * Gain: none. Confidence: likely.
+ * Explains: gap; slow-method, if its slow requests are the crowded ones: these have more of the
+ *     excess than their share of the requests, by at least half of the rest, and Fisher's exact
+ *     test has p < 0.01.
  */
 #include "analysis/diagnose/requests/facts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,6 +21,7 @@
 /* Standard error of atanh(r) of ranks: sqrt(1.06 / (n - 3)). */
 #define RANK_VARIANCE 1.06
 #define NORMAL_95     1.959963984540054
+#define CROWD_P       0.01
 
 enum {
     FLIGHT_MIN = 4
@@ -50,21 +55,54 @@ static double duration_with(const struct request_facts *facts, uint32_t from, ui
     return median_of(scratch, count);
 }
 
+/*
+ * Requests that meet so many others are crowded: more than the median, or as many if none meets
+ * more, as under a steady load.
+ */
+static uint32_t find_crowd(const struct request_facts *facts, double *scratch)
+{
+    for (uint32_t i = 0; i < facts->count; i++)
+        scratch[i] = facts->requests[i].in_flight;
+    double middle = floor(median_of(scratch, facts->count));
+    return (uint32_t)(scratch[facts->count - 1] > middle ? middle + 1 : middle);
+}
+
+/* Whether the slow requests of which slow-method speaks are slow because they are crowded. */
+static bool explains_slow(const struct request_facts *facts, uint32_t crowd)
+{
+    uint64_t crowded = 0, slow = 0, both = 0;
+    double excess = 0, inside = 0;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        const struct request *request = &facts->requests[i];
+        const struct entry *entry = &facts->entries[request->entry];
+        bool is_crowded = request->in_flight >= crowd;
+        crowded += is_crowded;
+        if (!(request->flags & REQUEST_SLOW) || !entry->has_slow_method)
+            continue;
+        slow++;
+        both += is_crowded;
+        excess += (double)request->duration - entry->usual;
+        inside += is_crowded ? (double)request->duration - entry->usual : 0;
+    }
+    double share = (double)crowded / facts->count;
+    return inside > (1 + share) / 2 * excess &&
+           lode_hypergeometric_tail(both, slow, crowded, facts->count) < CROWD_P;
+}
+
 static lode_status say(struct lode_diagnosis *d, double r, double low, double *scratch, lode_error *error)
 {
     static const char *const words[] = {"search", "--density", NULL};
     const struct request_facts *facts = d->requests;
-    for (uint32_t i = 0; i < facts->count; i++)
-        scratch[i] = facts->requests[i].in_flight;
-    double middle = floor(median_of(scratch, facts->count));
-    double few = duration_with(facts, 0, (uint32_t)middle, scratch);
-    double many = duration_with(facts, (uint32_t)middle + 1, UINT32_MAX, scratch);
+    uint32_t crowd = find_crowd(facts, scratch);
+    double few = crowd > 0 ? duration_with(facts, 0, crowd - 1, scratch) : 0;
+    double many = duration_with(facts, crowd, UINT32_MAX, scratch);
     struct draft draft = {.statement = {.id = "queueing", .confidence = LODE_LIKELY}};
-    draft.statement.text =
-        lode_say(d,
-                 "Requests take longer when more are in flight: %.3g times as long if more than %.0f are, "
-                 "as they begin. They likely wait for each other.",
-                 few > 0 ? many / few : 0, middle);
+    const char *times =
+        few > 0
+            ? lode_say(d, ": %.3g times as long if %" PRIu32 " or more are, as they begin", many / few, crowd)
+            : "";
+    draft.statement.text = lode_say(
+        d, "Requests take longer when more are in flight%s. They likely wait for each other.", times);
     lode_set_command(lode_add_evidence(&draft,
                                        lode_say(d,
                                                 "rank correlation of duration and requests in flight: %.2f "
@@ -73,7 +111,8 @@ static lode_status say(struct lode_diagnosis *d, double r, double low, double *s
                                        r, "correlation"),
                      words);
     lode_add_explains(&draft, "gap");
-    lode_add_explains(&draft, "slow-method");
+    if (explains_slow(facts, crowd))
+        lode_add_explains(&draft, "slow-method");
     return lode_add_statement(d, &draft, error);
 }
 

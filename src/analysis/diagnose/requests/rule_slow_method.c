@@ -39,8 +39,8 @@ struct cause {
 
 /* The slow requests of an entry point. */
 struct slowness {
-    struct part excess;        /* beyond the mean of the others */
-    lode_square own;           /* of all methods */
+    struct part excess;       /* beyond the mean of the others */
+    lode_square own;          /* of all methods */
     struct contrast contrast; /* of the method with most of the difference; it may be NULL */
 };
 
@@ -125,6 +125,14 @@ static const char *describe(struct lode_diagnosis *d, const struct contrast *met
                     lode_request_time(d, method->slow_own / method->slow_calls), lode_request_time(d, usual));
 }
 
+static const char *describe_times(struct lode_diagnosis *d, const struct contrast *method, const char *name)
+{
+    const char *time = lode_request_time(d, method->slow_own);
+    if (method->other_calls <= 0)
+        return lode_say(d, "%s: %s a slow request; the others do not call it", name, time);
+    return lode_say(d, "%s: %s instead of %s a request", name, time, lode_request_time(d, method->other_own));
+}
+
 static void add_entry(struct cause *cause, const struct entry *entry, const struct contrast *contrast,
                       struct part part)
 {
@@ -164,10 +172,7 @@ static lode_status say(struct lode_diagnosis *d, const struct cause *cause, lode
                  cause->slow, cause->count, name, more, lode_request_time(d, entry->limit),
                  lode_request_time(d, entry->median), 100 * contrast->part, is_entry ? "the method" : inner,
                  describe(d, contrast, is_entry));
-    lode_set_command(lode_add_evidence(&draft,
-                                       lode_say(d, "%s: %s instead of %s a request", inner,
-                                                lode_request_time(d, contrast->slow_own),
-                                                lode_request_time(d, contrast->other_own)),
+    lode_set_command(lode_add_evidence(&draft, describe_times(d, contrast, inner),
                                        (contrast->slow_own - contrast->other_own) / 1e9, "seconds"),
                      words);
     lode_set_command(lode_add_evidence(&draft,

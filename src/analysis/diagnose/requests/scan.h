@@ -43,8 +43,6 @@ struct scan {
     _Alignas(LODE_WORKER_ALIGN) struct request_tables tables;
     const lode_recording *recording;
     struct request *request;
-    uint32_t track;
-    bool sums_repeats;        /* the first pass */
     uint64_t number;          /* of the request, on this worker */
     uint64_t serial;          /* of calls */
     uint64_t duration;        /* of the request */
@@ -54,10 +52,11 @@ struct scan {
     struct lode_array groups; /* of struct statement_group, by statement */
     struct lode_array touched_methods, touched_groups, touched_sites; /* of uint32_t: numbers */
     const lode_function *entry;
-    bool has_ended, is_broken;
     uint64_t request_calls;
+    uint32_t track;
     unsigned attribute_count;
-    bool has_many_attributes;
+    bool sums_repeats; /* the first pass */
+    bool has_ended, is_broken, has_many_attributes;
     struct {
         char key[KEY_SIZE];
         char value[VALUE_SIZE];
