@@ -183,6 +183,61 @@ def openmp(serial, inside, rounds=10, stolen=0, pid=100):
     return threads
 
 
+def openmp_beside(busy):
+    """A process with a region of 10 ms and a serial part of 90 ms, and two threads beside it that work, in milliseconds."""
+    threads = openmp(90, [10, 10], rounds=1)
+    for tid in (102, 103):
+        thread = Thread(tid, 100)
+        with thread.call("serve"):
+            thread.work("crunch", busy * MS).wait("poll", (100 - busy) * MS)
+        threads.append(thread)
+    return threads
+
+
+def openmp_and_parent():
+    """Another thread of the process only waits for the end of the one that begins regions."""
+    threads = openmp(30, [30, 30])
+    parent = Thread(99, 100)
+    with parent.call("main"):
+        parent.wait("pthread_join", 60 * MS)
+    return [parent, *threads]
+
+
+def openmp_ranks(has_launcher):
+    """Two ranks of two threads with serial parts."""
+    threads = []
+    for pid in (200, 300):
+        master, other = Thread(pid, pid), Thread(pid + 1, pid)
+        with master.call("main"):
+            for k in range(5):
+                with master.call("GOMP_parallel"):
+                    master.work("sweep._omp_fn.0", 10 * MS)
+                master.work("assemble", 10 * MS).work("MPI_Allreduce", 10)
+                other.until(20 * MS * k).work("sweep._omp_fn.0", 10 * MS)
+        threads += [master, other]
+    if has_launcher:
+        launcher = Thread()
+        with launcher.call("main"):
+            launcher.wait("waitpid", 100 * MS)
+        threads.insert(0, launcher)
+    return threads
+
+
+def openmp_preempted():
+    """Five sevenths of the run are serial; all threads are pre-empted for as long as they work."""
+    master, other = Thread(100), Thread(101)
+    with master.call("main"):
+        for k in range(10):
+            with master.call("assemble"):
+                master.run(5 * MS).preempt(5 * MS)
+            with master.call("GOMP_parallel"):
+                with master.call("sweep._omp_fn.0"):
+                    master.run(2 * MS).preempt(2 * MS)
+            with other.until((14 * k + 10) * MS).call("sweep._omp_fn.0"):
+                other.run(2 * MS).preempt(2 * MS)
+    return [master, other]
+
+
 def openmp_spins(stolen, rounds=10):
     """Two threads with equal work that wait as long; they are pre-empted while they spin, in milliseconds of each round of 20."""
     threads = [Thread(100), Thread(101)]
@@ -378,6 +433,13 @@ CASES = [
     ("OpenMP: equal work", openmp(0.1, [40, 40, 40]), set(), set()),
     ("OpenMP: pre-empted while they spin", openmp_spins(stolen=8), set(), {"openmp-not-judged"}),
     ("OpenMP: pre-empted seldom while they spin", openmp_spins(stolen=1), {"omp-imbalance"}, {"-openmp-not-judged"}),
+    ("OpenMP: other threads work beside regions", openmp_beside(100), {"efficiency"}, set(), {"hybrid": False, "gain": 22.5}),
+    ("OpenMP: other threads hardly work beside regions", openmp_beside(2), {"omp-serial"}, set(), {"hybrid": True, "gain": 90}),
+    ("OpenMP: a parent is left out", openmp_and_parent(), {"omp-serial"}, {"helpers"}, {"hybrid": True, "gain": 50}),
+    ("OpenMP in ranks", openmp_ranks(False), {"omp-serial"}, set(), {"hybrid": True, "gain": 50, "evidence": "25% of the run time for it, and 0% inside"}),
+    ("OpenMP in ranks: a launcher is left out", openmp_ranks(True), {"omp-serial"}, {"helpers"}, {"hybrid": True, "gain": 50}),
+    ("OpenMP: serial part of a pre-empted run", openmp_preempted(), {"omp-serial"}, {"openmp-not-judged", "pre-empted"},
+     {"hybrid": False, "gain": 100 * 5 / 7, "evidence": "without pre-emption, threads would wait 36% of the run time"}),
     ("OpenMP on too few processors", openmp(30, [30, 30, 30]), set(), {"oversubscribed"}, {"processors": 2}),
     ("MPI imbalance", ranks([20, 60, 20, 20]), {"slow-thread"}, set(), {"rank": 1, "explains": "mpi"}),
     ("MPI imbalance just above 0.90", ranks([60, 56, 52, 52]), set(), set()),
@@ -452,11 +514,15 @@ def wrong_with(said, ids, notes, more):
     for name in notes:
         if (name.removeprefix("-") in known) == name.startswith("-"):
             yield f"{name}: said {sorted(known)}"
+    if "hybrid" in more and (said["efficiency"]["serial"] is not None) != more["hybrid"]:
+        yield f"efficiency is {said['efficiency']}"
     for s in said["statements"]:
         if s["id"] in ids:
             for key in ("function", "thread", "rank", "confidence"):
                 if key in more and s[key] != more[key]:
                     yield f"{key} is {s[key]}, not {more[key]}"
+            if "evidence" in more and not any(more["evidence"] in one["text"] for one in s["evidence"]):
+                yield f"evidence is {s['evidence']}"
             if "gain" in more and abs(s["gain_percent"] - more["gain"]) > 0.5:
                 yield f"gain is {s['gain_percent']}, not {more['gain']}"
             if "explains" in more and more["explains"] not in s["explains"]:

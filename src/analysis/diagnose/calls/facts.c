@@ -236,56 +236,17 @@ lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error
 
 /* ---- efficiencies ---- */
 
-/* Threads of one process that run OpenMP regions. The master began them. Its time of work. */
-static double add_process(const struct call_facts *facts, size_t first, size_t *count, double whole,
-                          lode_efficiency *e)
-{
-    double parallel = 0, outside = 0, inside = 0;
-    size_t n = 0, i = first;
-    for (; i < facts->track_count && facts->tracks[i].pid == facts->tracks[first].pid; i++) {
-        const struct call_track *track = &facts->tracks[i];
-        n++;
-        inside += (double)track->region;
-        parallel = fmax(parallel, (double)track->parallel);
-        outside += (double)(track->useful - track->region);
-    }
-    double threads = (double)n;
-    e->process += threads * (parallel + outside) / whole;
-    e->serial -= outside * (threads - 1) / whole;
-    e->openmp -= (threads * parallel - inside) / whole;
-    *count = n;
-    return parallel + outside;
-}
-
-static void make_hybrid(struct lode_diagnosis *d, double whole)
-{
-    const struct call_facts *facts = d->calls;
-    lode_efficiency *e = &d->efficiency;
-    e->is_hybrid = 1;
-    e->serial = e->openmp = 1;
-    double sum = 0, most = 0, processes = 0;
-    for (size_t i = 0, count; i < facts->track_count; i += count) {
-        double work = add_process(facts, i, &count, whole, e);
-        sum += work;
-        most = fmax(most, work);
-        processes++;
-    }
-    e->rank_balance = most > 0 ? sum / processes / most : 1;
-    e->rank_communication = most / (double)(facts->end - facts->begin);
-}
-
 void lode_call_efficiency(struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
     lode_efficiency *e = &d->efficiency;
     double run = (double)(facts->end - facts->begin), n = (double)facts->slot_count, sum = 0, most = 0;
-    bool has_regions = false;
+    bool has_teams = lode_call_has_teams(facts);
+    d->lacks[CALL_NEED_TEAMS] = !has_teams;
     for (size_t i = 0; i < facts->slot_count; i++) {
         sum += (double)facts->slots[i].useful;
         most = fmax(most, (double)facts->slots[i].useful);
     }
-    for (size_t i = 0; i < facts->track_count; i++)
-        has_regions |= facts->tracks[i].parallel && facts->tracks[i].region;
     if (facts->slot_count < 2 || !(run > 0) || !(sum > 0) || d->lacks[CALL_NEED_SOUND] ||
         d->lacks[CALL_NEED_COMPLETE] || d->lacks[CALL_NEED_TIME])
         return;
@@ -295,8 +256,8 @@ void lode_call_efficiency(struct lode_diagnosis *d)
     e->load_balance = fmin(1, e->parallel / e->communication);
     e->useful_low = e->useful_high = e->parallel;
     d->has_efficiency = true;
-    if (has_regions && facts->slot_count == facts->track_count)
-        make_hybrid(d, n * run);
+    if (has_teams && !d->lacks[CALL_NEED_CALM])
+        lode_call_divide(d);
 }
 
 /* ---- for rules ---- */

@@ -29,6 +29,7 @@ enum call_need {
     CALL_NEED_NAMES,      /* of functions */
     CALL_NEED_RUNNING,    /* running time is known: off-CPU events, or enough processors */
     CALL_NEED_CALM,       /* threads were seldom pre-empted */
+    CALL_NEED_TEAMS,      /* threads of OpenMP regions, and no others that work */
     CALL_NEED_COUNT
 };
 
@@ -162,6 +163,39 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
 void lode_call_efficiency(struct lode_diagnosis *d);
 
 enum call_role lode_call_role(const char *name);
+
+/* ---- OpenMP ---- */
+
+/* The threads of one process that runs OpenMP regions. Times are sums of useful time. */
+struct call_team {
+    const struct call_track *master; /* began most regions; NULL: all threads were left out */
+    double threads;
+    double parallel;        /* time of regions that the master began */
+    double inside, most;    /* inside of regions: of all threads, and the most of one */
+    double outside, others; /* outside of regions: of the master, and of other threads */
+};
+
+/* The index of the first thread of the next process. */
+size_t lode_call_team(const struct call_facts *facts, size_t first, struct call_team *team);
+/* Whether the time of threads can be divided into regions and what the first threads do alone. */
+bool lode_call_has_teams(const struct call_facts *facts);
+/* Parts of the efficiency. */
+void lode_call_divide(struct lode_diagnosis *d);
+
+/* How long OpenMP threads wait. */
+struct call_waiting {
+    double serial, inside; /* for the first thread, inside of regions; of threads x run */
+    double run;            /* the run time that they are shares of */
+    double alone;          /* of first threads outside of regions */
+    double processes;
+    const struct call_track *most; /* the first thread that does most; NULL: none */
+};
+
+/*
+ * The parts of the efficiency. Threads that are pre-empted make others wait: then, by running time,
+ * as if none had been.
+ */
+struct call_waiting lode_call_waiting(const struct lode_diagnosis *d);
 
 /* ---- for rules ---- */
 

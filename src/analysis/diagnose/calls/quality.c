@@ -249,8 +249,8 @@ static lode_status look_at_openmp(struct lode_diagnosis *d, lode_error *error)
     d->lacks[CALL_NEED_CALM] = true;
     return lode_add_note(d, "openmp-not-judged", LODE_NOTE_BIASED, share,
                          lode_say(d,
-                                  "OpenMP threads were pre-empted for %.0f%% of their time, with what they "
-                                  "wait: others then wait for them. Such waiting is not judged.",
+                                  "OpenMP threads were pre-empted for %.0f%% of their time, and others "
+                                  "waited for them. Waiting inside of OpenMP regions is not judged.",
                                   100 * share),
                          error);
 }

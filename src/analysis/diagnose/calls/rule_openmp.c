@@ -2,7 +2,8 @@
 /*
  * omp-serial, omp-imbalance: OpenMP threads wait more than 10 % of the run time. While the first
  * thread works outside of regions, the others wait: serial parts; inside, parts are unequal.
- * Needs: bodies of regions, enough processors; omp-imbalance: threads that were seldom pre-empted.
+ * Needs: bodies of regions, no other threads that work (teams.c), enough processors; omp-imbalance:
+ * threads that were seldom pre-empted. Serial parts are known by running time even if threads were.
  * Gain: useful work outside of regions / run time; time lost inside / run time. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
@@ -11,68 +12,16 @@
 
 #define WAIT_MIN 0.10
 
-struct waiting {
-    double serial, inside; /* shares of threads x run time */
-    double run;            /* the run time that they are shares of */
-};
-
-/*
- * By running time, which pre-emption does not change: how long threads wait for the first one, and
- * for the one with the most work inside of regions.
- */
-static struct waiting measure(const struct lode_diagnosis *d)
-{
-    const struct call_facts *facts = d->calls;
-    struct waiting w = {0};
-    double whole = 0;
-    for (size_t i = 0, next; i < facts->track_count; i = next) {
-        double outside = 0, inside = 0, most = 0;
-        for (next = i; next < facts->track_count && facts->tracks[next].pid == facts->tracks[i].pid; next++) {
-            const struct call_track *track = &facts->tracks[next];
-            outside += (double)(track->useful - track->region);
-            inside += (double)track->region;
-            most = fmax(most, (double)track->region);
-        }
-        double threads = (double)(next - i);
-        w.serial += outside * (threads - 1);
-        w.inside += threads * most - inside;
-        whole += threads * (outside + most);
-    }
-    /* Threads that are pre-empted make others wait: then as if none had been. */
-    if (!d->lacks[CALL_NEED_CALM])
-        whole = (double)facts->slot_count * lode_call_run(d);
-    w.serial /= fmax(1, whole);
-    w.inside /= fmax(1, whole);
-    w.run = whole / fmax(1, (double)facts->slot_count);
-    return w;
-}
-
-/* The first threads of processes: what they do outside of regions, and the one that does most. */
-static double find_alone(const struct call_facts *facts, const struct call_track **most)
-{
-    double sum = 0;
-    for (size_t i = 0; i < facts->track_count; i++) {
-        const struct call_track *track = &facts->tracks[i];
-        if (track->parallel == 0)
-            continue;
-        sum += (double)(track->useful - track->region);
-        if (*most == NULL || track->alone.time > (*most)->alone.time)
-            *most = track;
-    }
-    return sum;
-}
-
 static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
 {
     static const char *const words[] = {"profiles", NULL};
-    struct waiting w = measure(d);
-    const struct call_track *most = NULL;
-    double alone = find_alone(d->calls, &most);
-    if (!d->efficiency.is_hybrid || w.serial <= WAIT_MIN || w.serial < w.inside || most == NULL)
+    struct call_waiting w = lode_call_waiting(d);
+    const struct call_track *most = w.most;
+    if (w.serial <= WAIT_MIN || w.serial < w.inside || most == NULL)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
     const char *function = lode_call_name(d, most->alone.function);
-    lode_call_gain(&draft, alone / ((double)d->calls->processes * fmax(1, w.run)));
+    lode_call_gain(&draft, w.alone / (w.processes * fmax(1, w.run)));
     draft.statement.function = function;
     draft.statement.text = lode_say(
         d,
@@ -81,9 +30,11 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     lode_set_command(
         lode_add_evidence(&draft,
                           lode_say(d,
-                                   "threads wait %.0f%% of the run time for it, and %.0f%% inside "
+                                   "%sthreads %s %.0f%% of the run time for it, and %.0f%% inside "
                                    "of regions",
-                                   100 * w.serial, 100 * w.inside),
+                                   d->efficiency.is_hybrid ? "" : "without pre-emption, ",
+                                   d->efficiency.is_hybrid ? "wait" : "would wait", 100 * w.serial,
+                                   100 * w.inside),
                           w.serial, "share"),
         words);
     lode_call_show_callers(d,
@@ -110,10 +61,9 @@ static uint32_t find_body(const struct call_facts *facts)
 static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 {
     static const char *const words[] = {"profiles", NULL};
-    struct waiting w = measure(d);
-    w.inside = fmax(w.inside, 1 - d->efficiency.openmp); /* regions that are too small */
+    struct call_waiting w = lode_call_waiting(d);
     uint32_t body = find_body(d->calls);
-    if (!d->efficiency.is_hybrid || w.inside <= WAIT_MIN || w.serial >= w.inside || body == 0)
+    if (w.inside <= WAIT_MIN || w.serial >= w.inside || body == 0)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY}};
     const char *function = lode_call_name(d, body);
@@ -134,7 +84,8 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 }
 
 enum {
-    NEEDS = CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_REGIONS | 1u << CALL_NEED_PROCESSORS
+    NEEDS = CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_REGIONS | 1u << CALL_NEED_PROCESSORS |
+            1u << CALL_NEED_TEAMS
 };
 
 const struct rule lode_call_rule_omp_serial = {

@@ -24,6 +24,7 @@ static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_PROCESSORS] = "fewer processors than threads",
     [CALL_NEED_NAMES] = "functions without names",
     [CALL_NEED_CALM] = "threads were pre-empted for more than 10% of their time, or no thread ran",
+    [CALL_NEED_TEAMS] = "the begin of OpenMP regions was not recorded, or other threads work beside them",
     [CALL_NEED_RUNNING] = "fewer processors than threads, and off-CPU time was not recorded",
 };
 
