@@ -179,8 +179,8 @@ typedef enum lode_statement_change {
 LODE_API const char *lode_statement_change_name(int change);
 /*
  * Compares a statement with those of a base: the one of the same rule and function, whose name is
- * normalised as comparisons do it. What another statement of the base explains is not new. `match`
- * (may be NULL) gets the statement of the base, or NULL. MT: any thread.
+ * normalised as comparisons do it, or the one that another statement of the base explains. `match`
+ * (may be NULL) gets the former, or NULL. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_diagnosis_change(const lode_diagnosis *base,
                                                         const lode_statement *statement,

@@ -28,6 +28,7 @@ def solve_as(name):
 STORES = {
     "quiet": database(ranks(4, [9.5] * 4, [0.5] * 4)),
     "mpi": database(ranks(4, [7.0] * 4, [3.0] * 4)),
+    "mpi, little": database(ranks(4, [8.3] * 4, [1.7] * 4)),
     "mpi, noise": database(ranks(4, [6.97] * 4, [3.03] * 4)),
     "mpi, more": database(ranks(4, [5.0] * 4, [5.0] * 4)),
     "serial": database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1])),
@@ -45,7 +46,8 @@ CASES = [
     ("mpi, noise", "mpi", "mpi", "same", 30, set(), 0),
     ("mpi, more", "mpi", "mpi", "more", 30, set(), 0),
     ("mpi", "mpi, more", "mpi", "less", 50, set(), 0),
-    ("waiting", "serial", "efficiency", "same", None, set(), 0),
+    ("waiting", "serial", "efficiency", "more", None, set(), 0),
+    ("waiting", "mpi, little", "efficiency", "new", None, set(), 1),
     ("mpi", "short", "mpi", "unknown", None, set(), 2),
     ("mpi", "plain", "mpi", "unknown", None, set(), 2),
     ("clone", "plain", "hot-spot", "same", None, set(), 0),

@@ -101,7 +101,7 @@ CASES = [
     ("start of MPI below its limit", database([Thread({SOLVE: 9.2, INIT: 0.8}, rank=i, line=(0, 10)) for i in range(2)]), {"hot-spot"}, set()),
     ("threads wait for the first", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1])), {"omp-serial", "hot-spot"}, set()),
     ("threads wait while memory is freed", database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1], FREE, 2)), {"allocation", "hot-spot"}, set()),
-    ("threads wait before and after what the first does alone", database(late_waits()), {"omp-imbalance", "hot-spot"}, set()),
+    ("threads wait before and after what the first does alone", database(late_waits()), {"efficiency", "omp-imbalance", "hot-spot"}, set()),
     ("threads wait for a long system call", database(rare_samples()), {"allocation", "hot-spot"}, set()),
     ("unequal parts of regions", database(openmp(4, 0.1, [9.8, 4.0, 4.0, 4.0], [0.0, 5.9, 5.9, 5.9])), {"imbalance", "hot-spot"}, set()),
     ("regions that are too small", database(openmp(4, 0.1, [6.0] * 4, [3.8] * 4)), {"omp-imbalance", "hot-spot"}, set()),

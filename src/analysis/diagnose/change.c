@@ -27,12 +27,16 @@ static bool is_same_subject(const lode_name_rules *rules, const lode_statement *
     return strcmp(normal_name(rules, a->function, left), normal_name(rules, b->function, right)) == 0;
 }
 
-static bool explains(const lode_statement *statement, const char *id)
+/* The statement of a rule that another statement explains; NULL: none. */
+static const lode_statement *find_explained(const lode_diagnosis *d, const char *id)
 {
-    for (size_t i = 0; i < LODE_EXPLAINS_MAX && statement->explains[i]; i++)
-        if (strcmp(statement->explains[i], id) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < d->statements.count; i++) {
+        const struct draft *cause = LODE_ARRAY_AT(&d->statements, struct draft, i);
+        for (size_t e = 0; e < LODE_EXPLAINS_MAX && cause->statement.explains[e]; e++)
+            if (strcmp(cause->statement.explains[e], id) == 0)
+                return &cause->explained[e];
+    }
+    return NULL;
 }
 
 static bool has_run(const lode_diagnosis *d, const char *id)
@@ -56,7 +60,7 @@ static lode_statement_change judge(const lode_statement *before, const lode_stat
                                  : LODE_STATEMENT_LESS;
 }
 
-/* A statement that is only explained by another one is not new. */
+/* A statement that another one explains in the base is judged as if it had been made there. */
 static lode_statement_change find(const lode_name_rules *rules, const lode_diagnosis *base,
                                   const lode_statement *now, const lode_statement **match)
 {
@@ -66,9 +70,9 @@ static lode_statement_change find(const lode_name_rules *rules, const lode_diagn
             *match = before;
             return judge(before, now);
         }
-    for (size_t i = 0; (before = lode_diagnosis_statement(base, i)) != NULL; i++)
-        if (explains(before, now->id))
-            return LODE_STATEMENT_SAME;
+    before = find_explained(base, now->id);
+    if (before)
+        return judge(before, now);
     return has_run(base, now->id) ? LODE_STATEMENT_NEW : LODE_STATEMENT_UNKNOWN;
 }
 

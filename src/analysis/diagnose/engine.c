@@ -29,13 +29,10 @@ static lode_status run_rules(struct lode_diagnosis *d, const struct rules *rules
     return LODE_OK;
 }
 
-static bool explains(const struct draft *cause, const char *id)
-{
-    for (size_t i = 0; i < LODE_EXPLAINS_MAX && cause->statement.explains[i]; i++)
-        if (strcmp(cause->statement.explains[i], id) == 0)
-            return true;
-    return false;
-}
+/* ---- symptoms and causes ---- */
+
+/* Of the gain of a symptom, that its causes need together. */
+#define EXPLAINED_MIN 0.40
 
 /* What a symptom says becomes evidence of its cause. */
 static void fold(struct draft *cause, const struct draft *symptom)
@@ -47,24 +44,84 @@ static void fold(struct draft *cause, const struct draft *symptom)
     }
 }
 
-static void join(struct lode_diagnosis *d)
+static bool declares(const struct draft *cause, const char *id)
+{
+    for (size_t i = 0; i < LODE_EXPLAINS_MAX && cause->statement.explains[i]; i++)
+        if (strcmp(cause->statement.explains[i], id) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * The last statement that declares to explain one; NULL: none, or all of them explain too little. A
+ * cause without a gain has tested that itself.
+ */
+static struct draft *find_cause(const struct lode_diagnosis *d, const struct draft *symptom)
+{
+    struct draft *items = d->statements.items, *cause = NULL;
+    double explained = 0;
+    for (size_t i = 0; i < d->statements.count; i++)
+        if (&items[i] != symptom && declares(&items[i], symptom->statement.id)) {
+            cause = &items[i];
+            explained += cause->statement.has_gain ? cause->statement.gain : symptom->statement.gain;
+        }
+    return !symptom->statement.has_gain || explained >= EXPLAINED_MIN * symptom->statement.gain ? cause
+                                                                                                : NULL;
+}
+
+/* The cause of the cause, and so on. */
+static struct draft *find_root(const struct lode_diagnosis *d, struct draft *const *causes, size_t symptom)
+{
+    struct draft *items = d->statements.items, *root = causes[symptom];
+    for (size_t steps = 0; root && causes[root - items] && steps < d->statements.count; steps++)
+        root = causes[root - items];
+    return root == &items[symptom] ? NULL : root;
+}
+
+/* Keeps only the ids that were folded into it, with their gains. */
+static void keep_explained(struct lode_diagnosis *d, struct draft *const *causes, struct draft *cause)
+{
+    const struct draft *items = d->statements.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < LODE_EXPLAINS_MAX && cause->statement.explains[i]; i++) {
+        const char *id = cause->statement.explains[i];
+        for (size_t s = 0; s < d->statements.count; s++)
+            if (causes[s] && strcmp(items[s].statement.id, id) == 0) {
+                cause->explained[kept] = items[s].statement;
+                cause->statement.explains[kept++] = id;
+                break;
+            }
+    }
+    while (kept < LODE_EXPLAINS_MAX)
+        cause->statement.explains[kept++] = NULL;
+}
+
+static lode_status join(struct lode_diagnosis *d, lode_error *error)
 {
     struct draft *items = d->statements.items;
     size_t kept = 0;
-    bool *gone = calloc(d->statements.count + 1, sizeof *gone);
-    for (size_t s = 0; gone && s < d->statements.count; s++)
-        for (size_t c = d->statements.count; c-- > 0 && !gone[s];)
-            if (c != s && explains(&items[c], items[s].statement.id)) {
-                fold(&items[c], &items[s]);
-                gone[s] = true;
-            }
-    for (size_t s = 0; gone && s < d->statements.count; s++)
-        if (!gone[s])
+    struct draft **causes = calloc(d->statements.count + 1, sizeof *causes);
+    LODE_TRY_ALLOC(causes, error);
+    for (size_t s = 0; s < d->statements.count; s++)
+        causes[s] = find_cause(d, &items[s]);
+    for (size_t s = 0; s < d->statements.count; s++) {
+        struct draft *root = find_root(d, causes, s);
+        if (root)
+            fold(root, &items[s]);
+        else
+            causes[s] = NULL;
+    }
+    for (size_t s = 0; s < d->statements.count; s++)
+        keep_explained(d, causes, &items[s]);
+    for (size_t s = 0; s < d->statements.count; s++)
+        if (causes[s] == NULL)
             items[kept++] = items[s];
-    if (gone)
-        d->statements.count = kept;
-    free(gone);
+    d->statements.count = kept;
+    free(causes);
+    return LODE_OK;
 }
+
+/* ---- order ---- */
 
 static int compare_statements(const void *left, const void *right)
 {
@@ -80,12 +137,12 @@ static int compare_statements(const void *left, const void *right)
 static int compare_notes(const void *left, const void *right)
 {
     const lode_quality_note *a = left, *b = right;
-    return a->level != b->level ? LODE_COMPARE(b->level, a->level) : strcmp(a->id, b->id);
+    int by_id = strcmp(a->id, b->id);
+    return a->level != b->level ? LODE_COMPARE(b->level, a->level) : by_id ? by_id : strcmp(a->text, b->text);
 }
 
 static void arrange(struct lode_diagnosis *d)
 {
-    join(d);
     if (d->statements.count)
         qsort(d->statements.items, d->statements.count, d->statements.item_size, compare_statements);
     if (d->notes.count)
@@ -99,6 +156,7 @@ static void arrange(struct lode_diagnosis *d)
 lode_status lode_run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error)
 {
     LODE_TRY(run_rules(d, rules, error));
+    LODE_TRY(join(d, error));
     arrange(d);
     return LODE_OK;
 }
