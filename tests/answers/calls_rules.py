@@ -467,6 +467,7 @@ CASES = [
     ("small I/O", io(12_000, 3, 40 * MS), {"small-io"}, set(), {"function": "save"}),
     ("small I/O: one call too few", io(9_999, 4, 40 * MS), {"file-io"}, set()),
     ("small I/O: what recording costs is no I/O", io(60_000, 0.1, 20 * MS), set(), {"recorder-overhead"}),
+    ("small I/O: sprintf does none", io(12_000, 3, 40 * MS, name="sprintf"), set(), set()),
     ("churn", allocations(100_000, 20), {"churn"}, {"recorder-overhead"}, {"function": "parse"}),
     ("churn: too few", allocations(99_980, 20), set(), set()),
     ("churn: seldom in each call", allocations(100_008, 9), set(), set()),

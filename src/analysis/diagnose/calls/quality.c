@@ -132,11 +132,12 @@ static lode_status look_at_overhead(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_call_name(d, shortest);
     return lode_add_note(
         d, "recorder-overhead", LODE_NOTE_BIASED, cost / running,
-        lode_say(d,
-                 "Recording took about %.0f%% of the running time: %" PRIu64
-                 " calls, most often of %s. Times of calls below 2 us are not judged. Try to record "
-                 "without it ('-N %s'), or without short calls ('-t 2us').",
-                 100 * (cost < running ? cost / running : 1), d->run.calls, name, name),
+        lode_say(
+            d,
+            "Recording took about %.0f%% of the running time: %" PRIu64
+            " calls, most often of %s. Times of calls below 2 us are judged without that, or not at all. "
+            "Try to record without it ('-N %s'), or without short calls ('-t 2us').",
+            100 * (cost < running ? cost / running : 1), d->run.calls, name, name),
         error);
 }
 
