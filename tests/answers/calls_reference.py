@@ -5,6 +5,7 @@ over those that it lies in.
 """
 
 import functools
+import itertools
 import re
 
 import kinds
@@ -12,6 +13,8 @@ import rec_uftrace as uftrace
 
 PREEMPTED = "linux:schedule (pre-empted)"
 WAITING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "lock", "net", "sleep", "gpu"}
+SPINNING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "gpu"}
+SPINS = re.compile(r"sched_yield|pthread_yield|pthread_spin_.*|std::this_thread::yield.*")
 WEAK = {"tool", "thread", "kernel", "unknown"}
 BODY = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
 JOINS = re.compile(r"pthread_.*join.*|thrd_join|wait|waitpid|wait3|wait4|waitid")
@@ -56,6 +59,13 @@ def path_of(path, slots):
     return above
 
 
+def spins(path, slots):
+    """Whether the last call of a path waits without being blocked: a switch to another thread is then part of the waiting."""
+    activity = path_of(path, slots)
+    library = itertools.takewhile(lambda call: activity_of(call.function, slots) != "own", reversed(path))
+    return activity in SPINNING or (activity == "lock" and any(SPINS.fullmatch(call.function.symbol or "") for call in library))
+
+
 def track_times(track, slots):
     """({activity: time}, useful running time, pre-empted while useful, joining) of a track."""
     times, useful, stolen, joining = {}, 0, 0, 0
@@ -73,11 +83,11 @@ def track_times(track, slots):
             continue
         activity = path_of(above, slots) if above else "unknown"
         is_preempted = call.function.symbol == PREEMPTED
-        if above and (activity in WAITING or (activity == "file" and not is_preempted)):
+        if above and (spins(above, slots) if is_preempted else activity in WAITING or activity == "file"):
             add(activity, call.time)
         else:
             add("unknown" if not above and not is_preempted else "off-cpu", call.time)
-        stolen += call.time if is_preempted and above and activity not in WAITING else 0
+        stolen += call.time if is_preempted and above and not spins(above, slots) else 0
     outside = track.facts["duration_ns"] - sum(times.values())
     is_worker = track.calls and track.calls[0].function.symbol and BODY.search(track.calls[0].function.symbol)
     add("omp-idle" if is_worker else "unknown", outside + (times.pop("unknown", 0) if is_worker else 0))

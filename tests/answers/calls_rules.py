@@ -87,6 +87,16 @@ def condition():
     return workers(2, fill)
 
 
+def interrupted(name):
+    """Two threads that are pre-empted in a function, for four ninths of their time."""
+    def fill(thread, _):
+        for _ in range(50):
+            thread.work("use", 500)
+            with thread.call(name):
+                thread.preempt(400)
+    return workers(2, fill)
+
+
 def turns(gap=0):
     """Two threads that run by turns, with a gap in which none does, in percent of the time."""
     def fill(thread, i):
@@ -416,6 +426,8 @@ CASES = [
     ("lock: held often, but pre-empted threads had it", lock(500, 200, 900, stolen=100, held_by="preempted"), set(),
      {"lock-not-judged", "pre-empted"}),
     ("lock: a condition is none", condition(), {"efficiency"}, set()),
+    ("pre-empted in unlock: other threads ran", interrupted("pthread_mutex_unlock"), set(), {"pre-empted"}),
+    ("pre-empted in sched_yield: that is waiting", interrupted("sched_yield"), {"efficiency"}, {"-pre-empted"}),
     ("efficiency: threads wait by turns", turns(), {"efficiency"}, {"-nobody-ran"}, {"gain": 50}),
     ("efficiency: woken threads wait for a processor", turns(gap=20), set(), {"nobody-ran"}),
     ("efficiency: just below 10 % in which no thread ran", turns(gap=9), {"efficiency"}, {"-nobody-ran"}),

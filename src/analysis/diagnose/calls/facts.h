@@ -10,7 +10,8 @@
 /* A set of activities. */
 #define CALL_SET(activity) (1u << (LODE_ACTIVITY_##activity))
 #define CALL_OPENMP        (CALL_SET(OMP) | CALL_SET(OMP_WAIT) | CALL_SET(OMP_IDLE))
-/* Threads may spin in these: a switch to another thread is part of the waiting. */
+/* Threads spin in these: a switch to another thread is part of the waiting. */
+#define CALL_SPINNING (CALL_SET(MPI) | CALL_SET(MPI_STARTUP) | CALL_OPENMP | CALL_SET(GPU))
 #define CALL_WAITING                                                                                         \
     (CALL_SET(MPI) | CALL_SET(MPI_STARTUP) | CALL_OPENMP | CALL_SET(LOCK) | CALL_SET(NET) |                  \
      CALL_SET(SLEEP) | CALL_SET(GPU))
@@ -55,6 +56,7 @@ struct call_function {
     uint64_t total; /* useful running time of outer calls; of library functions, all running time */
     uint64_t most;  /* the largest of one call */
     unsigned char activity, role;
+    bool spins;    /* waits without being blocked, as CALL_SPINNING does */
     bool is_known; /* activity and role are set */
 };
 
@@ -97,7 +99,7 @@ struct call_track {
     uint64_t running, useful;
     uint64_t blocked, preempted; /* off-CPU time */
     uint64_t mutual;             /* blocked, waiting for other threads or ranks, or for work */
-    uint64_t stolen;             /* pre-empted while it did something useful */
+    uint64_t stolen;             /* pre-empted in calls, but not while it spun */
     uint64_t yielded;            /* pre-empted in MPI */
     uint64_t time[ACTIVITIES];   /* with off-CPU time */
     uint64_t joining, barriers;  /* waiting for the end of others; in barriers */
@@ -163,6 +165,8 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
 void lode_call_efficiency(struct lode_diagnosis *d);
 
 enum call_role lode_call_role(const char *name);
+/* Whether a function that waits for threads does so without being blocked. */
+bool lode_call_spins(const char *name);
 
 /* ---- OpenMP ---- */
 
@@ -221,6 +225,9 @@ double lode_call_pair_time(const struct call_pair *pair);
 
 /* ---- texts ---- */
 
+/* What a share is of: the run time (or other words), without pre-emption if there was much. */
+const char *lode_call_basis(struct lode_diagnosis *d, const char *words);
+
 /* The simple name of a function, by its index + 1; "code outside of functions" for 0. */
 const char *lode_call_name(struct lode_diagnosis *d, uint32_t function);
 /* "F of G" is not used: "F below G". */
@@ -235,6 +242,9 @@ void lode_call_gain(struct draft *draft, double gain);
 void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, uint32_t function);
 
 /* ---- rules ---- */
+
+/* Pre-emption of threads, as a share of their time, from which on it is said. */
+#define CALL_PREEMPTED_MAX 0.05
 
 /* What every rule needs. */
 #define CALL_NEEDS (1u << CALL_NEED_TIME | 1u << CALL_NEED_SOUND)

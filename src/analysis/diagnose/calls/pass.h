@@ -19,7 +19,7 @@ struct call_frame {
     uint32_t holder;                  /* the innermost function of the application + 1 */
     uint32_t pair;                    /* of the library function that it is or is in + 1; 0: none */
     unsigned char path;               /* activity along the call path */
-    unsigned char is_useful, in_body;
+    unsigned char is_useful, in_body, spins;
 };
 
 /* A lock that is held. */

@@ -7,18 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIME_MIN      10e6  /* nanoseconds */
-#define TIME_MAX      1e18  /* more is damage */
-#define DAMAGE_MAX    0.001 /* findings per call */
-#define UNNAMED_MAX   0.20
-#define OVERHEAD_MAX  0.20
-#define PREEMPTED_MAX 0.05
-#define YIELDED_MAX   0.20
-#define RUNNABLE_MIN  0.10
-#define IDLE_MAX      0.10
-#define SPUN_MAX      0.10
-#define UNENDED_MAX   0.05
-#define UNENDED_MIN   1000000 /* nanoseconds: a program takes time to end */
+#define TIME_MIN     10e6  /* nanoseconds */
+#define TIME_MAX     1e18  /* more is damage */
+#define DAMAGE_MAX   0.001 /* findings per call */
+#define UNNAMED_MAX  0.20
+#define OVERHEAD_MAX 0.20
+#define YIELDED_MAX  0.20
+#define RUNNABLE_MIN 0.10
+#define IDLE_MAX     0.10
+#define SPUN_MAX     0.10
+#define UNENDED_MAX  0.05
+#define UNENDED_MIN  1000000 /* nanoseconds: a program takes time to end */
 
 static const char *plural(uint64_t count)
 {
@@ -151,14 +150,15 @@ static lode_status look_at_sched(struct lode_diagnosis *d, lode_error *error)
                              "Record scheduling events, too ('-E linux:schedule').",
                              error);
     double stolen = d->run.total > 0 ? facts->stolen_time / (d->run.total * 1e9) : 0;
-    d->calls->is_calm = stolen <= PREEMPTED_MAX;
+    d->calls->is_calm = stolen <= CALL_PREEMPTED_MAX;
     d->calls->stolen = stolen;
     if (d->calls->is_calm)
         return LODE_OK;
     return lode_add_note(d, "pre-empted", LODE_NOTE_BIASED, stolen,
                          lode_say(d,
-                                  "Threads were pre-empted for %.0f%% of their time: other programs or "
-                                  "threads used their processors. Shares are of the time without that.",
+                                  "Threads were pre-empted for %.0f%% of their time, not counting where they "
+                                  "spin: other programs or threads used their processors. Shares and "
+                                  "gains of statements are of the time without that.",
                                   100 * stolen),
                          error);
 }

@@ -79,3 +79,14 @@ enum call_role lode_call_role(const char *name)
             return roles[i].role;
     return ROLE_NONE;
 }
+
+bool lode_call_spins(const char *name)
+{
+    static const char *const patterns[] = {"sched_yield", "pthread_yield", "pthread_spin_*",
+                                           "std::this_thread::yield*"};
+    struct lode_text symbol = lode_activity_symbol(name ? name : "");
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (lode_activity_matches(patterns[i], symbol))
+            return true;
+    return false;
+}

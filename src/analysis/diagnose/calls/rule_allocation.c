@@ -75,8 +75,8 @@ static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
     lode_call_gain(&draft, share);
     draft.statement.function = lode_call_name(d, place.best->holder);
     draft.statement.text =
-        lode_say(d, "Allocating and freeing memory takes %.0f%% of the run time, most in %s.", 100 * share,
-                 lode_call_pair_name(d, place.best));
+        lode_say(d, "Allocating and freeing memory takes %.0f%% of %s, most in %s.", 100 * share,
+                 lode_call_basis(d, "the run time"), lode_call_pair_name(d, place.best));
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,

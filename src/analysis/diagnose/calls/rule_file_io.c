@@ -51,14 +51,15 @@ static lode_status state(struct lode_diagnosis *d, const struct io *io, const ch
 {
     const struct call_pair *best = io->place.best;
     bool is_small = id[0] == 's';
+    const char *basis = lode_call_basis(d, "the run time");
     struct draft draft = {.statement = {.id = id, .confidence = io->is_beside ? LODE_POSSIBLE : LODE_LIKELY}};
     lode_call_gain(&draft, io->corrected);
     draft.statement.function = lode_call_name(d, best->holder);
     draft.statement.text =
-        is_small ? lode_say(d, "Many short calls of file I/O take %.0f%% of the run time, most of them %s.",
-                            100 * io->corrected, lode_call_pair_name(d, best))
-                 : lode_say(d, "File I/O takes %.0f%% of the run time, most of it in %s.",
-                            100 * io->corrected, lode_call_pair_name(d, best));
+        is_small ? lode_say(d, "Many short calls of file I/O take %.0f%% of %s, most of them %s.",
+                            100 * io->corrected, basis, lode_call_pair_name(d, best))
+                 : lode_say(d, "File I/O takes %.0f%% of %s, most of it in %s.", 100 * io->corrected, basis,
+                            lode_call_pair_name(d, best));
     draft.statement.advice = is_small ? "Try to gather them in a buffer." : NULL;
     lode_call_show_callers(
         d,

@@ -107,8 +107,9 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
     draft.statement.function = first;
     lode_call_gain(&draft, lode_call_share(d, use->waiting));
     draft.statement.text =
-        lode_say(d, "Threads wait %.0f%% of their time for a lock that is taken in %s%s%s.", 100 * share,
-                 first, has_second ? " and " : "", has_second ? lode_call_name(d, users[1]->holder) : "");
+        lode_say(d, "Threads wait %.0f%% of %s for a lock that is taken in %s%s%s.", 100 * share,
+                 lode_call_basis(d, "their time"), first, has_second ? " and " : "",
+                 has_second ? lode_call_name(d, users[1]->holder) : "");
     double waiting = (double)waiting_of(d->calls, users[0]);
     lode_call_show_callers(
         d,

@@ -61,8 +61,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     lode_call_gain(&draft, lode_call_share(d, find_excess(facts, slow - 1)));
     draft.statement.function = name;
     draft.statement.text =
-        lode_say(d, "A few calls of %s are slow: what calls take above the median is %.0f%% of the run time.",
-                 name, 100 * draft.statement.gain);
+        lode_say(d, "A few calls of %s are slow: what calls take above the median is %.0f%% of %s.", name,
+                 100 * draft.statement.gain, lode_call_basis(d, "the run time"));
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,

@@ -87,9 +87,9 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "mpi", .confidence = LODE_LIKELY}};
     lode_call_gain(&draft, share);
     draft.statement.function = lode_call_name(d, place.best->entry);
-    draft.statement.text = lode_say(d, "MPI takes %.0f%% of the run time, %s in %s.", 100 * share,
-                                    place.part > 0.5 * place.time ? "mostly" : "the largest part",
-                                    lode_call_pair_name(d, place.best));
+    draft.statement.text = lode_say(
+        d, "MPI takes %.0f%% of %s, %s in %s.", 100 * share, lode_call_basis(d, "the run time"),
+        place.part > 0.5 * place.time ? "mostly" : "the largest part", lode_call_pair_name(d, place.best));
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,

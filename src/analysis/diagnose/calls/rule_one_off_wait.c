@@ -83,8 +83,9 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_call_name(d, pair->holder);
     lode_call_gain(&draft, share);
     draft.statement.function = name;
-    draft.statement.text = lode_say(d, "%s waits once for %s, %.0f%% of the run time.", name,
-                                    lode_call_amount(d, wait.time), 100 * share);
+    draft.statement.text =
+        lode_say(d, "%s waits once for %s, %.0f%% of %s.", name, lode_call_amount(d, wait.time), 100 * share,
+                 lode_call_basis(d, "the run time"));
     lode_call_show_callers(d,
                            lode_add_evidence(&draft,
                                              lode_say(d, "%s: %s in one wait", lode_call_pair_name(d, pair),

@@ -35,8 +35,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_call_name(d, best);
     draft.statement.function = name;
     draft.statement.text =
-        lode_say(d, "%s calls itself: %" PRIu64 " calls from %" PRIu64 " outside, %.0f%% of the run time.",
-                 name, function->calls, function->outer, 100 * share);
+        lode_say(d, "%s calls itself: %" PRIu64 " calls from %" PRIu64 " outside, %.0f%% of %s.", name,
+                 function->calls, function->outer, 100 * share, lode_call_basis(d, "the run time"));
     lode_call_show_callers(d,
                            lode_add_evidence(&draft,
                                              lode_say(d, "%.3g calls for each from outside",

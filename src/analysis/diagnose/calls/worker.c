@@ -89,6 +89,7 @@ static void learn(struct call_worker *w, const lode_function *function)
         activity = LODE_ACTIVITY_LOCK;
     known->activity = (unsigned char)activity;
     known->role = (unsigned char)role;
+    known->spins = activity == LODE_ACTIVITY_LOCK && lode_call_spins(function->name);
     known->is_known = true;
 }
 
@@ -248,6 +249,8 @@ static bool enter(struct call_worker *w, const lode_event *event)
     frame->path = (unsigned char)lode_activity_below(above->path, known->activity);
     frame->is_useful = (CALL_NOT_USEFUL >> frame->path & 1) == 0;
     frame->in_body = above->in_body | (known->role == ROLE_BODY);
+    frame->spins = CALL_SPINNING >> frame->path & 1 ||
+                   (frame->path == LODE_ACTIVITY_LOCK && (known->spins || above->spins));
     if (!place_call(w, frame, above, known, index + 1))
         return false;
     if (w->track.entry == 0)
@@ -345,8 +348,8 @@ static bool end_off(struct call_worker *w, const lode_event *event)
     if (w->is_preempted) {
         w->track.preempted += took;
         w->track.yielded += frame->path == LODE_ACTIVITY_MPI ? took : 0;
-        w->track.stolen += frame->is_useful ? took : 0;
-        w->track.time[CALL_WAITING >> frame->path & 1 ? frame->path : LODE_ACTIVITY_OFF_CPU] += took;
+        w->track.stolen += w->depth && !frame->spins ? took : 0;
+        w->track.time[frame->spins ? frame->path : LODE_ACTIVITY_OFF_CPU] += took;
         return true;
     }
     w->track.blocked += took;
