@@ -6,6 +6,7 @@ of each kind in mind. A table has the columns in this order, and the fields of t
 """
 
 import functools
+import math
 import re
 import sys
 import tempfile
@@ -16,7 +17,7 @@ DOCUMENT = cli.ROOT / "doc" / "csv.md"
 ROW = re.compile(r"^\| `lode ([^`]+)` \| ([\w, ]+) \|$", re.M)
 SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 # In CSV these are text; in JSON they are arrays or objects.
-STRUCTURES = {"labels", "id_tuple", "rank", "rank_physical", "attributes", "statistics", "scopes"}
+STRUCTURES = {"labels", "id_tuple", "rank", "rank_physical", "attributes", "statistics", "scopes", "explains", "evidence"}
 
 
 def documented():
@@ -67,6 +68,24 @@ def columns_are_fields_of_json(program):
                       sorted(set(fields) - set(columns)))
 
 
+def tables_of_a_diagnosis_have_the_values_of_json(program):
+    words = ["diagnose", "DB", "--base", "OTHER"]
+    answer = cli.parse_json(run(program, words, "--json").out)
+    for name in ("activities", "statements", "quality", "efficiency", "gone", "rules"):
+        header, rows = cli.csv_rows(run(program, words, "--csv", "--table", name).out)
+        wanted = [answer[name]] if isinstance(answer[name], dict) else answer[name]
+        wrong = [(key, cell, row[key]) for row, cells in zip(wanted, rows) for key, cell in zip(header, cells) if not is_same(cell, row[key])]
+        program.check((wanted or name == "gone") and len(rows) == len(wanted) and not wrong, f"lode diagnose --csv --table {name}: the values of JSON", wrong)
+
+
+def is_same(cell, value):
+    if isinstance(value, bool):
+        return cell == str(value).lower()
+    if isinstance(value, float | int):
+        return math.isclose(float(cell), value, rel_tol=1e-12)
+    return cell == (value or "")
+
+
 def unknown_tables_are_refused(program):
     program.says(program.run("profiles", "made-small", "--csv", "--table", "nothing"), 2,
                  "the answer has no table 'nothing'; there are: rows, distribution", "--table with an unknown name")
@@ -75,4 +94,4 @@ def unknown_tables_are_refused(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, header_lines_are_as_documented, columns_are_fields_of_json, unknown_tables_are_refused))
+    sys.exit(cli.main(__doc__, header_lines_are_as_documented, columns_are_fields_of_json, tables_of_a_diagnosis_have_the_values_of_json, unknown_tables_are_refused))

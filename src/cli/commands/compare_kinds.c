@@ -87,7 +87,7 @@ static int can_compare(const compare_job *job, char reason[REASON_SIZE])
 
 static const out_column activity_columns[] = {
     {"activity", "", OUT_STRING, OUT_DATA_ONLY},
-    {"title", "Time of threads", OUT_STRING, OUT_ALWAYS},
+    {"title", "Time of threads", OUT_PROSE, OUT_ALWAYS},
     {"base_percent", "Base", OUT_PERCENT, OUT_ALWAYS},
     {"new_percent", "New", OUT_PERCENT, OUT_ALWAYS},
     {"difference", "Difference", OUT_CHANGE, OUT_ALWAYS},

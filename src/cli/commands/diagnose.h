@@ -24,6 +24,10 @@ lode_statement_change diagnose_change(const lode_diagnosis *base, const lode_sta
                                       const lode_statement **before);
 /* Whether a statement of the base is not made any more. */
 int diagnose_is_gone(const diagnose_page *page, const lode_statement *before);
+/* "left out", "biased", "too little", "damaged". */
+const char *diagnose_level_name(lode_note_level level);
+/* The tables of CSV, other than activities. */
+void diagnose_csv(out *o, const diagnose_page *page);
 /* The members of the JSON document. */
 void diagnose_json(out *o, const diagnose_page *page);
 /* An item of "quality" in JSON. */

@@ -169,12 +169,17 @@ static void json_efficiency(out *o, const lode_efficiency *e)
     json_object_end(o);
 }
 
+const char *diagnose_level_name(lode_note_level level)
+{
+    static const char *const names[] = {"left out", "biased", "too little", "damaged"};
+    return names[level];
+}
+
 void diagnose_json_note(out *o, const lode_quality_note *note)
 {
-    static const char *const levels[] = {"left out", "biased", "too little", "damaged"};
     json_object(o, NULL);
     json_text(o, "id", note->id);
-    json_text(o, "level", levels[note->level]);
+    json_text(o, "level", diagnose_level_name(note->level));
     json_text(o, "text", note->text);
     json_real(o, "value", note->value);
     json_object_end(o);

@@ -136,7 +136,7 @@ static void say_run(out *o, const diagnose_page *page)
 
 static const out_column activity_columns[] = {
     {"activity", "", OUT_STRING, OUT_DATA_ONLY},
-    {"title", "Time of threads", OUT_STRING, OUT_ALWAYS},
+    {"title", "Time of threads", OUT_PROSE, OUT_ALWAYS},
     {"percent", "%", OUT_PERCENT, OUT_ALWAYS},
     {"time", "Total", OUT_REAL, OUT_ALWAYS},
 };
@@ -165,7 +165,7 @@ static void print_activities(out *o, const lode_diagnosis *d)
 }
 
 static const out_column part_columns[] = {
-    {"part", "Efficiency", OUT_STRING, OUT_TEXT_ONLY},
+    {"part", "Efficiency", OUT_PROSE, OUT_TEXT_ONLY},
     {"percent", "%", OUT_PERCENT, OUT_TEXT_ONLY},
     {"meaning", "", OUT_PROSE, OUT_TEXT_ONLY},
 };
@@ -291,12 +291,24 @@ static const out_column statement_columns[] = {
     {"number", "#", OUT_NUMBER, OUT_TEXT_ONLY},
     {"gain", "At most", OUT_PERCENT, OUT_TEXT_ONLY},
     {"text", "Statement", OUT_PROSE, OUT_TEXT_ONLY},
+    {"confidence", "Confidence", OUT_PROSE, OUT_TEXT_ONLY},
     {"command", "Shows more", OUT_STRING, OUT_TEXT_ONLY},
 };
 
+/* A row below a statement. */
+static void put_detail(out *o, const char *text, const char *command)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_none(o);
+    out_cell_none(o);
+    out_cell_text(o, text);
+    out_cell_none(o);
+    out_cell_text(o, command);
+    out_row_end(o);
+}
+
 static void put_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
-    const char *path = page->path;
     char change[64], confidence[96];
     describe_change(change, page, statement);
     (void)snprintf(confidence, sizeof confidence, "%s%s", lode_confidence_name((int)statement->confidence),
@@ -309,17 +321,15 @@ static void put_statement(out *o, unsigned number, const lode_statement *stateme
         out_cell_none(o);
     out_cell_text(o, statement->text);
     out_cell_text(o, confidence);
+    out_cell_none(o);
     out_row_end(o);
     for (size_t i = 0; i < statement->evidence_count; i++) {
-        char *line = command_of(&statement->evidence[i], path);
-        out_row(o, STYLE_PLAIN);
-        out_cell_none(o);
-        out_cell_none(o);
-        out_cell_text(o, statement->evidence[i].text);
-        out_cell_text(o, line);
-        out_row_end(o);
+        char *line = command_of(&statement->evidence[i], page->path);
+        put_detail(o, statement->evidence[i].text, line);
         free(line);
     }
+    if (statement->advice)
+        put_detail(o, statement->advice, NULL);
 }
 
 static int is_hot_spot(const lode_statement *statement)
@@ -337,7 +347,9 @@ static void say_hot_spot(out *o, const char *path, const lode_statement *stateme
 {
     out_gap(o);
     if (out_format_of(o) == OUT_MARKDOWN) {
-        out_say(o, "Most work: %s", statement->text);
+        char *line = command_of(&statement->evidence[0], path);
+        out_say(o, "Most work: %s%s%s", statement->text, line ? " Shows more: " : "", line ? line : "");
+        free(line);
         return;
     }
     say_wrapped(o, "Most work: ", statement->text, 11);
@@ -357,7 +369,7 @@ static void say_statements(out *o, const diagnose_page *page)
             hidden++;
         } else if (is_markdown) {
             if (shown == 0)
-                out_table(o, OUT_SIDE, "statements", statement_columns, 4, UNIT_COUNT);
+                out_table(o, OUT_SIDE, "statements", statement_columns, 5, UNIT_COUNT);
             put_statement(o, ++shown, statement, page);
         } else {
             out_gap(o);
@@ -421,6 +433,8 @@ void diagnose_print(out *o, const diagnose_page *page)
         out_gap(o);
         print_activities(o, d);
     }
+    if (out_format_of(o) == OUT_CSV)
+        diagnose_csv(o, page);
     if (out_is_prose(o)) {
         print_efficiency(o, lode_diagnosis_efficiency(d), lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0);
         say_statements(o, page);
