@@ -30,6 +30,7 @@ STORES = {
     "mpi": database(ranks(4, [7.0] * 4, [3.0] * 4)),
     "mpi, little": database(ranks(4, [8.3] * 4, [1.7] * 4)),
     "mpi, noise": database(ranks(4, [6.97] * 4, [3.03] * 4)),
+    "mpi, rounded": database(ranks(4, [6.94] * 4, [3.06] * 4)),
     "mpi, more": database(ranks(4, [5.0] * 4, [5.0] * 4)),
     "serial": database(openmp(4, 5.0, [4.8] * 4, [0.1, 5.1, 5.1, 5.1])),
     "waiting": database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({WAIT: 10.0}, thread=1, line=(0, 10))]),
@@ -88,6 +89,9 @@ def main():
                 wrong.append("the text does not say so")
             tap.check(not wrong, f"{new} after {base}: {id or 'nothing'} {change or ''}", wrong)
         different_kinds(tap, options.lode, paths["mpi"], Path(name))
+        for limit, status in (("31%", 1), ("30.6%", 1), ("31.1%", 0)):
+            done = subprocess.run([options.lode, "diagnose", "--fail-on", f"likely:{limit}", paths["mpi, rounded"]], capture_output=True, timeout=300)
+            tap.check(done.returncode == status and b"at most 31%" in done.stdout, f"30.6 %, printed as 31 %, against {limit}", [done])
         alone = ask(options.lode, paths["mpi"])
         tap.check(alone["base"] is None and alone["gone"] == [] and all(s["change"] is None for s in alone["statements"]), "without --base nothing is compared",
                   [alone])

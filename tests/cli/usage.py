@@ -90,6 +90,7 @@ WRONG_QUESTIONS = {
     "trace --from 5s --to 1s {0}": r"{0}: --from must be before --to and before the end of the traces",
     "trace --from 1h {0}": r"{0}: --from must be before --to and before the end of the traces",
     "trace made-small-notraces": r"made-small-notraces: the database has no traces",
+    "efficiency --weak {0}": r"--weak is for several stores \(see 'lode help efficiency'\)",
     "replay {0}": r"{0} is a database; 'lode replay' is for recordings \(see 'lode help'\)",
     "top --min-time 1us {0}": r"{0} is a database; --min-time is for recordings \(see 'lode help top'\)",
     "top --sort calls {0}": r"{0} is a database; --sort calls is for recordings \(see 'lode help top'\)",

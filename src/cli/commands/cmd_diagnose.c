@@ -6,6 +6,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ typedef struct diagnose_options {
 /* What fails: statements of this confidence and gain, and above. */
 typedef struct threshold {
     int confidence;
-    double gain;
+    double percent;
 } threshold;
 
 /* "likely", "sure:10%". Never for less than a likely statement. */
@@ -42,7 +43,7 @@ static int read_threshold(threshold *t, const char *text)
         int is_number = end != colon + 1 && percent >= 0 && percent <= 100;
         if (!is_number || (*end && strcmp(end, "%") != 0))
             return report("--fail-on takes a gain of 0%% to 100%%, not '%.60s'", colon + 1);
-        t->gain = percent / 100;
+        t->percent = percent;
     }
     return EXIT_DONE;
 }
@@ -70,9 +71,11 @@ int diagnose_open_kinds(lode_kind_rules **kinds, const char *path)
     return status;
 }
 
+/* Gains are compared as they are printed: in whole per cent. */
 static int counts(const threshold *t, const lode_statement *statement)
 {
-    return statement->has_gain && (int)statement->confidence >= t->confidence && statement->gain >= t->gain;
+    return statement->has_gain && (int)statement->confidence >= t->confidence &&
+           rint(100 * statement->gain) >= t->percent;
 }
 
 /* A rule could not look at the base. */

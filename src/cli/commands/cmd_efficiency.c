@@ -246,6 +246,8 @@ static int efficiency_usage(const invocation *call)
     int is_part = options->by || options->phases || call->shared->from.is_given || call->shared->to.is_given;
     if (call->operand_count > 1 && is_part)
         return report("--by, --phases, --from and --to are for one STORE (see 'lode help efficiency')");
+    if (call->operand_count < 2 && options->weak)
+        return report("--weak is for several stores (see 'lode help efficiency')");
     if (options->phases > LODE_PHASES_MAX)
         return report("--phases takes at most %d", LODE_PHASES_MAX);
     return EXIT_DONE;
