@@ -157,7 +157,8 @@ static struct lode_text text_of(const char *string)
     return (struct lode_text){string, strnlen(string, LODE_NAME_COMPARED)};
 }
 
-lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module, const char *name)
+/* The first rule of a user that matches; NULL: none. */
+static const struct user_rule *find_rule(const lode_kind_rules *rules, const char *module, const char *name)
 {
     size_t count = rules ? rules->items.count : 0;
     const struct user_rule *items = rules ? rules->items.items : NULL;
@@ -167,15 +168,24 @@ lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module,
     for (size_t i = 0; i < count; i++)
         if ((lode_activity_matches(items[i].module, tail) || lode_activity_matches(items[i].module, path)) &&
             lode_activity_matches(items[i].name, symbol))
-            return items[i].activity;
-    return lode_activity_of_names(module, name);
+            return &items[i];
+    return NULL;
+}
+
+lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module, const char *name)
+{
+    const struct user_rule *rule = find_rule(rules, module, name);
+    return rule ? rule->activity : lode_activity_of_names(module, name);
 }
 
 lode_activity lode_activity_of_call(const lode_kind_rules *rules, const lode_function *function)
 {
     char stub[LODE_NAME_COMPARED + sizeof "@plt"];
     const char *module = function->module ? function->module->path : NULL;
-    lode_activity activity = lode_activity_of(rules, module, function->name);
+    const struct user_rule *rule = find_rule(rules, module, function->name);
+    if (rule)
+        return rule->activity;
+    lode_activity activity = lode_activity_of_names(module, function->name);
     if (activity != LODE_ACTIVITY_OWN || !function->is_stub || function->name == NULL)
         return activity;
     (void)snprintf(stub, sizeof stub, "%.*s@plt", LODE_NAME_COMPARED, function->name);

@@ -584,6 +584,34 @@ def damaged_files_are_said(tap, lode, folder):
               "a malformed line of task.txt: a note, and what does not compare threads is judged", [said["quality"], said["statements"]])
 
 
+def rules_of_a_user_decide(tap, lode, folder):
+    """Also that a function of a library is one of the program."""
+    path = write(folder / "kinds", io(20, 1 * MS, 40 * MS))
+    (folder / "kinds.txt").write_text("own * write\n")
+    said = [{s["id"] for s in ask(lode, path, *options)["statements"]} - {"hot-spot"} for options in ((), ("--kinds", folder / "kinds.txt"))]
+    tap.check(said == [{"file-io"}, set()], "a rule of the user says that write is own code", said)
+
+
+def texts_name_the_largest(tap, lode, folder):
+    """Five callers with a fifth each have no most; the evidence of churn is the function that is called most."""
+    def fill(thread):
+        for _ in range(50):
+            thread.work("solve", 1000)
+            for name in "abcde":
+                with thread.call("use_" + name):
+                    thread.work("malloc", 50)
+    text = ask(lode, write(folder / "equal", main_with(fill)))["statements"][0]["text"]
+    tap.check("the largest part in malloc" in text, "no part is called most that is not", [text])
+
+    def build(thread):
+        with thread.call("build"):
+            thread.work("calloc", 1)
+            for _ in range(100_000):
+                thread.work("malloc", 0.2)
+    texts = [e["text"] for s in ask(lode, write(folder / "build", main_with(build)))["statements"] if s["id"] == "churn" for e in s["evidence"]]
+    tap.check(texts and texts[0].startswith("malloc below build"), "churn shows the function that is called most", texts)
+
+
 def commands_fail(said):
     for s in said["statements"]:
         for evidence in s["evidence"]:
@@ -637,6 +665,8 @@ def main():
             if options.only in case[0]:
                 look_at(tap, options.lode, Path(name), case)
         parts_of_openmp_runs_add_up(tap, options.lode, Path(name))
+        rules_of_a_user_decide(tap, options.lode, Path(name))
+        texts_name_the_largest(tap, options.lode, Path(name))
         damaged_files_are_said(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))
     return tap.finish()

@@ -220,6 +220,8 @@ struct call_place {
     const struct call_pair *best; /* NULL: none */
 };
 struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activities);
+/* "most", or "the largest part" if `best` has less than half of the time. */
+const char *lode_call_most(const struct call_place *place);
 /* All its time but pre-emption. */
 double lode_call_pair_time(const struct call_pair *pair);
 

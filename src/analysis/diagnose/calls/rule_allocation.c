@@ -14,7 +14,7 @@
 #define ALLOCATION_MIN 0.05
 #define JUDGED_MIN     2000.0 /* nanoseconds */
 
-/* Allocations by one function; `pair` is the last of its pairs. */
+/* Allocations by one function; `pair` has the most of them. */
 struct user {
     uint32_t holder;
     uint64_t calls;
@@ -32,6 +32,7 @@ static struct user find_user(const struct call_facts *facts)
         if (user.holder != pair->holder)
             user = (struct user){pair->holder, 0, pair};
         user.calls += pair->calls;
+        user.pair = pair->calls > user.pair->calls ? pair : user.pair;
         if (user.calls > best.calls)
             best = user;
     }
@@ -74,9 +75,9 @@ static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "allocation", .confidence = LODE_LIKELY}};
     lode_call_gain(&draft, share);
     draft.statement.function = lode_call_name(d, place.best->holder);
-    draft.statement.text =
-        lode_say(d, "Allocating and freeing memory takes %.0f%% of %s, most in %s.", 100 * share,
-                 lode_call_basis(d, "the run time"), lode_call_pair_name(d, place.best));
+    draft.statement.text = lode_say(d, "Allocating and freeing memory takes %.0f%% of %s, %s in %s.",
+                                    100 * share, lode_call_basis(d, "the run time"), lode_call_most(&place),
+                                    lode_call_pair_name(d, place.best));
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,

@@ -21,8 +21,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const char *pair = lode_call_pair_name(d, place.best);
     lode_call_gain(&draft, share);
     draft.statement.function = lode_call_name(d, place.best->holder);
-    draft.statement.text = lode_say(d, "Copying memory takes %.0f%% of %s, most in %s.", 100 * share,
-                                    lode_call_basis(d, "the run time"), pair);
+    draft.statement.text = lode_say(d, "Copying memory takes %.0f%% of %s, %s in %s.", 100 * share,
+                                    lode_call_basis(d, "the run time"), lode_call_most(&place), pair);
     lode_call_show_callers(d,
                            lode_add_evidence(&draft,
                                              lode_say(d, "%s: %s in %" PRIu64 " calls", pair,

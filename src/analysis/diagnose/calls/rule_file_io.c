@@ -56,10 +56,11 @@ static lode_status state(struct lode_diagnosis *d, const struct io *io, const ch
     lode_call_gain(&draft, io->corrected);
     draft.statement.function = lode_call_name(d, best->holder);
     draft.statement.text =
-        is_small ? lode_say(d, "Many short calls of file I/O take %.0f%% of %s, most of them %s.",
-                            100 * io->corrected, basis, lode_call_pair_name(d, best))
-                 : lode_say(d, "File I/O takes %.0f%% of %s, most of it in %s.", 100 * io->corrected, basis,
-                            lode_call_pair_name(d, best));
+        is_small
+            ? lode_say(d, "Many short calls of file I/O take %.0f%% of %s, %s in %s.", 100 * io->corrected,
+                       basis, lode_call_most(&io->place), lode_call_pair_name(d, best))
+            : lode_say(d, "File I/O takes %.0f%% of %s, %s in %s.", 100 * io->corrected, basis,
+                       lode_call_most(&io->place), lode_call_pair_name(d, best));
     draft.statement.advice = is_small ? "Try to gather them in a buffer." : NULL;
     lode_call_show_callers(
         d,

@@ -28,15 +28,16 @@ struct balance {
     uint64_t takes, drops;
 };
 
-static struct balance count_calls(const struct call_facts *facts, uint32_t holder)
+/* Pairs of one function follow each other, the one without a library function first. */
+static struct balance count_calls(const struct call_facts *facts, const struct call_pair *first)
 {
     struct balance b = {0};
-    for (size_t i = 0; i < facts->pair_count; i++) {
-        const struct call_pair *pair = &facts->pairs[i];
+    const struct call_pair *end = facts->pairs + facts->pair_count;
+    for (const struct call_pair *pair = first; pair < end && pair->holder == first->holder; pair++) {
         enum call_role role =
             pair->entry ? (enum call_role)facts->functions[pair->entry - 1].role : ROLE_NONE;
-        b.takes += pair->holder == holder && role == ROLE_TAKE ? pair->calls : 0;
-        b.drops += pair->holder == holder && role == ROLE_DROP ? pair->calls : 0;
+        b.takes += role == ROLE_TAKE ? pair->calls : 0;
+        b.drops += role == ROLE_DROP ? pair->calls : 0;
     }
     return b;
 }
@@ -52,7 +53,7 @@ static uint64_t waiting_of(const struct call_facts *facts, const struct call_pai
         return facts->functions[pair->entry - 1].role == ROLE_TAKE ? pair->waiting : 0;
     if (pair->blocked == 0 || pair->holder == 0)
         return 0;
-    struct balance b = count_calls(facts, pair->holder);
+    struct balance b = count_calls(facts, pair);
     return b.drops >= DROPS_MIN && b.drops > MISSED * b.takes ? pair->blocked : 0;
 }
 
@@ -107,7 +108,7 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
     draft.statement.function = first;
     lode_call_gain(&draft, lode_call_share(d, use->waiting));
     draft.statement.text =
-        lode_say(d, "Threads wait %.0f%% of %s for a lock that is taken in %s%s%s.", 100 * share,
+        lode_say(d, "Threads wait %.0f%% of %s for locks that are taken in %s%s%s.", 100 * share,
                  lode_call_basis(d, "their time"), first, has_second ? " and " : "",
                  has_second ? lode_call_name(d, users[1]->holder) : "");
     double waiting = (double)waiting_of(d->calls, users[0]);
@@ -121,8 +122,9 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
                                        first, lode_call_amount(d, waiting)),
             waiting / 1e9, "seconds"),
         users[0]->entry ? users[0]->entry : users[0]->holder);
-    lode_add_evidence(&draft, lode_say(d, "locks are held for %.0f%% of the run time", 100 * rho), rho,
-                      "share");
+    lode_add_evidence(&draft,
+                      lode_say(d, "threads hold locks for %.0f%% of the run time, all together", 100 * rho),
+                      rho, "share");
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
 }

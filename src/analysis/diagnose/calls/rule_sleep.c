@@ -21,8 +21,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "sleep", .confidence = LODE_POSSIBLE}};
     const char *pair = lode_call_pair_name(d, place.best);
     draft.statement.function = lode_call_name(d, place.best->holder);
-    draft.statement.text = lode_say(d, "Threads sleep %.0f%% of %s, most in %s.", 100 * share,
-                                    lode_call_basis(d, "their time"), pair);
+    draft.statement.text = lode_say(d, "Threads sleep %.0f%% of %s, %s in %s.", 100 * share,
+                                    lode_call_basis(d, "their time"), lode_call_most(&place), pair);
     draft.statement.advice = "If they wait for something, try to wake them instead.";
     lode_call_show_callers(
         d,

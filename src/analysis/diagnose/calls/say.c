@@ -28,6 +28,11 @@ const char *lode_call_pair_name(struct lode_diagnosis *d, const struct call_pair
     return lode_say(d, "%s below %s", lode_call_name(d, pair->entry), lode_call_name(d, pair->holder));
 }
 
+const char *lode_call_most(const struct call_place *place)
+{
+    return place->part > 0.5 * place->time ? "most" : "the largest part";
+}
+
 const char *lode_call_basis(struct lode_diagnosis *d, const char *words)
 {
     return d->calls->stolen > CALL_PREEMPTED_MAX ? lode_say(d, "%s without pre-emption", words) : words;
