@@ -345,6 +345,8 @@ CASES = [
     ("65 attributes of a request", lambda: service(slow_by(every(20), never), count=120, **innocent(64), tenant=lambda i: f"t{i % 20}"), {"slow-method"},
      {"many-keys"}),
 ]
+# What a text has to contain.
+TEXTS = {"slow calls of a method that others do not call": "it is called once, and never in other requests."}
 # Rules that must not speak where the rest is open.
 NOT = {"long requests that are in flight for long": "queueing", "waiting of 99 requests": "queueing"}
 
@@ -489,6 +491,7 @@ def try_case(tap, options, folder, case):
     found = {s["id"] for s in said["statements"]}
     wrong = [] if ids is None or found == ids else [f"said {sorted(found)}, not {sorted(ids)}"]
     wrong += [f"{NOT[name]} is said"] if NOT.get(name) in found else []
+    wrong += [] if any(TEXTS.get(name, "") in s["text"] for s in said["statements"]) or name not in TEXTS else [f"{TEXTS[name]} is not said"]
     said_notes = {note["id"] for note in said["quality"]}
     wrong += [] if said_notes == notes else [f"notes {sorted(said_notes)}, not {sorted(notes)}"]
     if not notes - {"clock", "short-calls"}:

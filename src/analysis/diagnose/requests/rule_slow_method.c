@@ -115,7 +115,8 @@ static const char *describe(struct lode_diagnosis *d, const struct contrast *met
         return lode_say(d, "it takes %s itself instead of %s: waiting, or calls that are not recorded",
                         lode_request_time(d, method->slow_own), lode_request_time(d, method->other_own));
     if (method->other_calls <= 0)
-        return lode_say(d, "it is called %.3g times, and never in other requests", method->slow_calls);
+        return lode_say(d, "it is called %s, and never in other requests",
+                        method->slow_calls == 1 ? "once" : lode_say(d, "%.3g times", method->slow_calls));
     /* Which of both explains more: the number of calls, or the time of a call. */
     double by_calls = (method->slow_calls - method->other_calls) * usual;
     if (by_calls > (method->slow_own - method->other_own) / 2)
