@@ -53,7 +53,8 @@ lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_le
 struct draft {
     lode_statement statement;
     lode_evidence evidence[EVIDENCE_MAX];
-    lode_statement explained[LODE_EXPLAINS_MAX]; /* in the order of `explains`; their evidence is gone */
+    /* In the order of `explains`; their evidence is gone. */
+    lode_statement explained[LODE_EXPLAINS_MAX];
 };
 
 /* A gain with its 95 % interval; all are cut to 0..1. */
