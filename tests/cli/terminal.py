@@ -68,6 +68,12 @@ def pages_fit_80_columns_in_a_pipe(program):
             program.check(result.status == 0 and result.out and not wrong, f"lode diagnose --all {store} fits 80 columns in a pipe", wrong)
 
 
+def clocks_of_perf_are_times(program):
+    """They count nanoseconds."""
+    result = program.run("diagnose", "toolkit-loops-perf-v0")
+    program.check("run time 987.500 ms, 314 samples of perf::cpu-clock\n" in result.out, "perf::cpu-clock is shown as a time", [result])
+
+
 def colours_of_a_replay(program):
     """They change nothing else, and every colour ends with its line."""
     call = ("replay", "mt/uftrace.data")
@@ -152,6 +158,7 @@ def names_without_utf8(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, lines_fit, lines_about_recordings_fit, pages_fit_80_columns_in_a_pipe, colours_of_a_replay, lines_end_without_blanks,
+    sys.exit(cli.main(__doc__, lines_fit, lines_about_recordings_fit, pages_fit_80_columns_in_a_pipe, clocks_of_perf_are_times, colours_of_a_replay,
+                      lines_end_without_blanks,
                       colours_on_a_terminal, colours_only_where_they_are_wanted, width_without_a_terminal, machines_get_the_same_everywhere,
                       progress_is_for_terminals, a_locale_that_is_not_installed, names_without_utf8))

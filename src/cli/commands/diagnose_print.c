@@ -127,11 +127,13 @@ static void say_run(out *o, const diagnose_page *page)
     const char *metric = lode_metric_name(run->metric);
     int length =
         (int)(strstr(metric, " (sec)") ? strstr(metric, " (sec)") - metric : (ptrdiff_t)strlen(metric));
-    format_amount(time, run->run_time, unit_of_metric(metric));
+    metric_unit unit = unit_of_metric(metric);
+    int is_time = unit == UNIT_SECONDS || unit == UNIT_NANOSECONDS;
+    format_amount(time, run->run_time, unit);
     format_count(samples, run->samples);
     say_formatted(o, "%s: %s, run time %s%s%s, %s%s%.*s", run->program[0] ? run->program : page->path, size,
-                  time, run->is_seconds ? "" : " ", run->is_seconds ? "" : metric,
-                  run->samples ? samples : "", run->samples ? " samples of " : "", length, metric);
+                  time, is_time ? "" : " ", is_time ? "" : metric, run->samples ? samples : "",
+                  run->samples ? " samples of " : "", length, metric);
 }
 
 static const out_column activity_columns[] = {

@@ -13,7 +13,9 @@ metric_unit unit_of_metric(const char *name)
 {
     if (strstr(name, "(sec)") || strstr(name, "(s)"))
         return UNIT_SECONDS;
-    if (strstr(name, "(nanoseconds)"))
+    /* The clocks of Linux perf count nanoseconds. */
+    if (strstr(name, "(nanoseconds)") || strcmp(name, "perf::cpu-clock") == 0 ||
+        strcmp(name, "perf::task-clock") == 0)
         return UNIT_NANOSECONDS;
     if (strstr(name, "(B)") || strstr(name, "(bytes)"))
         return UNIT_BYTES;

@@ -124,7 +124,7 @@ static lode_status run_stalls(struct lode_diagnosis *d, lode_error *error)
                           100 * stalled / all, reason)
                : lode_say(d, "GPU instructions wait in %.0f%% of the samples.", 100 * stalled / all);
     lode_set_command(lode_add_evidence(&draft,
-                                       lode_say(d, "%.0f%% of the waiting, in %.3g s of kernels",
+                                       lode_say(d, "it is %.0f%% of the waiting; kernels take %.3g s",
                                                 100 * fmin(1, most / stalled), kernels),
                                        stalled / all, "share"),
                      words);
