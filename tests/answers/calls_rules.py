@@ -77,6 +77,33 @@ def lock_and_more(wait, other):
     return workers(2, fill)
 
 
+def lock_of_library():
+    """A lock of C++, whose functions call those of C: it is held for 300 of 801 microseconds by each of two threads."""
+    def fill(thread, _):
+        for _ in range(50):
+            thread.work("check", 300)
+            with thread.call("transfer"):
+                with thread.call("std::mutex::lock"):
+                    thread.wait("pthread_mutex_lock", 200)
+                thread.work("update", 300)
+                with thread.call("std::mutex::unlock"):
+                    thread.work("pthread_mutex_unlock", 1)
+    return workers(2, fill)
+
+
+def condition_of_library():
+    """A condition of C++ that calls that of C: locks are seldom held."""
+    def fill(thread, _):
+        for _ in range(300):
+            with thread.call("take"):
+                thread.wait("pthread_mutex_lock", 100)
+                with thread.call("std::condition_variable::wait"):
+                    thread.wait("pthread_cond_wait", 500)
+                thread.work("pthread_mutex_unlock", 1)
+            thread.work("use", 500)
+    return workers(2, fill)
+
+
 def condition():
     """A queue: waiting for a condition is no waiting for a lock."""
     def fill(thread, _):
@@ -165,6 +192,27 @@ def waves():
     with parent.call("main"):
         parent.wait("pthread_join", 140 * MS)
     return [parent, *threads]
+
+
+def sequence(count):
+    """Threads that follow each other, without a limit on their number."""
+    threads = []
+    for i in range(count):
+        threads.append(Thread(1001 + i, begin=10 + 20 * i).work("serve", 19))
+    parent = Thread()
+    with parent.call("main"):
+        parent.run(10).wait("pthread_join", 20 * count)
+    return [parent, *threads]
+
+
+def ranks_of_threads():
+    """Two ranks of four threads, each in MPI for 60 % of the time."""
+    threads = [Thread(pid + i, pid) for pid in (200, 300) for i in range(4)]
+    for thread in threads:
+        with thread.call("main"):
+            for _ in range(10):
+                thread.work("solve", 4 * MS).work("MPI_Send", 6 * MS)
+    return threads
 
 
 def connections(gap, times):
@@ -425,6 +473,8 @@ CASES = [
     ("lock: it is seldom held", lock(100, 50, 850), set(), {"lock-not-judged", "-pre-empted"}),
     ("lock: held often, but pre-empted threads had it", lock(500, 200, 900, stolen=100, held_by="preempted"), set(),
      {"lock-not-judged", "pre-empted"}),
+    ("lock: of a library that calls another", lock_of_library(), {"lock"}, set(), {"evidence": "hold locks for 75% of the run"}),
+    ("lock: a condition of a library that calls another", condition_of_library(), {"efficiency"}, {"lock-not-judged"}),
     ("lock: a condition is none", condition(), {"efficiency"}, set()),
     ("pre-empted in unlock: other threads ran", interrupted("pthread_mutex_unlock"), set(), {"pre-empted"}),
     ("pre-empted in sched_yield: that is waiting", interrupted("sched_yield"), {"efficiency"}, {"-pre-empted"}),
@@ -447,6 +497,7 @@ CASES = [
     ("slow thread on few processors", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"oversubscribed"},
      {"processors": 2, "gain": 100 * (1 - 140 / 160)}),
     ("imbalance: threads that follow each other", waves(), set(), set()),
+    ("many threads that follow each other", sequence(4200), set(), {"-oversubscribed"}),
     ("imbalance: threads that overlap, but start one after the other", connections(10, [60 if i == 5 else 11 for i in range(20)]), {"efficiency"}, set()),
     ("imbalance: threads that start in the first two thirds", connections(18, [19, 19, 19, 40]), {"slow-thread", "efficiency"}, set()),
     ("imbalance: threads that start in more than the first two thirds", connections(18, [19, 19, 19, 19, 19, 40]), {"efficiency"}, set()),
@@ -470,6 +521,7 @@ CASES = [
     ("MPI imbalance just above 0.90", ranks([60, 56, 52, 52]), set(), set()),
     ("MPI imbalance just below 0.90", ranks([60, 52, 51, 50]), {"imbalance"}, set(), {"rank": 0}),
     ("MPI", ranks([40, 40], mpi=20), {"mpi"}, set(), {"function": "MPI_Send"}),
+    ("MPI in several threads of each rank", ranks_of_threads(), {"mpi"}, set(), {"function": "MPI_Send", "gain": 60}),
     ("MPI just below 15 %", ranks([40, 40], mpi=6.9), set(), set()),
     ("MPI: a launcher is left out", ranks([40, 40], launcher=True), set(), {"helpers"}),
     ("MPI: ranks yield", ranks([40, 40], mpi=20, yields=1000), set(), {"oversubscribed"}),

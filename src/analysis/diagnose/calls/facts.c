@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SLOTS_LOOKED_AT = 4096 /* with more threads, each has a slot */
-};
-
 #define SECOND         1e9
 #define PARENT_JOINING 0.5  /* of its time */
 #define RUN_LEFT       0.01 /* of the run time, at least */
@@ -129,36 +125,51 @@ static int compare_begins(const void *left, const void *right)
     return (*a)->begin != (*b)->begin ? LODE_COMPARE((*a)->begin, (*b)->begin) : compare_tracks(*a, *b);
 }
 
-static void fill_slots(struct call_facts *facts, const struct call_track *const *order, size_t count)
+/*
+ * Each thread gets the first slot that is free when it begins. A tree finds it: `ends` has the ends
+ * of slots in its second half, and at each node above the smallest one below.
+ */
+static void fill_slots(struct call_facts *facts, const struct call_track *const *order, size_t count,
+                       uint64_t *ends, size_t leaves)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t s = count > SLOTS_LOOKED_AT ? facts->slot_count : 0;
-        while (s < facts->slot_count && facts->slots[s].end > order[i]->begin)
-            s++;
-        facts->slot_count += s == facts->slot_count;
-        facts->slots[s].end = order[i]->end;
-        facts->slots[s].useful += order[i]->useful;
+        size_t node = 1;
+        while (node < leaves)
+            node = ends[2 * node] <= order[i]->begin ? 2 * node : 2 * node + 1;
+        size_t slot = node - leaves;
+        facts->slot_count = slot < facts->slot_count ? facts->slot_count : slot + 1;
+        facts->slots[slot].end = order[i]->end;
+        facts->slots[slot].useful += order[i]->useful;
+        ends[node] = order[i]->end;
+        for (node /= 2; node; node /= 2) {
+            uint64_t left = ends[2 * node], right = ends[2 * node + 1];
+            ends[node] = left < right ? left : right;
+        }
     }
 }
 
 /* Threads that follow each other share a slot; a parent that waits for the others has none. */
 static lode_status make_slots(struct call_facts *facts, lode_error *error)
 {
-    size_t count = 0;
+    size_t count = 0, leaves = 1;
+    while (leaves < facts->track_count)
+        leaves *= 2;
     const struct call_track **order = calloc(facts->track_count + 1, sizeof *order);
+    uint64_t *ends = calloc(leaves * 2, sizeof *ends);
     facts->slots = calloc(facts->track_count + 1, sizeof *facts->slots);
-    lode_status status = order && facts->slots ? LODE_OK : lode_fail_memory(error);
+    lode_status status = order && ends && facts->slots ? LODE_OK : lode_fail_memory(error);
     for (size_t i = 0; status == LODE_OK && i < facts->track_count; i++)
         if (!facts->tracks[i].is_parent && !facts->tracks[i].is_left_out)
             order[count++] = &facts->tracks[i];
     if (count)
         qsort(order, count, sizeof *order, compare_begins);
     if (status == LODE_OK)
-        fill_slots(facts, order, count);
+        fill_slots(facts, order, count, ends, leaves);
     for (size_t i = 0; status == LODE_OK && i < facts->track_count; i++)
         if (facts->tracks[i].is_parent && !facts->tracks[i].is_launcher)
             facts->slots[0].useful += facts->tracks[i].useful;
     free(order);
+    free(ends);
     return status;
 }
 

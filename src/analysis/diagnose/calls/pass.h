@@ -20,6 +20,8 @@ struct call_frame {
     uint32_t pair;                    /* of the library function that it is or is in + 1; 0: none */
     unsigned char path;               /* activity along the call path */
     unsigned char is_useful, in_body, spins;
+    unsigned char is_nested; /* in a call with the same role, such as that of a C++ library */
+    uint16_t roles;          /* a set: those of this and of all calls up to the holder */
 };
 
 /* A lock that is held. */

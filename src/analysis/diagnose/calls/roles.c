@@ -42,7 +42,6 @@ static const struct {
     {ROLE_JOIN, "wait4"},
     {ROLE_JOIN, "waitid"},
     {ROLE_BARRIER, "pthread_barrier_wait"},
-    {ROLE_BARRIER, "std::barrier*"},
     {ROLE_ALLOC, "malloc"},
     {ROLE_ALLOC, "calloc"},
     {ROLE_ALLOC, "realloc"},

@@ -142,10 +142,10 @@ static lode_status note_same_calls(struct lode_diagnosis *d, const struct call_g
     return lode_add_note(
         d, "same-calls", LODE_NOTE_BIASED, group->most / least,
         lode_say(d,
-                 "%zu threads on %u processors made the same number of calls in %s to %s: "
+                 "%zu %s on %u processors made the same number of calls in %s to %s: "
                  "they may share processors, or have slower ones. Unequal work is not judged.",
-                 group->count, d->run.processors, lode_call_amount(d, least),
-                 lode_call_amount(d, group->most)),
+                 group->count, group->kind == GROUP_RANKS ? "ranks" : "threads", d->run.processors,
+                 lode_call_amount(d, least), lode_call_amount(d, group->most)),
         error);
 }
 

@@ -4,7 +4,7 @@
  * Needs: several ranks, enough processors, threads that were seldom pre-empted: ranks spin while
  * they wait. Where all ranks called the same collectives, the time until the last one entered is
  * waiting, the rest is transfer.
- * Gain: time in MPI / (ranks x run time). Likely.
+ * Gain: time in MPI / run time, mean over ranks; of each, its thread with the most. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
 
@@ -76,11 +76,24 @@ static lode_status add_waiting(struct lode_diagnosis *d, struct draft *draft, lo
     return LODE_OK;
 }
 
+/* The time of ranks in MPI: of each, that of its thread with the most. */
+static double find_time(const struct call_facts *facts)
+{
+    double time = 0, most = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        bool is_last = i + 1 == facts->track_count || track[1].pid != track->pid;
+        most = track->is_left_out ? most : fmax(most, (double)track->time[LODE_ACTIVITY_MPI]);
+        time += is_last ? most : 0;
+        most = is_last ? 0 : most;
+    }
+    return time;
+}
+
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
-    double time = lode_call_time(d, CALL_SET(MPI));
-    double share = time / ((double)facts->mpi_processes * lode_call_run(d));
+    double share = find_time(facts) / ((double)facts->mpi_processes * lode_call_run(d));
     struct call_place place = lode_call_place(d, CALL_SET(MPI));
     if (share <= MPI_MIN || place.best == NULL)
         return LODE_OK;

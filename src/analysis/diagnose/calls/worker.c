@@ -256,7 +256,10 @@ static bool enter(struct call_worker *w, const lode_event *event)
     if (w->track.entry == 0)
         w->track.entry = index + 1;
     w->memos[index].active++;
-    if (known->role != ROLE_NONE)
+    uint16_t roles = known->activity == LODE_ACTIVITY_OWN ? 0 : above->roles;
+    frame->is_nested = roles >> known->role & 1;
+    frame->roles = (uint16_t)(roles | 1u << known->role);
+    if (known->role != ROLE_NONE && !frame->is_nested)
         enter_role(w, (enum call_role)known->role, event->time);
     w->depth++;
     return true;
@@ -322,7 +325,8 @@ static bool leave(struct call_worker *w, const lode_event *event)
         return false;
     if (has_ended && frame->pair && w->frames[w->depth].pair == 0 && known->activity != LODE_ACTIVITY_LIB)
         leave_pair(w, frame, event);
-    return known->role == ROLE_NONE || leave_role(w, (enum call_role)known->role, frame, event->time);
+    return known->role == ROLE_NONE || frame->is_nested ||
+           leave_role(w, (enum call_role)known->role, frame, event->time);
 }
 
 /* ---- off-CPU time ---- */
