@@ -148,6 +148,13 @@ def common_and_more(times):
     return workers(len(times), lambda thread, i: thread.work("load", 80 * MS).work("solve", times[i]))
 
 
+def copies_and_tidies(thread, count):
+    with thread.call("pack"):
+        for _ in range(count):
+            thread.work("memcpy", 1 * MS)
+    thread.work("tidy", 20 * MS)
+
+
 def queue():
     """Threads that take work from a queue: some have less because they are pre-empted, and none waits."""
     return workers(4, lambda thread, i: thread.work("use", 40 * MS if i else 80 * MS) if not i else
@@ -460,6 +467,9 @@ def producer(work, use, count=3):
 # (name, threads, ids of statements but hot spots and notes that have to be there, more)
 CASES = [
     ("a thread that computes", main_with(lambda t: t.work("solve", 20 * MS)), set(), {"hot-spot"}),
+    ("a library function that is called often", main_with(lambda t: [t.work("strlen", 0.9) for _ in range(60_000)]), set(), {"hot-spot"}),
+    ("a short function that is called often", main_with(lambda t: [t.work("get", 0.2) for _ in range(100_000)]), set(),
+     {"-hot-spot", "recorder-overhead"}),
     ("too short a run", main_with(lambda t: t.work("solve", 9 * MS)), set(), {"short-run"}),
     ("lock", lock(800, 800, 100), {"lock"}, {"-lock-not-judged"}, {"function": "transfer", "gain": 100 * 800 / 1701, "explains": "efficiency"}),
     ("lock: rwlock", lock(800, 800, 100, take="pthread_rwlock_wrlock", drop="pthread_rwlock_unlock"), {"lock"}, set()),
@@ -486,6 +496,8 @@ CASES = [
     ("slow thread: two slow ones are imbalance", shares([20 * MS, 80 * MS, 80 * MS, 20 * MS]), {"imbalance"}, set()),
     ("slow thread: the function that differs", common_and_more([10 * MS, 10 * MS, 70 * MS, 10 * MS]), {"slow-thread"}, {"helpers"},
      {"thread": 103, "function": "solve"}),
+    ("slow thread: what it copies", workers(4, lambda t, i: copies_and_tidies(t, 40 if i == 2 else 10)), {"slow-thread", "copy"}, {"helpers"},
+     {"function": "pack"}),
     ("imbalance: load balance just below 0.85", shares([100 * MS, 75 * MS, 75 * MS, 85 * MS]), {"imbalance"}, set(), {"thread": 101}),
     ("imbalance: load balance just above 0.85", shares([100 * MS, 80 * MS, 80 * MS, 85 * MS]), set(), set()),
     ("imbalance: barriers", barriers([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, set()),

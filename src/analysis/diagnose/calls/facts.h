@@ -53,6 +53,7 @@ struct call_function {
     uint64_t calls;
     uint64_t outer; /* that ended, and are not inside a call of the same function */
     uint64_t own;   /* running time of the function itself */
+    uint64_t held;  /* useful running time of itself and of library functions that it calls */
     uint64_t total; /* useful running time of outer calls; of library functions, all running time */
     uint64_t most;  /* the largest of one call */
     unsigned char activity, role;
@@ -80,7 +81,7 @@ struct call_collective {
     uint32_t function;
 };
 
-/* The running time of a function itself in one thread. */
+/* What a function holds in one thread. */
 struct call_busy {
     uint32_t function; /* + 1; 0: none */
     uint64_t time;
@@ -108,7 +109,7 @@ struct call_track {
     uint64_t region;             /* useful, inside of bodies of regions */
     uint64_t unended;            /* running time after the last record, in calls that did not end */
     uint32_t entry;              /* its first outermost function + 1; 0: none */
-    /* Functions of the application with the most running time of themselves, the largest first. */
+    /* Functions of the application that hold the most useful running time, the largest first. */
     struct call_busy busy[CALL_BUSY];
     struct call_busy alone; /* the first one outside of OpenMP regions */
     struct call_collective *collectives;

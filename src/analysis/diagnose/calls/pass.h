@@ -39,8 +39,8 @@ struct call_pending {
 struct call_memo {
     uint32_t active;       /* open calls */
     uint32_t holder, pair; /* the last pair */
-    uint64_t alone;        /* running time of itself outside of OpenMP regions, on this track */
-    uint64_t own;          /* running time of itself on this track */
+    uint64_t held;         /* on this track */
+    uint64_t alone;        /* the same outside of OpenMP regions */
 };
 
 struct call_worker {

@@ -89,6 +89,7 @@ static void add_function(struct call_function *sum, const struct call_function *
     sum->calls += more->calls;
     sum->outer += more->outer;
     sum->own += more->own;
+    sum->held += more->held;
     sum->total += more->total;
     sum->most = more->most > sum->most ? more->most : sum->most;
     sum->activity = more->activity;

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hot-spot: one function of the program has more than 20 % of the running time itself. Not a fault.
- * Needs: names. Guard: functions whose calls are mostly shorter than 2 us measure the recorder.
+ * hot-spot: one function of the program or of a system library has more than 20 % of the running
+ * time itself. Not a fault.
+ * Needs: names. Guard: functions whose calls mostly take less than 5 times what recording a call
+ * costs measure the recorder.
  */
 #include "analysis/diagnose/calls/facts.h"
 
 #define HOT_MIN 0.20
 
+/* Other library functions have rules of their own. */
+#define NAMED (CALL_SET(OWN) | CALL_SET(LIB) | CALL_SET(MATH))
+
 enum {
-    JUDGED_MIN = 2000 /* nanoseconds */
+    COSTS_MIN = 5
 };
 
 /* Of calls that did not end, the median is not known. */
 static bool is_short(const struct call_facts *facts, uint32_t f)
 {
     const struct call_function *function = &facts->functions[f];
-    return function->outer ? lode_call_quantile(facts, f, 0.5) < JUDGED_MIN
-                           : function->own < JUDGED_MIN * function->calls;
+    uint64_t least = COSTS_MIN * facts->cost;
+    return function->outer ? lode_call_quantile(facts, f, 0.5) < least
+                           : function->own < least * function->calls;
 }
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
@@ -27,7 +33,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     for (uint32_t f = 0; f < facts->function_count; f++) {
         const struct call_function *function = &facts->functions[f];
         all += (double)function->own;
-        if (!function->is_known || function->activity != LODE_ACTIVITY_OWN || is_short(facts, f))
+        if (!function->is_known || !(NAMED >> function->activity & 1) || is_short(facts, f))
             continue;
         const struct call_function *best = hot ? &facts->functions[hot - 1] : NULL;
         if (best == NULL || function->own > best->own ||

@@ -23,6 +23,7 @@
 #define WAITED_MIN  (1.0 / 3)
 #define SHARING_MAX 2.0
 #define CALLS_ALIKE 0.01
+#define PLACE_MIN   0.30 /* of the difference, for a function to be named */
 
 enum {
     CALLS_MIN = 1000
@@ -53,8 +54,8 @@ static const char *describe(struct lode_diagnosis *d, const struct call_group *g
 
 /* The function in which a thread does more than others. */
 struct excess {
-    uint32_t function; /* + 1 */
-    double time, mean;
+    uint32_t function; /* + 1; 0: none */
+    double time, mean; /* with library functions that it calls */
 };
 
 static struct excess find_excess(const struct call_facts *facts, const struct call_group *group)
@@ -69,8 +70,8 @@ static struct excess find_excess(const struct call_facts *facts, const struct ca
     }
     for (size_t i = 0; i < CALL_BUSY && busy[i].function; i++) {
         double time = (double)busy[i].time,
-               mean = (double)facts->functions[busy[i].function - 1].own / threads;
-        if (best.function == 0 || time - mean > best.time - best.mean)
+               mean = (double)facts->functions[busy[i].function - 1].held / threads;
+        if (time - mean > fmax(best.time - best.mean, PLACE_MIN * (group->most - group->mean)))
             best = (struct excess){busy[i].function, time, mean};
     }
     return best;
@@ -83,9 +84,8 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
     static const char *const words[] = {"profiles", NULL};
     const struct call_member *longest = &group->members[group->longest];
     struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .text = text}};
-    const char *function = lode_call_name(d, excess->function);
     lode_call_gain(&draft, gain);
-    draft.statement.function = function;
+    draft.statement.function = excess->function ? lode_call_name(d, excess->function) : NULL;
     draft.statement.has_thread = 1;
     draft.statement.thread = longest->track->tid;
     draft.statement.has_rank = group->kind == GROUP_RANKS;
@@ -96,13 +96,15 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
                                    lode_call_amount(d, group->most), lode_call_amount(d, group->mean)),
                           group->most / 1e9, "seconds"),
         words);
-    lode_call_show_callers(
-        d,
-        lode_add_evidence(&draft,
-                          lode_say(d, "there, %s itself takes %s, the mean is %s", function,
-                                   lode_call_amount(d, excess->time), lode_call_amount(d, excess->mean)),
-                          excess->time / 1e9, "seconds"),
-        excess->function);
+    if (excess->function)
+        lode_call_show_callers(
+            d,
+            lode_add_evidence(&draft,
+                              lode_say(d, "there, %s with its library calls takes %s, the mean is %s",
+                                       draft.statement.function, lode_call_amount(d, excess->time),
+                                       lode_call_amount(d, excess->mean)),
+                              excess->time / 1e9, "seconds"),
+            excess->function);
     lode_add_explains(&draft, group->kind == GROUP_RANKS ? "mpi" : "omp-imbalance");
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
@@ -163,17 +165,18 @@ static lode_status judge(struct lode_diagnosis *d, const struct call_group *grou
         return note_same_calls(d, group, least, error);
     const struct call_member *longest = &group->members[group->longest];
     struct excess place = find_excess(d->calls, group);
-    const char *name = describe(d, group, longest), *function = lode_call_name(d, place.function);
+    const char *name = describe(d, group, longest), *in = place.function ? ", in " : "",
+               *function = place.function ? lode_call_name(d, place.function) : "";
     const char *text =
         is_for_slow
-            ? lode_say(d, "One of %zu %s, %s, has %.1f times the work of the others, in %s.", group->count,
-                       group->kind == GROUP_RANKS ? "ranks" : "threads", name, slow, function)
-            : lode_say(d, "%s have unequal work: load balance %.2f. %s%s has the most, in %s.",
+            ? lode_say(d, "One of %zu %s, %s, has %.1f times the work of the others%s%s.", group->count,
+                       group->kind == GROUP_RANKS ? "ranks" : "threads", name, slow, in, function)
+            : lode_say(d, "%s have unequal work: load balance %.2f. %s%s has the most%s%s.",
                        nouns[group->kind], 1 - lost,
                        name[0] == 't'   ? "T"
                        : name[0] == 'r' ? "R"
                                         : "P",
-                       name + 1, function);
+                       name + 1, in, function);
     return state(d, group, &place, is_for_slow ? "slow-thread" : "imbalance", text, gain, error);
 }
 

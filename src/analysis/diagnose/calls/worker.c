@@ -302,6 +302,17 @@ static bool add_outer(struct call_worker *w, struct call_function *known, const 
     return add_to_sketch(w, frame->function - 1, took);
 }
 
+/* Work of library functions is work of the function of the application that calls them. */
+static void add_held(struct call_worker *w, const struct call_frame *frame)
+{
+    struct call_memo *memo = &w->memos[frame->holder - 1];
+    if (memo->held == 0)
+        w->touched[w->touched_count++] = frame->holder - 1;
+    memo->held += frame->self;
+    memo->alone += frame->in_body ? 0 : frame->self;
+    w->functions[frame->holder - 1].held += frame->self;
+}
+
 /* A call ends. If a repair says so, how long it took is not known. */
 static bool leave(struct call_worker *w, const lode_event *event)
 {
@@ -314,10 +325,8 @@ static bool leave(struct call_worker *w, const lode_event *event)
     struct call_memo *memo = &w->memos[index];
     known->calls++;
     known->own += frame->self;
-    if (memo->own == 0 && frame->self)
-        w->touched[w->touched_count++] = index;
-    memo->own += frame->self;
-    memo->alone += frame->in_body ? 0 : frame->self;
+    if (frame->is_useful && frame->holder && frame->self)
+        add_held(w, frame);
     w->track.time[frame->path] += frame->self;
     w->track.calls++;
     memo->active -= memo->active > 0;
@@ -468,12 +477,9 @@ void lode_call_worker_end(struct call_worker *w, struct call_track *track)
         w->memos[w->frames[w->depth--].function - 1].active = 0;
     for (size_t i = 0; i < w->touched_count; i++) {
         struct call_memo *memo = &w->memos[w->touched[i]];
-        bool is_own = w->functions[w->touched[i]].activity == LODE_ACTIVITY_OWN;
-        if (is_own)
-            note_busy(w->track.busy, CALL_BUSY, w->touched[i], memo->own);
-        if (is_own)
-            note_busy(&w->track.alone, 1, w->touched[i], memo->alone);
-        memo->own = memo->alone = 0;
+        note_busy(w->track.busy, CALL_BUSY, w->touched[i], memo->held);
+        note_busy(&w->track.alone, 1, w->touched[i], memo->alone);
+        memo->held = memo->alone = 0;
     }
     w->touched_count = 0;
     *track = w->track;
