@@ -222,6 +222,20 @@ def ranks_of_threads():
     return threads
 
 
+def polling_launcher():
+    """Two ranks that work, and the process that started them, which looks after them again and again."""
+    launcher = Thread(100)
+    with launcher.call("main"):
+        for _ in range(100):
+            launcher.work("check", 2).wait("usleep", 990)
+    threads = [Thread(pid, pid) for pid in (200, 300)]
+    for thread in threads:
+        with thread.call("main"):
+            for _ in range(10):
+                thread.work("solve", 9.9 * MS).work("MPI_Allreduce", 100)
+    return [launcher, *threads]
+
+
 def connections(gap, times):
     """A thread for each connection: they begin `gap` milliseconds apart, and nobody waits for one of them."""
     threads = []
@@ -559,6 +573,7 @@ CASES = [
     ("sleep", single_wait(30 * MS, 60 * MS, count=30), {"sleep"}, set(), {"function": "connect", "confidence": "possible"}),
     ("sleep just below 10 %", single_wait(6 * MS, 60 * MS, count=30), set(), set()),
     ("sleep: a few times only", single_wait(30 * MS, 60 * MS, count=4), set(), set()),
+    ("sleep: only a launcher does", polling_launcher(), set(), {"-sleep"}),
     ("copies", copies(50, 1000, 50 * MS), {"copy"}, set(), {"function": "grow", "gain": 50}),
     ("copies just below 20 %", copies(50, 500, 102 * MS), set(), set()),
     ("copies: what recording costs does not count", copies(0.1, 100000, 10 * MS), set(), set()),

@@ -322,6 +322,8 @@ struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activ
             place.part = time;
         }
     }
+    /* Pairs count threads that are left out, too. */
+    place.time = fmin(place.time, lode_call_time(d, activities));
     return place;
 }
 
