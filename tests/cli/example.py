@@ -102,7 +102,7 @@ def what_it_prints_can_be_typed(program):
         for name in ("demo", "other/", "Ada's demo", "$(exit 3)"):
             made = program.run("example", name, cwd=folder)
             commands = [line.strip() for line in made.out.splitlines() if line.startswith("  lode ")]
-            program.equal([command.split()[1] for command in commands], ["top", "replay", "search", "view"], f"commands to try: {name}")
+            program.equal([command.split()[1] for command in commands], ["diagnose", "top", "replay", "search", "view"], f"commands to try: {name}")
             for command in commands:
                 if command.startswith("lode view"):
                     command += " --help"  # it runs until it is stopped
