@@ -24,7 +24,7 @@ import calls_made  # noqa: E402
 import calls_reference  # noqa: E402
 import db_write  # noqa: E402
 import diagnose_reference  # noqa: E402
-from calls_rules import main_with  # noqa: E402
+from calls_cases import main_with  # noqa: E402
 from db_model import Database  # noqa: E402
 from diagnose_base import STORES  # noqa: E402
 from diagnose_made import Thread, database  # noqa: E402
