@@ -4,7 +4,7 @@
 // Somebody looks at them before they are committed; tests/view/shrink.py makes them a third as large.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, statSync, truncateSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { examples, LODE, open, serve, settle, show } from './browser.mjs';
 
 const PAGES = [
@@ -21,7 +21,8 @@ const PAGES = [
   ['compare-flame', '?v=flame&g=compare&b=3&1', []],
   ['findings', '?s=4&v=findings&1', []],
 ];
-const [out, ...wanted] = process.argv.slice(2);
+const [folder, ...wanted] = process.argv.slice(2);
+const out = resolve(folder);
 const stores = examples();
 // To compare: the run without its slow rank. To check: a recording whose longest task is cut.
 const fewer = join(dirname(stores.solver), 'solver-without-rank-5');
@@ -30,7 +31,9 @@ const cut = join(dirname(stores.solver), 'thumbs-cut');
 cpSync(stores.thumbs, cut, { recursive: true });
 const sizes = readdirSync(cut).filter((name) => name.endsWith('.dat') && !name.startsWith('perf')).map((name) => [statSync(join(cut, name)).size, join(cut, name)]).sort((a, b) => b[0] - a[0]);
 truncateSync(sizes[0][1], Math.floor(sizes[0][0] / 2) + 3);
-const server = await serve(stores.solver, stores.thumbs, stores.shop, fewer, cut);
+// Commands on the pages have the paths that the server was given.
+process.chdir(dirname(dirname(stores.solver)));
+const server = await serve(...[stores.solver, stores.thumbs, stores.shop, fewer, cut].map((path) => relative('.', path)));
 const { browser, page } = await open(server, { viewport: { width: 1280, height: 800 } });
 for (const [name, query, keys] of PAGES) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
