@@ -132,7 +132,7 @@ static void say_traces(out *o, const profile_sum *sum)
 static void say_profiles(out *o, const profile_sum *sum)
 {
     char profiles[96], nodes[96], values[96], bytes[NUMBER_SIZE], empty[64] = "", inferred[96] = "",
-                                                                  more[128] = "";
+                                                                  more[160] = "";
     count_words(profiles, sum->profiles, "profile");
     count_words(nodes, sum->nodes, "node");
     count_words(values, sum->values, "value");
