@@ -42,4 +42,8 @@ wrapper=()
 if setarch -R true 2>/dev/null; then
     wrapper=(setarch -R)
 fi
-"${wrapper[@]}" meson test -C "$folder" --print-errorlogs "$@" "${names[@]}"
+command=(env LODE_SHARE="${LODE_SHARE:-1/1}" LODE_SHARE_FAULTS="${LODE_SHARE_FAULTS:-${LODE_SHARE:-1/1}}" LODE_CI_COSTS="$folder/costs"
+    "${wrapper[@]}" meson test -C "$folder" --print-errorlogs --wrapper "bash $ci/cost.sh" "$@")
+# For again.py.
+printf '%q ' "${command[@]}" >"$folder/test-command"
+"${command[@]}" "${names[@]}"
