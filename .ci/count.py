@@ -41,10 +41,15 @@ class Counts:
         return [len(self.passed), len(self.failed), len(self.skipped)]
 
 
+def log_file(folder, log, suffix):
+    """A log of Meson, or None. With a wrapper, Meson adds its name: testlog-bash.json."""
+    return next(iter(sorted(folder.glob(f"{log}*{suffix}"))), None)
+
+
 def tap_subtests(folder, log):
     """{test: [(subtest, verdict)]} of the tests that speak TAP."""
     subtests = {}
-    for suite in xml.parse(folder / f"{log}.junit.xml").getroot().iter("testsuite"):
+    for suite in xml.parse(log_file(folder, log, ".junit.xml")).getroot().iter("testsuite"):
         _, dot, test = suite.get("name").partition(".")
         if dot:
             subtests.setdefault(test, []).extend(
@@ -68,8 +73,8 @@ def tap_details(output, subtest):
 
 def programs_of(folder, log):
     """What Meson's log says of each test program; nothing if none ran."""
-    path = folder / f"{log}.json"
-    if not path.is_file():
+    path = log_file(folder, log, ".json")
+    if path is None:
         return []
     with open(path, encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]

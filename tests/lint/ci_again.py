@@ -41,8 +41,8 @@ def make_run(folder, failures, steps):
         names.append(f"test('program {number}', find_program('program{number}.sh'), protocol: 'tap')\n")
     (project / "meson.build").write_text("project('made')\n" + "".join(names), encoding="utf-8")
     subprocess.run(["meson", "setup", out / "made", project], check=True, stdout=subprocess.DEVNULL)
-    (out / "made" / "test-command").write_text(f"env meson test -C {out / 'made'}", encoding="utf-8")
-    first = subprocess.run(["meson", "test", "-C", out / "made"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    (out / "made" / "test-command").write_text(f"env meson test -C {out / 'made'} --wrapper env", encoding="utf-8")
+    first = subprocess.run(["meson", "test", "-C", out / "made", "--wrapper", "env"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     count(out / "made", "made", "failed" if first.returncode else "ok", out / "results")
     for name, command in steps.items():
         (out / "again" / name).write_text(command, encoding="utf-8")
@@ -71,18 +71,18 @@ def main():
         tap.check(found == expected, name, [f"expected {expected!r}", f"found {found!r}"])
 
     said, total, logs = run_again([0, 0])
-    compare("nothing is said if nothing failed", (said, total, logs), ("", "4 passed, 0 failed, 0 skipped", ["testlog.json"]))
+    compare("nothing is said if nothing failed", (said, total, logs), ("", "4 passed, 0 failed, 0 skipped", ["testlog-env.json"]))
     said, total, logs = run_again([0, 1], {"step": "true"})
     compare("a program and a step that pass the second time count as passed", total, "5 passed, 0 failed, 0 skipped")
     compare("they are listed as flaky", [line.strip() for line in said.splitlines() if "flaky" in line],
             ["flaky: made: program 1", "flaky: step"])
-    compare("both logs stay", logs, ["again.json", "testlog.json"])
+    compare("both logs stay", logs, ["again-env.json", "testlog-env.json"])
     said, total, _ = run_again([0, 2], {"step": "false"})
     compare("what fails twice failed", (total, "flaky" in said), ("3 passed, 2 failed, 0 skipped", False))
     said, total, _ = run_again([1, 1, 1, 1])
     compare("more than three flaky programs fail the run", (total, "more than 3" in said), ("8 passed, 1 failed, 0 skipped", True))
     said, total, logs = run_again([1] * 9)
-    compare("many failures are no chance, and are not repeated", (total, logs), ("9 passed, 9 failed, 0 skipped", ["testlog.json"]))
+    compare("many failures are no chance, and are not repeated", (total, logs), ("9 passed, 9 failed, 0 skipped", ["testlog-env.json"]))
     return tap.finish()
 
 
