@@ -169,6 +169,9 @@ static int find_file(const char *real, const char *path, catalogue_mode mode, ui
         return fail_with(path, error, "a symbolic link; give the path of the file itself");
     if (!S_ISREG(status.st_mode))
         return fail_with(path, error, "not a file");
+    const char *problem = catalogue_journal_problem(real, status.st_uid);
+    if (problem)
+        return fail_with(path, error, problem);
     *size = (uint64_t)status.st_size;
     return 0;
 }
@@ -180,8 +183,11 @@ static int open_defensively(catalogue *c, const char *real, catalogue_error *err
 #ifdef SQLITE_OPEN_NOFOLLOW
     flags |= SQLITE_OPEN_NOFOLLOW;
 #endif
+    c->files = catalogue_files_open(real);
+    if (!c->files)
+        return fail_with(c->path, error, "out of memory");
     /* Readers open it for writing, too, if they can, to undo what a killed writer left. */
-    if (sqlite3_open_v2(real, &c->db, flags, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(real, &c->db, flags, catalogue_files_name(c->files)) != SQLITE_OK)
         return c->db ? catalogue_fail(c, error) : fail_with(c->path, error, "out of memory");
     sqlite3_extended_result_codes(c->db, 1);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -329,6 +335,7 @@ void catalogue_close(catalogue *c)
     if (!c)
         return;
     sqlite3_close(c->db);
+    catalogue_files_close(c->files);
     free(c->path);
     free(c);
 }

@@ -4,14 +4,14 @@
 #define RUNS_DATABASE_H
 
 #include "runs/catalogue.h"
-
-#include <sqlite3.h>
+#include "runs/files.h"
 
 /* Longer texts are cut when they are added, and refused when they are read. */
 #define CATALOGUE_TEXT_MAX 4096
 
 struct catalogue {
     sqlite3 *db;
+    catalogue_files *files;
     char *path; /* as messages have it */
     uint64_t steps, most_steps;
 };

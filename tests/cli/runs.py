@@ -225,6 +225,52 @@ def links_are_not_followed(program):
         program.check(target.read_bytes() == b"precious", "a planted journal that is a link is not written through", [result])
 
 
+def journal_that_names(victim, catalogue):
+    """A journal of a transaction over several files that was interrupted: SQLite deletes the file that it names after the rollback."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), str(victim).encode()
+    data = catalogue.read_bytes()
+    size = int.from_bytes(data[16:18], "big")
+    words = lambda *numbers: b"".join(number.to_bytes(4, "big") for number in numbers)
+    head = (magic + words(0, 7, len(data) // size, 512, size)).ljust(512, b"\0")
+    return head + words(0x40000000 // size + 1) + name + words(len(name), sum(name)) + magic
+
+
+def a_journal_of_somebody_else_deletes_nothing(program):
+    with Runs(program) as r:
+        r.add()
+        victim, journal = r.folder / "precious", r.folder / "runs.sqlite-journal"
+        for words in (["list"], ["trend"], ["add", "demo/thumbs"]):
+            victim.write_bytes(b"precious")
+            journal.write_bytes(journal_that_names(victim, r.file))
+            result = r.runs(*words)
+            program.check(victim.exists() and result.status == 0 and not journal.exists(), f"lode runs {words[0]}: a journal that names another file", [result])
+        journal.write_bytes(journal_that_names(victim, r.file))
+        r.sql("SELECT * FROM run")
+        program.check(not victim.exists(), "control: with plain SQLite, that file is gone")
+
+
+def a_journal_that_is_no_file_is_refused(program):
+    with Runs(program) as r:
+        r.add()
+        journal = r.folder / "runs.sqlite-journal"
+        for path in (journal, r.folder / "runs.sqlite-wal", r.folder / "runs.sqlite-shm"):
+            os.mkfifo(path)
+            for words in (["list"], ["add", "demo/thumbs"]):
+                program.says(r.runs(*words), 2, r".*runs.sqlite: its journal is not a regular file", f"lode runs {words[0]}: {path.name} is a pipe")
+            path.unlink()
+        journal.mkdir()
+        program.says(r.runs("list"), 2, r".*runs.sqlite: its journal is not a regular file", "the journal is a directory")
+        journal.rmdir()
+        if os.geteuid() != 0:
+            program.skip("a journal that another user planted", "only root can make one")
+            return
+        journal.write_bytes(b"")
+        os.chown(journal, 65534, 65534)
+        program.equal(r.list()["row_count"], 1, "others who may write in a directory are trusted")
+        r.folder.chmod(0o1777)
+        program.says(r.runs("list"), 2, r".*runs.sqlite: its journal belongs to another user", "in a directory for all, they are not")
+
+
 def other_files_are_refused(program):
     with Runs(program) as r:
         r.file.write_bytes(b"This is no catalogue. " * 100)
@@ -413,7 +459,8 @@ def without_sqlite(program):
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, stores_of_all_kinds_are_added, a_store_is_added_once, a_run_is_removed_with_what_only_it_has, labels_select_runs, environments_give_labels, usage,
-                      the_default_is_the_directory_of_data, links_are_not_followed, other_files_are_refused,
+                      the_default_is_the_directory_of_data, links_are_not_followed, a_journal_of_somebody_else_deletes_nothing,
+                      a_journal_that_is_no_file_is_refused, other_files_are_refused,
                       other_parts_of_a_schema_do_nothing, a_changed_schema_is_refused, values_of_other_types_do_no_harm,
                       damaged_catalogues_end_with_a_message, pages_that_repeat_are_bounded, several_processes_add_at_once,
                       readers_without_permission_to_write, hostile_names_do_no_harm, without_sqlite, operands="without"))
