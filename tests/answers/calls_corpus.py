@@ -58,7 +58,7 @@ def main():
     if not stores:
         tap.skip("diagnoses of real recordings", "there is no corpus")
         return tap.finish()
-    stores += [(f"handmade/{path.name}", path) for path in sorted(corpus_files.folder("handmade").iterdir())]
+    stores += [(f"handmade/{name}", path) for name, path in corpus_files.handmade()]
     said = {name: ask(options.lode, path) for name, path in stores}
     found = {name: lines_of(answer) for name, answer in said.items()}
     if options.update:
@@ -66,7 +66,10 @@ def main():
         return 0
     verdicts = read_verdicts()
     for name, lines in found.items():
-        known = verdicts.get(name, {})
+        if name not in verdicts:
+            tap.note(f"{name} is not judged yet")
+            continue
+        known = verdicts[name]
         wrong = [f"{known.get(line, 'not judged')}: {line}" for line in lines if known.get(line) not in GOOD]
         wrong += [f"gone: {line}" for line in known if line not in lines]
         tap.check(not wrong, f"{name}: {len(lines)} lines have a verdict", wrong)

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import corpora  # noqa: E402
 import db_drafts  # noqa: E402
 import db_tree  # noqa: E402
 import db_window  # noqa: E402
@@ -210,7 +211,7 @@ def main():
     corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
                   or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
     present = sorted(path.name[:-len(SUFFIX)] for path in (corpus / "expected").glob("*" + SUFFIX))
-    present += sorted(f"{draft}/{path.name}" for draft in DRAFTS for path in (corpus / draft).glob("*"))
+    present += sorted(f"{draft}/{path.name}" for draft in DRAFTS for path in corpora.stores(corpus / draft))
     if expected is None or not present:
         tap.skip("answers on all databases", "there is no corpus" if expected else "this Python has no yaml with libyaml")
         return tap.finish()

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import corpora  # noqa: E402
 from diagnose_rules import ask, differences  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -64,14 +65,17 @@ def write_verdicts(found, verdicts):
 
 
 def judge_all(tap, lode, corpus, update):
-    stores = sorted(f"{folder}/{path.name}" for folder in FOLDERS for path in (corpus / folder).glob("*") if path.is_dir())
+    stores = sorted(f"{folder}/{path.name}" for folder in FOLDERS for path in corpora.stores(corpus / folder))
     found = {store: lines_of(ask(lode, corpus / store)) for store in stores}
     verdicts = read_verdicts() if VERDICTS.exists() else {}
     if update:
         write_verdicts(found, verdicts)
         return
     for store, lines in found.items():
-        known = verdicts.get(store, {})
+        if store not in verdicts:
+            tap.note(f"{store} is not judged yet")
+            continue
+        known = verdicts[store]
         wrong = [f"{known.get(line, 'not judged')}: {line}" for line in lines if known.get(line) not in GOOD]
         wrong += [f"gone: {line}" for line in known if line not in lines]
         tap.check(not wrong, f"{store}: {len(lines)} lines have a verdict", wrong)

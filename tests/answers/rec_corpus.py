@@ -39,7 +39,7 @@ def recordings(program):
     if not found:
         raise cli.MissingCorpus
     if not hasattr(program, "opened"):
-        made = [(path.name, path) for path in sorted(corpus_files.folder("handmade").iterdir()) if path.name not in NOT_READ]
+        made = [(name, path) for name, path in corpus_files.handmade() if name not in NOT_READ]
         program.opened = [Recording(name, path) for name, path in found + made]
         program.rows = 0
     return program.opened

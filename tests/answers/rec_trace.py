@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SECOND = 10 ** 9
@@ -119,7 +120,7 @@ def main():
     options = parser.parse_args()
     tap = Tap()
     corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
-    stores = sorted(corpus.glob("uftrace/recorded/*/uftrace.data")) + sorted(corpus.glob("zorka/stores/*"))
+    stores = sorted(corpus.glob("uftrace/recorded/*/uftrace.data")) + corpora.stores(corpus / "zorka" / "stores")
     if not stores:
         tap.skip("traces of recordings", "there is no corpus")
         return tap.finish()

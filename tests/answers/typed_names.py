@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 
 CLOSE = 1e-9
@@ -110,13 +111,13 @@ def type_back(lode, path, share, is_database):
 
 def stores(corpus):
     for kind in DATABASES:
-        for path in sorted((corpus / "hpctoolkit" / kind).glob("*")):
+        for path in corpora.stores(corpus / "hpctoolkit" / kind):
             yield f"{kind}/{path.name}", path, True
-    for path in sorted((corpus / "uftrace" / "recorded").glob("*")):
+    for path in corpora.stores(corpus / "uftrace" / "recorded"):
         data = path / "uftrace.data"
         yield path.name, data if data.exists() else path, False
     for kind in ("uftrace/handmade", "zorka/stores"):
-        for path in sorted((corpus / kind).glob("*")):
+        for path in corpora.stores(corpus / kind):
             yield f"{kind}/{path.name}", path, False
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(1, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 import lodejson  # noqa: E402
 from tap import Tap  # noqa: E402,F401
 
@@ -69,14 +70,14 @@ def corpus_root():
 
 def corpus_stores():
     """The trace stores of the corpus by name; none without one."""
-    return {path.name: path for path in sorted((corpus_root() / "zorka" / "stores").glob("*"))}
+    return {path.name: path for path in corpora.stores(corpus_root() / "zorka" / "stores")}
 
 
 def corpus_recordings():
     """The recordings of the corpus by name; none without one."""
     root = corpus_root()
     recorded = {path.parent.name: path for path in sorted((root / "uftrace" / "recorded").glob("*/uftrace.data"))}
-    handmade = {f"handmade {path.name}": path for path in sorted((root / "uftrace" / "handmade").glob("*")) if path.is_dir()}
+    handmade = {f"handmade {path.name}": path for path in corpora.stores(root / "uftrace" / "handmade")}
     return {**recorded, **handmade}
 
 

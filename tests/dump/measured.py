@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "answers")]
 
+import corpora  # noqa: E402
 import measured_reference as reference  # noqa: E402
 from made_measurements import many_profiles  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -158,7 +159,7 @@ def main():
         parts(tap, made, wanted)
         damage(tap, made, wanted, folder)
         output(tap, made, folder)
-    for directory in sorted(path for path in corpus().glob("*") if path.is_dir()):
+    for directory in corpora.stores(corpus()):
         every_field(tap, directory)
     if not corpus().is_dir():
         tap.skip("measurements of the corpus", "no corpus")

@@ -350,7 +350,7 @@ def recordings(tap, options):
     found = corpus_files.recorded()
     if not found:
         return tap.skip("recordings", "there is no corpus")
-    made = [(path.name, path) for path in sorted(corpus_files.folder("handmade").iterdir()) if path.name not in NOT_READ]
+    made = [(name, path) for name, path in corpus_files.handmade() if name not in NOT_READ]
     for name, path in options.share.of(found + made):
         wanted = reference.of_recording(rec_uftrace.tracks(path), True)
         if wanted:

@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 import lodejson  # noqa: E402
 from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -41,7 +42,7 @@ def recordings():
 
 
 def trace_stores():
-    return sorted(path for path in corpus("zorka", "stores").glob("*") if path.is_dir())
+    return corpora.stores(corpus("zorka", "stores"))
 
 
 class Tests:

@@ -8,8 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "cli")]
 
+import corpora  # noqa: E402
+
 VERSIONS = (13, 19)
-RECORDED, HANDMADE = 30, 34
+RECORDED = 30  # at least
 
 
 def folder(kind):
@@ -20,9 +22,13 @@ def folder(kind):
 
 
 def recorded():
-    """[(name, directory of the recording)]."""
-    root = folder("recorded")
-    return [(path.name, path / "uftrace.data") for path in sorted(root.iterdir())] if root else []
+    """[(name, directory of the recording)] of those for which it is known what uftrace prints."""
+    return [(path.name, path / "uftrace.data") for path in corpora.stores(folder("recorded")) if (path / "golden19").is_dir()]
+
+
+def handmade():
+    """[(name, directory of the recording)] of those that were made to be unusual."""
+    return [(path.name, path) for path in corpora.stores(folder("handmade"))]
 
 
 def printed(data, version, name):

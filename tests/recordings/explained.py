@@ -105,7 +105,7 @@ def main():
     if not recordings:
         tap.skip("reports of uftrace explained", "there is no corpus")
         return tap.finish()
-    tap.check(len(recordings) == corpus_files.RECORDED, f"{len(recordings)} recordings")
+    tap.check(len(recordings) >= corpus_files.RECORDED, f"{len(recordings)} recordings")
     for name, data in recordings:
         explain(tap, name, data)
     names = {name for name, _ in recordings}

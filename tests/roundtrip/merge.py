@@ -18,6 +18,7 @@ from pathlib import Path
 from bytes import ACCEPTED, differing, findings
 from content import Content
 from tool import Tap, corpus_databases, parse_arguments
+import corpora  # tool knows where it is
 from viewer_needs import what_is_wrong
 
 WAYS = {
@@ -345,7 +346,7 @@ def main():
         if number % 3 == 0:
             others = [databases[other] for other in names[number:number + 3]]
             check_merge(tap, options.lode, " + ".join(path.name for path in others), others)
-    drafts = sorted(path for layout in ("pre-a", "pre-b", "draft-xml") for path in (options.corpus / layout).glob("*"))
+    drafts = sorted(path for layout in ("pre-a", "pre-b", "draft-xml") for path in corpora.stores(options.corpus / layout))
     with tempfile.TemporaryDirectory(prefix="lode-merge-") as folder:
         target, through = Path(folder) / "merged", Path(folder) / "upgraded"
         upgraded = []

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tool import ROOT
+import corpora  # noqa: E402
 import lodejson  # noqa: E402  tool knows where it is
 
 ENTRY, EXIT, LOST, EVENT = range(4)
@@ -21,8 +22,8 @@ def corpus():
     root = Path(named) / "uftrace"
     found = {}
     if root.is_dir():
-        found = {f"recorded/{path.name}": path / "uftrace.data" for path in sorted((root / "recorded").iterdir())}
-        found |= {f"handmade/{path.name}": path for path in sorted((root / "handmade").iterdir())}
+        found = {f"recorded/{path.name}": path / "uftrace.data" for path in corpora.stores(root / "recorded")}
+        found |= {f"handmade/{path.name}": path for path in corpora.stores(root / "handmade")}
     return found
 
 

