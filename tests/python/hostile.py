@@ -177,6 +177,57 @@ def test_corpus(tests):
     tests.check(not wrong, f"{len(chosen)} stores of the corpus: {counts[0]} questions, {counts[1]} raise lode.Error, none harms", wrong[:10])
 
 
+# ---- sub-interpreters ----
+
+
+# Run by an interpreter that is not the first one of its process; modules in C of others may not work there.
+INSIDE = """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+sys.modules["numpy"] = sys.modules["pandas"] = None
+sys.path[:] = {path!r}
+try:
+    import hostile
+    lines = [f"{{name}}: {{line}}" for name in {stores!r} for line in hostile.ask_all(name)[2]
+             if "needs numpy" not in line]
+except ImportError as error:
+    lines = [] if "interpreter" in str(error) else [repr(error)]
+os.write({pipe}, "\\n".join(["begun", *lines])[:4000].encode("utf-8", "replace"))
+"""
+
+
+def ask_inside(interpreters, stores):
+    """What is wrong with the answers about stores in two interpreters beside this one, and in this one while one of them is left."""
+    made, wrong = [interpreters.create() for _ in range(2)], []
+    for _ in range(2):
+        for interpreter in made:
+            reading, writing = os.pipe()
+            interpreters.run_string(interpreter, INSIDE.format(path=sys.path, stores=[os.fspath(store) for store in stores], pipe=writing))
+            os.close(writing)
+            with os.fdopen(reading, "rb") as stream:
+                begun, *lines = stream.read().decode().splitlines()
+            wrong += lines if begun == "begun" else ["it did not run"]
+    interpreters.destroy(made.pop())
+    wrong += ask_all(stores[0])[2]
+    interpreters.destroy(made.pop())
+    return wrong
+
+
+def test_interpreters(tests):
+    try:
+        import _xxsubinterpreters as interpreters
+    except ImportError:
+        tests.tap.skip("sub-interpreters", "this Python has no such module")
+        return
+    chance, stores = random.Random(int(tests.options.seed)), [tests.folder / "demo" / name for name in DEMO]
+    for number in range(6):
+        stores.append(tests.folder / f"inside{number}")
+        shutil.copytree(tests.folder / "demo" / DEMO[number % len(DEMO)], stores[-1])
+        damage(chance.choice(files_of(stores[-1])), chance)
+    lines = in_child(lambda: ask_inside(interpreters, stores))
+    tests.check(not lines, f"{len(stores)} stores, sound and damaged, in sub-interpreters", lines[:10])
+
+
 # ---- names ----
 
 
@@ -232,4 +283,4 @@ def test_names(tests):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    support.Tests(count="30", seed="1", stores="").finish([test_names, test_truncations, test_mutations, test_corpus])
+    support.Tests(count="30", seed="1", stores="").finish([test_names, test_interpreters, test_truncations, test_mutations, test_corpus])

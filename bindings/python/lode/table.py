@@ -247,8 +247,9 @@ class StoreTable(Table):
             self._read = self._stream = _too_late
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """An Arrow stream of the store itself, with dictionaries for text; a copy of the columns once the store is closed."""
-        return self._stream() if self._stream else super().__arrow_c_stream__(requested_schema)
+        """An Arrow stream of the store itself, with dictionaries for text; a copy of the columns once the store is closed, and in sub-interpreters."""
+        stream = self._stream() if self._stream else None
+        return super().__arrow_c_stream__(requested_schema) if stream is None else stream
 
     def __repr__(self):
         return super().__repr__().replace("StoreTable", "Table", 1)

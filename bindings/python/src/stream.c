@@ -128,11 +128,16 @@ static held_stream *hold(PyObject *module, lp_store *store, PyObject *question, 
     return NULL;
 }
 
-/* scan_stream(store, question, limit) -> capsule: an Arrow stream of what scan() reads */
+/*
+ * scan_stream(store, question, limit) -> capsule: an Arrow stream of what scan() reads; None in a
+ * sub-interpreter, whose lock a thread that releases a stream cannot take.
+ */
 PyObject *lp_module_scan_stream(PyObject *module, PyObject *arguments)
 {
     PyObject *argument, *question;
     unsigned long long limit;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        Py_RETURN_NONE;
     if (!PyArg_ParseTuple(arguments, "OO!K:scan_stream", &argument, &PyTuple_Type, &question, &limit))
         return NULL;
     lp_store *store = lp_use_kept(module, argument);
