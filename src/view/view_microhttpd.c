@@ -3,6 +3,8 @@
  * The plug-in that serves HTTP with libmicrohttpd: connections, and threads for long work. A
  * connection is suspended while a worker computes its answer.
  */
+#include "clients.h"
+
 #include "cli/view/transport.h"
 
 #include <microhttpd.h>
@@ -26,22 +28,18 @@ struct server;
 /* One request: made when its first line is read, freed when its answer is sent. */
 struct task {
     struct server *server;
+    client *client;
     struct MHD_Connection *connection;
     char *method, *target;
     view_request request;
     view_answer answer;
-    int socket;
     bool is_begun, is_done;
     struct task *next; /* in the queue */
 };
 
-/* A connection: has at most one request at a time. */
-struct link {
-    struct task *task;
-};
-
 struct server {
     view_handler handler;
+    clients *clients;
     struct MHD_Daemon *daemons[DAEMONS_MAX];
     size_t daemon_count;
     pthread_t workers[VIEW_WORKERS];
@@ -58,7 +56,7 @@ struct server {
 static int is_gone(void *connection)
 {
     const struct task *task = connection;
-    struct pollfd end = {.fd = task->socket, .events = POLLRDHUP};
+    struct pollfd end = {.fd = task->client->socket, .events = POLLRDHUP};
     return atomic_load(&task->server->is_stopping) ||
            (poll(&end, 1, 0) > 0 && (end.revents & (POLLRDHUP | POLLHUP | POLLERR)));
 }
@@ -108,10 +106,10 @@ static void push_task(struct server *server, struct task *task)
 
 /* ---- requests ---- */
 
-static void free_task(struct link *link)
+static void free_task(client *c)
 {
-    struct task *task = link->task;
-    link->task = NULL;
+    struct task *task = c->task;
+    c->task = NULL;
     if (!task)
         return;
     if (task->answer.release)
@@ -123,7 +121,7 @@ static void free_task(struct link *link)
     free(task);
 }
 
-static struct link *link_of(struct MHD_Connection *connection)
+static client *client_of(struct MHD_Connection *connection)
 {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
@@ -132,14 +130,15 @@ static struct link *link_of(struct MHD_Connection *connection)
 static void open_or_close(void *user, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
-    struct link *link = *state;
-    (void)user;
-    (void)connection;
+    struct server *server = user;
+    client *c = *state;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *state = calloc(1, sizeof *link);
-    } else if (link) {
-        free_task(link);
-        free(link);
+        *state =
+            clients_open(server->clients,
+                         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+    } else if (c) {
+        free_task(c);
+        clients_close(server->clients, c);
         *state = NULL;
     }
 }
@@ -147,15 +146,18 @@ static void open_or_close(void *user, struct MHD_Connection *connection, void **
 /* The target as it was sent: libmicrohttpd decodes it otherwise. */
 static void *begin_task(void *user, const char *target, struct MHD_Connection *connection)
 {
-    struct link *link = link_of(connection);
-    if (!link)
+    struct server *server = user;
+    client *c = client_of(connection);
+    if (!c)
         return NULL;
-    free_task(link);
+    free_task(c);
+    clients_begin(server->clients, c);
     struct task *task = calloc(1, sizeof *task);
     if (!task)
         return NULL;
-    link->task = task;
-    task->server = user;
+    c->task = task;
+    task->server = server;
+    task->client = c;
     task->connection = connection;
     task->target = strdup(target);
     return task;
@@ -165,7 +167,8 @@ static enum MHD_Result add_header(void *user, enum MHD_ValueKind kind, const cha
 {
     view_request *request = user;
     (void)kind;
-    if (request->header_count == VIEW_REQUEST_HEADERS_MAX)
+    request->has_more_headers = request->header_count == VIEW_REQUEST_HEADERS_MAX;
+    if (request->has_more_headers)
         return MHD_NO;
     request->headers[request->header_count++] = (view_header){name, value ? value : ""};
     return MHD_YES;
@@ -226,6 +229,16 @@ static enum MHD_Result send_answer(struct task *task)
     return result;
 }
 
+/* Whether there is an answer. */
+static bool ask(struct task *task, int may_work)
+{
+    const view_handler *handler = &task->server->handler;
+    bool is_answered = handler->answer(handler->user, &task->request, may_work, &task->answer);
+    if (task->answer.has_token)
+        clients_know(task->server->clients, task->client);
+    return is_answered;
+}
+
 static enum MHD_Result begin(struct task *task, const char *method)
 {
     task->is_begun = true;
@@ -240,11 +253,11 @@ static enum MHD_Result begin(struct task *task, const char *method)
     request->is_gone = is_gone;
     request->connection = task;
     MHD_get_connection_values(task->connection, MHD_HEADER_KIND, add_header, request);
-    task->socket = MHD_get_connection_info(task->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    clients_answer(task->server->clients, task->client);
     /* An answer at once closes the connection before a body is read. */
     if (!request->has_body)
         return MHD_YES;
-    task->server->handler.answer(task->server->handler.user, request, 1, &task->answer);
+    ask(task, 1);
     return send_answer(task);
 }
 
@@ -267,7 +280,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
         return MHD_YES;
     }
     if (!task->is_done)
-        task->is_done = server->handler.answer(server->handler.user, &task->request, 0, &task->answer);
+        task->is_done = ask(task, 0);
     if (task->is_done)
         return send_answer(task);
     if (atomic_load(&server->is_stopping))
@@ -279,22 +292,27 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 static void complete(void *user, struct MHD_Connection *connection, void **state,
                      enum MHD_RequestTerminationCode code)
 {
-    struct link *link = link_of(connection);
-    (void)user;
+    struct server *server = user;
+    client *c = client_of(connection);
     (void)code;
-    if (link)
-        free_task(link);
+    if (c) {
+        free_task(c);
+        clients_rest(server->clients, c);
+    }
     *state = NULL;
 }
 
 /* ---- start and stop ---- */
 
-static struct MHD_Daemon *start_daemon(struct server *server, int socket, size_t count)
+/* The limit of libmicrohttpd is never reached: it would keep everybody out. */
+#define SPARE_CONNECTIONS 16
+
+static struct MHD_Daemon *start_daemon(struct server *server, int socket)
 {
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(VIEW_CONNECTIONS_MAX / count), NULL},
-        {MHD_OPTION_CONNECTION_TIMEOUT, VIEW_CONNECTION_SECONDS, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, VIEW_CONNECTIONS_MAX + SPARE_CONNECTIONS, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, VIEW_STALLED_SECONDS, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)2 * VIEW_REQUEST_MEMORY, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
@@ -331,6 +349,7 @@ static void stop(void *self)
         nanosleep(&(struct timespec){.tv_nsec = STOP_WAIT}, NULL);
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_stop_daemon(server->daemons[i]);
+    clients_destroy(server->clients);
     pthread_cond_destroy(&server->changed);
     pthread_mutex_destroy(&server->lock);
     free(server);
@@ -349,13 +368,14 @@ static int start(void **self, const int *sockets, size_t count, const view_handl
     server->last = &server->first;
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->changed, NULL);
-    int is_complete = 1;
+    server->clients = clients_create();
+    int is_complete = server->clients != NULL;
     for (size_t i = 0; i < VIEW_WORKERS && is_complete; i++) {
         is_complete = pthread_create(&server->workers[i], NULL, work, server) == 0;
         server->worker_count += (size_t)is_complete;
     }
     for (size_t i = 0; i < count && is_complete; i++) {
-        server->daemons[i] = start_daemon(server, sockets[i], count);
+        server->daemons[i] = start_daemon(server, sockets[i]);
         is_complete = server->daemons[i] != NULL;
         server->daemon_count += (size_t)is_complete;
     }

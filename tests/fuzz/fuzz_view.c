@@ -49,7 +49,8 @@ static void start(void)
 
 static void add(view_request *request, const char *name, const char *value)
 {
-    if (request->header_count < VIEW_REQUEST_HEADERS_MAX)
+    request->has_more_headers |= request->header_count == VIEW_REQUEST_HEADERS_MAX;
+    if (!request->has_more_headers)
         request->headers[request->header_count++] = (view_header){name, value};
 }
 
@@ -78,6 +79,8 @@ static void check(const view_request *request, unsigned flags, const view_answer
     if (answer->status < 200 || answer->status > 599 || (answer->size && !answer->body))
         abort();
     if (is_api && !(flags & HAS_TOKEN) && answer->status < 400)
+        abort();
+    if (request->has_more_headers && answer->status < 400)
         abort();
     if (!(flags & HAS_HOST) && answer->status < 400 && request->header_count == 0)
         abort();

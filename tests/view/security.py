@@ -95,6 +95,9 @@ def methods(tap, server):
     tap.check(status_of(reply) == 400, "two tokens are refused", [reply[:100]])
     reply = raw(server, f"GET /api/1/session HTTP/1.1\r\nAuthorization: Bearer {server.token}\r\n\r\n")
     tap.check(status_of(reply) in (400, 421), "no Host is refused", [reply[:100]])
+    for count, last, expected in ((62, "", 200), (63, "", 431), (70, "", 431), (62, "Host: evil.example\r\n", 431), (70, "Host: evil.example\r\n", 431), (200, "", 431)):
+        reply = raw(server, f"GET /api/1/session HTTP/1.1\r\n{head}{''.join(f'X{i}: y' + chr(13) + chr(10) for i in range(count))}{last}\r\n")
+        tap.check(status_of(reply) == expected, f"{count + 2} headers{' and another host' if last else ''}: {expected}", [reply[:100]])
 
 
 def headers_are_safe(tap, server):

@@ -2,29 +2,34 @@
 #include "view/listen.h"
 
 #include "output/report.h"
+#include "view/transport.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 64
-#define TRIES   20 /* to find a port that is free for both addresses */
+#define BACKLOG 4096 /* who finds no place here tries again after a second */
+#define TRIES   20   /* to find a port that is free for both addresses */
 
 static int listen_at(int family, const void *address, socklen_t size)
 {
-    int on = 1;
+    int on = 1, quiet = VIEW_HEADER_SECONDS;
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
     if (family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (family != AF_UNIX)
+    if (family != AF_UNIX) {
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        /* Who has sent nothing takes nobody's place, and who has is read at once. */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &quiet, sizeof quiet);
+    }
     if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     int code = errno;

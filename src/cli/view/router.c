@@ -86,13 +86,16 @@ static int is_token(const view_server *server, const char *value)
 }
 
 /* The status of a refusal, or 0. */
-static unsigned refusal(const view_server *server, const view_request *request, int is_api)
+static unsigned refusal(view_answer *answer, const view_server *server, const view_request *request,
+                        int is_api)
 {
     int is_twice = 0;
     const char *authority = header_of(request, "Host", &is_twice);
     const char *origin = header_of(request, "Origin", &is_twice);
     const char *site = header_of(request, "Sec-Fetch-Site", &is_twice);
     const char *token = header_of(request, "Authorization", &is_twice);
+    if (request->has_more_headers)
+        return 431;
     if (is_twice)
         return 400;
     if (!is_local(authority))
@@ -101,7 +104,8 @@ static unsigned refusal(const view_server *server, const view_request *request, 
         return 403;
     if (is_api && site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
         return 403;
-    return is_api && !is_token(server, token) ? 401 : 0;
+    answer->has_token = is_token(server, token);
+    return is_api && !answer->has_token ? 401 : 0;
 }
 
 /* ---- answers ---- */
@@ -137,6 +141,7 @@ static const char *words_of(unsigned status)
         {410, "the store was replaced or changed; start 'lode view' again"},
         {413, "a request has no body"},
         {421, "the host is not this machine"},
+        {431, "a request has at most 64 headers"},
         {503, "the store is being opened"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -239,7 +244,7 @@ int view_answer_request(void *user, const view_request *request, int may_work, v
     if (!status)
         status = check_method(request, is_api && t.part_count == 3 && is_named(&t, 2, "stop"));
     if (!status)
-        status = refusal(server, request, is_api);
+        status = refusal(answer, server, request, is_api);
     if (!status && request->has_body)
         status = 413;
     if (status)

@@ -8,11 +8,15 @@
 
 #include <stddef.h>
 
-#define VIEW_TRANSPORT_VERSION   1
+#define VIEW_TRANSPORT_VERSION   2
 #define VIEW_REQUEST_HEADERS_MAX 64
 #define VIEW_ANSWER_HEADERS_MAX  16
 #define VIEW_CONNECTIONS_MAX     64
-#define VIEW_CONNECTION_SECONDS  120   /* without a request */
+#define VIEW_STRANGERS_MAX       16    /* of them: clients that have not shown the token */
+#define VIEW_HEADER_SECONDS      5     /* until the headers of a request are complete */
+#define VIEW_REQUEST_SECONDS     30    /* of a stranger, with its answer */
+#define VIEW_IDLE_SECONDS        30    /* of a client with the token, between two requests */
+#define VIEW_STALLED_SECONDS     120   /* of a client that reads no byte of its answer */
 #define VIEW_REQUEST_MEMORY      16384 /* bytes of request line and headers */
 #define VIEW_WORKERS             2     /* long requests at once; the others wait */
 
@@ -25,6 +29,7 @@ typedef struct view_request {
     const char *target; /* path and query, as sent */
     view_header headers[VIEW_REQUEST_HEADERS_MAX];
     size_t header_count;
+    int has_more_headers; /* than these: the request is to be refused */
     int has_body;
     /* Whether nobody waits for the answer any more; NULL: somebody does. */
     int (*is_gone)(void *connection);
@@ -33,6 +38,7 @@ typedef struct view_request {
 
 typedef struct view_answer {
     unsigned status;
+    int has_token; /* the client has shown the token; known before there is an answer */
     view_header headers[VIEW_ANSWER_HEADERS_MAX];
     size_t header_count;
     char text[128]; /* of a header that is no constant */
