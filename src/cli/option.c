@@ -409,6 +409,18 @@ static int parse_letters(parser *p, const char *text, const char *next)
     return 1;
 }
 
+/*
+ * A comment of SQL is no option, though it begins like one: blanks follow "--", or the name ends
+ * with a blank and the text goes on in another line.
+ */
+static int is_comment(const char *text)
+{
+    size_t length = strcspn(text, " \t\r\n=");
+    if (strncmp(text, "--", 2) != 0 || text[length] == '\0' || text[length] == '=')
+        return 0;
+    return length == 2 || strchr(text, '\n') != NULL;
+}
+
 int option_parse(const option_set *set, const char *command, int count, char **arguments,
                  option_result *result)
 {
@@ -419,7 +431,7 @@ int option_parse(const option_set *set, const char *command, int count, char **a
     for (int i = 0; i < count;) {
         const char *text = arguments[i], *next = i + 1 < count ? arguments[i + 1] : NULL;
         int used = 1;
-        int is_option = !is_over && text[0] == '-' && text[1];
+        int is_option = !is_over && text[0] == '-' && text[1] && !is_comment(text);
         if (!is_option && p.open && !is_over)
             used = store(&p, p.open, text) < 0 ? -1 : 1;
         else if (!is_option)

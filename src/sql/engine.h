@@ -26,6 +26,9 @@ struct sql_statement {
 int sql_fail(sql *s, sql_error *error);
 int sql_fail_text(sql_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds what there is to a message about a table or a column that is not there. */
+void sql_add_hint(const sql *s, const char *text, sql_error *error);
+
 /* Begins the time of a statement. */
 void sql_start_clock(sql *s);
 

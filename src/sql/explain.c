@@ -11,6 +11,8 @@ enum {
     LINE_SIZE = 1200
 };
 
+static const char mark[] = " VIRTUAL TABLE INDEX ";
+
 static int begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -19,7 +21,6 @@ static int begins(const char *text, const char *with)
 /* "SCAN v VIRTUAL TABLE INDEX 64:=B;;;f value by context_id = (30 rows)", in words. */
 static int say_table(char line[LINE_SIZE], const char *detail)
 {
-    static const char mark[] = " VIRTUAL TABLE INDEX ";
     const char *name = begins(detail, "SCAN ") ? detail + strlen("SCAN ") : NULL;
     const char *index = strstr(detail, mark), *words = index ? strchr(index + strlen(mark), ' ') : NULL;
     if (!name || !words)
@@ -66,12 +67,62 @@ static unsigned level_of(const int parents[LEVELS], unsigned *depth, int parent)
     return *depth;
 }
 
+/* ---- advice ---- */
+
+/* What a plan does that a table function of the library does faster. */
+typedef struct habits {
+    int reads_calls; /* with their functions */
+    int sorts_groups;
+} habits;
+
+static const lode_table_info *table_named(const sql *s, const char *name)
+{
+    const lode_table_info *info;
+    for (size_t i = 0; i < s->count; i++)
+        for (unsigned k = 0; (info = lode_tables_at(s->sources[i]->tables, k)); k++)
+            if (strcmp(info->name, name) == 0)
+                return info;
+    return NULL;
+}
+
+/* Whether a plan reads `call` with a column about functions: its code ends with the columns. */
+static int reads_functions_of_calls(const sql *s, const char *detail)
+{
+    const lode_table_info *info = table_named(s, "call");
+    const char *code = strstr(detail, mark), *words = code ? strchr(code + strlen(mark), ' ') : NULL;
+    if (!info || !words || !begins(words, " call "))
+        return 0;
+    const char *columns = words;
+    while (columns > code && columns[-1] != ';')
+        columns--;
+    unsigned long long used = strtoull(columns, NULL, 16);
+    for (unsigned i = 0; i < info->field_count && i < 63; i++)
+        if ((used >> i & 1) && begins(info->fields[i].name, "function"))
+            return 1;
+    return 0;
+}
+
+static void notice(habits *h, const sql *s, const char *detail)
+{
+    h->reads_calls |= reads_functions_of_calls(s, detail);
+    h->sorts_groups |= strcmp(detail, "USE TEMP B-TREE FOR GROUP BY") == 0;
+}
+
+static void advise(const habits *h, sql_line_fn on_line, void *user)
+{
+    if (h->reads_calls && h->sorts_groups)
+        on_line(user, 0,
+                "advice: call_stat has calls, times and percentiles by function, without this sort: it takes "
+                "as long as 'lode top'");
+}
+
 int sql_explain(sql *s, const char *text, sql_line_fn on_line, void *user, sql_error *error)
 {
     sql_statement *statement = NULL;
     const char *rest;
     int parents[LEVELS], found = -1;
     unsigned depth = 0;
+    habits seen = {0};
     char *query = sqlite3_mprintf("explain query plan %s", text);
     int status =
         query ? sql_prepare(s, query, &statement, &rest, error) : sql_fail_text(error, "out of memory");
@@ -80,10 +131,13 @@ int sql_explain(sql *s, const char *text, sql_line_fn on_line, void *user, sql_e
         sql_cell detail = sql_cell_at(statement, 3);
         unsigned level = level_of(parents, &depth, (int)sql_cell_at(statement, 1).integer);
         say(line, detail.text ? detail.text : "");
+        notice(&seen, s, detail.text ? detail.text : "");
         on_line(user, level, line);
         if (depth < LEVELS)
             parents[depth++] = (int)sql_cell_at(statement, 0).integer;
     }
+    if (found == 0)
+        advise(&seen, on_line, user);
     sql_finish(statement);
     sqlite3_free(query);
     return status == 0 && found < 0 && statement ? -1 : status;

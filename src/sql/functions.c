@@ -191,5 +191,5 @@ int sql_functions_add(sqlite3 *db, int is_own)
     if (code == SQLITE_OK &&
         (is_own || sqlite3_exec(db, "select 'a' regexp 'a' where 0", NULL, NULL, NULL) != SQLITE_OK))
         code = add_function(db, "regexp", 2, call_regexp);
-    return code;
+    return code == SQLITE_OK ? sql_quantiles_add(db, is_own) : code;
 }

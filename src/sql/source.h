@@ -43,6 +43,9 @@ int sql_module_add(sqlite3 *db, const char *name, sql_source *source, const lode
  */
 int sql_functions_add(sqlite3 *db, int is_own);
 
+/* The aggregates median(x) and quantile(x, q); those of a host stay unless `is_own`. */
+int sql_quantiles_add(sqlite3 *db, int is_own);
+
 /* The result of path(): of a context of this database; an error without a database. */
 void sql_result_path(sqlite3_context *context, const lode_database *db, sqlite3_value *id);
 

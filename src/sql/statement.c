@@ -18,8 +18,12 @@ int sql_prepare(sql *s, const char *text, sql_statement **out, const char **rest
     sql_start_clock(s);
     /* Text that has comments only gives no statement: the next one may follow it. */
     do {
-        if (sqlite3_prepare_v2(s->db, *rest, -1, &handle, rest) != SQLITE_OK)
-            return sql_fail(s, error);
+        const char *begin = *rest;
+        if (sqlite3_prepare_v2(s->db, begin, -1, &handle, rest) != SQLITE_OK) {
+            sql_fail(s, error);
+            sql_add_hint(s, begin, error);
+            return -1;
+        }
     } while (!handle && !is_blank(*rest));
     if (!handle)
         return 0;

@@ -98,6 +98,10 @@ static lode_status open_compare(struct lode_table_reader *reader, lode_error *er
     struct compare_state *state = reader->state;
     lode_compare_options options = LODE_COMPARE_OPTIONS_INIT;
     LODE_TRY(lode_function_group(reader, &options.by, error));
+    /* Kinds have no names that the rules of a comparison could pair. */
+    if (options.by == LODE_BY_KIND)
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "rows are by function, line, loop, module, file or symbol, not by 'kind'");
     state->common.by = options.by;
     options.names = reader->tables->options.names;
     for (int side = LODE_BASE; side <= LODE_NEW; side++)

@@ -221,7 +221,8 @@ static const lode_field hotspot_fields[] = {TEXT("name"),
                                             TEXT_ARGUMENT("metric"),
                                             TEXT_ARGUMENT("profiles")};
 
-static const char *const group_names[] = {"function", "line", "loop", "module", "file", NULL, "symbol", NULL};
+static const char *const group_names[] = {"function", "line", "loop",   "module",
+                                          "file",     NULL,   "symbol", "kind"};
 
 lode_status lode_function_group(const struct lode_table_reader *reader, lode_group_by *by, lode_error *error)
 {
@@ -235,7 +236,7 @@ lode_status lode_function_group(const struct lode_table_reader *reader, lode_gro
     if (name == NULL)
         return LODE_OK;
     return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                     "rows are by function, line, loop, module, file or symbol, not by '%s'", name);
+                     "rows are by function, line, loop, module, file, symbol or kind, not by '%s'", name);
 }
 
 static lode_status open_hotspot(struct lode_table_reader *reader, lode_error *error)

@@ -81,10 +81,10 @@ static void put_cell(out *o, const sql_cell *cell)
         out_cell_text(o, number);
         return;
     case SQL_REAL:
-        if (out_is_prose(o))
-            snprintf(number, sizeof number, "%.9g", cell->real);
-        else
-            format_exact(number, cell->real);
+        format_exact(number, cell->real);
+        /* Files have no infinity; people see it. */
+        if (!number[0] && out_is_prose(o))
+            snprintf(number, sizeof number, "%g", cell->real);
         out_cell_text(o, number);
         return;
     case SQL_TEXT:

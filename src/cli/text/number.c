@@ -179,10 +179,13 @@ void format_exact(char buffer[NUMBER_SIZE], double value)
         snprintf(buffer, NUMBER_SIZE, "%lld", (long long)value);
         return;
     }
-    /* With an exponent, a large number does not look like an integer that is exact. */
+    /*
+     * With an exponent, a large number does not look like an integer that is exact. With 15 digits
+     * it always has one, and no zeros at the end.
+     */
     int is_large = fabs(value) >= EXACT_INTEGERS;
     for (int digits = 15; digits <= 17; digits++) {
-        if (is_large)
+        if (is_large && digits > 15)
             snprintf(buffer, NUMBER_SIZE, "%.*e", digits - 1, value);
         else
             snprintf(buffer, NUMBER_SIZE, "%.*g", digits, value);
