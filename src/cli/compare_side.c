@@ -37,10 +37,11 @@ static int run_open(side_set *set, const invocation *call, side_run *run, const 
                         : session_open(&run->database, run->path, &set->shared);
 }
 
-static void run_close(side_run *run)
+static void run_close(side_run *run, size_t metric_count)
 {
-    for (size_t i = 0; i < SIDE_METRIC_MAX; i++)
+    for (size_t i = 0; run->costs && i < metric_count; i++)
         session_free_cost(run->costs[i].owned);
+    free(run->costs);
     if (run->kind == LODE_STORE_RECORDING)
         rec_close(&run->recording);
     else
@@ -78,13 +79,68 @@ int side_is_counted(const char *name)
            (length > 6 && strcmp(name + length - 6, ":COUNT") == 0);
 }
 
-static int add_name(side_set *set, const char *text, size_t length)
+static void add_name(side_set *set, const char *text, size_t length)
 {
-    if (set->metric_count == SIDE_METRIC_MAX)
-        return report("--metric takes at most %d metrics", SIDE_METRIC_MAX);
+    for (size_t i = 0; i < set->metric_count; i++)
+        if (strlen(set->names[i]) == length && strncmp(set->names[i], text, length) == 0)
+            return;
     char *name = alloc_array(length + 1, 1);
     memcpy(name, text, length);
+    set->names = alloc_grow(set->names, &set->name_capacity, set->metric_count, sizeof *set->names);
     set->names[set->metric_count++] = name;
+}
+
+static int has_metric(const lode_database *db, const char *name)
+{
+    for (uint32_t i = 0; i < lode_database_metric_count(db); i++)
+        if (strcmp(lode_metric_name(lode_database_metric(db, i)), name) == 0)
+            return 1;
+    return 0;
+}
+
+/* The first database that does not have a metric; NULL: all have it. */
+static const side_run *run_without(const side_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (!has_metric(set->runs[i].database.db, name))
+            return &set->runs[i];
+    return NULL;
+}
+
+/* Metrics with a total of the first database, if all have them. A mean has no total. */
+static int add_all_of_databases(side_set *set)
+{
+    const lode_database *db = set->runs[0].database.db;
+    for (uint32_t i = 0; i < lode_database_metric_count(db); i++) {
+        const lode_metric *metric = lode_database_metric(db, i);
+        const char *name = lode_metric_name(metric);
+        if (metric_total(db, metric) == 0 || lode_metric_counted_by(db, metric))
+            continue;
+        const side_run *without = run_without(set, name);
+        if (without)
+            report("%s has no metric '%s'; it is left out", without->path, name);
+        else
+            add_name(set, name, strlen(name));
+    }
+    return set->metric_count ? EXIT_DONE : report("the databases have no metric with a total in common");
+}
+
+/* What recordings and databases have in common is time. */
+static int add_all(side_set *set)
+{
+    if (side_has_only(set, LODE_STORE_DATABASE))
+        return add_all_of_databases(set);
+    add_name(set, "time", strlen("time"));
+    if (side_has_only(set, LODE_STORE_RECORDING))
+        add_name(set, "calls", strlen("calls"));
+    return EXIT_DONE;
+}
+
+static int add_asked(side_set *set, const char *text, size_t length)
+{
+    if (length == strlen(metric_word_all) && strncmp(text, metric_word_all, length) == 0)
+        return add_all(set);
+    add_name(set, text, length);
     return EXIT_DONE;
 }
 
@@ -103,12 +159,12 @@ static int split_names(side_set *set, const text_list *texts)
     for (size_t i = 0; i < texts->count && status == EXIT_DONE; i++) {
         const char *text = texts->items[i];
         if (is_one_metric(set, text)) {
-            status = add_name(set, text, strlen(text));
+            status = add_asked(set, text, strlen(text));
             continue;
         }
         for (;;) {
             size_t length = strcspn(text, ",");
-            status = add_name(set, text, length);
+            status = add_asked(set, text, length);
             if (status != EXIT_DONE || text[length] == '\0')
                 break;
             text += length + 1;
@@ -232,7 +288,7 @@ static int cost_of_recording(side_set *set, side_run *run, size_t index)
 /* Databases come first: they know what their metrics are called. */
 static int compute_metric(side_set *set, size_t index)
 {
-    const char *asked = set->names[index];
+    const char *asked = set->names ? set->names[index] : NULL;
     int status = EXIT_DONE;
     for (size_t i = 0; i < set->count && status == EXIT_DONE; i++)
         if (set->runs[i].kind == LODE_STORE_DATABASE)
@@ -260,6 +316,9 @@ int side_open(side_set *set, const invocation *call, const char *const *paths, s
         status = report("--metric cannot be used with --from and --to: trace lines have times only");
     if (status == EXIT_DONE && set->metric_count == 0)
         set->metric_count = 1;
+    set->metrics = alloc_array(set->metric_count, sizeof *set->metrics);
+    for (size_t i = 0; i < count; i++)
+        set->runs[i].costs = alloc_array(set->metric_count, sizeof *set->runs[i].costs);
     for (size_t i = 0; i < set->metric_count && status == EXIT_DONE; i++)
         status = compute_metric(set, i);
     return status;
@@ -268,11 +327,13 @@ int side_open(side_set *set, const invocation *call, const char *const *paths, s
 void side_close(side_set *set)
 {
     for (size_t i = 0; i < set->opened; i++)
-        run_close(&set->runs[i]);
+        run_close(&set->runs[i], set->metric_count);
     for (size_t i = 0; i < set->count; i++)
         free(set->runs[i].found);
-    for (size_t i = 0; i < SIDE_METRIC_MAX; i++)
+    for (size_t i = 0; set->names && i < set->metric_count; i++)
         free(set->names[i]);
+    free(set->names);
+    free(set->metrics);
     free(set->runs);
 }
 

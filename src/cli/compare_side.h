@@ -10,8 +10,6 @@
 
 #include <lode/lode.h>
 
-#define SIDE_METRIC_MAX 16
-
 /* A metric that all runs have. */
 typedef struct side_metric {
     const char *name; /* as in the first database; of recordings: "time", "calls" */
@@ -34,7 +32,7 @@ typedef struct side_run {
     session database;
     rec_session recording;
     const lode_calltree *tree; /* of a recording; its session has it */
-    side_cost costs[SIDE_METRIC_MAX];
+    side_cost *costs;          /* by metric */
 } side_run;
 
 /* All runs of a question, those of base first. */
@@ -42,9 +40,9 @@ typedef struct side_set {
     shared_options shared; /* of the command, without metrics */
     side_run *runs;
     size_t count, opened;
-    side_metric metrics[SIDE_METRIC_MAX];
-    size_t metric_count;
-    char *names[SIDE_METRIC_MAX]; /* what was asked for, one metric each */
+    side_metric *metrics;
+    size_t metric_count, name_capacity;
+    char **names; /* what was asked for, one metric each; NULL: nothing */
 } side_set;
 
 /*

@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "help.h"
+#include "metric_list.h"
 #include "operands.h"
 #include "option.h"
 #include "output/escape.h"
@@ -109,11 +110,13 @@ static lode_database *open_database(const completion *c)
     return db;
 }
 
-static void offer_metrics(completion *c)
+static void offer_metrics(completion *c, int takes_several)
 {
     lode_database *db = open_database(c);
     for (uint32_t i = 0; db && i < lode_database_metric_count(db); i++)
         offer(c, lode_metric_name(lode_database_metric(db, i)), "");
+    if (db && takes_several && lode_database_metric_count(db) > 1)
+        offer(c, metric_word_all, "");
     lode_database_close(db);
 }
 
@@ -203,7 +206,7 @@ static void offer_value(completion *c, const option_spec *option)
     if (strncmp(word, "KEY[,", 5) == 0)
         offer_id_kinds(c, "");
     else if (strncmp(word, "METRIC", 6) == 0)
-        offer_metrics(c);
+        offer_metrics(c, strcmp(word, "METRIC") != 0);
     else if (strcmp(word, "SELECTION") == 0)
         offer_id_kinds(c, "=");
     else if (strcmp(word, "NAME") == 0 || strcmp(word, "FUNCTION") == 0)

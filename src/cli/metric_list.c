@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "metric_list.h"
 
+#include "alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +42,19 @@ static metric_unit unit_of(const metric_item *item)
     return item->accumulator ? unit_of_metric(lode_metric_name(item->accumulator)) : UNIT_COUNT;
 }
 
-static lode_status add_inputs(metric_list *list, metric_item *item, lode_error *error)
+static void add_inputs(metric_list *list, metric_item *item)
 {
     for (size_t i = 0; i < lode_derived_metric_count(item->derived); i++) {
         const lode_metric *metric = lode_derived_metric(item->derived, i);
         size_t at = 0;
         while (at < list->input_count && list->inputs[at] != metric)
             at++;
-        if (at == METRIC_INPUTS_MAX)
-            return fail(error, "--metric needs too many metrics");
-        if (at == list->input_count)
+        if (at == list->input_count) {
+            list->inputs = alloc_grow(list->inputs, &list->input_capacity, at, sizeof(const lode_metric *));
             list->inputs[list->input_count++] = metric;
+        }
         item->inputs[i] = at;
     }
-    return LODE_OK;
 }
 
 /* The mean of an accumulator, by the name that the database has for it. */
@@ -82,17 +83,18 @@ static const lode_metric *mean_of(const lode_derived *derived, const lode_databa
     return is_mean ? metric : NULL;
 }
 
-static lode_status add_item(metric_list *list, const lode_database *db, const lode_derived_list *named,
-                            const char *text, lode_error *error)
+/* A metric or a formula; with `as_mean`, an accumulator becomes its mean. */
+static lode_status add_one(metric_list *list, const lode_database *db, const lode_derived_list *named,
+                           const char *text, int as_mean, lode_error *error)
 {
-    if (list->count == METRIC_LIST_MAX)
-        return fail(error, "--metric takes at most 16 metrics");
+    list->items = alloc_grow(list->items, &list->capacity, list->count, sizeof *list->items);
     metric_item *item = &list->items[list->count];
+    *item = (metric_item){0};
     lode_status status = lode_derived_parse(&item->derived, db, named, text, error);
     if (status != LODE_OK)
         return status;
     list->count++;
-    if (lode_derived_is_metric(item->derived) && text[0] != '$')
+    if (lode_derived_is_metric(item->derived) && as_mean)
         status = replace_accumulator(item, db, named, error);
     else
         item->accumulator = mean_of(item->derived, db);
@@ -100,8 +102,78 @@ static lode_status add_item(metric_list *list, const lode_database *db, const lo
         return status;
     set_title(item);
     item->unit = unit_of(item);
-    return add_inputs(list, item, error);
+    add_inputs(list, item);
+    return LODE_OK;
 }
+
+/* ---- all metrics ---- */
+
+const char metric_word_all[] = "all";
+
+int metric_is_all(const char *text)
+{
+    return strcmp(text, metric_word_all) == 0;
+}
+
+double metric_total(const lode_database *db, const lode_metric *metric)
+{
+    lode_block block;
+    uint16_t id;
+    double total = 0;
+    if (lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &id) != LODE_OK ||
+        lode_profile_block(db, 0, &block, NULL) != LODE_OK ||
+        lode_block_lookup(&block, 0, id, &total, NULL) != LODE_OK)
+        return 0;
+    return total;
+}
+
+static int has_item(const metric_list *list, const lode_metric *metric)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const metric_item *item = &list->items[i];
+        const lode_metric *own =
+            lode_derived_is_metric(item->derived) ? lode_derived_metric(item->derived, 0) : item->accumulator;
+        if (own == metric)
+            return 1;
+    }
+    return 0;
+}
+
+static lode_status add_metric(metric_list *list, const lode_database *db, const lode_derived_list *named,
+                              const lode_metric *metric, lode_error *error)
+{
+    char number[16];
+    snprintf(number, sizeof number, "$%u", lode_metric_index(metric));
+    return has_item(list, metric) ? LODE_OK : add_one(list, db, named, number, 1, error);
+}
+
+static lode_status add_all(metric_list *list, const lode_database *db, const lode_derived_list *named,
+                           lode_error *error)
+{
+    uint32_t count = lode_database_metric_count(db), totals = 0;
+    const lode_metric *first;
+    lode_status status = lode_database_default_metric(db, &first, error);
+    list->has_all = 1;
+    if (status == LODE_OK)
+        status = add_metric(list, db, named, first, error);
+    for (uint32_t i = 0; i < count; i++)
+        totals += metric_total(db, lode_database_metric(db, i)) != 0;
+    for (uint32_t i = 0; i < count && status == LODE_OK; i++) {
+        const lode_metric *metric = lode_database_metric(db, i);
+        if (totals == 0 || metric_total(db, metric) != 0)
+            status = add_metric(list, db, named, metric, error);
+    }
+    return status;
+}
+
+static lode_status add_item(metric_list *list, const lode_database *db, const lode_derived_list *named,
+                            const char *text, lode_error *error)
+{
+    return metric_is_all(text) ? add_all(list, db, named, error)
+                               : add_one(list, db, named, text, text[0] != '$', error);
+}
+
+/* ---- the list ---- */
 
 /* How long the first of several metrics is: up to a comma outside of parentheses and quotes. */
 static size_t part_length(const char *text)
@@ -158,7 +230,9 @@ void metric_list_free(metric_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         lode_derived_free(list->items[i].derived);
-    list->count = 0;
+    free(list->items);
+    free(list->inputs);
+    *list = (metric_list){0};
 }
 
 const lode_metric *metric_list_single(const metric_list *list)

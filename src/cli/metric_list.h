@@ -8,9 +8,6 @@
 
 #include <lode/lode.h>
 
-#define METRIC_LIST_MAX   16
-#define METRIC_INPUTS_MAX 64
-
 typedef struct metric_item {
     lode_derived *derived;
     const lode_metric *accumulator; /* it is shown as its mean; NULL: it is none */
@@ -20,16 +17,24 @@ typedef struct metric_item {
 } metric_item;
 
 typedef struct metric_list {
-    metric_item items[METRIC_LIST_MAX];
-    size_t count;
-    const lode_metric *inputs[METRIC_INPUTS_MAX]; /* each once */
-    size_t input_count;
+    metric_item *items;
+    size_t count, capacity;
+    const lode_metric **inputs; /* each once */
+    size_t input_count, input_capacity;
+    int has_all; /* "all" was asked for */
 } metric_list;
+
+/* The word that stands for all metrics. */
+extern const char metric_word_all[];
+int metric_is_all(const char *text);
+/* The sum over all profiles, execution scope, at the global context; 0 if there is none. */
+double metric_total(const lode_database *db, const lode_metric *metric);
 
 /*
  * Each text is a metric or a formula, or several with commas between them; a metric whose name has
- * a comma is found first. Accumulators become means, unless they are written $NUMBER. `path` is the
- * directory of the database. metric_list_free is due in every case.
+ * a comma is found first. "all" is those that have a total and are not in the list yet, the default
+ * one first; without any total, it is all. Accumulators become means, unless they are written
+ * $NUMBER. `path` is the directory of the database. metric_list_free is due in every case.
  */
 lode_status metric_list_parse(metric_list *list, const lode_database *db, const char *path,
                               const text_list *texts, lode_error *error);

@@ -22,6 +22,9 @@ static const struct shared_spec {
 } shared_specs[] = {
     {SHARED_METRIC,
      FOR_DATABASES,
+     {"metric", 'm', OPTION_TEXTS, "METRIC", NULL, offsetof(shared_options, metrics)}},
+    {SHARED_METRICS,
+     FOR_DATABASES,
      {"metric", 'm', OPTION_TEXTS, "METRIC[,METRIC]...", NULL, offsetof(shared_options, metrics)}},
     {SHARED_PROFILES,
      FOR_DATABASES,

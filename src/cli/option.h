@@ -92,7 +92,8 @@ typedef struct shared_options {
 enum {
     SHARED_JSON = 1u << 0,
     SHARED_CSV = 1u << 1,
-    SHARED_METRIC = 1u << 2,
+    SHARED_METRIC = 1u << 2,   /* one */
+    SHARED_METRICS = 1u << 13, /* several, or all */
     SHARED_PROFILES = 1u << 3,
     SHARED_THREADS = 1u << 4,
     SHARED_COLOR = 1u << 5,

@@ -69,7 +69,10 @@ int session_open(session *s, const char *path, const shared_options *shared)
     if (status == EXIT_DONE && s->metrics.count == 1 && !s->metric)
         s->metric = s->metrics.items[0].accumulator;
     if (status == EXIT_DONE && s->metrics.count > 0 && !s->metric)
-        return report("%s: several metrics and formulas are for 'lode top' and 'lode tree'", path);
+        return report(
+            "%s: --metric takes one metric here; several, 'all' and formulas are for 'lode top' and "
+            "'lode tree'",
+            path);
     return status;
 }
 
@@ -86,14 +89,7 @@ void session_close(session *s)
 
 double session_metric_total(const session *s, const lode_metric *metric)
 {
-    lode_block block;
-    uint16_t id;
-    double total = 0;
-    if (lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &id) != LODE_OK ||
-        lode_profile_block(s->db, 0, &block, NULL) != LODE_OK ||
-        lode_block_lookup(&block, 0, id, &total, NULL) != LODE_OK)
-        return 0;
-    return total;
+    return metric_total(s->db, metric);
 }
 
 int session_need_metric(session *s)

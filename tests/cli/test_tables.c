@@ -81,10 +81,14 @@ static int say_the_same(const char *a, const char *b)
     return length > 0 && length == other && strncmp(a, b, length) == 0;
 }
 
+/* Of one shared option, a command may take one ("METRIC") or several ("METRIC[,METRIC]..."). */
 static int is_same_argument(const option_spec *a, const option_spec *b)
 {
-    int has_word = a->argument && b->argument;
-    return has_word ? strcmp(a->argument, b->argument) == 0 : a->argument == b->argument;
+    if (!a->argument || !b->argument)
+        return a->argument == b->argument;
+    const char *end = a->offset == b->offset ? "[" : "";
+    size_t length = strcspn(a->argument, end);
+    return length == strcspn(b->argument, end) && strncmp(a->argument, b->argument, length) == 0;
 }
 
 /* What two options of one name differ in; NULL: nothing. */

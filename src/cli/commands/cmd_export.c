@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
 #include "command.h"
 #include "commands/export_list.h"
 #include "formats.h"
@@ -8,6 +9,7 @@
 #include "rec_session.h"
 #include "session.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -105,9 +107,20 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return progress_report(&s->progress, phase, done, total);
 }
 
-/* The metrics that --metric names. Formulas have no value at a call path that adds up. */
-static int take_metrics(const session *s, const lode_metric *metrics[METRIC_LIST_MAX], size_t *count)
+/* All metrics, also those without a total: a file has room for them. */
+static int take_all(const session *s, const lode_metric **metrics, size_t *count)
 {
+    *count = lode_database_metric_count(s->db);
+    for (uint32_t i = 0; i < *count; i++)
+        metrics[i] = lode_database_metric(s->db, i);
+    return EXIT_DONE;
+}
+
+/* The metrics that --metric names. Formulas have no value at a call path that adds up. */
+static int take_metrics(const session *s, const lode_metric **metrics, size_t *count)
+{
+    if (s->metrics.has_all)
+        return take_all(s, metrics, count);
     *count = s->metrics.count;
     for (size_t i = 0; i < s->metrics.count; i++) {
         const metric_item *item = &s->metrics.items[i];
@@ -137,9 +150,9 @@ static int export_failed(const export_options *options, const out_place *place, 
     return report_unwritten(options->target, error);
 }
 
-static int export_database(session *s, const export_options *options, const char *format, out_place *place)
+static int export_metrics(session *s, const export_options *options, const char *format, out_place *place,
+                          const lode_metric **metrics)
 {
-    const lode_metric *metrics[METRIC_LIST_MAX];
     lode_export_options settings = settings_of(options, format, place, LODE_NAME_FULL);
     lode_error error = {0};
     uint64_t start;
@@ -156,6 +169,15 @@ static int export_database(session *s, const export_options *options, const char
     lode_status status = lode_export_database(s->db, place->path, &settings, &error);
     progress_clear(&s->progress);
     return status == LODE_OK ? EXIT_DONE : export_failed(options, place, s->path, &error);
+}
+
+static int export_database(session *s, const export_options *options, const char *format, out_place *place)
+{
+    const lode_metric **metrics =
+        alloc_array(s->metrics.count + lode_database_metric_count(s->db), sizeof(const lode_metric *));
+    int status = export_metrics(s, options, format, place, metrics);
+    free(metrics);
+    return status;
 }
 
 static int run_database(const invocation *call, const char *format, out_place *place)
@@ -285,7 +307,7 @@ const command_spec command_export = {
     .needs_no_store = wants_list,
     .options = {.own = export_own,
                 .of_databases = export_of_databases,
-                .shared = SHARED_PART | SHARED_METRIC | SHARED_PROFILES | SHARED_NAMES | SHARED_NO_SCHED |
+                .shared = SHARED_PART | SHARED_METRICS | SHARED_PROFILES | SHARED_NAMES | SHARED_NO_SCHED |
                           SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
     .options_size = sizeof(export_options),
     .defaults = &export_defaults,

@@ -134,7 +134,7 @@ static void find_exact(exact_metrics *exact, const char *const *paths, size_t co
         return;
     for (uint32_t i = 0; i < lode_database_metric_count(exact->db); i++) {
         const char *name = lode_metric_name(lode_database_metric(exact->db, i));
-        if (side_is_counted(name) && exact->names.count < SIDE_METRIC_MAX)
+        if (side_is_counted(name))
             add_metric(&exact->names, name);
     }
 }

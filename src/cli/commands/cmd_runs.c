@@ -208,7 +208,7 @@ const command_spec command_runs = {
     .min_operands = 1,
     .max_operands = 2,
     .options = {.own = runs_own,
-                .shared = SHARED_METRIC | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
+                .shared = SHARED_METRICS | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(runs_options),
     .defaults = &runs_defaults,

@@ -274,7 +274,7 @@ static int run_scaling(const invocation *call)
 static const option_spec scaling_own[] = {
     {"per-profile", 0, OPTION_FLAG, NULL, NULL, offsetof(scaling_options, is_mean)},
     {"sizes", 0, OPTION_TEXTS, "N[,N]...", NULL, offsetof(scaling_options, sizes)},
-    {"metric", 'm', OPTION_TEXTS, "METRIC[,METRIC]...", NULL, offsetof(shared_options, metrics)},
+    {"metric", 'm', OPTION_TEXTS, "METRIC", NULL, offsetof(shared_options, metrics)},
     {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(scaling_options, inclusive)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"name-rules", 0, OPTION_TEXT, "FILE", NULL, offsetof(scaling_options, rules)},

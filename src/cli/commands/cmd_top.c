@@ -298,7 +298,7 @@ const command_spec command_top = {
     .stores = FOR_ALL,
     .options = {.own = top_own,
                 .of_recordings = top_of_recordings,
-                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
+                .shared = SHARED_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
                           SHARED_FILTER | SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
                           SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(top_options),

@@ -223,7 +223,7 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
                      .unit = unit_of(cost),
                      .names = has_calls ? names_of_recordings(options->shared.names)
                                         : names_of_databases(options->shared.names)};
-    metric_columns *columns = alloc_array(1, sizeof *columns);
+    metric_columns *columns = metric_columns_new(tree_metrics_count(metrics) + 1);
     int has_sites = !has_calls && !options->lines && !is_by_callers(options) &&
                     branches_deepest(view) <= level_bound(o, width_of_more(metrics, 1, 0));
     set_columns(columns, options, metrics, has_sites, has_calls);
@@ -237,7 +237,7 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
     branches_free(&w.branches);
     label_free(&w.name);
     label_free(&w.place);
-    free(columns);
+    metric_columns_free(columns);
     free(w.above);
     free(w.line);
 }
@@ -514,7 +514,7 @@ const command_spec command_tree = {
     .stores = FOR_ALL,
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
-                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
+                .shared = SHARED_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
                           SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(tree_options),

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/metric_columns.h"
 
+#include "alloc.h"
 #include "output/json.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+metric_columns *metric_columns_new(size_t metrics)
+{
+    metric_columns *columns = alloc_array(1, sizeof *columns);
+    columns->items = alloc_array(metrics * COLUMNS_PER_METRIC + OTHER_COLUMNS, sizeof *columns->items);
+    columns->keys = alloc_array(metrics, sizeof *columns->keys);
+    return columns;
+}
+
+void metric_columns_free(metric_columns *columns)
+{
+    free(columns->items);
+    free(columns->keys);
+    free(columns);
+}
 
 void metric_columns_add(metric_columns *columns, out_column column)
 {

@@ -9,16 +9,18 @@
 enum {
     COLUMNS_PER_METRIC = 4, /* exclusive, its percentage, inclusive, its percentage */
     OTHER_COLUMNS = 24,
-    METRIC_COLUMN_MAX = METRIC_LIST_MAX * COLUMNS_PER_METRIC + OTHER_COLUMNS,
     METRIC_KEY_SIZE = 32
 };
 
 typedef struct metric_columns {
-    out_column items[METRIC_COLUMN_MAX];
-    char keys[METRIC_LIST_MAX][COLUMNS_PER_METRIC][METRIC_KEY_SIZE];
+    out_column *items;
+    char (*keys)[COLUMNS_PER_METRIC][METRIC_KEY_SIZE]; /* by metric */
     size_t count;
 } metric_columns;
 
+/* With room for the columns of so many metrics, and OTHER_COLUMNS; metric_columns_free frees it. */
+metric_columns *metric_columns_new(size_t metrics);
+void metric_columns_free(metric_columns *columns);
 void metric_columns_add(metric_columns *columns, out_column column);
 /*
  * The columns of the metric of this number, from 0. Text has one amount of each metric, exclusive

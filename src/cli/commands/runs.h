@@ -103,6 +103,8 @@ typedef struct runs_history {
  */
 int runs_history_open(runs_history *h, catalogue *c, const runs_options *options);
 void runs_history_close(runs_history *h);
+/* Whether --metric is all of them. */
+int runs_wants_all(const runs_options *options);
 /* The metric of --metric, by its name or a part of it, or the default one of the run. */
 int runs_history_metric(runs_history *h, catalogue *c, const runs_options *options);
 /*

@@ -148,7 +148,7 @@ static int read_history(check *k)
     catalogue_error error;
     runs_history *h = &k->history;
     int status = runs_history_open(h, k->c, k->options);
-    if (status == EXIT_DONE && k->options->shared.metrics.count)
+    if (status == EXIT_DONE && k->options->shared.metrics.count && !runs_wants_all(k->options))
         status = runs_history_metric(h, k->c, k->options);
     if (status != EXIT_DONE)
         return status;

@@ -3,6 +3,7 @@
 #include "commands/runs.h"
 
 #include "alloc.h"
+#include "metric_list.h"
 #include "output/report.h"
 
 #include <inttypes.h>
@@ -154,11 +155,16 @@ static int match_metric(void *user, int64_t id, const char *name, double value)
     return 0;
 }
 
+int runs_wants_all(const runs_options *options)
+{
+    return options->shared.metrics.count == 1 && metric_is_all(options->shared.metrics.items[0]);
+}
+
 int runs_history_metric(runs_history *h, catalogue *c, const runs_options *options)
 {
     catalogue_error error;
     candidates found = {.best = NO_MATCH};
-    if (options->shared.metrics.count > 1)
+    if (options->shared.metrics.count > 1 || runs_wants_all(options))
         return report("one --metric at a time (see 'lode help runs')");
     found.text = options->shared.metrics.count ? options->shared.metrics.items[0] : h->default_metric;
     if (!found.text)

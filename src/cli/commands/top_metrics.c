@@ -22,7 +22,7 @@ typedef struct metric_rows {
     double *amounts; /* by row: exclusive sums of all inputs, then inclusive ones */
     size_t amounts_capacity, inputs;
     size_t *by_context; /* position + 1 of the row whose first context has this index */
-    double totals[METRIC_INPUTS_MAX];
+    double *totals;     /* of all inputs */
     uint32_t profiles;
     size_t hidden; /* by a filter, at least */
 } metric_rows;
@@ -205,7 +205,7 @@ static void write_rows(out *o, const session *s, const metric_rows *rows, lode_g
 {
     size_t shown = shown_count(s, rows);
     int forms = names_of_databases(s->shared->names);
-    metric_columns *columns = alloc_array(1, sizeof *columns);
+    metric_columns *columns = metric_columns_new(s->metrics.count);
     label l = {0};
     set_columns(columns, &s->metrics, by, is_inclusive);
     out_table(o, OUT_MAIN, "rows", columns->items, columns->count, UNIT_COUNT);
@@ -217,12 +217,13 @@ static void write_rows(out *o, const session *s, const metric_rows *rows, lode_g
     if (rows->count == 0 && rows->hidden == 0)
         out_say(o, "No %s has a cost.", by_name);
     label_free(&l);
-    free(columns);
+    metric_columns_free(columns);
 }
 
 int top_metrics(const invocation *call, session *s, const lode_hotspot_options *asked, const char *by_name)
 {
     metric_rows rows = {.inputs = s->metrics.input_count,
+                        .totals = alloc_array(s->metrics.input_count, sizeof(double)),
                         .by_context = alloc_array(lode_database_context_count(s->db), sizeof(size_t))};
     row_order order = {&rows, &s->metrics.items[0], asked};
     int status = EXIT_DONE, is_inclusive = asked->sort == LODE_SORT_INCLUSIVE;
@@ -239,5 +240,6 @@ int top_metrics(const invocation *call, session *s, const lode_hotspot_options *
     free(rows.items);
     free(rows.amounts);
     free(rows.by_context);
+    free(rows.totals);
     return status;
 }

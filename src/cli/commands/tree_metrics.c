@@ -59,6 +59,7 @@ int tree_metrics_compute(tree_metrics *metrics, session *s, const lode_view *vie
     metrics->list = list;
     metrics->inclusive = alloc_array(count, sizeof *metrics->inclusive);
     metrics->exclusive = alloc_array(count, sizeof *metrics->exclusive);
+    metrics->totals = alloc_array(list->input_count, sizeof *metrics->totals);
     int status = EXIT_DONE;
     for (size_t i = 0; status == EXIT_DONE && i < list->input_count; i++)
         status = add_input(metrics, s, i, view, options);
@@ -70,6 +71,7 @@ void tree_metrics_free(tree_metrics *metrics)
 {
     free(metrics->inclusive);
     free(metrics->exclusive);
+    free(metrics->totals);
 }
 
 size_t tree_metrics_count(const tree_metrics *metrics)

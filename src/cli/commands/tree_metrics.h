@@ -9,7 +9,7 @@
 typedef struct tree_metrics {
     const metric_list *list;       /* NULL: one metric only */
     double *inclusive, *exclusive; /* by row: of all inputs */
-    double totals[METRIC_INPUTS_MAX];
+    double *totals;                /* of all inputs */
 } tree_metrics;
 
 /* Chooses the metric that decides which rows there are. EXIT_TROUBLE after a message. */
