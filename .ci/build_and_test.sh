@@ -22,9 +22,10 @@ while [ "$1" != -- ]; do
 done
 shift
 
+cache=$(command -v ccache || true)
 case $compiler in
-gcc) export CC=gcc CXX=g++ ;;
-clang) export CC=clang CXX=clang++ ;;
+gcc) export CC="$cache gcc" CXX="$cache g++" ;;
+clang) export CC="$cache clang" CXX="$cache clang++" ;;
 cross) ;;
 esac
 meson setup -Dtests=true --werror ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} "${setup[@]}" "$folder"

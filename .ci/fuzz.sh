@@ -14,7 +14,8 @@ report() { # PASSED FAILED NAME
     echo "$1 $2 0 $3" >>"$results"
 }
 
-if ! { CC=clang CXX=clang++ meson setup -Dtests=true -Dfuzz=true --werror -Dman=false -Db_sanitize=address,undefined \
+cache=$(command -v ccache || true)
+if ! { CC="$cache clang" CXX="$cache clang++" meson setup -Dtests=true -Dfuzz=true --werror -Dman=false -Db_sanitize=address,undefined \
     -Db_lundef=false -Doptimization=1 -Ddebug=false -Dc_args=-gline-tables-only \
     ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} "$folder" && ninja -C "$folder" fuzz-targets; } >"$log" 2>&1; then
     echo "   FAILED to build; the end of $log:"
