@@ -83,6 +83,7 @@ static lode_status open_track(struct lode_table_reader *reader, lode_error *erro
     options.user = tables->options.user;
     lode_slicer_reset(&pass->slicer);
     pass->calls.count = 0;
+    pass->call_count = 0;
     pass->has_finished = false;
     pass->reported = 0;
     return lode_cursor_open(&pass->cursor, tables->recording, pass->track, &options, error);

@@ -14,6 +14,7 @@
 
 struct lode_event_pass_call {
     uint64_t begin, inside; /* time of callees */
+    uint64_t id;
     uint32_t function;
 };
 
@@ -31,6 +32,7 @@ struct lode_event_pass {
     size_t count;
     uint64_t reported; /* bytes of this track */
     struct lode_array calls;
+    uint64_t call_count;      /* of this track, so far */
     lode_argument *arguments; /* of the current event */
     size_t argument_capacity, argument_count, next_argument;
     bool has_arguments; /* they are decoded */

@@ -75,11 +75,16 @@ const struct lode_table_def lode_table_event = {INFO("events of tracks, each in 
 
 /* ---- calls ---- */
 
-static const lode_field call_fields[] = {
-    U32("track_id", "track"), I64("begin_ns", LODE_FIELD_TIME),
-    I64("duration_ns", 0),    I64("self_ns", 0),
-    U32("depth", NULL),       U32("function_id", "function"),
-    TEXT("function"),         {"failed", LODE_COLUMN_U8, LODE_FIELD_BOOLEAN, NULL}};
+static const lode_field call_fields[] = {U32("track_id", "track"),
+                                         I64("begin_ns", LODE_FIELD_TIME),
+                                         I64("duration_ns", 0),
+                                         I64("self_ns", 0),
+                                         U32("depth", NULL),
+                                         U32("function_id", "function"),
+                                         TEXT("function"),
+                                         {"failed", LODE_COLUMN_U8, LODE_FIELD_BOOLEAN, NULL},
+                                         I64("id", 0),
+                                         I64("parent_id", LODE_FIELD_OPTIONAL)};
 
 /* Numbers of functions are those of the tables, or of the pass of a query. */
 static struct lode_function_names *names_of(struct lode_table_reader *reader)
@@ -95,6 +100,26 @@ static lode_status number_function(struct lode_table_reader *reader, const lode_
     if (reader->query)
         return lode_function_names_add(names_of(reader), function, number, &is_new, error);
     return lode_tables_function(reader->tables, function, number, error);
+}
+
+/*
+ * Calls of a track are numbered by their begin, and tracks take turns: so an id is unique in the
+ * store, known without reading other tracks, and small.
+ */
+static uint64_t next_id(const struct lode_table_reader *reader)
+{
+    struct lode_event_pass *pass = reader->state;
+    return pass->call_count++ * lode_recording_track_count(reader->tables->recording) + pass->track;
+}
+
+static void put_ids(const struct lode_event_pass *pass, struct lode_table_batch *batch, uint64_t id)
+{
+    lode_batch_u64(batch, 8, id);
+    if (pass->calls.count == 0)
+        lode_batch_null(batch, 9);
+    else
+        lode_batch_u64(batch, 9,
+                       LODE_ARRAY_AT(&pass->calls, struct lode_event_pass_call, pass->calls.count - 1)->id);
 }
 
 /* A call ended. */
@@ -119,6 +144,7 @@ static lode_status put_call(struct lode_table_reader *reader, struct lode_table_
         error));
     lode_batch_fixed(batch, 6, lode_function_names_label(names, call.function));
     lode_batch_boolean(batch, 7, (event->flags & LODE_EVENT_FAILED) != 0);
+    put_ids(pass, batch, call.id);
     batch->rows++;
     return LODE_OK;
 }
@@ -133,7 +159,8 @@ static lode_status take_event(struct lode_table_reader *reader, struct lode_tabl
         LODE_TRY(number_function(reader, event->function, &function, error));
         struct lode_event_pass_call *call = lode_array_push(&pass->calls);
         LODE_TRY_ALLOC(call, error);
-        *call = (struct lode_event_pass_call){.begin = event->time, .function = function};
+        *call =
+            (struct lode_event_pass_call){.begin = event->time, .id = next_id(reader), .function = function};
     } else if (event_has_function(event) && pass->calls.count > 0) {
         LODE_TRY(put_call(reader, batch, event, error));
     }

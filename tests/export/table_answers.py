@@ -153,7 +153,7 @@ def calls(top, rows):
     functions = {r[0]: r for r in rows["function"]}
     modules = {r[0]: r[1] for r in rows["module"]}
     numbers = defaultdict(lambda: [0, 0, 0, 1 << 64, 0])
-    for track, begin, duration, own, depth, function, name, failed in rows["call"]:
+    for track, begin, duration, own, depth, function, name, failed, *_ in rows["call"]:
         row = numbers[functions[function][7], modules.get(functions[function][3]), functions[function][4]]
         row[0] += 1
         row[1] += own

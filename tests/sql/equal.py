@@ -74,7 +74,9 @@ def statements(plain, table):
 
 def check(tap, lode, store, folder, table):
     plain = lode.plain(store, folder)
-    equal = plain.execute(f"select count(*) - (select count(*) from (select distinct * from {table})) from {table}").fetchone()[0]
+    # Calls differ in their ids, and in nothing else.
+    columns = ", ".join(TABLES[table]) if table == "call" else "*"
+    equal = plain.execute(f"select count(*) - (select count(*) from (select distinct {columns} from {table})) from {table}").fetchone()[0]
     texts = list(statements(plain, table))
     wrong = [t for t, (_, rows) in zip(texts, lode.results(store, *texts)) if rows != [as_json(r) for r in plain.execute(t)]]
     tap.check(not wrong and equal > 5, f"{table}: {equal} rows that are equal to others count in {len(texts)} statements", wrong[:5])

@@ -5,6 +5,9 @@ What people meet on their first day, on the stores of `lode example`: comments, 
 median and quantile, hotspots by kind, and advice of --explain.
 """
 
+import csv
+import io
+import json
 import random
 import statistics
 import sys
@@ -115,11 +118,59 @@ def advice(tap, lode, demo):
         tap.check(("advice: call_stat" in done.stdout) == is_advised and done.returncode == 0, f"{text}: {'call_stat' if is_advised else 'nothing'} is advised", [done.stdout])
 
 
+def calls_of(events, tracks):
+    """(track, begin, duration, id, parent) of calls in the order of their ends, from events by track."""
+    rows, counts, stacks = [], {}, {}
+    for track, time, kind in events:
+        stack = stacks.setdefault(track, [])
+        if kind in ("enter", "sched_out"):
+            number = counts.get(track, 0)
+            counts[track] = number + 1
+            stack.append((time, number * tracks + track))
+        elif kind in ("leave", "sched_in") and stack:
+            begin, number = stack.pop()
+            rows.append((track, begin, time - begin, number, stack[-1][1] if stack else None))
+    return rows
+
+
+def ids(tap, lode, demo):
+    columns = "track_id, begin_ns, duration_ns, id, parent_id"
+    for store in (demo / "thumbs", demo / "shop"):
+        tracks = lode.rows(store, "select count(*) from track")[0][0]
+        wanted = calls_of(lode.rows(store, "select track_id, time_ns, kind from event where track_id is not null"), tracks)
+        tap.check(len({r[3] for r in wanted}) == len(wanted) > 100 and any(r[4] is not None for r in wanted), f"{store.name}: the reference has unique ids")
+        for threads in ("1", "2"):
+            done = lode.call("sql", store, "--threads", threads, "--json", f"select {columns} from call")
+            found = [tuple(r) for r in json.loads(done.stdout)["results"][0]["rows"]]
+            tap.check(found == wanted, f"{store.name}: ids and parents of {len(found)} calls, {threads} threads", [r for r in zip(found, wanted) if r[0] != r[1]][:3])
+        last = wanted[-1][0]
+        for where, keep in ((f"track_id = {last}", lambda r: r[0] == last), (f"id = {wanted[7][3]}", lambda r: r[3] == wanted[7][3]),
+                            (f"parent_id = {wanted[7][4] or 0}", lambda r: r[4] == (wanted[7][4] or 0)), ("parent_id is null", lambda r: r[4] is None)):
+            found = lode.rows(store, f"select {columns} from call where {where}")
+            tap.check(found == [r for r in wanted if keep(r)] != [], f"{store.name}: calls where {where}", found[:5])
+        found = lode.rows(store, f"select {columns} from call limit 20 offset 50")
+        tap.check(found == wanted[50:70], f"{store.name}: calls after others", found[:5])
+        found = lode.rows(store, "with p as materialized (select id, depth, begin_ns, duration_ns from call) select count(*), "
+                                 "sum(c.depth = p.depth + 1 and c.begin_ns >= p.begin_ns and c.begin_ns + c.duration_ns <= p.begin_ns + p.duration_ns) "
+                                 "from call c join p on p.id = c.parent_id")[0]
+        tap.check(found == (sum(r[4] is not None for r in wanted),) * 2, f"{store.name}: a call is within its parent", [found])
+    # A time window: export has the tables of a slice.
+    window = ("--from", "70ms", "--to", "110ms")
+    tables = {}
+    for name in ("event", "call"):
+        done = lode.call("export", demo / "thumbs", "--format", "csv", "--table", name, *window, "-o", "-")
+        tables[name] = list(csv.DictReader(io.StringIO(done.stdout)))
+        tap.check(done.returncode == 0 and len(tables[name]) > 10, f"{name}: {len(tables[name])} rows in a time window", [done.stderr])
+    wanted = calls_of([(int(r["track_id"]), int(r["time_ns"]), r["kind"]) for r in tables["event"] if r["track_id"]], 4)
+    found = [(int(r["track_id"]), int(r["begin_ns"]), int(r["duration_ns"]), int(r["id"]), int(r["parent_id"]) if r["parent_id"] else None) for r in tables["call"]]
+    tap.check(found == wanted, "ids and parents of calls in it", [r for r in zip(found, wanted) if r[0] != r[1]][:3])
+
+
 def body(tap, lode, options):
     with tempfile.TemporaryDirectory() as folder:
         demo = Path(folder) / "demo"
         lode.call("example", demo)
-        for part in (comments, digits, names, quantiles, bounded, kinds, advice):
+        for part in (comments, digits, names, quantiles, bounded, kinds, advice, ids):
             part(tap, lode, demo)
 
 
