@@ -79,11 +79,16 @@ int sql_is_complete(const char *text);
 typedef void (*sql_line_fn)(void *user, unsigned level, const char *line);
 int sql_explain(sql *s, const char *text, sql_line_fn on_line, void *user, sql_error *error);
 
-/* Questions that many people ask, as statements. */
+/*
+ * Questions that many people ask, as statements. In all texts, {metric} stands for the metric that
+ * commands show unless they are told otherwise, and in the title and the text, {} for what `fit`
+ * finds: one value. A store in which it finds none has no answer.
+ */
 typedef struct sql_question {
     const char *store; /* "database", "recording" or "requests" */
     const char *title;
     const char *text;
+    const char *fit; /* a statement; NULL: the question fits all stores */
 } sql_question;
 
 /* NULL past the last. */

@@ -49,6 +49,9 @@ int sql_run_all(sql_job *job, const char *text);
 /* Runs a line that begins with a dot. */
 int sql_run_dot(sql_job *job, const char *line);
 
+/* Prints the questions that the stores have answers to. */
+void sql_show_questions(const sql_job *job);
+
 /* Forgets a Ctrl-C that came before a statement of the shell. */
 void sql_forget_stop(void);
 /* Reads statements line by line, from a terminal or something else, until its end. */

@@ -74,41 +74,6 @@ static int show_schema(const sql_job *job, const char *wanted)
     return found ? EXIT_DONE : report("there is no table '%s' (.tables lists them)", wanted);
 }
 
-/* Whether a store has what a question is about. */
-static int has_subject(const sql_job *job, const char *subject)
-{
-    for (size_t i = 0; i < job->store_count; i++) {
-        const sql_store *store = &job->stores[i];
-        int is_database = store->kind == LODE_STORE_DATABASE;
-        int has_requests = !is_database && lode_recording_has_requests(store->recording.recording);
-        const char *kind = is_database ? "database" : has_requests ? "requests" : "recording";
-        if (strcmp(kind, subject) == 0 || (!is_database && strcmp(subject, "recording") == 0))
-            return 1;
-    }
-    return 0;
-}
-
-/* Whether the stores have its tables. */
-static int can_be_asked(const sql_job *job, const sql_question *question)
-{
-    sql_error error;
-    sql_statement *statement;
-    const char *rest;
-    int status = sql_prepare(job->connection, question->text, &statement, &rest, &error);
-    sql_finish(statement);
-    return status == 0;
-}
-
-static void show_questions(const sql_job *job)
-{
-    const sql_question *question;
-    for (size_t i = 0; (question = sql_question_at(i)); i++) {
-        if (!has_subject(job, question->store) || !can_be_asked(job, question))
-            continue;
-        out_print(job->out, "-- %zu: %s\n%s\n\n", i + 1, question->title, question->text);
-    }
-}
-
 static void show_help(const sql_job *job)
 {
     out_print(job->out, ".tables           the tables, and what they contain\n"
@@ -132,7 +97,7 @@ int sql_run_dot(sql_job *job, const char *line)
     else if (strncmp(line, ".schema", size) == 0 && size == strlen(".schema"))
         return show_schema(job, argument);
     else if (strncmp(line, ".questions", size) == 0 && size == strlen(".questions"))
-        show_questions(job);
+        sql_show_questions(job);
     else if (strncmp(line, ".help", size) == 0 && size == strlen(".help"))
         show_help(job);
     else if (strncmp(line, ".quit", size) == 0 && size == strlen(".quit"))
