@@ -79,13 +79,22 @@ static int is_special(char c, char quote)
     return (unsigned char)c < 0x80 && !isalnum((unsigned char)c) && !strchr("_-./:=,+%@", c);
 }
 
+/* What has to leave the quotes and begin them again: "!" recalls commands inside double ones. */
+static const char *outside_of(char c, char quote)
+{
+    if (quote == '\'' && c == '\'')
+        return "'\\''";
+    return quote == '"' && c == '!' ? "\"\\!\"" : NULL;
+}
+
 char *shell_quote(const char *text, char quote)
 {
     char *word = alloc_array(4 * strlen(text) + 1, 1);
     size_t used = 0;
     for (; *text; text++) {
-        if (quote == '\'' && *text == '\'') {
-            memcpy(word + used, "'\\''", 4);
+        const char *outside = outside_of(*text, quote);
+        if (outside) {
+            memcpy(word + used, outside, 4);
             used += 4;
             continue;
         }

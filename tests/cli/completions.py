@@ -170,16 +170,46 @@ def completes(program, name):
             shell.end()
 
 
+# Functions whose names a shell would run, expand, or replace by earlier commands. Their first letters tell them apart.
+HOSTILE = ("a$(touch pwned)", "b`touch pwned`", "c|touch pwned|", "d&&touch pwned&", "e'$(touch pwned)'x", 'f"$(touch pwned)"x', "g!!x", "h!touch", "i\\$(touch pwned)", "j>pwned", "k~root",
+           "l{a,b}", "n*", "o<(touch pwned)", "p${x:=y}", "q\\`touch pwned`", "r'!!\"!!x", "s;touch pwned;#x")
+
+
+def nothing_is_run(program, name):
+    """Names that attack, completed without quotes and in both kinds; and the same names without escapes, which the shell does run."""
+    if not shutil.which(name):
+        program.skip(f"{name}: hostile names", f"there is no {name}")
+        return
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+        # A semicolon separates frames in this format.
+        names = [text.replace(";", "&") for text in HOSTILE]
+        (Path(folder) / "x.folded").write_text("".join(f"main;{text} {i + 1}\n" for i, text in enumerate(names)), encoding="utf-8")
+        program.run("convert", "x.folded", "-o", "db", cwd=folder)
+        pwned, wrong = Path(folder) / "pwned", []
+        shell = Shell(name, program.lode, home, folder)
+        for text in names:
+            for quote in ("", '"', "'"):
+                found = shell.arguments(f"lode top db --callers {quote}{text[0]}\t")
+                wrong += [] if found == ["top", "db", "--callers", text] else [f"{quote}{text!r} became {found}"]
+        program.check(not wrong and not pwned.exists(), f"{name}: {3 * len(names)} hostile names are completed and nothing is run", wrong)
+        shell.arguments(f"lode top db --callers {names[0] if name != 'fish' else '(touch pwned)'}")
+        program.check(shell.wait(pwned.exists), f"{name}: control: such a name without escapes is run", [shell.screen[-500:]])
+        shell.end()
+
+
 def bash(program):
     completes(program, "bash")
+    nothing_is_run(program, "bash")
 
 
 def zsh(program):
     completes(program, "zsh")
+    nothing_is_run(program, "zsh")
 
 
 def fish(program):
     completes(program, "fish")
+    nothing_is_run(program, "fish")
 
 
 def candidates(program, *words, cwd=None):
