@@ -143,6 +143,7 @@ static void call_open(sqlite3_context *context, int count, sqlite3_value **value
     host *h = sqlite3_user_data(context);
     sql_source *source = open_source(h, path, &error);
     if (!source) {
+        sql_clean_message(error.text);
         sqlite3_result_error(context, error.text, -1);
         return;
     }

@@ -80,6 +80,12 @@ static void call_hex(sqlite3_context *context, int count, sqlite3_value **values
 
 /* ---- regexp ---- */
 
+static void result_error(sqlite3_context *context, lode_error *error)
+{
+    sql_clean_message(error->text);
+    sqlite3_result_error(context, error->text, -1);
+}
+
 static void close_matcher(void *matcher)
 {
     lode_matcher_close(matcher);
@@ -100,7 +106,7 @@ static lode_matcher *open_matcher(sqlite3_context *context, sqlite3_value *value
     if (!text)
         sqlite3_result_error_nomem(context);
     else if (lode_matcher_open(&matcher, text, LODE_NAME_FULL, &error) != LODE_OK)
-        sqlite3_result_error(context, error.text, -1);
+        result_error(context, &error);
     sqlite3_free(text);
     return matcher;
 }
@@ -120,7 +126,7 @@ static void call_regexp(sqlite3_context *context, int count, sqlite3_value **val
     if (text) {
         int found = lode_matcher_text(matcher, text) != LODE_MATCH_NONE;
         if (lode_matcher_status(matcher, &error) != LODE_OK)
-            sqlite3_result_error(context, error.text, -1);
+            result_error(context, &error);
         else
             sqlite3_result_int(context, found);
     }

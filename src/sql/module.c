@@ -16,6 +16,8 @@ void sql_vtab_fail(sqlite3_vtab *vtab, const lode_error *error)
 {
     sqlite3_free(vtab->zErrMsg);
     vtab->zErrMsg = sqlite3_mprintf("%s%s%s", error->file, error->file[0] ? ": " : "", error->text);
+    if (vtab->zErrMsg)
+        sql_clean_message(vtab->zErrMsg);
 }
 
 int sql_code_of(lode_status status)

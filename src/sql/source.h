@@ -46,6 +46,12 @@ int sql_functions_add(sqlite3 *db, int is_own);
 /* The aggregates median(x) and quantile(x, q); those of a host stay unless `is_own`. */
 int sql_quantiles_add(sqlite3 *db, int is_own);
 
+/*
+ * Replaces what controls a terminal and what is no UTF-8 by '?': messages quote stores and arguments,
+ * and the host prints them as they are.
+ */
+void sql_clean_message(char *text);
+
 /* The result of path(): of a context of this database; an error without a database. */
 void sql_result_path(sqlite3_context *context, const lode_database *db, sqlite3_value *id);
 
