@@ -21,7 +21,8 @@ interface ContextAnswer {
   profiles: number;
   profiles_without_value: number;
   distribution: Distribution | null;
-  histogram: { from: number; to: number; count: number }[];
+  /** None if all values are equal. */
+  histogram?: { from: number; to: number; count: number }[];
   row_count: number;
   rows: { profile: number; value: number; name: string }[];
 }
@@ -71,7 +72,7 @@ function Spread({ store, info, context }: { store: StoreInfo; info: Info; contex
       <Section title={`Spread over ${count(data.profiles)} profiles`}>
         {data.distribution && data.profiles > 1 ? (
           <>
-            <Histogram bins={data.histogram} unit={unit} />
+            <Histogram bins={data.histogram ?? []} unit={unit} />
             <DistributionFacts values={data.distribution} unit={unit} />
           </>
         ) : <p class="quiet">{data.profiles === 1 ? 'one profile has a value' : 'no profile has a value'}</p>}
