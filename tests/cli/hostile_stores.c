@@ -2,7 +2,8 @@
 /*
  * Stores with deceptive names: hostile_stores FOLDER makes FOLDER/database, FOLDER/recording and
  * FOLDER/traces. Every string is a spreadsheet formula, begins with a word by which a test finds it
- * again, and goes on with terminal controls or with characters that hide or reorder text.
+ * again, and goes on with terminal controls or with characters that hide or reorder text. Compiled
+ * with MARKUP, it goes on with what a browser would run.
  */
 #include "minirec.h"
 #include "minizor.h"
@@ -13,6 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#ifdef MARKUP
+#define NASTY "<img src=x onerror=pwned=1><script>pwned=1</script>'\"><svg onload=pwned=1>"
+#define LINES "\n<img src=x onerror=pwned=1>"
+#define SHORT "<img src=x onerror=pwned=1>"
+#else
 /* Set title, clear screen, backspace, DEL, C1, overrides, isolates, separators, marks, tags. */
 #define NASTY                                                                                                \
     "\x1b]0;owned\x07\x1b[2J\b\x7f\xc2\x9b"                                                                  \
@@ -21,7 +27,8 @@
 /* A second line that imitates the program's own, for fields that may contain newlines. */
 #define LINES "\r\nlode: all is well\t."
 /* Part of a file's name. */
-#define SHORT        "\x1b[2J\xe2\x80\xae\xe2\x80\xac"
+#define SHORT "\x1b[2J\xe2\x80\xae\xe2\x80\xac"
+#endif
 #define NAMED(word)  "=" word NASTY
 #define LINED(word)  "=" word NASTY LINES
 #define BROKEN(word) "=" word NASTY "\xff\x9b"

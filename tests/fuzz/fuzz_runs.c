@@ -98,18 +98,15 @@ static void ask(catalogue *c)
     judge(catalogue_series(c, &filter, 1, 1, &points, &count, &error), &error);
     free(points);
     count = 0;
-    int status = catalogue_run_functions(c, 1, 1, &functions, &count, &error);
-    judge(status, &error);
-    if (status == 0)
-        catalogue_free_functions(functions, count);
-    status = catalogue_runs(c, &filter, &set, &error);
+    judge(catalogue_run_functions(c, 1, 1, &functions, &count, &error), &error);
+    catalogue_free_functions(functions, count);
+    int status = catalogue_runs(c, &filter, &set, &error);
     judge(status, &error);
     double *values = status == 0 ? calloc(set.count + 1, sizeof *values) : NULL;
     if (values)
         judge(catalogue_values(c, &set, 1, 1, 1, values, &error), &error);
     free(values);
-    if (status == 0)
-        run_set_free(&set);
+    run_set_free(&set);
 }
 
 static void change(catalogue *c)

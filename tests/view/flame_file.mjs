@@ -88,6 +88,37 @@ await test('names are text', async () => {
   }
 });
 
+/** What a file of text runs, opened by the browser. */
+async function ran(name, text) {
+  const file = join(place, name);
+  writeFileSync(file, text);
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForTimeout(300);
+  const found = await page.evaluate(() => globalThis.pwned);
+  await page.close();
+  return found;
+}
+const unescaped = (text) => text.replaceAll(/&#(60|62|34|39|38);/g, (_, code) => String.fromCharCode(Number(code)));
+
+await test('control: without escapes and without the policy, names run; the policy alone stops them', async () => {
+  execFileSync(LODE, ['flame', join(place, 'hostile.folded'), '-f', '-o', join(place, 'flame.html')]);
+  const text = readFileSync(join(place, 'flame.html'), 'utf8');
+  const policy = /<meta http-equiv="Content-Security-Policy"[^>]*>/;
+  assert.match(text, policy);
+  assert.equal(await ran('without.html', unescaped(text).replace(policy, '')), 1);
+  assert.equal(await ran('policy.html', unescaped(text)), undefined);
+  assert.equal(await ran('escaped.html', text.replace(policy, '')), undefined);
+});
+
+await test('names are text in a picture, and the control runs', async () => {
+  execFileSync(LODE, ['flame', join(place, 'hostile.folded'), '-f', '-o', join(place, 'flame.svg')]);
+  const text = readFileSync(join(place, 'flame.svg'), 'utf8');
+  assert.ok(text.includes('&#60;script'));
+  assert.equal(await ran('escaped.svg', text), undefined);
+  assert.equal(await ran('without.svg', text.replaceAll(/&#60;script&#62;(.*?)&#60;\/script&#62;/g, '<script>$1</script>')), 1);
+});
+
 await test('nothing else runs: the policy holds', async () => {
   const page = await show(solver);
   const before = messages.length;
