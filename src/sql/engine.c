@@ -31,10 +31,10 @@ int sql_fail_text(sql_error *error, const char *format, ...)
     return -1;
 }
 
-static int fail_stopped(const sql *s, sql_error *error)
+int sql_fail_stopped(const sql_settings *settings, int is_late, sql_error *error)
 {
-    sql_fail_text(error, s->is_late ? "stopped after %.3g seconds: the limit of --timeout" : "interrupted",
-                  (double)s->settings.timeout / 1e9);
+    sql_fail_text(error, is_late ? "stopped after %.3g seconds: the limit of --timeout" : "interrupted",
+                  (double)settings->timeout / 1e9);
     error->is_stopped = 1;
     return -1;
 }
@@ -52,7 +52,7 @@ int sql_fail(sql *s, sql_error *error)
         return -1;
     }
     if (code == SQLITE_INTERRUPT)
-        return fail_stopped(s, error);
+        return sql_fail_stopped(&s->settings, s->is_late, error);
     sql_fail_text(error, "%s", sqlite3_errmsg(s->db));
     error->at = sqlite3_error_offset(s->db);
     return -1;
@@ -60,7 +60,7 @@ int sql_fail(sql *s, sql_error *error)
 
 /* ---- what bounds statements ---- */
 
-static uint64_t now(void)
+uint64_t sql_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -69,9 +69,15 @@ static uint64_t now(void)
 
 void sql_start_clock(sql *s)
 {
-    s->deadline = s->settings.timeout ? now() + s->settings.timeout : 0;
+    s->deadline = s->settings.timeout ? sql_now() + s->settings.timeout : 0;
     s->is_late = 0;
     s->refused[0] = '\0';
+    sql_watch_begin(&s->watch, s->deadline);
+}
+
+void sql_stop_clock(sql *s)
+{
+    sql_watch_end(&s->watch);
 }
 
 static int must_stop(void *user)
@@ -79,7 +85,7 @@ static int must_stop(void *user)
     sql *s = user;
     if (s->settings.is_due && s->settings.is_due())
         return 1;
-    s->is_late |= s->deadline && now() > s->deadline;
+    s->is_late |= s->deadline && sql_now() > s->deadline;
     return s->is_late;
 }
 
@@ -156,6 +162,7 @@ int sql_open(sql **out, const sql_settings *settings, sql_error *error)
     if (!s)
         return sql_fail_text(error, "out of memory");
     s->settings = *settings;
+    sql_watch_open(&s->watch, &s->settings);
     if (settings->memory)
         sqlite3_hard_heap_limit64(
             (sqlite3_int64)(settings->memory < INT64_MAX ? settings->memory : INT64_MAX));
@@ -173,6 +180,7 @@ void sql_close(sql *s)
 {
     if (!s)
         return;
+    sql_watch_close(&s->watch);
     sqlite3_close(s->db);
     for (size_t i = 0; i < s->count; i++) {
         sql_source_drop(s->sources[i]);

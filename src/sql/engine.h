@@ -5,10 +5,12 @@
 
 #include "sql/source.h"
 #include "sql/sql.h"
+#include "sql/watch.h"
 
 struct sql {
     sqlite3 *db;
     sql_settings settings;
+    sql_watch watch;
     sql_source *sources[SQL_STORES_MAX];
     char *names[SQL_STORES_MAX]; /* of schemas; free() */
     size_t count;
@@ -24,13 +26,17 @@ struct sql_statement {
 
 /* Sets the error to what SQLite says. Returns -1. */
 int sql_fail(sql *s, sql_error *error);
+int sql_fail_stopped(const sql_settings *settings, int is_late, sql_error *error);
 int sql_fail_text(sql_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds what there is to a message about a table or a column that is not there. */
 void sql_add_hint(const sql *s, const char *text, sql_error *error);
 
-/* Begins the time of a statement. */
+/* Nanoseconds of the monotonic clock. */
+uint64_t sql_now(void);
+/* Begins the time of a statement, and ends it. */
 void sql_start_clock(sql *s);
+void sql_stop_clock(sql *s);
 
 /* Refuses whatever is not reading. */
 void sql_authorize(sql *s);

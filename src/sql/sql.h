@@ -25,7 +25,12 @@ typedef struct sql_error {
 typedef struct sql_settings {
     uint64_t memory;     /* bytes of SQLite in this process; 0: no limit */
     uint64_t timeout;    /* nanoseconds of each statement; 0: no limit */
-    int (*is_due)(void); /* whether somebody wants it to end; may be NULL */
+    int (*is_due)(void); /* whether somebody wants it to end; may be NULL; any thread asks */
+    /*
+     * A statement does not end although it is due: another thread calls this, and it ends the
+     * program. NULL: a statement takes as long as it takes.
+     */
+    void (*on_stuck)(const sql_error *error);
 } sql_settings;
 
 /* "SQLite 3.40.1"; NULL if this program was built without. */

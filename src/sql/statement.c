@@ -10,36 +10,49 @@ static int is_blank(const char *text)
     return text[strspn(text, " \t\r\n;")] == '\0';
 }
 
+/* `*out` is NULL if there is none. */
+static int prepare(sql *s, sqlite3_stmt **out, const char **rest, sql_error *error)
+{
+    /* Text that has comments only gives no statement: the next one may follow it. */
+    do {
+        const char *begin = *rest;
+        if (sqlite3_prepare_v2(s->db, begin, -1, out, rest) != SQLITE_OK) {
+            sql_fail(s, error);
+            sql_add_hint(s, begin, error);
+            return -1;
+        }
+    } while (!*out && !is_blank(*rest));
+    return 0;
+}
+
 int sql_prepare(sql *s, const char *text, sql_statement **out, const char **rest, sql_error *error)
 {
     sqlite3_stmt *handle = NULL;
     *out = NULL;
     *rest = text;
     sql_start_clock(s);
-    /* Text that has comments only gives no statement: the next one may follow it. */
-    do {
-        const char *begin = *rest;
-        if (sqlite3_prepare_v2(s->db, begin, -1, &handle, rest) != SQLITE_OK) {
-            sql_fail(s, error);
-            sql_add_hint(s, begin, error);
-            return -1;
-        }
-    } while (!handle && !is_blank(*rest));
-    if (!handle)
+    atomic_store(&s->watch.is_inside, 1);
+    int status = prepare(s, &handle, rest, error);
+    atomic_store(&s->watch.is_inside, 0);
+    sql_statement *statement = handle ? calloc(1, sizeof *statement) : NULL;
+    if (statement) {
+        *statement = (sql_statement){s, handle};
+        *out = statement;
         return 0;
-    sql_statement *statement = calloc(1, sizeof *statement);
-    if (!statement) {
-        sqlite3_finalize(handle);
-        return sql_fail_text(error, "out of memory");
     }
-    *statement = (sql_statement){s, handle};
-    *out = statement;
-    return 0;
+    sql_stop_clock(s);
+    if (!handle)
+        return status;
+    sqlite3_finalize(handle);
+    return sql_fail_text(error, "out of memory");
 }
 
 int sql_step(sql_statement *statement, sql_error *error)
 {
+    sql_watch *watch = &statement->owner->watch;
+    atomic_store(&watch->is_inside, 1);
     int code = sqlite3_step(statement->handle);
+    atomic_store(&watch->is_inside, 0);
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         return code == SQLITE_ROW;
     return sql_fail(statement->owner, error);
@@ -47,8 +60,10 @@ int sql_step(sql_statement *statement, sql_error *error)
 
 void sql_finish(sql_statement *statement)
 {
-    if (statement)
-        sqlite3_finalize(statement->handle);
+    if (!statement)
+        return;
+    sqlite3_finalize(statement->handle);
+    sql_stop_clock(statement->owner);
     free(statement);
 }
 

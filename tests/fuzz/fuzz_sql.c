@@ -67,7 +67,7 @@ static sql *open_sql(lode_database *db)
     sql *s;
     sql_error error = {.at = -1};
     lode_tables *tables;
-    sql_settings settings = {UINT64_C(256) << 20, 0, is_due};
+    sql_settings settings = {.memory = UINT64_C(256) << 20, .is_due = is_due};
     lode_tables_options options = LODE_TABLES_OPTIONS_INIT;
     looks = 0;
     if (sql_open(&s, &settings, &error) != 0)

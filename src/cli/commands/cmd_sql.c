@@ -222,12 +222,18 @@ static void on_stop(int number)
     is_stopped = 1;
 }
 
-/* In the shell, Ctrl-C ends the statement, not the program. */
+/* In the shell, Ctrl-C ends the statement, not the program; the next statement forgets it. */
 static int is_shell_due(void)
 {
-    int was = is_stopped;
-    is_stopped = 0;
-    return was;
+    return is_stopped;
+}
+
+/* Not by exit(): the thread that runs the statement still has all that would be cleared away. */
+static void end_program(const sql_error *error)
+{
+    report("%s", error->text);
+    interrupt_leave(EXIT_TROUBLE);
+    _exit(EXIT_TROUBLE);
 }
 
 void sql_forget_stop(void)
@@ -264,21 +270,19 @@ static void begin_json(sql_job *job)
     json_array(o, "results");
 }
 
-static int run_script(sql_job *job, const char *path)
-{
-    char *text = sql_read_file(path);
-    int status = text ? sql_run_all(job, text) : EXIT_TROUBLE;
-    free(text);
-    return status;
-}
-
 static int run_text(sql_job *job, const char *statement)
 {
     const char *file = job->options->file ? job->options->file : statement ? NULL : "-";
+    char *text = file ? sql_read_file(file) : NULL;
+    int status = EXIT_TROUBLE;
+    /* Who waits for what nobody types ends at once. */
+    interrupt_hold();
     begin_json(job);
-    int status = file                   ? run_script(job, file)
-                 : job->options->script ? sql_run_all(job, statement)
-                                        : sql_run_one(job, statement);
+    if (text || (!file && job->options->script))
+        status = sql_run_all(job, text ? text : statement);
+    else if (!file)
+        status = sql_run_one(job, statement);
+    free(text);
     if (out_format_of(job->out) == OUT_JSON)
         json_array_end(job->out);
     out_end(job->out);
@@ -297,7 +301,7 @@ static int run_sql(const invocation *call)
     const char *statement = statement_of(call);
     int has_shell = is_shell(&job, statement);
     sql_settings settings = {job.options->memory, job.options->timeout,
-                             has_shell ? is_shell_due : interrupt_is_due};
+                             has_shell ? is_shell_due : interrupt_is_due, end_program};
     sql_error error = {.at = -1};
     lode_error failure = {0};
     if (sql_open(&job.connection, &settings, &error) != 0) {
@@ -315,7 +319,6 @@ static int run_sql(const invocation *call)
         catch_stop();
         status = sql_shell(&job);
     } else if (status == EXIT_DONE) {
-        interrupt_hold();
         status = run_text(&job, statement);
     }
     close_stores(&job);

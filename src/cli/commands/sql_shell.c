@@ -125,6 +125,7 @@ static void add_line(statement_text *text, const char *line)
 /* A dot begins a command only where a statement could begin. */
 static void run_line(sql_job *job, statement_text *text, const char *line)
 {
+    sql_forget_stop();
     if (text->used == 0 && line[strspn(line, " \t")] == '.') {
         sql_run_dot(job, line + strspn(line, " \t"));
         out_flush(job->out);
@@ -135,7 +136,6 @@ static void run_line(sql_job *job, statement_text *text, const char *line)
     add_line(text, line);
     if (!sql_is_complete(text->bytes))
         return;
-    sql_forget_stop();
     sql_run_all(job, text->bytes);
     out_flush(job->out);
     text->used = 0;
