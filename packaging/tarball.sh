@@ -9,7 +9,7 @@
 #
 # 'lode view' is in it: the server is linked, and so is its page, which npm builds unless there is one (web/dist).
 #
-# Needs what a build needs, with static libraries: Debian's -dev packages have them.
+# Needs what a build needs, with static libraries: Debian's -dev packages have them. LODE_SETUP has more arguments of 'meson setup'.
 set -euo pipefail
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
@@ -28,7 +28,7 @@ export SOURCE_DATE_EPOCH
 
 meson setup "$work/build" "$tree" --prefix="/$name" --libdir=lib --buildtype=release -Ddefault_library=static -Dprefer_static=true \
     -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dotf2=disabled -Dviewer=enabled ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} \
-    -Dpkgconfig.relocatable=true -Dc_args="-ffile-prefix-map=$tree=."
+    -Dpkgconfig.relocatable=true -Dc_args="-ffile-prefix-map=$tree=." ${LODE_SETUP:-}
 meson compile -C "$work/build"
 DESTDIR=$work/root meson install -C "$work/build" --no-rebuild
 root=$work/root/$name
