@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -20,6 +21,19 @@ KEYS = {"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "
 def reset_application_keys(name):
     """xterm sends other bytes for arrows once a program asked for it, as ncurses does."""
     return {"up": "\x1bOA", "down": "\x1bOB", "right": "\x1bOC", "left": "\x1bOD", "home": "\x1bOH", "end": "\x1bOF"}.get(name, KEYS.get(name, name))
+
+
+# What ncurses and the program's own colours send: cursor, erase, insert and delete, scroll, colours, modes, character sets. No strings (OSC, DCS, ...).
+SEQUENCE = re.compile(r"\x1b(?:\[[?>]?[0-9;]*[ABCDGHJKLMPSTXZ@bdfghlmrt]|[()][0AB]|[=>78MDE])")
+PLAIN = "\r\n\b\t"
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e0fff\udc80-\udcff]")
+
+
+def unsafe(raw, text_only=False):
+    """Characters in what was sent that are neither text nor part of a sequence that the program may send."""
+    text = raw.decode("utf-8", "surrogateescape")
+    text = re.sub("\x1b\\[[0-9;]*m", "", text) if text_only else SEQUENCE.sub("", text)
+    return sorted({f"U+{ord(c):04X}" for c in CONTROL.findall(text) if c not in (PLAIN if not text_only else "\r\n")})
 
 
 class Screen(pyte.Screen):
