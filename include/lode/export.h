@@ -34,6 +34,7 @@ typedef struct lode_export_info {
     unsigned compressions;   /* bit n: lode_compression n can be asked for */
     int is_available;        /* this library was built with it */
     const char *needs;       /* if not: the library that it needs, and how to get it; else NULL */
+    const char *names;       /* usual file names: patterns such as "*.pb.gz *.pprof" */
 } lode_export_info;
 
 /* How many formats there are. MT: any thread. */

@@ -332,6 +332,7 @@ const struct lode_export_format lode_export_callgrind = {
     .name = "callgrind",
     .description = "callgrind profiles: KCachegrind, QCachegrind, callgrind_annotate",
     .suffix = ".callgrind",
+    .names = "*.callgrind callgrind.out.* callgrind.out",
     .loses = "call paths: it is a graph of functions; costs of recursive calls",
     .holds = LODE_EXPORT_STACKS,
     .usual = LODE_COMPRESSION_NONE,

@@ -628,6 +628,7 @@ const struct lode_export_format lode_export_chrome = {
     .name = "chrome",
     .description = "Chrome trace events (JSON): chrome://tracing, Perfetto, speedscope",
     .suffix = ".trace.json",
+    .names = "*.trace.json *.chrome.json",
     .loses = "metrics and values; calls below 512 levels; the epoch goes to otherData",
     .holds = LODE_EXPORT_TIMELINE,
     .compressions = 1U << LODE_COMPRESSION_GZIP,

@@ -77,6 +77,7 @@ const struct lode_export_format lode_export_csv = {
     .name = "csv",
     .description = "spreadsheets, pandas, DuckDB: a file for each table",
     .suffix = ".csv",
+    .names = "*.csv",
     .loses = "types of columns; an empty text and none look alike to most readers",
     .holds = LODE_EXPORT_TABLES,
     .usual = LODE_COMPRESSION_NONE,

@@ -55,6 +55,7 @@ lode_status lode_export_at_sized(size_t index, lode_export_info *out, size_t out
         .compressions = compressions_of(format),
         .is_available = is_available(format),
         .needs = is_available(format) ? NULL : format->needs,
+        .names = format->names,
     };
     lode_result_give(out, out_size, &info, sizeof info);
     return LODE_OK;
@@ -100,7 +101,7 @@ lode_status lode_export_lost(const struct lode_export *job, const char *rule, lo
     va_list arguments;
     if (job->options->on_finding == NULL)
         return LODE_OK;
-    snprintf(full, sizeof full, "export-%s", rule);
+    snprintf(full, sizeof full, LODE_EXPORT_RULE "%s", rule);
     va_start(arguments, text);
     vsnprintf(line, sizeof line, text, arguments);
     va_end(arguments);
@@ -134,6 +135,7 @@ static lode_status run_stream(struct lode_export *job, lode_error *error)
                          "format '%s' needs a path; it cannot be streamed", job->format->name);
     LODE_TRY(lode_export_file_to(&job->file, job->options, compression_of_file(job), error));
     LODE_TRY(job->format->run(job, error));
+    LODE_TRY(lode_export_report_losses(job, error));
     return lode_export_file_finish(&job->file, error);
 }
 
@@ -144,6 +146,7 @@ static lode_status run_into(struct lode_export *job, lode_error *error)
     if (!job->output->is_file)
         LODE_TRY(lode_export_mark(job->output, job->format->name, error));
     LODE_TRY(job->format->run(job, error));
+    LODE_TRY(lode_export_report_losses(job, error));
     if (job->file)
         LODE_TRY(lode_export_file_finish(&job->file, error));
     return lode_output_commit(job->output, error);
@@ -171,6 +174,7 @@ static lode_status export_store(struct lode_export *job, const char *path, const
 {
     job->given = (lode_export_options)LODE_EXPORT_OPTIONS_INIT;
     LODE_TRY(lode_options_take(&job->given, given, error));
+    lode_export_count_repairs(job);
     job->options = &job->given;
     LODE_TRY(find_format(job, error));
     LODE_TRY(choose_compression(job, error));

@@ -16,6 +16,7 @@
 
 #include "base/progress.h"
 #include "export/file.h"
+#include "export/losses.h"
 #include <lode/export.h>
 #include <stdbool.h>
 
@@ -25,7 +26,14 @@ struct lode_export {
     const struct lode_export_format *format;
     lode_export_options given; /* the caller's, complete */
     const lode_export_options *options;
+    struct {
+        lode_finding_fn on_finding;
+        lode_progress_fn on_progress;
+        void *user;
+    } caller;                     /* of whoever exports: `given` has those that count */
     lode_compression compression; /* none, gzip or zstd */
+    uint64_t repairs;             /* errors of a recording that were repaired while it was read */
+    struct lode_export_written written;
     /* One of these, by the format: */
     struct lode_export_file *file; /* bytes, in order; finished by the caller of `run` */
     struct lode_output *output;    /* a directory; or the single file if the format needs a path */
@@ -33,6 +41,7 @@ struct lode_export {
 
 struct lode_export_format {
     const char *name, *description, *suffix, *loses;
+    const char *names;          /* patterns of file names, the suffix first, with blanks between them */
     unsigned holds;             /* LODE_EXPORT_STACKS... */
     lode_compression usual;     /* LODE_COMPRESSION_DEFAULT means this */
     unsigned compressions;      /* bit n: lode_compression n; besides none and the usual one */
@@ -45,7 +54,12 @@ struct lode_export_format {
     lode_status (*run)(struct lode_export *job, lode_error *error);
 };
 
-/* Reports one kind of thing that was lost or changed, as a finding of rule "export-RULE". */
+#define LODE_EXPORT_RULE "export-"
+
+/*
+ * Reports one kind of thing that was lost or changed, as a finding of rule "export-RULE". What a
+ * format alone can know is reported by it, the rest in losses.c.
+ */
 lode_status lode_export_lost(const struct lode_export *job, const char *rule, lode_error *error,
                              const char *text, ...) __attribute__((format(printf, 4, 5)));
 

@@ -464,6 +464,7 @@ const struct lode_export_format lode_export_firefox = {
     .name = "firefox",
     .description = "Firefox Profiler (JSON): profiler.firefox.com",
     .suffix = ".firefox.json",
+    .names = "*.firefox.json *.profile.json",
     .loses = "metrics and values; arguments of calls; calls that took no time",
     .holds = LODE_EXPORT_TIMELINE,
     .compressions = 1U << LODE_COMPRESSION_GZIP,

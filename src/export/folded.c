@@ -131,16 +131,13 @@ static lode_status write_all(struct folded *folded, lode_error *error)
         LODE_TRY(write_stacks(folded, error));
     if (status != LODE_END)
         return status;
-    if (folded->stacks.metric_count > 1 && folded->stacks.job->db)
-        LODE_TRY(lode_export_lost(folded->stacks.job, "metrics", error,
-                                  "only %s is exported: folded stacks have one number",
-                                  folded->stacks.metrics[0].name));
     return lode_stacks_report(&folded->stacks, error);
 }
 
 static lode_status run_folded(struct lode_export *job, lode_error *error)
 {
-    static const struct lode_stack_form form = {.by_name = true, .no_negative = true, .limit = EXACT_DOUBLE};
+    static const struct lode_stack_form form = {
+        .by_name = true, .one_metric = true, .no_negative = true, .limit = EXACT_DOUBLE};
     struct folded folded = {.capacity = 0};
     lode_strings_init(&folded.names);
     lode_map_init(&folded.by_frame);
@@ -158,6 +155,7 @@ const struct lode_export_format lode_export_folded = {
     .name = "folded",
     .description = "folded stacks: flamegraph.pl, inferno, speedscope, Perfetto",
     .suffix = ".folded",
+    .names = "*.folded *.collapsed *.stacks",
     .loses = "all metrics but one; times, files, modules, and functions of one name are one",
     .holds = LODE_EXPORT_STACKS,
     .usual = LODE_COMPRESSION_NONE,

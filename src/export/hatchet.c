@@ -165,6 +165,7 @@ const struct lode_export_format lode_export_hatchet = {
     .name = "hatchet",
     .description = "Hatchet literals (JSON): GraphFrame.from_literal of Hatchet and Thicket",
     .suffix = ".hatchet.json",
+    .names = "*.hatchet.json",
     .loses = "profiles, which are added up; lines; levels below 450",
     .holds = LODE_EXPORT_STACKS,
     .usual = LODE_COMPRESSION_NONE,

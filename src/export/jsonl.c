@@ -82,6 +82,7 @@ const struct lode_export_format lode_export_jsonl = {
     .name = "jsonl",
     .description = "JSON lines for jq, DuckDB, pandas: a file for each table",
     .suffix = ".jsonl",
+    .names = "*.jsonl *.ndjson",
     .loses = "NaN and infinite values, which become null",
     .holds = LODE_EXPORT_TABLES,
     .usual = LODE_COMPRESSION_NONE,

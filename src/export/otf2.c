@@ -255,6 +255,7 @@ const struct lode_export_format lode_export_otf2 = {
     .name = "otf2",
     .description = "OTF2 archive (a directory): Vampir, Scalasca, Pipit",
     .suffix = ".otf2",
+    .names = "*.otf2",
     .loses = "metrics and values; strings beyond 1024 of a thread; instants without numbers",
     .holds = LODE_EXPORT_TIMELINE,
     .is_directory = true,

@@ -48,6 +48,7 @@ const struct lode_export_format lode_export_parquet = {
     .name = "parquet",
     .description = "DuckDB, pandas, polars, Spark: a file for each table",
     .suffix = ".parquet",
+    .names = "*.parquet",
     .loses = "nothing that the tables have",
     .holds = LODE_EXPORT_TABLES,
     .usual = LODE_HAS_ZSTD ? LODE_COMPRESSION_ZSTD : LODE_COMPRESSION_GZIP,

@@ -116,6 +116,7 @@ const struct lode_export_format lode_export_perfetto = {
     .name = "perfetto",
     .description = "Perfetto trace: ui.perfetto.dev, trace_processor",
     .suffix = ".pftrace",
+    .names = "*.pftrace *.perfetto-trace *.perfetto",
     .loses = "metrics and values; calls below 512 levels",
     .holds = LODE_EXPORT_TIMELINE,
     .compressions = 1U << LODE_COMPRESSION_GZIP,

@@ -364,6 +364,7 @@ const struct lode_export_format lode_export_pprof = {
     .name = "pprof",
     .description = "pprof profiles: go tool pprof, Perfetto, Parca, Pyroscope, Grafana",
     .suffix = ".pb.gz",
+    .names = "*.pb.gz *.pprof *.prof *.pb",
     .loses = "loops, times, and which contexts had no cost",
     .holds = LODE_EXPORT_STACKS,
     .usual = LODE_COMPRESSION_GZIP,

@@ -401,6 +401,7 @@ const struct lode_export_format lode_export_speedscope = {
     .name = "speedscope",
     .description = "speedscope (JSON): speedscope.app",
     .suffix = ".speedscope.json",
+    .names = "*.speedscope.json *.speedscope",
     .loses = "arguments, instants and statistics; levels below 3000",
     .holds = LODE_EXPORT_STACKS | LODE_EXPORT_TIMELINE,
     .compressions = 1U << LODE_COMPRESSION_GZIP,

@@ -290,6 +290,7 @@ const struct lode_export_format lode_export_sqlite = {
     .name = "sqlite",
     .description = "sqlite3 and everything that speaks SQL: one file with all tables",
     .suffix = ".sqlite",
+    .names = "*.sqlite *.sqlite3 *.db",
     .loses = "NaN, which becomes NULL",
     .holds = LODE_EXPORT_TABLES,
     .usual = LODE_COMPRESSION_NONE,

@@ -28,6 +28,7 @@ static lode_status choose_metrics(struct lode_stack_build *build, const struct l
     if (stacks->job->recording) {
         build->cost_count = RECORDING_METRICS;
     } else if (has_window(stacks)) {
+        build->metrics = NULL;
         build->cost_count = 1;
     } else if (options->metrics == NULL || options->metric_count == 0) {
         lode_status status = lode_database_default_metric(stacks->job->db, &build->usual, error);
@@ -35,6 +36,8 @@ static lode_status choose_metrics(struct lode_stack_build *build, const struct l
             return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET, "the database has no metrics");
         LODE_TRY(status);
         build->metrics = &build->usual;
+        build->cost_count = 1;
+    } else if (stacks->form.one_metric) {
         build->cost_count = 1;
     }
     return LODE_OK;

@@ -52,6 +52,8 @@ static lode_status name_metrics(struct lode_stacks *stacks, lode_error *error)
     LODE_TRY_ALLOC(stacks->metrics, error);
     for (size_t i = 0; i < build->cost_count; i++)
         name_metric(&stacks->metrics[i], lode_stack_build_metric(build, i));
+    stacks->job->written.has_stacks = true;
+    stacks->job->written.metric_count = build->cost_count;
     return LODE_OK;
 }
 

@@ -38,6 +38,7 @@ struct lode_stack_form {
     bool lines;       /* without being asked */
     bool has_inline;  /* inlined functions are marked */
     bool no_negative; /* negative costs become 0 */
+    bool one_metric;  /* of a database, the first is exported */
     uint32_t depth;   /* levels that readers can take; 0: any */
     uint64_t limit;   /* of totals; nanoseconds become microseconds beyond it; 0: none */
 };

@@ -24,6 +24,7 @@ lode_status lode_export_open_tables(struct lode_export *job, struct lode_tables 
                                        .strict = options->strict,
                                        .on_finding = options->on_finding,
                                        .user = options->user};
+    job->written.has_tables = true;
     return lode_tables_begin(tables, job->db, job->recording, &chosen, error);
 }
 

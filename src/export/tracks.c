@@ -44,6 +44,7 @@ static void measure(struct lode_tracks *self)
         self->begin = i == 0 || line->begin < self->begin ? line->begin : self->begin;
         self->end = line->end > self->end ? line->end : self->end;
         self->bytes += line->bytes;
+        self->window_bytes += line->window_bytes;
     }
 }
 
@@ -120,7 +121,7 @@ uint64_t lode_tracks_bytes(const struct lode_tracks *self)
 uint64_t lode_tracks_estimate(const struct lode_tracks *self)
 {
     /* A sample changes a few levels of the stack. */
-    return self->options.db ? self->bytes / TRACE_SAMPLE_SIZE * 5 : self->bytes / RECORD_BYTES;
+    return self->options.db ? self->window_bytes / TRACE_SAMPLE_SIZE * 5 : self->window_bytes / RECORD_BYTES;
 }
 
 /* ---- names ---- */
@@ -187,9 +188,7 @@ const struct lode_frame_name *lode_tracks_name(struct lode_tracks *self, const l
 lode_status lode_tracks_report(struct lode_export *job, const struct lode_tracks_counts *counts,
                                lode_error *error)
 {
-    if (counts->repairs > 0)
-        LODE_TRY(lode_export_lost(job, "repaired", error, "%" PRIu64 " errors of the recording were repaired",
-                                  counts->repairs));
+    job->repairs += counts->repairs;
     if (counts->unlisted > 0)
         LODE_TRY(lode_export_lost(job, "unlisted", error,
                                   "%" PRIu64 " samples have contexts that the metadata does not list",

@@ -36,6 +36,7 @@ struct lode_line {
     uint32_t source;       /* profile or (first) track */
     uint64_t begin, end;   /* times of the first and the last event, clipped to the time window */
     uint64_t bytes;        /* in the store: for progress */
+    uint64_t window_bytes; /* about how many of them are in the time window */
     uint32_t first, count; /* its trace line, or its tracks: internal */
 };
 
@@ -59,7 +60,7 @@ void lode_tracks_bounds(const struct lode_tracks *tracks, uint64_t *begin, uint6
 int64_t lode_tracks_utc_offset(const struct lode_tracks *tracks);
 /* Bytes of all lines in the store: the total of progress. */
 uint64_t lode_tracks_bytes(const struct lode_tracks *tracks);
-/* About how many events there are, for estimates of sizes. */
+/* About how many events are in the time window, for estimates of sizes. */
 uint64_t lode_tracks_estimate(const struct lode_tracks *tracks);
 
 /* ---- frames ---- */
@@ -139,7 +140,7 @@ struct lode_tracks_counts {
 lode_status lode_tracks_run(struct lode_tracks *tracks, const struct lode_encoder *encoder,
                             struct lode_tracks_counts *counts, lode_error *error);
 
-/* Reports what was repaired, moved or not listed. */
+/* Counts what was repaired, and reports what was moved or not listed. */
 lode_status lode_tracks_report(struct lode_export *job, const struct lode_tracks_counts *counts,
                                lode_error *error);
 /*

@@ -142,6 +142,7 @@ static lode_status add_profile(struct profiles *self, uint32_t item, uint64_t be
                              .begin = begin,
                              .end = end,
                              .bytes = bytes,
+                             .window_bytes = bytes,
                              .first = tracks->line_count,
                              .count = 1};
     tracks->sources[tracks->line_count] = tracks->window.lines[item];
@@ -191,6 +192,7 @@ struct found {
     uint32_t track;
     int32_t pid, tid;
     uint64_t begin, end;
+    double share;  /* of its time that is in the time window */
     uint32_t line; /* that it goes to */
 };
 
@@ -204,10 +206,14 @@ static lode_status find_track(struct lode_tracks *self, uint32_t track, struct f
     *is_there = status == LODE_OK && lode_slice_meets(slice, begin, end);
     if (!*is_there)
         return status == LODE_ABSENT ? LODE_OK : status;
+    double whole = (double)(end - begin);
     if (slice->to > 0 && end > slice->to)
         end = slice->to;
     begin = begin > slice->from ? begin : slice->from;
-    *found = (struct found){track, known->pid, known->tid, begin, end > begin ? end : begin, 0};
+    end = end > begin ? end : begin;
+    *found = (struct found){track, known->pid, known->tid, begin, end, 1, 0};
+    if (whole > 0)
+        found->share = (double)(end - begin) / whole;
     return LODE_OK;
 }
 
@@ -300,7 +306,9 @@ static lode_status add_lines(struct lode_tracks *self, const struct found *items
         }
         struct lode_line *line = &self->lines[self->line_count - 1];
         line->end = items[i].end > line->end ? items[i].end : line->end;
-        line->bytes += lode_recording_track(self->options.recording, items[i].track)->bytes;
+        uint64_t bytes = lode_recording_track(self->options.recording, items[i].track)->bytes;
+        line->bytes += bytes;
+        line->window_bytes += (uint64_t)((double)bytes * items[i].share);
         self->sources[i] = items[i].track;
         line->count++;
     }

@@ -38,7 +38,7 @@ struct lode_tracks {
     uint32_t process_count;
     uint32_t *sources; /* of lines: trace lines or tracks */
     uint64_t begin, end;
-    uint64_t bytes; /* of all lines */
+    uint64_t bytes, window_bytes; /* of all lines */
 
     /* Of a database. */
     struct lode_track_stack *stacks;

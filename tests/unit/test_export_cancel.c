@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An export that is cancelled, at any report of progress and in any format, leaves nothing. */
+/* An export that is cancelled leaves nothing; one that is too large for viewers says so. */
 #include "made_recording.h"
 #include "unit.h"
 #include <dirent.h>
@@ -95,8 +95,61 @@ static void test_nothing_is_left(void **state)
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
 }
 
+/* ---- warnings of size ---- */
+
+static int count_sizes(void *user, const lode_finding *finding)
+{
+    *(unsigned *)user += strcmp(finding->rule, "export-size") == 0;
+    return 0;
+}
+
+static int discard(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    return 0;
+}
+
+static unsigned warnings(const lode_recording *recording, const char *format, uint64_t from, uint64_t to)
+{
+    unsigned count = 0;
+    lode_error error = {0};
+    lode_slice slice = LODE_SLICE_INIT;
+    lode_export_options options = LODE_EXPORT_OPTIONS_INIT;
+    slice.from = from;
+    slice.to = to;
+    options.slice = &slice;
+    options.format = format;
+    options.write = discard;
+    options.on_finding = count_sizes;
+    options.user = &count;
+    if (lode_export_recording(recording, NULL, &options, &error) != LODE_OK)
+        fail_msg("%s: %s", format, error.text);
+    return count;
+}
+
+static void test_sizes_are_those_of_the_time_window(void **state)
+{
+    static const char *const formats[] = {"perfetto", "chrome", "firefox", "speedscope"};
+    (void)state;
+    lode_recording *recording = made_recording(1);
+    made_track(recording, 0, 1000, "main( 400 work( 100 ) 500 )");
+    /* Nobody reads that many: only estimates do. */
+    recording->tracks[0].bytes = UINT64_C(100) << 30;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        assert_int_equal(warnings(recording, formats[i], 0, 0), 1);
+        assert_int_equal(warnings(recording, formats[i], 1000, 1900), 1);
+        assert_int_equal(warnings(recording, formats[i], 1400, 1401), 0);
+    }
+    lode_recording_close(recording);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_left)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_left),
+        cmocka_unit_test(test_sizes_are_those_of_the_time_window),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

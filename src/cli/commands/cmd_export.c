@@ -9,6 +9,8 @@
 #include "rec_session.h"
 #include "session.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -31,21 +33,72 @@ static const char *const compression_choices[] = {"auto", "none", "gzip", "zstd"
 
 /* ---- what to write ---- */
 
-static int ends_with(const char *text, const char *end)
+/* Whether the last component of a path is one of the usual names. */
+static int is_named(const char *path, const char *names)
 {
-    size_t length = strlen(text), size = strlen(end);
-    return length > size && strcasecmp(text + length - size, end) == 0;
+    const char *slash = strrchr(path, '/');
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        char pattern[64];
+        size_t length = strcspn(at, " ");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
+        at += length;
+        if (fnmatch(pattern, slash ? slash + 1 : path, FNM_CASEFOLD) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static const char *format_by_name(const char *path)
+{
+    lode_export_info info;
+    for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++)
+        if (is_named(path, info.names))
+            return info.name;
+    return NULL;
+}
+
+static const struct {
+    const char *suffix;
+    lode_compression compression;
+} packings[] = {{".gz", LODE_COMPRESSION_GZIP}, {".zst", LODE_COMPRESSION_ZSTD}};
+
+/* The compression that the end of a name means; DEFAULT: none. Sets the length without it. */
+static lode_compression compression_by_name(const char *path, size_t *length)
+{
+    *length = strlen(path);
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
+        size_t size = strlen(packings[i].suffix);
+        if (*length > size && strcasecmp(path + *length - size, packings[i].suffix) == 0) {
+            *length -= size;
+            return packings[i].compression;
+        }
+    }
+    return LODE_COMPRESSION_DEFAULT;
+}
+
+/* "x.folded.gz": a usual name with the suffix of a compression after it. */
+static const char *format_by_packed_name(const char *path)
+{
+    size_t length;
+    if (compression_by_name(path, &length) == LODE_COMPRESSION_DEFAULT)
+        return NULL;
+    char *plain = alloc_array(length + 1, 1);
+    memcpy(plain, path, length);
+    const char *format = format_by_name(plain);
+    free(plain);
+    return format;
 }
 
 /* The format by --format, or by the name of the file. NULL after a message. */
 static const char *format_of(const export_options *options)
 {
-    lode_export_info info;
     if (options->format != UNSAID)
         return export_choices[options->format];
-    for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++)
-        if (ends_with(options->target, info.suffix))
-            return info.name;
+    const char *named = format_by_name(options->target);
+    if (!named)
+        named = format_by_packed_name(options->target);
+    if (named)
+        return named;
     report("missing option: --format; '%s' has the suffix of no format (see 'lode export --list')",
            options->target);
     return NULL;
@@ -65,7 +118,10 @@ static lode_export_options settings_of(const export_options *options, const char
     lode_export_options settings = LODE_EXPORT_OPTIONS_INIT;
     settings.format = format;
     settings.title = options->title;
-    settings.compression = (lode_compression)options->compression;
+    size_t length;
+    settings.compression = options->compression == LODE_COMPRESSION_DEFAULT
+                               ? compression_by_name(options->target, &length)
+                               : (lode_compression)options->compression;
     settings.names = shared->names == NAMES_BY_STORE ? usual_names : forms[shared->names];
     settings.focus = options->focus;
     settings.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : UINT32_MAX);

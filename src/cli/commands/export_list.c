@@ -27,6 +27,14 @@ static void write_format(out *o, const lode_export_info *info)
     json_text(o, "name", info->name);
     json_text(o, "description", info->description);
     json_text(o, "suffix", info->suffix);
+    json_array(o, "names");
+    for (const char *at = info->names; *at; at += strspn(at, " ")) {
+        char pattern[64];
+        snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, " "), at);
+        json_text(o, NULL, pattern);
+        at += strcspn(at, " ");
+    }
+    json_array_end(o);
     json_array(o, "holds");
     for (size_t i = 0; i < PARTS; i++)
         if (info->holds & parts[i].bit)
@@ -55,6 +63,7 @@ static void say_format(out *o, const lode_export_info *info)
     if (!info->is_available)
         out_entry(o, "", "not in this program; needs %s", info->needs);
     out_entry(o, "", "holds %s; loses %s", holds, info->loses);
+    out_entry(o, "", "names %s", info->names);
 }
 
 /* Formats are there without zstd, too; --compression zstd is not. */
