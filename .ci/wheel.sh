@@ -39,6 +39,7 @@ with lode.open("demo/solver") as db:
     assert [row.exclusive for row in db.top().head(len(rows))] == [row["exclusive"] for row in rows] != []
     assert sum(db.table("value", profile_id=3)["value"]) > 0
     assert len(db.flame()) > 0 and db.timeline().to_png()
+    assert db.sql("select count(*), median(value) from value").to_dicts()[0]["count(*)"] == len(db.table("value"))
 assert lode.check("demo/solver") and len(lode.open("demo/thumbs").calls()) > 0
 print(f"== Python {sys.version.split()[0]}: the wheel answers as the program does")
 PYTHON

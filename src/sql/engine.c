@@ -85,6 +85,8 @@ static int must_stop(void *user)
     sql *s = user;
     if (s->settings.is_due && s->settings.is_due())
         return 1;
+    if (s->settings.must_end && s->settings.must_end(s->settings.user))
+        return 1;
     s->is_late |= s->deadline && sql_now() > s->deadline;
     return s->is_late;
 }

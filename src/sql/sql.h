@@ -31,6 +31,9 @@ typedef struct sql_settings {
      * program. NULL: a statement takes as long as it takes.
      */
     void (*on_stuck)(const sql_error *error);
+    /* As `is_due`, with an argument; may be NULL. */
+    int (*must_end)(void *user);
+    void *user;
 } sql_settings;
 
 /* "SQLite 3.40.1"; NULL if this program was built without. */
@@ -76,6 +79,12 @@ typedef struct sql_cell {
 } sql_cell;
 
 sql_cell sql_cell_at(const sql_statement *statement, unsigned column);
+
+/* Parameters are numbered from 1. The name begins with its mark, as in ":id"; NULL: "?". */
+unsigned sql_parameter_count(const sql_statement *statement);
+const char *sql_parameter_name(const sql_statement *statement, unsigned number);
+/* Before the first step; copies. */
+int sql_bind(sql_statement *statement, unsigned number, const sql_cell *cell, sql_error *error);
 
 /* Whether a text ends where a statement could: a semicolon outside of strings and comments. */
 int sql_is_complete(const char *text);

@@ -103,6 +103,40 @@ sql_cell sql_cell_at(const sql_statement *statement, unsigned column)
     }
 }
 
+unsigned sql_parameter_count(const sql_statement *statement)
+{
+    return (unsigned)sqlite3_bind_parameter_count(statement->handle);
+}
+
+const char *sql_parameter_name(const sql_statement *statement, unsigned number)
+{
+    return sqlite3_bind_parameter_name(statement->handle, (int)number);
+}
+
+int sql_bind(sql_statement *statement, unsigned number, const sql_cell *cell, sql_error *error)
+{
+    sqlite3_stmt *handle = statement->handle;
+    int code = SQLITE_ERROR, i = (int)number;
+    switch (cell->type) {
+    case SQL_NULL:
+        code = sqlite3_bind_null(handle, i);
+        break;
+    case SQL_INTEGER:
+        code = sqlite3_bind_int64(handle, i, cell->integer);
+        break;
+    case SQL_REAL:
+        code = sqlite3_bind_double(handle, i, cell->real);
+        break;
+    case SQL_TEXT:
+        code = sqlite3_bind_text64(handle, i, cell->text, cell->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+        break;
+    case SQL_BYTES:
+        code = sqlite3_bind_blob64(handle, i, cell->text, cell->size, SQLITE_TRANSIENT);
+        break;
+    }
+    return code == SQLITE_OK ? 0 : sql_fail(statement->owner, error);
+}
+
 int sql_is_complete(const char *text)
 {
     return sqlite3_complete(text);

@@ -87,6 +87,28 @@ sql_cell sql_cell_at(const sql_statement *statement, unsigned column)
     return (sql_cell){.type = SQL_NULL};
 }
 
+unsigned sql_parameter_count(const sql_statement *statement)
+{
+    (void)statement;
+    return 0;
+}
+
+const char *sql_parameter_name(const sql_statement *statement, unsigned number)
+{
+    (void)statement;
+    (void)number;
+    return NULL;
+}
+
+int sql_bind(sql_statement *statement, unsigned number, const sql_cell *cell, sql_error *error)
+{
+    sql *s;
+    (void)statement;
+    (void)number;
+    (void)cell;
+    return sql_open(&s, NULL, error);
+}
+
 int sql_is_complete(const char *text)
 {
     (void)text;

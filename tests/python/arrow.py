@@ -5,7 +5,6 @@ Relational tables and Arrow streams: tables hold what the arrays in the files ho
 knows nothing of the package (ctypes) reads what the tables hold, aligned, with NULLs, and keeps it when everything else is gone.
 """
 
-import sqlite3
 import threading
 
 import lode
@@ -160,7 +159,7 @@ def test_sql(tests):
             try:
                 opened_store.sql("select * from planet")
                 tests.check(False, f"{store}: a table that is not there is refused")
-            except sqlite3.Error as error:
+            except lode.Error as error:
                 tests.check("planet" in str(error), f"{store}: a table that is not there is refused", [str(error)])
 
 

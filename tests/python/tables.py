@@ -88,7 +88,7 @@ def test_forms(tests):
         top = db.top()
         array = top.to_numpy()
         tests.check(array["exclusive"].tolist() == list(top["exclusive"]) and array["name"].tolist() == list(top["name"]), "structured array")
-        tests.check(top["exclusive"].dtype == "f8" and top["line"].dtype == "u4", "types of columns")
+        tests.check(top["exclusive"].dtype == "f8" and top["contexts"].dtype == "u4" and top["line"].dtype == object, "types of columns")
         contexts = db.contexts
         root = contexts.subtree_size[0]
         tests.check(root == len(contexts) and (contexts.depth[1:] > 0).all(), "contexts are arrays")

@@ -9,11 +9,12 @@ Nothing but Python is needed; numpy and pandas are used where they are there. Se
 """
 
 from . import _lode
-from ._lode import Corrupt, Error, NotFound, Unsupported
+from ._lode import Corrupt, Error, FileError, FileIsDirectory, FileMissing, FileRefused, FileThere, NoDirectory, NotFound, Unsupported
 from .answers import Check, ComparedTree, Comparison, Flame, Timeline, Tree
-from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, open
+from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, open, sql
 from .table import Table
 
 __version__ = _lode.version
-__all__ = ["Check", "ComparedTree", "Comparison", "Context", "Corrupt", "Database", "Error", "Flame", "Metric", "NotFound", "Recording", "Table",
-           "Timeline", "TraceStore", "Tree", "Unsupported", "build", "check", "compare", "open"]
+__all__ = ["Check", "ComparedTree", "Comparison", "Context", "Corrupt", "Database", "Error", "FileError", "FileIsDirectory", "FileMissing", "FileRefused",
+           "FileThere", "Flame", "Metric", "NoDirectory", "NotFound", "Recording", "Table", "Timeline", "TraceStore", "Tree", "Unsupported",
+           "build", "check", "compare", "open", "sql"]

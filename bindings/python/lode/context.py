@@ -3,7 +3,7 @@
 
 from . import _lode
 from .answers import Distribution
-from .table import Table, column_of, need_numpy, numpy
+from .table import column_of, need_numpy, numpy, Table, with_none
 from .text import amount, shown, unit_of
 
 FORMS = {"full": 0, "simple": 1, "raw": 2}
@@ -93,7 +93,11 @@ class Metrics:
 
 
 class Contexts:
-    """All contexts as columns, in depth-first order: the subtree of row i is rows i to i + subtree_size[i] - 1."""
+    """All contexts as columns, in depth-first order: the subtree of row i is rows i to i + subtree_size[i] - 1.
+
+    Columns are arrays in place: no function, file or module is 2**32 - 1 there, no line is 0, and the root is its own parent.
+    to_table() has None.
+    """
 
     def __init__(self, db):
         self._db, self._made = db, {}
@@ -118,7 +122,11 @@ class Contexts:
         return self._made[name]
 
     def to_table(self):
-        return Table({name: self[name] for name in self.columns}, {"id": "plain", "line": "plain"}, "contexts")
+        """All columns; None where a context has no parent, function, file, line or module."""
+        columns = with_none({name: self[name] for name in self.columns})
+        for name in ("parent", "parent_id"):  # the root is its own
+            columns[name] = [None, *column_of(columns[name])[1:].tolist()] if len(self) else columns[name]
+        return Table(columns, {"id": "plain", "line": "plain"}, "contexts")
 
     def to_pandas(self):
         return self.to_table().to_pandas()
@@ -214,6 +222,6 @@ class Context:
 
     def _repr_html_(self):
         from .notebook import pairs_html
-        place = f"{self.file}:{self.line}" if self.file else self.module or ""
+        place = f"{self.file}{f':{self.line}' if self.line else ''}" if self.file else self.module or ""
         return pairs_html(self.name, [("context", str(self.id)), ("location", place), ("path", " > ".join(c.name for c in self.path)),
                                       ("inclusive", amount(self.inclusive(), self._db.metrics.default.unit))])

@@ -6,7 +6,7 @@ import os
 from . import _lode
 from .answers import Check, Comparison, Flame, Timeline, Tree
 from .context import BY, Context, Contexts, Metric, Metrics, choose, form_of, patterns
-from .table import StoreTable, Table, column_of, need_numpy, numpy
+from .table import StoreTable, Table, column_of, need_numpy, numpy, with_none
 from .text import amount, moment, shown, unit_of, utc
 
 CACHED_COSTS = 8
@@ -46,16 +46,29 @@ def _warn(path, findings):
             warnings.warn(shown(f"{path}: {text} [{rule}]", WARNING_WIDTH), stacklevel=4)
 
 
-def _sql_extension():
-    """The file that gives SQLite the tables of Lode: where LODE_PLUGINS says, or with the library that is installed."""
-    from glob import glob
-    here = os.path.dirname(os.path.abspath(__file__))
-    places = [os.environ.get("LODE_PLUGINS", "")] + [os.path.join(here, *[".."] * up, where) for up in (2, 3, 4) for where in (
-        os.path.join("lode"), os.path.join("*-linux-*", "lode"), os.path.join("lib", "*-linux-*", "lode"), os.path.join("src", "sql"))]
-    for place in places:
-        for path in glob(os.path.join(place, "lode_sqlite.so")):
-            return path
-    raise _lode.Unsupported("db.sql() needs lode_sqlite.so, which is not installed; LODE_PLUGINS names its directory")
+def _schema_of(path, taken):
+    """The name of a store in SQL, as `lode sql` gives it: the last part of its path, and a number if that is taken."""
+    import re
+    base = re.sub(r"[^A-Za-z0-9]", "_", os.path.basename(path.rstrip("/")) or path)[:56]
+    base = f"_{base}" if base[:1].isdigit() else base
+    name, number = base, 2
+    while name.lower() in taken:
+        name, number = f"{base[:55]}_{number}", number + 1
+    taken.add(name.lower())
+    return name
+
+
+def _query(stores, query, parameters, names, progress):
+    """Runs a query on pairs of a name and a store."""
+    is_named = hasattr(parameters, "keys")
+    found = _lode.sql(tuple((name, store._store, os.fsencode(store.path)) for name, store in stores), query,
+                      -1 if names is None else form_of(names), tuple(parameters) if is_named else None,
+                      tuple(parameters.values()) if is_named else tuple(parameters), _reporter(progress))
+    columns, used = {}, {}
+    for name, column in found:  # columns of one name: count, count_2
+        used[name] = used.get(name, 0) + 1
+        columns[name if used[name] == 1 else f"{name}_{used[name]}"] = column
+    return Table(columns, title="query")
 
 
 class Store:
@@ -146,23 +159,9 @@ class Store:
         self._unread.add(made)
         return made
 
-    def sql(self, query, parameters=()):
-        """The rows of an SQL query over the tables of the store, as `lode sql` has them."""
-        import sqlite3
-        connection = sqlite3.connect(":memory:")
-        try:
-            if not hasattr(connection, "enable_load_extension"):
-                raise _lode.Unsupported("db.sql() needs a Python whose sqlite3 loads extensions")
-            connection.enable_load_extension(True)
-            connection.load_extension(_sql_extension())
-            connection.execute("select lode_open(?)", (self.path,))
-            connection.enable_load_extension(False)
-            cursor = connection.execute(query, parameters)
-            rows = cursor.fetchall()
-            names = [column[0] for column in cursor.description or ()]
-        finally:
-            connection.close()
-        return Table({name: [row[number] for row in rows] for number, name in enumerate(names)}, title="query")
+    def sql(self, query, parameters=(), names=None, progress=None):
+        """The rows of an SQL query over the tables of the store, as `lode sql` has them; `lode.sql` asks several stores."""
+        return _query([("main", self)], query, parameters, names, progress)
 
     def to_hatchet(self, **options):
         """The whole call tree as a hatchet.GraphFrame, if Hatchet is installed; options are those of tree()."""
@@ -256,7 +255,7 @@ class Database(Store):
 
     def columns(self, table):
         """A table of the metadata: functions, files, modules, metrics, statistics, profile_ids, id_kinds, trace_lines..."""
-        return Table(_lode.columns(self._store, table, None), title=table)
+        return Table(with_none(_lode.columns(self._store, table, None)), {"line": "plain"}, title=table)
 
     @property
     def profiles(self):
@@ -483,3 +482,20 @@ def compare(base, new, metric=None, by="function", names="full", threads=0, prog
         return _lode.compare_tree(*costs_of(), form_of(names), *scales, min_share, is_all)
     return Comparison(columns, totals, matched, units[0] if units[0] == units[1] else "seconds",
                       f"{stores[0].path} and {stores[1].path}", compare_trees)
+
+
+def sql(stores, query, parameters=(), names=None, progress=None):
+    """An SQL query over several stores, or paths of them: each is a schema, by the keys of a dict or the last parts of their paths."""
+    if isinstance(stores, (Store, str, bytes, os.PathLike)):
+        stores = {"main": stores}
+    is_named = hasattr(stores, "keys")
+    given = list(stores.values() if is_named else stores)
+    opened = [store if isinstance(store, Store) else open(store) for store in given]
+    try:
+        taken = {"main", "temp"}
+        schemas = list(stores) if is_named else [_schema_of(store.path, taken) for store in opened]
+        return _query(list(zip(schemas, opened)), query, parameters, names, progress)
+    finally:
+        for store, old in zip(opened, given):
+            if store is not old:
+                store.close()

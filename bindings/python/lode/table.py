@@ -29,6 +29,48 @@ def column_of(data):
     return data if isinstance(data, (list, tuple)) else memoryview(data)
 
 
+NO_ROW = 2**32 - 1  # in columns of the library: no function, file or module
+REFERENCES = ("file", "function", "module")
+
+
+def with_none(columns):
+    """Columns of the library, with None where they have a number that stands for nothing."""
+    result = {}
+    for name, data in columns.items():
+        nothing = 0 if name == "line" else NO_ROW if name in REFERENCES else None
+        view = column_of(data)
+        if nothing is None or isinstance(view, (list, tuple)) or nothing not in (values := view.tolist()):
+            result[name] = data
+        else:
+            result[name] = [None if value == nothing else value for value in values]
+    return result
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _holds_numbers(data):
+    """Whether a column has numbers: an array, or a list of numbers and None."""
+    if not isinstance(data, (list, tuple)):
+        return True
+    return any(value is not None for value in data) and all(value is None or _is_number(value) for value in data)
+
+
+def _series(pandas, name, data, array):
+    """A column for pandas: integers stay integers where some are None."""
+    if not isinstance(data, (list, tuple)):
+        return array
+    known = [value for value in data if value is not None]
+    are_integers = all(isinstance(value, int) and not isinstance(value, bool) for value in known)
+    if are_integers and (known or name in ("line", "call_line") or name.endswith(("_id", "_ns"))):
+        is_large = any(not -2**63 <= value < 2**63 for value in known)
+        return array if is_large else pandas.array(data, dtype="Int64")
+    if known and all(isinstance(value, bool) for value in known):
+        return pandas.array(data, dtype="boolean")
+    return pandas.array(data, dtype="float64") if known and all(_is_number(value) for value in known) else array
+
+
 class Table:
     """Rows and named columns. Indexing by name gives a column, by number a row, by a slice or a mask a table."""
 
@@ -137,7 +179,7 @@ class Table:
     def to_pandas(self):
         """A pandas.DataFrame."""
         import pandas
-        return pandas.DataFrame({name: self._array(name) for name in self._columns})
+        return pandas.DataFrame({name: _series(pandas, name, data, self._array(name)) for name, data in self._columns.items()})
 
     def to_polars(self):
         """A polars.DataFrame."""
@@ -171,14 +213,13 @@ class Table:
     def _cells(self, limit):
         """Names of the columns that are shown, whether they are numbers, and the rows as text."""
         names = [name for name in self._columns if name not in self._hidden]
-        are_numbers = [not isinstance(self._columns[name], (list, tuple)) for name in names]
+        are_numbers = [_holds_numbers(self._columns[name]) for name in names]
         rows = []
         for row in range(min(limit, len(self))):
             cells = []
             for name in names:
                 value = self._columns[name][row]
-                is_unknown = value is None or (name in ("line", "call_line") and value == 0)
-                cells.append("" if is_unknown else value if isinstance(value, str) else amount(value, self._units.get(name, "count")))
+                cells.append("" if value is None else value if isinstance(value, str) else amount(value, self._units.get(name, "count")))
             rows.append(cells)
         return names, are_numbers, rows
 

@@ -72,7 +72,7 @@ static PyObject *hotspots_frame(PyObject *module, const lode_hotspots *rows, lod
         {"inclusive_percent", 'd'},
         {"function", 's'},
         {"file", 's'},
-        {"line", 'I'},
+        {"line", 'N'},
         {"module", 's'},
         {"contexts", 'I'},
         {"functions", 'I'},
@@ -128,7 +128,7 @@ static const lp_field view_fields[] = {
     {"folded", 'B'},    {"kind", 's'},
     {"relation", 's'},  {"context", 'I'},
     {"contexts", 'I'},  {"call_file", 's'},
-    {"call_line", 'I'}, {"children", 'I'},
+    {"call_line", 'N'}, {"children", 'I'},
     {"omitted", 'I'},   {"omitted_inclusive", 'd'},
 };
 

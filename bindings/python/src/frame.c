@@ -9,7 +9,7 @@ static Py_ssize_t size_of(char type)
 
 static const char *format_of(char type)
 {
-    return type == 'B' ? "B" : type == 'I' ? "I" : type == 'Q' ? "Q" : "d";
+    return type == 'B' ? "B" : type == 'I' ? "I" : type == 'Q' || type == 'N' ? "Q" : "d";
 }
 
 static void frame_free(lp_frame *frame)
@@ -101,6 +101,25 @@ void lp_frame_label(lp_frame *frame, lp_label_fn label, const void *subject, int
     put(frame, lp_text(frame->text));
 }
 
+/* Numbers of which 0 stands for none: a list with None, if there is such a row; else NULL. */
+static PyObject *list_with_none(const uint64_t *numbers, size_t rows)
+{
+    size_t known = 0;
+    while (known < rows && numbers[known] != 0)
+        known++;
+    if (known == rows)
+        return NULL;
+    PyObject *list = PyList_New((Py_ssize_t)rows);
+    for (size_t i = 0; list && i < rows; i++) {
+        PyObject *number = numbers[i] ? PyLong_FromUnsignedLongLong(numbers[i]) : Py_NewRef(Py_None);
+        if (number)
+            PyList_SetItem(list, (Py_ssize_t)i, number);
+        else
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 PyObject *lp_frame_close(lp_frame *frame, PyObject *module)
 {
     PyObject *dict = frame->has_failed ? NULL : PyDict_New();
@@ -108,7 +127,9 @@ PyObject *lp_frame_close(lp_frame *frame, PyObject *module)
         const lp_field *field = &frame->fields[i];
         PyObject *column = frame->lists[i];
         frame->lists[i] = NULL;
-        if (field->type != 's') {
+        if (field->type == 'N')
+            column = list_with_none(frame->data[i], frame->rows);
+        if (field->type != 's' && !column && !PyErr_Occurred()) {
             lp_array array = {.format = format_of(field->type),
                               .item_size = size_of(field->type),
                               .stride = size_of(field->type),

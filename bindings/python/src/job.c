@@ -9,8 +9,31 @@
 #include <pthread.h>
 #include <time.h>
 
-static PyObject *class_of(const lp_state *state, lode_status status)
+/* By what the system said, in the order of module.c. */
+static PyObject *file_class_of(const lp_state *state, int os_errno)
 {
+    switch (os_errno) {
+    case ENOENT:
+        return state->files[0];
+    case EACCES:
+    case EPERM:
+        return state->files[1];
+    case EISDIR:
+        return state->files[2];
+    case ENOTDIR:
+        return state->files[3];
+    case EEXIST:
+        return state->files[4];
+    default:
+        return state->files[LP_FILE_ERRORS - 1];
+    }
+}
+
+static PyObject *class_of(const lp_state *state, const lode_error *error)
+{
+    lode_status status = error->status;
+    if (status == LODE_ERR_IO && error->os_errno)
+        return file_class_of(state, error->os_errno);
     if (status == LODE_NOT_FOUND)
         return state->not_found;
     if (status == LODE_ERR_CORRUPT)
@@ -41,7 +64,7 @@ static PyObject *printable(PyObject *text)
 
 PyObject *lp_raise(PyObject *module, const lode_error *error)
 {
-    PyObject *type = class_of(lp_state_of(module), error->status), *exception = NULL;
+    PyObject *type = class_of(lp_state_of(module), error), *exception = NULL;
     if (error->status == LODE_ERR_MEMORY)
         return PyErr_NoMemory();
     PyObject *text =

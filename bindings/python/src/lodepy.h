@@ -14,8 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    LP_FILE_ERRORS = 6 /* kinds of what the system refuses; the last is any other */
+};
+
 typedef struct lp_state {
     PyObject *error, *not_found, *corrupt, *unsupported;
+    PyObject *files[LP_FILE_ERRORS]; /* Error, and an exception of Python */
     PyTypeObject *store, *buffer, *cost;
 } lp_state;
 
@@ -96,7 +101,8 @@ PyObject *lp_strings(const lode_column *column);
 
 typedef struct lp_field {
     const char *name;
-    char type; /* 'B', 'I', 'Q', 'd': arrays; 's': str or None */
+    /* 'B', 'I', 'Q', 'd': arrays; 's': str or None; 'N': an array, or a list with None for 0 */
+    char type;
 } lp_field;
 
 enum {
@@ -208,7 +214,7 @@ PyObject *lp_module_scan_columns(PyObject *module, PyObject *arguments);
 
 extern PyMethodDef lp_store_methods[], lp_table_methods[], lp_value_methods[], lp_cost_methods[],
     lp_answer_methods[], lp_picture_methods[], lp_recording_methods[], lp_compare_methods[],
-    lp_check_methods[], lp_scan_methods[], lp_arrow_methods[];
+    lp_check_methods[], lp_scan_methods[], lp_arrow_methods[], lp_sql_methods[];
 /* In files of their own, and listed with comparisons, recordings and values. */
 PyObject *lp_module_compare_tree(PyObject *module, PyObject *arguments);
 PyObject *lp_module_events(PyObject *module, PyObject *arguments);

@@ -16,6 +16,24 @@ static bool add_exception(PyObject *module, PyObject **slot, const char *name, c
     return *slot && PyModule_AddObjectRef(module, name, *slot) == 0;
 }
 
+/* What the system refused is also the exception that Python has for it. */
+static bool add_file_errors(PyObject *module, lp_state *state)
+{
+    PyObject *const builtin[LP_FILE_ERRORS] = {PyExc_FileNotFoundError, PyExc_PermissionError,
+                                               PyExc_IsADirectoryError, PyExc_NotADirectoryError,
+                                               PyExc_FileExistsError,   PyExc_OSError};
+    static const char *const names[LP_FILE_ERRORS] = {"FileMissing", "FileRefused", "FileIsDirectory",
+                                                      "NoDirectory", "FileThere",   "FileError"};
+    bool is_good = true;
+    for (int i = 0; is_good && i < LP_FILE_ERRORS; i++) {
+        PyObject *bases = PyTuple_Pack(2, state->error, builtin[i]);
+        is_good = bases && add_exception(module, &state->files[i], names[i],
+                                         "What the system refuses; errno says why.", bases);
+        Py_XDECREF(bases);
+    }
+    return is_good;
+}
+
 static bool add_exceptions(PyObject *module, lp_state *state)
 {
     if (!add_exception(module, &state->error, "Error",
@@ -31,7 +49,7 @@ static bool add_exceptions(PyObject *module, lp_state *state)
         add_exception(module, &state->unsupported, "Unsupported",
                       "A format, version or layout that this build does not read.", state->error);
     Py_XDECREF(lookup);
-    return is_good;
+    return is_good && add_file_errors(module, state);
 }
 
 static bool add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec)
@@ -46,7 +64,7 @@ static int module_exec(PyObject *module)
     PyMethodDef *const methods[] = {lp_store_methods,     lp_table_methods,   lp_value_methods,
                                     lp_cost_methods,      lp_answer_methods,  lp_picture_methods,
                                     lp_recording_methods, lp_compare_methods, lp_check_methods,
-                                    lp_scan_methods,      lp_arrow_methods};
+                                    lp_scan_methods,      lp_arrow_methods,   lp_sql_methods};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (PyModule_AddFunctions(module, methods[i]) < 0)
             return -1;
@@ -64,6 +82,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->not_found);
     Py_VISIT(state->corrupt);
     Py_VISIT(state->unsupported);
+    for (int i = 0; i < LP_FILE_ERRORS; i++)
+        Py_VISIT(state->files[i]);
     Py_VISIT(state->store);
     Py_VISIT(state->buffer);
     Py_VISIT(state->cost);
@@ -77,6 +97,8 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->not_found);
     Py_CLEAR(state->corrupt);
     Py_CLEAR(state->unsupported);
+    for (int i = 0; i < LP_FILE_ERRORS; i++)
+        Py_CLEAR(state->files[i]);
     Py_CLEAR(state->store);
     Py_CLEAR(state->buffer);
     Py_CLEAR(state->cost);

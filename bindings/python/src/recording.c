@@ -104,7 +104,7 @@ static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form
     static const lp_field fields[] = {
         {"function", 's'},  {"calls", 'Q'},  {"total", 'Q'}, {"self", 'Q'}, {"mean", 'd'},
         {"min", 'Q'},       {"p50", 'Q'},    {"p95", 'Q'},   {"p99", 'Q'},  {"max", 'Q'},
-        {"deviation", 'd'}, {"errors", 'Q'}, {"file", 's'},  {"line", 'I'}, {"module", 's'},
+        {"deviation", 'd'}, {"errors", 'Q'}, {"file", 's'},  {"line", 'N'}, {"module", 's'},
         {"functions", 'I'}, {"kind", 's'},
     };
     lp_frame frame;

@@ -105,12 +105,13 @@ static PyObject *context_tuple(const lode_context *context, int form)
     const lode_context *parent = lode_context_parent(context);
     /* N takes the reference, also where another item fails. */
     return Py_BuildValue(
-        "{sIsIsIsIsLsNsNsNsNsIsNsNsK}", "id", lode_context_id(context), "index", lode_context_index(context),
+        "{sIsIsIsIsLsNsNsNsNsNsNsNsK}", "id", lode_context_id(context), "index", lode_context_index(context),
         "depth", lode_context_depth(context), "subtree", lode_context_subtree_size(context), "parent",
         parent ? (long long)lode_context_index(parent) : -1LL, "name",
         lp_label(lp_label_of_context, context, form), "function", own, "kind",
         lp_text(lode_lexical_name(lode_context_lexical(context))), "relation",
-        lp_text(lode_relation_name(lode_context_relation(context))), "line", lode_context_line(context),
+        lp_text(lode_relation_name(lode_context_relation(context))), "line",
+        lode_context_line(context) ? PyLong_FromUnsignedLong(lode_context_line(context)) : Py_NewRef(Py_None),
         "file", lp_text(lp_path_of_file(lode_context_file(context))), "module",
         lp_text(lp_path_of_module(lode_context_module(context))), "offset",
         (unsigned long long)lode_context_offset(context));

@@ -300,8 +300,10 @@ static int run_sql(const invocation *call)
     sql_job job = {.call = call, .options = call->options, .out = call->out};
     const char *statement = statement_of(call);
     int has_shell = is_shell(&job, statement);
-    sql_settings settings = {job.options->memory, job.options->timeout,
-                             has_shell ? is_shell_due : interrupt_is_due, end_program};
+    sql_settings settings = {.memory = job.options->memory,
+                             .timeout = job.options->timeout,
+                             .is_due = has_shell ? is_shell_due : interrupt_is_due,
+                             .on_stuck = end_program};
     sql_error error = {.at = -1};
     lode_error failure = {0};
     if (sql_open(&job.connection, &settings, &error) != 0) {
