@@ -6,6 +6,7 @@ Who may ask the server of `lode view`, over real sockets: security.py --lode PRO
 """
 
 import argparse
+import gzip
 import hashlib
 import os
 import signal
@@ -170,6 +171,27 @@ def sizes(tap, server):
     tap.check(server.ask("/api/1/session").status == 200, "200 idle connections do not stop it")
 
 
+def packed(tap, server):
+    """Large answers are packed for those who can unpack them, and for nobody else."""
+    path = "/api/1/trace/1?columns=2000&rows=64&limit=0"
+    plain = server.ask(path)
+    tap.check(len(plain.body) > 16384 and "content-encoding" not in plain.headers and plain.headers.get("vary") == "Accept-Encoding", "who does not say so gets no gzip", [plain.headers, len(plain.body)])
+    for accepted, is_packed in (("gzip", True), ("gzip, deflate, br", True), ("br;q=1.0, gzip;q=0.5", True), ("GZIP", True), ("x-gzip", True), ("*", True), ("deflate, *;q=0.1", True), ("gzip; q=1", True),
+                                ("", False), ("identity", False), ("gzip;q=0", False), ("gzip;q=0.000", False), ("gzip ; q=0, identity", False), ("*;q=0", False), ("gzip;q=0, *", False),
+                                ("br, deflate", False), ("gzipped", False), ("not-gzip", False), (",,;", False), ("gzip;q=0.001", True)):
+        for again in ("", ", cached"):
+            answer = server.ask(path, headers={"Accept-Encoding": accepted})
+            is_right = (gzip.decompress(answer.body) if is_packed else answer.body) == plain.body and answer.headers.get("content-encoding") == ("gzip" if is_packed else None)
+            tap.check(answer.status == 200 and is_right and answer.headers.get("vary") == "Accept-Encoding", f"Accept-Encoding '{accepted}'{again}: {'packed' if is_packed else 'plain'}", [answer.headers, len(answer.body)])
+    answer = server.ask(path, headers={"Accept-Encoding": "gzip"})
+    tap.check(answer.headers["etag"] != plain.headers["etag"] and len(answer.body) * 4 < len(plain.body), "it is smaller, and has a tag of its own", [answer.headers, len(answer.body), len(plain.body)])
+    for tag, accepted, expected in ((answer.headers["etag"], "gzip", 304), (plain.headers["etag"], "gzip", 200), (plain.headers["etag"], None, 304), (answer.headers["etag"], None, 200)):
+        known = server.ask(path, headers={"Accept-Encoding": accepted, "If-None-Match": tag})
+        tap.check(known.status == expected and known.headers.get("vary") == "Accept-Encoding", f"tag {tag} with Accept-Encoding {accepted}: {expected}", [known.status, known.headers])
+    small = server.ask("/api/1/top/1?limit=1", headers={"Accept-Encoding": "gzip"})
+    tap.check(small.status == 200 and "content-encoding" not in small.headers and small.json()["rows"], "a small answer is not packed", [small.headers])
+
+
 def listeners(server):
     """Addresses that the process listens on, from /proc."""
     inodes = set()
@@ -319,7 +341,7 @@ def main():
         before = sums(folder / "demo")
         with Server(lode, *stores) as server:
             server.wait_until_open()
-            for part in (tokens, hosts, methods, headers_are_safe, paths, sizes):
+            for part in (tokens, hosts, methods, headers_are_safe, paths, packed, sizes):
                 part(tap, server)
             status = server.stop()
             tap.check(status == 0 and server.error_text() == "", "it ends cleanly after all that", [status, server.error_text()])

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 #define PORT_MAX 65535
+#define HEAPS    2
+#define LARGE    (256 << 10) /* bytes of a block that has pages of its own */
 
 typedef struct view_options {
     shared_options shared;
@@ -106,6 +109,21 @@ static void wait_for_end(view_server *server, int signals, uint64_t idle)
     }
 }
 
+/* ---- memory ---- */
+
+/*
+ * What is freed goes back to the system, or is there for the next request. By default each thread
+ * has a heap of its own, and keeps what it freed there.
+ */
+static void bound_heaps(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, HEAPS);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, LARGE);
+#endif
+}
+
 /* ---- the command ---- */
 
 static int serve(const invocation *call, view_server *server, const view_transport *transport)
@@ -155,6 +173,7 @@ static int run_view(const invocation *call)
         return EXIT_TROUBLE;
     if (page_file_count == 0)
         report("%s; requests of programs are answered", VIEW_NO_PAGE);
+    bound_heaps();
     int status = view_create(&server, (size_t)options->memory);
     for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
         status = view_add_store(&server, call->operands[i]);

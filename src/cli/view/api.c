@@ -4,6 +4,7 @@
 #include "cache.h"
 #include "command.h"
 #include "output/report.h"
+#include "view/pack.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -206,8 +207,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* From all that the answer depends on: the stores, the version, and the command line. */
-static void set_etag(view_answer *answer, const view_server *server, const command_line *line)
+/* From all that the answer depends on: the stores, the version, the command line, the coding. */
+static void set_etag(view_answer *answer, const view_server *server, const command_line *line, int may_pack)
 {
     uint64_t stores = 0, command = hash_text(UINT64_C(0xcbf29ce484222325), lode_version());
     for (size_t i = 0; i < line->store_count; i++)
@@ -215,7 +216,8 @@ static void set_etag(view_answer *answer, const view_server *server, const comma
     command = hash_text(command, line->command->name);
     for (int i = 0; i < line->argument_count; i++)
         command = hash_text(command, line->arguments[i]);
-    snprintf(answer->text, sizeof answer->text, "\"%016" PRIx64 "-%016" PRIx64 "\"", stores, command);
+    snprintf(answer->text, sizeof answer->text, "\"%016" PRIx64 "-%016" PRIx64 "%s\"", stores, command,
+             may_pack ? "-gzip" : "");
 }
 
 static int is_known(const view_answer *answer, const view_request *request)
@@ -226,6 +228,7 @@ static int is_known(const view_answer *answer, const view_request *request)
 
 typedef struct bytes {
     size_t size;
+    int is_packed;
     char data[];
 } bytes;
 
@@ -246,17 +249,34 @@ static int give_cached(view_answer *answer, view_server *server, const bytes *fo
     answer->user = server;
     view_add_header(answer, "Content-Type", "application/json; charset=utf-8");
     view_add_header(answer, "Cache-Control", "private, no-cache");
+    if (found->is_packed)
+        view_add_header(answer, "Content-Encoding", "gzip");
     return 1;
 }
 
-static void put_answer(view_server *server, const char *key, const view_answer *answer)
+static void put_answer(view_server *server, const char *key, const view_answer *answer, int is_packed)
 {
     bytes *b = answer->status == 200 ? malloc(sizeof *b + answer->size) : NULL;
     if (!b)
         return;
     b->size = answer->size;
+    b->is_packed = is_packed;
     memcpy(b->data, answer->body, answer->size);
     cache_add(server->answers, key, b, answer->size, free);
+}
+
+/* Packs a large answer; whether it is packed now. */
+static int pack(view_answer *answer)
+{
+    size_t size = 0;
+    if (answer->status != 200 || answer->size <= PACK_LEAST)
+        return 0;
+    void *packed = pack_gzip(answer->body, answer->size, &size);
+    if (!packed)
+        return 0;
+    view_replace_body(answer, packed, size);
+    view_add_header(answer, "Content-Encoding", "gzip");
+    return 1;
 }
 
 /* ---- running ---- */
@@ -298,7 +318,9 @@ static void run(view_answer *answer, view_server *server, const view_request *re
 static int answer_command(view_answer *answer, view_server *server, const view_request *request,
                           command_line *line, int may_work)
 {
-    set_etag(answer, server, line);
+    int may_pack = pack_is_accepted(view_header_of(request, "Accept-Encoding"));
+    set_etag(answer, server, line, may_pack);
+    view_add_header(answer, "Vary", "Accept-Encoding");
     if (is_known(answer, request)) {
         answer->status = 304;
         view_add_header(answer, "ETag", answer->text);
@@ -311,7 +333,7 @@ static int answer_command(view_answer *answer, view_server *server, const view_r
         give_cached(answer, server, found);
     } else {
         run(answer, server, request, line);
-        put_answer(server, answer->text, answer);
+        put_answer(server, answer->text, answer, may_pack && pack(answer));
     }
     if (answer->status == 200)
         view_add_header(answer, "ETag", answer->text);

@@ -15,6 +15,8 @@ const char *view_header_of(const view_request *request, const char *name);
 /* Parts of answers. A message of NULL is the usual one for the status. */
 void view_add_header(view_answer *answer, const char *name, const char *value);
 void view_give_output(view_answer *answer, view_call *call, unsigned status);
+/* The bytes, of malloc(), take the place of those that are there. */
+void view_replace_body(view_answer *answer, void *bytes, size_t size);
 void view_give_error(view_answer *answer, view_server *server, unsigned status, const char *message);
 
 #endif

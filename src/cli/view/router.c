@@ -127,6 +127,15 @@ void view_give_output(view_answer *answer, view_call *call, unsigned status)
     view_add_header(answer, "Cache-Control", "private, no-cache");
 }
 
+void view_replace_body(view_answer *answer, void *bytes, size_t size)
+{
+    if (answer->release)
+        answer->release(answer->user, answer->body);
+    answer->body = bytes;
+    answer->size = size;
+    answer->release = release_bytes;
+}
+
 static const char *words_of(unsigned status)
 {
     static const struct {

@@ -19,8 +19,9 @@ int view_create(view_server *server, size_t memory)
     unsigned char secret[(VIEW_TOKEN_SIZE - 1) / 2];
     *server = (view_server){.stop_event = -1};
     pthread_mutex_init(&server->lock, NULL);
-    server->results = cache_create(memory);
-    server->answers = cache_create(VIEW_ANSWERS_SIZE);
+    size_t answers = memory / 4 < VIEW_ANSWERS_MOST ? memory / 4 : VIEW_ANSWERS_MOST;
+    server->results = cache_create(memory - answers);
+    server->answers = cache_create(answers);
     if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
         return report("the system has no random numbers for a token");
     for (size_t i = 0; i < sizeof secret; i++)

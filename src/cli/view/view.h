@@ -13,7 +13,7 @@
 #define VIEW_TOKEN_SIZE   65 /* 32 bytes in hexadecimal */
 #define VIEW_MESSAGE_SIZE 1024
 #define VIEW_ANSWER_MAX   ((size_t)64 << 20)
-#define VIEW_ANSWERS_SIZE ((size_t)64 << 20)
+#define VIEW_ANSWERS_MOST ((size_t)64 << 20) /* of the memory, and at most a quarter */
 
 typedef enum view_state {
     VIEW_OPENING,
