@@ -9,6 +9,7 @@ import argparse
 import gzip
 import hashlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -318,6 +319,24 @@ def ends(tap, lode, stores):
         tap.check(server.wait() == 0, "--idle ends it")
 
 
+def one_is_bad(tap, lode, stores, folder):
+    """A store that cannot be opened does not hide the others."""
+    (folder / "none").mkdir()
+    broken = folder / "broken"
+    shutil.copytree(stores[1], broken)
+    (broken / "meta.db").write_bytes((broken / "meta.db").read_bytes()[:100])
+    with Server(lode, folder / "missing", stores[1], folder / "none", broken, stores[0]) as server:
+        found = server.wait_until_open()
+        tap.check([store["state"] for store in found] == ["failed", "ready", "failed", "failed", "ready"], "the good ones among bad stores are open", [found])
+        tap.check(all(store.get("problem") for store in found if store["state"] == "failed"), "the bad ones say why", [found])
+        messages = server.error_text()
+        tap.check(f"{folder}/missing: no such file" in messages and f"{folder}/none" in messages, "and so does the terminal", [messages])
+        statuses = [server.command(("top", number, {})).status for number in range(5)]
+        tap.check(statuses == [422, 200, 422, 422, 200], "the good ones answer", [statuses])
+    done = subprocess.run([lode, "view", folder / "missing", folder / "none"], capture_output=True, text=True, check=False, timeout=60)
+    tap.check(done.returncode == 2 and done.stderr.count("lode: ") == 2 and not done.stdout, "without a good one there is no server", [done])
+
+
 def sums(folder):
     found = {}
     for path in sorted(Path(folder).rglob("*")):
@@ -349,6 +368,7 @@ def main():
         strangers(tap, lode, stores)
         sockets(tap, lode, stores, folder)
         ends(tap, lode, stores)
+        one_is_bad(tap, lode, stores, folder)
         tap.check(sums(folder / "demo") == before, "nothing is written into the stores")
     return tap.finish()
 

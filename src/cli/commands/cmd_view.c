@@ -164,6 +164,16 @@ static int serve(const invocation *call, view_server *server, const view_transpo
     return status;
 }
 
+/* One that is bad does not hide the others: its message is there, and on the page. */
+static int add_stores(const invocation *call, view_server *server)
+{
+    int status = EXIT_TROUBLE;
+    for (size_t i = 0; i < call->operand_count; i++)
+        if (view_add_store(server, call->operands[i]) == EXIT_DONE)
+            status = EXIT_DONE;
+    return status;
+}
+
 static int run_view(const invocation *call)
 {
     const view_options *options = call->options;
@@ -175,8 +185,8 @@ static int run_view(const invocation *call)
         report("%s; requests of programs are answered", VIEW_NO_PAGE);
     bound_heaps();
     int status = view_create(&server, (size_t)options->memory);
-    for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
-        status = view_add_store(&server, call->operands[i]);
+    if (status == EXIT_DONE)
+        status = add_stores(call, &server);
     if (status == EXIT_DONE)
         status = serve(call, &server, transport);
     view_destroy(&server);

@@ -29,25 +29,46 @@ int view_create(view_server *server, size_t memory)
     return EXIT_DONE;
 }
 
-int view_add_store(view_server *server, const char *path)
+/* EXIT_DONE if there is a store at the path, which is known then, or a message. */
+static int find_store(view_store *store, const char *path)
 {
     lode_error error = {0};
-    view_store *store = &server->stores[server->store_count];
-    if (server->store_count == VIEW_STORES_MAX)
-        return report("'lode view' takes at most %d stores", VIEW_STORES_MAX);
-    *store = (view_store){.state = VIEW_OPENING};
     lode_status status = lode_store_probe(path, &store->kind, &error);
     if (status != LODE_OK) {
         store->path = store_meant(path, FOR_ALL);
         status = store->path ? lode_store_probe(store->path, &store->kind, &error) : status;
-    } else {
+    }
+    if (status == LODE_OK && store->kind == LODE_STORE_MEASUREMENTS)
+        return store_unanalysed(store->path ? store->path : path);
+    return status == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
+}
+
+static void keep_problem(void *user, const char *text)
+{
+    view_store *store = user;
+    snprintf(store->problem, sizeof store->problem, "%s", text);
+}
+
+int view_add_store(view_server *server, const char *path)
+{
+    view_store *store = &server->stores[server->store_count];
+    if (server->store_count == VIEW_STORES_MAX)
+        return report("'lode view' takes at most %d stores", VIEW_STORES_MAX);
+    *store = (view_store){.state = VIEW_OPENING};
+    server->store_count++;
+    /* The message is for the page, too. */
+    host h = {.user = store, .on_message = keep_problem};
+    host_set(&h);
+    int status = find_store(store, path);
+    host_set(NULL);
+    if (!store->path) {
         store->path = alloc_array(strlen(path) + 1, 1);
         memcpy(store->path, path, strlen(path));
     }
-    server->store_count++;
-    if (status == LODE_OK && store->kind == LODE_STORE_MEASUREMENTS)
-        return store_unanalysed(store->path);
-    return status == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
+    if (status == EXIT_DONE)
+        return EXIT_DONE;
+    store->state = VIEW_FAILED;
+    return report("%s", store->problem);
 }
 
 /* ---- opening ---- */
@@ -130,7 +151,8 @@ static void *open_all(void *user)
 {
     view_server *server = user;
     for (size_t i = 0; i < server->store_count && !atomic_load(&server->is_stopping); i++)
-        open_store(&(opening){server, &server->stores[i]});
+        if (server->stores[i].state == VIEW_OPENING)
+            open_store(&(opening){server, &server->stores[i]});
     return NULL;
 }
 
