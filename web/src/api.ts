@@ -207,6 +207,19 @@ export function useAnswer<T>(query: Query | null): Answer<T> {
 export const session = signal<Session | null>(null);
 export const sessionError = signal<string>('');
 
+const LOOK_MS = 50;
+
+/** The query, as soon as no other request is under way: it may take a pass over all data. */
+export function useLater(query: Query): Query | null {
+  const [isDue, setDue] = useState(() => isKept(query));
+  useEffect(() => {
+    if (isDue) return undefined;
+    const timer = setInterval(() => busy.value === 0 && setDue(true), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isDue]);
+  return isDue ? query : null;
+}
+
 /** Asks for the session until every store is open or has failed. */
 export async function startSession(): Promise<void> {
   for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is around every view: header, tabs, side pane, notices.
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { busy, commandLine, session, sessionError, useAnswer, type Session, type StoreInfo } from './api';
 import { copy } from './clipboard';
@@ -21,7 +21,7 @@ function Stores({ stores, chosen }: { stores: readonly StoreInfo[]; chosen: Stor
   return (
     <select class="store" aria-label="Store" value={String(chosen.number)} onChange={(event) => go({ ...START, store: Number(event.currentTarget.value), view: state.value.view })}>
       {stores.map((store) => (
-        <option key={store.number} value={String(store.number)}>{clean(store.name)}</option>
+        <option key={store.number} value={String(store.number)}>{clean(store.name)}{store.state === 'failed' ? ' (cannot be opened)' : ''}</option>
       ))}
     </select>
   );
@@ -222,16 +222,38 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
   );
 }
 
-function Opening({ store }: { store: StoreInfo }): JSX.Element {
-  if (store.state === 'failed') return <main class="message"><h1>{clean(store.name)} cannot be opened</h1><p>{clean(store.problem)}</p></main>;
+/** A store that cannot be shown does not hide the others. */
+function Instead({ store, all, children, isBusy }: { store: StoreInfo; all: Session; children: ComponentChildren; isBusy?: boolean }): JSX.Element {
+  return (
+    <>
+      {all.stores.length > 1 ? <header><div class="bar1"><strong class="logo">lode</strong><Stores stores={all.stores} chosen={store} /></div></header> : null}
+      <main class="message" aria-busy={isBusy}>{children}</main>
+    </>
+  );
+}
+
+function Opening({ store, all }: { store: StoreInfo; all: Session }): JSX.Element {
+  if (store.state === 'failed') return <Instead store={store} all={all}><h1>{clean(store.name)} cannot be opened</h1><p>{clean(store.problem)}</p></Instead>;
   const percent = store.opened_percent === undefined ? '' : ` ${String(Math.round(store.opened_percent))}%`;
-  return <main class="message" aria-busy="true"><h1>Opening {clean(store.name)}{percent}</h1></main>;
+  return <Instead store={store} all={all} isBusy><h1>Opening {clean(store.name)}{percent}</h1></Instead>;
+}
+
+/** The first screen is that of the first store that can be shown, unless the address names one. */
+function useFirst(all: Session | null): void {
+  const isDecided = useRef(new URLSearchParams(location.search).has('s'));
+  useEffect(() => {
+    const first = all?.stores[0];
+    if (isDecided.current || !all || !first || first.state === 'opening') return;
+    isDecided.current = true;
+    const better = all.stores.find((store) => store.state !== 'failed');
+    if (first.state === 'failed' && better && state.value.store === first.number) go({ store: better.number }, 'replace');
+  }, [all]);
 }
 
 function Store({ store, all }: { store: StoreInfo; all: Session }): JSX.Element {
   const { data, error } = useAnswer<unknown>(store.state === 'ready' ? infoQuery(store) : null);
-  if (store.state !== 'ready') return <Opening store={store} />;
-  if (error) return <main class="message"><h1>{clean(store.name)} cannot be shown</h1><p>{clean(error.message)}</p></main>;
+  if (store.state !== 'ready') return <Opening store={store} all={all} />;
+  if (error) return <Instead store={store} all={all}><h1>{clean(store.name)} cannot be shown</h1><p>{clean(error.message)}</p></Instead>;
   return data ? <Page store={store} all={all} info={readInfo(data)} /> : <main class="message" aria-busy="true"><h1>Opening {clean(store.name)}</h1></main>;
 }
 
@@ -248,6 +270,7 @@ function Notice(): JSX.Element {
 
 export function Frame(): JSX.Element {
   const all = session.value;
+  useFirst(all);
   const store = all?.stores.find((candidate) => candidate.number === state.value.store) ?? all?.stores[0];
   return (
     <>

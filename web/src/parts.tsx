@@ -3,6 +3,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Answer } from './api';
 import { clean, tail } from './format';
+import type { Info } from './info';
+import type { State } from './state';
 
 /** What stands in the place of a view that has no answer: an error with what to do, or that it is being computed. */
 export function Problem({ answer }: { answer: Answer<unknown> }): JSX.Element | null {
@@ -23,6 +25,12 @@ export function Section({ title, children, more }: { title: string; children: Co
       {children}
     </section>
   );
+}
+
+/** Values have no times: what a view shows of them is about the whole run, whatever the time window. */
+export function WholeRun({ state, info }: { state: State; info: Info }): JSX.Element | null {
+  if (info.kind === 'recording' || (state.from === '' && state.to === '')) return null;
+  return <p class="quiet whole-run">Of the whole run: values of profiles have no times, and the time window does not select any.</p>;
 }
 
 const KINDS: Readonly<Record<string, string>> = {

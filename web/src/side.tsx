@@ -6,7 +6,7 @@ import { useAnswer, type Option, type Query, type StoreInfo } from './api';
 import { amount, baseName, clean, count, percent, unitOf, type Unit } from './format';
 import type { Info } from './info';
 import { useKeys } from './keys';
-import { Link, Name, Problem, Section } from './parts';
+import { Link, Name, Problem, Section, WholeRun } from './parts';
 import { selection, type Selection } from './selection';
 import { go, state } from './state';
 import { sharedOptions } from './view';
@@ -70,6 +70,7 @@ function Spread({ store, info, context }: { store: StoreInfo; info: Info; contex
   return (
     <>
       <Section title={`Spread over ${count(data.profiles)} profiles`}>
+        <WholeRun state={state.value} info={info} />
         {data.distribution && data.profiles > 1 ? (
           <>
             <Histogram bins={data.histogram ?? []} unit={unit} />
@@ -102,6 +103,7 @@ function FunctionSpread({ store, info, name }: { store: StoreInfo; info: Info; n
   const unit = unitOf(data.metric);
   return (
     <Section title={`Spread over ${count(data.row_count)} profiles`}>
+      <WholeRun state={state.value} info={info} />
       {data.distribution ? <DistributionFacts values={data.distribution} unit={unit} /> : null}
       <table class="small"><caption>largest</caption><tbody>
         {data.rows.map((row) => <tr key={row.profile}><td><Link onClick={() => go({ profiles: `profile=${String(row.profile)}` })} title="Show this profile only">{clean(row.name)}</Link></td><td class="number">{amount(row.value, unit)}</td></tr>)}

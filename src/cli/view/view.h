@@ -51,9 +51,7 @@ typedef struct view_server {
 
 /* Draws the token; EXIT_DONE or a message. view_destroy is due in both cases. */
 int view_create(view_server *server, size_t memory);
-/*
- * Adds a store by the path that the user gave. EXIT_DONE or a message; the session has it then, too.
- */
+/* Adds a store by the path that the user gave. EXIT_DONE or a message, which the page has too. */
 int view_add_store(view_server *server, const char *path);
 /* Begins to open the stores, one after the other. */
 int view_open_stores(view_server *server);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What limits the run, on the Overview: `lode diagnose`, asked for when the tables are there.
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { busy, isKept, useAnswer, type Query } from '../api';
+import { useAnswer, useLater } from '../api';
 import { copy } from '../clipboard';
 import { choose, commandOf, gainOf, partsOf, placeOf, type Diagnosis as Answer, type Evidence, type Statement } from '../diagnosis';
 import { clean } from '../format';
@@ -11,19 +10,6 @@ import { Link, Problem, Section } from '../parts';
 import { go, type State } from '../state';
 import type { ViewProps } from '../view';
 import { time } from './time';
-
-const LOOK_MS = 50;
-
-/** The query, as soon as no other request is under way: it may take a pass over all data. */
-function useLater(query: Query): Query | null {
-  const [isDue, setDue] = useState(() => isKept(query));
-  useEffect(() => {
-    if (isDue) return undefined;
-    const timer = setInterval(() => busy.value === 0 && setDue(true), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isDue]);
-  return isDue ? query : null;
-}
 
 /** Statements are about the whole run, whatever is selected. */
 const WHOLE: Partial<State> = { profiles: '', from: '', to: '', search: '', filters: [], context: '', name: '' };

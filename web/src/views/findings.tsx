@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Findings: `lode check`, what is wrong with the store.
 import type { JSX } from 'preact';
-import { useAnswer, type Query } from '../api';
+import { useAnswer, useLater, type Query } from '../api';
 import { clean, count } from '../format';
 import { Grid, type Column } from '../grid';
-import { Problem } from '../parts';
+import { Link, Problem } from '../parts';
 import { go, type State } from '../state';
 import type { View, ViewProps } from '../view';
 
@@ -48,6 +48,14 @@ function Verdict({ result }: { result: CheckAnswer['result'] }): JSX.Element {
       {result.suppressed > 0 ? `, ${count(result.suppressed)} more of the same rules` : ''}
     </span>
   );
+}
+
+/** The verdict of this view on the first screen, where there is something to say. */
+export function Damage({ state }: ViewProps): JSX.Element | null {
+  const answer = useAnswer<CheckAnswer>(useLater(query({ ...state, group: '' })));
+  const result = answer.data?.result;
+  if (!result || result.errors + result.warnings + result.notes === 0) return null;
+  return <p class="damage"><Link title="What is wrong, and where" onClick={() => go({ view: 'findings', order: '', group: '', way: '', limit: '' })}><Verdict result={result} /></Link></p>;
 }
 
 function Findings({ state }: ViewProps): JSX.Element {

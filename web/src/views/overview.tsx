@@ -4,12 +4,13 @@ import type { JSX } from 'preact';
 import { useAnswer, type Query } from '../api';
 import { amount, baseName, clean, count, percent, unitOf } from '../format';
 import type { Info } from '../info';
-import { Link, Name, Problem, Section, Swatch } from '../parts';
+import { Link, Name, Problem, Section, Swatch, WholeRun } from '../parts';
 import { readTop, readTree } from '../rows';
 import { DistributionFacts } from '../side';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
 import { Diagnosis } from './diagnosis';
+import { Damage } from './findings';
 import { Canvas, cellsOf, huesOf, running, useGround, type Picture } from './time';
 
 function topQuery(state: State, info: Info): Query {
@@ -121,6 +122,7 @@ function Spread({ state, info }: ViewProps): JSX.Element | null {
   const values = data.distribution;
   return (
     <Section title={title}>
+      <WholeRun state={state} info={info} />
       {values && values.count > 1 ? (
         <>
           <BoxPlot values={values} label={`from ${amount(values.min, unit)} to ${amount(values.max, unit)}, half of them from ${amount(values.p25, unit)} to ${amount(values.p75, unit)}`} />
@@ -244,6 +246,7 @@ function Overview(props: ViewProps): JSX.Element {
   return (
     <div class="overview">
       <Headline {...props} />
+      <Damage {...props} />
       <Kinds {...props} />
       <Strip {...props} />
       <Diagnosis key={props.state.store} {...props} />

@@ -5,7 +5,7 @@ import { useAnswer, type Option, type Query } from '../api';
 import { amount, clean, count, percent, unitOf, type Unit } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
-import { Link, Problem, Section } from '../parts';
+import { Link, Problem, Section, WholeRun } from '../parts';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
 
@@ -207,6 +207,7 @@ function Profiles({ state, info }: ViewProps): JSX.Element {
       {data === null || answer.error ? <Problem answer={answer} /> : (
         <div class="profiles">
           <div class="charts">
+            <WholeRun state={state} info={info} />
             <Section title={`${clean(data.metric)} of each profile`}><Values answer={data} state={state} unit={unit} /></Section>
             <Section title="Histogram"><Histogram answer={data} unit={unit} /></Section>
             <HeatMap answer={data} state={state} unit={unit} />

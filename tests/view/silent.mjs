@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the page does not keep to itself: a store that cannot be opened beside others that can, damage, a time window that does not apply.
+import assert from 'node:assert/strict';
+import { closeSync, cpSync, openSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { answerOf, copied, examples, finish, open, serve, settle, show, test } from './browser.mjs';
+
+const demo = examples();
+const damaged = join(dirname(demo.solver), 'damaged');
+cpSync(demo.solver, damaged, { recursive: true });
+// The first profile of the first context is one that there is not.
+const file = openSync(join(damaged, 'cct.db'), 'r+');
+writeSync(file, Buffer.from([0xff, 0xff, 0xff, 0x7f]), 0, 4, 3040);
+closeSync(file);
+
+const server = await serve(join(dirname(demo.solver), 'missing'), demo.solver, damaged, demo.thumbs);
+const { browser, page } = await open(server);
+
+await test('one bad store does not hide the others', async () => {
+  await page.waitForFunction(() => new URL(location.href).searchParams.get('s') === '1');
+  await settle(page);
+  assert.match(await page.title(), /solver/);
+  await page.getByLabel('Store').selectOption('0');
+  await page.waitForSelector('main.message:not([aria-busy])');
+  assert.match(await page.locator('main.message').innerText(), /missing cannot be opened[^]*no such file/);
+  await page.getByLabel('Store').selectOption('3');
+  await settle(page);
+  assert.match(await page.title(), /thumbs/);
+});
+
+await test('the overview and the findings agree on damage', async () => {
+  await show(page, server, '?s=2&1');
+  const said = await page.locator('.damage').innerText();
+  assert.match(said, /^damaged · \d+ errors/);
+  await page.locator('.damage button').click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('v'), 'findings');
+  assert.ok((await page.locator('.toolbar').innerText()).includes(said));
+  const { result } = await answerOf(await copied(page));
+  assert.ok(!result.sound && said.startsWith(`damaged · ${result.errors} error`));
+});
+
+await test('profiles and spreads say that they are of the whole run where there is a time window', async () => {
+  const note = page.locator('.whole-run');
+  for (const [query, expected] of [['v=profiles', 1], ['v=overview', 1], ['v=tree&c=2', 1], ['v=top&n=main', 1]]) {
+    for (const [window, times] of [['', 0], ['&t=1s..2s', expected]]) {
+      await show(page, server, `?s=1&${query}${window}&1`);
+      await page.waitForFunction(() => document.querySelector('svg.chart, .boxplot, dl, .histogram') !== null);
+      assert.equal(await note.count(), times, `${query}${window}`);
+    }
+  }
+  await show(page, server, '?s=3&v=overview&t=1ms..2ms&1');
+  assert.equal(await note.count(), 0, 'the spread over tasks is that of the window');
+});
+
+await browser.close();
+await server.stop();
+finish();
